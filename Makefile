@@ -1,0 +1,48 @@
+# Two commands for everyone: `make demo` and `make test`. Each sets up what it needs in
+# .venv and starts at once the second time.
+#   PYTHON=python3.12 make test     uses another interpreter for a new .venv
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+help:
+	@echo "make demo   set up, sample the Alarm network and score its structure"
+	@echo "make test   set up, then format, lint, types and all tests"
+	@echo "make check  format, lint and types only"
+	@echo "make bench  local scores a second, beside the peers"
+	@echo "make clean  remove .venv and everything that was made"
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("coevo needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 " if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Setting up .venv (once) ..."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	@echo "Setting up the tools for development (once) ..."
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/installed
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo
+
+test: $(VENV)/installed-dev
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
+
+check: $(VENV)/installed-dev
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
+
+bench: $(VENV)/installed-dev
+	@$(BIN)/python benchmarks/local_scores.py
+
+clean:
+	rm -rf $(VENV) demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,261 @@
+"""The table that everything else computes on: compact codes in canonical order.
+
+A `Dataset` is a value. Its variables are sorted by name and the states of each by code
+point, so that the layout of the source cannot reach a result; what the source looked
+like is kept beside it for output. A cell takes one byte, or two when some variable has
+more than 256 states.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.data.variable import Variable
+from coevo.errors import DataError, suggestion
+
+__all__ = ["Codes", "Dataset"]
+
+Codes = NDArray[np.uint8] | NDArray[np.uint16]  # (n_vars, n_stored_rows)
+Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
+
+# A weighted row costs more to count than a bit of a bit set, so that folding pays only
+# when few distinct rows are left (see benchmarks/README.md, "Folding").
+FOLD_AT_MOST = 1 / 16
+
+
+class Dataset:
+    """Discrete observations, ready for counting.
+
+    Use a reader of `coevo.data` to make one. The constructor takes coded columns.
+
+    Parameters
+    ----------
+    variables : iterable of Variable
+        One a column, in the order of the source, states in the order of the source.
+    columns : sequence of integer arrays
+        For each variable the code of its state in each row, an index into its `states`.
+    weights : array of int, optional
+        How often each row occurs; once if left out.
+
+    Examples
+    --------
+    >>> dataset = Dataset(
+    ...     [Variable("wet", ("no", "yes")), Variable("rain", ("no", "yes"))],
+    ...     [[0, 1, 1], [0, 0, 1]],
+    ... )
+    >>> dataset.names
+    ('rain', 'wet')
+    >>> dataset.n_rows
+    3
+    """
+
+    __slots__ = ("__dict__", "_codes", "_source", "_variables", "_weights")
+
+    def __init__(
+        self,
+        variables: Iterable[Variable],
+        columns: Sequence[NDArray[np.integer] | Sequence[int]],
+        weights: NDArray[np.int64] | None = None,
+    ) -> None:
+        source = tuple(variables)
+        arrays = [np.asarray(column) for column in columns]
+        _check_columns(source, arrays)
+        order = sorted(range(len(source)), key=lambda i: source[i].name)
+        self._source = source
+        self._variables = tuple(source[i].canonical() for i in order)
+        dtype = np.uint8 if max(v.arity for v in source) <= 256 else np.uint16
+        codes = np.empty((len(source), len(arrays[0])), dtype=dtype)
+        for row, i in enumerate(order):
+            rank = {state: code for code, state in enumerate(self._variables[row].states)}
+            recode = np.array([rank[state] for state in source[i].states], dtype=dtype)
+            np.take(recode, arrays[i], out=codes[row])
+        codes.flags.writeable = False
+        self._codes: Codes = codes
+        self._weights = None if weights is None else _checked_weights(weights, codes.shape[1])
+
+    @classmethod
+    def _assembled(
+        cls,
+        source: tuple[Variable, ...],
+        variables: tuple[Variable, ...],
+        codes: Codes,
+        weights: Weights | None,
+    ) -> Dataset:
+        """Return a dataset of parts that another dataset has already checked."""
+        self = cls.__new__(cls)
+        codes.flags.writeable = False
+        if weights is not None:
+            weights.flags.writeable = False
+        self._source, self._variables = source, variables
+        self._codes, self._weights = codes, weights
+        return self
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Variables in canonical order, with their states in canonical order."""
+        return self._variables
+
+    @property
+    def source_variables(self) -> tuple[Variable, ...]:
+        """Variables and states in the order of the source, for output."""
+        return self._source
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the variables in canonical order."""
+        return tuple(variable.name for variable in self._variables)
+
+    @cached_property
+    def arities(self) -> NDArray[np.int64]:
+        """Number of states of each variable, in canonical order."""
+        arities = np.array([variable.arity for variable in self._variables], dtype=np.int64)
+        arities.flags.writeable = False
+        return arities
+
+    @property
+    def codes(self) -> Codes:
+        """State of each variable in each stored row: (n_variables, n_stored), read-only."""
+        return self._codes
+
+    @property
+    def weights(self) -> Weights | None:
+        """How often each stored row occurs, or None when every row is stored."""
+        return self._weights
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self._variables)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of observations."""
+        return self._codes.shape[1] if self._weights is None else int(self._weights.sum())
+
+    def position(self, name: str) -> int:
+        """Return the canonical index of the variable called `name`."""
+        if name not in self._positions:
+            raise DataError(f"There is no column {name!r}.{suggestion(name, self.names)}")
+        return self._positions[name]
+
+    @cached_property
+    def _positions(self) -> Mapping[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def content_hash(self) -> str:
+        """A digest of names, states and rows that no order of any of them changes."""
+        head = json.dumps([[v.name, v.states] for v in self._variables], ensure_ascii=True)
+        digest = hashlib.blake2b(head.encode(), digest_size=16)
+        marks, first, counts = self._distinct_rows()
+        counts = counts if self._weights is None else self._summed_weights(first)
+        digest.update(marks.astype("<u8").tobytes())
+        digest.update(counts.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    def folded(self) -> Dataset:
+        """Return the same observations with equal rows stored once, where that pays."""
+        if self._weights is not None or not self._may_fold():
+            return self
+        _, first, counts = self._distinct_rows()
+        if len(first) > FOLD_AT_MOST * self._codes.shape[1]:
+            return self
+        codes = np.ascontiguousarray(self._codes[:, first])
+        folded = Dataset._assembled(self._source, self._variables, codes, counts)
+        return folded if self._is_folding(first) else self
+
+    def _may_fold(self) -> bool:
+        """Return whether a look at the first rows leaves a chance that folding pays."""
+        start = self._codes[:, :4096]
+        return len(np.unique(_row_marks(start))) <= start.shape[1] / 2
+
+    @cached_property
+    def _marks(self) -> NDArray[np.uint64]:
+        return _row_marks(self._codes)
+
+    def _distinct_rows(
+        self,
+    ) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.int64]]:
+        """Return mark, first position and count of each distinct row, sorted by mark."""
+        marks, first, counts = np.unique(self._marks, return_index=True, return_counts=True)
+        return marks, first, counts.astype(np.int64)
+
+    def _summed_weights(self, first: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the total weight of each distinct row, in the order of `first`."""
+        assert self._weights is not None
+        slot = np.searchsorted(self._marks[first], self._marks)
+        return np.bincount(slot, weights=self._weights, minlength=len(first)).astype(np.int64)
+
+    def _is_folding(self, first: NDArray[np.intp]) -> bool:
+        """Return whether equal marks mean equal rows here; two rows may share a mark."""
+        stands_for = first[np.searchsorted(self._marks[first], self._marks)]
+        return all(np.array_equal(column[stands_for], column) for column in self._codes)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both hold the same observations of the same variables."""
+        if not isinstance(other, Dataset):
+            return NotImplemented
+        return self.content_hash == other.content_hash
+
+    def __hash__(self) -> int:
+        return hash(self.content_hash)
+
+    def __repr__(self) -> str:
+        stored = "" if self._weights is None else f" ({self._codes.shape[1]:,} distinct)"
+        return f"<Dataset: {self.n_rows:,} rows{stored}, {self.n_variables} variables>"
+
+
+def _check_columns(variables: tuple[Variable, ...], columns: Sequence[NDArray[np.integer]]) -> None:
+    names = [variable.name for variable in variables]
+    if len(set(names)) != len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise DataError(f"Two columns are called {twice!r}. Rename one of them.")
+    if len(columns) != len(variables):
+        raise DataError(f"{len(variables)} variables are declared for {len(columns)} columns.")
+    if not columns:
+        raise DataError("The table has no columns. A network needs at least two.")
+    for variable, column in zip(variables, columns, strict=True):
+        if column.ndim != 1 or len(column) != len(columns[0]):
+            raise DataError(f"Column {variable.name!r} does not have one code for each row.")
+        if not len(column):
+            raise DataError("The table has no rows. Give at least one observation.")
+        if column.dtype.kind not in "iu":
+            raise DataError(f"The codes of column {variable.name!r} are not whole numbers.")
+        if int(column.min()) < 0 or int(column.max()) >= variable.arity:
+            raise DataError(
+                f"A code of column {variable.name!r} is not one of its {variable.arity} states."
+            )
+
+
+def _checked_weights(weights: NDArray[np.int64], n_stored: int) -> Weights:
+    given = np.array(weights, dtype=np.int64)
+    if given.shape != (n_stored,) or (given < 1).any():
+        raise DataError("Weights must be one whole number of 1 or above for each row.")
+    given.flags.writeable = False
+    return given
+
+
+def _row_marks(codes: Codes) -> NDArray[np.uint64]:
+    """Return a 64-bit mark for each row; equal rows have equal marks.
+
+    Each step is the mixing function of splitmix64 (Steele, Lea and Flood 2014), taken on
+    the mark so far plus the next code.
+    """
+    marks = np.zeros(codes.shape[1], dtype=np.uint64)
+    shifted = np.empty_like(marks)
+    for column in codes:
+        marks += column
+        marks += np.uint64(0x9E3779B97F4A7C15)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            np.right_shift(marks, np.uint64(shift), out=shifted)
+            marks ^= shifted
+            marks *= np.uint64(factor)
+        np.right_shift(marks, np.uint64(31), out=shifted)
+        marks ^= shifted
+    return marks

@@ -1,0 +1,112 @@
+"""What coevo raises, and the one place where its sentences are built.
+
+    CoevoError
+      ParameterError        an argument or an option has a value that it cannot have
+      DataError             a table cannot be used as it is
+      GraphError            a set of arcs is not a DAG, or names an unknown variable
+      NetworkError          tables do not fit their variables, or do not sum to one
+      FormatError           a file is malformed; the message has its line and column
+      DependencyError       an optional library is needed and not installed
+    CoevoWarning            legal, but worth a look
+
+Every exception carries one finished string as its only argument, so that it survives
+pickling on its way back from a worker and prints the same everywhere.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from types import ModuleType
+
+__all__ = [
+    "CoevoError",
+    "CoevoWarning",
+    "DataError",
+    "DependencyError",
+    "FormatError",
+    "GraphError",
+    "NetworkError",
+    "ParameterError",
+    "bad_choice",
+    "bad_parameter",
+    "require",
+    "suggestion",
+]
+
+
+class CoevoError(Exception):
+    """Base of every error that coevo raises on purpose."""
+
+
+class ParameterError(CoevoError, ValueError):
+    """An argument or an option has a value that it cannot have."""
+
+
+class DataError(CoevoError, ValueError):
+    """A table cannot be used as it is."""
+
+
+class GraphError(CoevoError, ValueError):
+    """A set of arcs is not a DAG, or names an unknown variable."""
+
+
+class NetworkError(CoevoError, ValueError):
+    """The tables of a network do not fit its variables, or do not sum to one."""
+
+
+class FormatError(CoevoError, ValueError):
+    """A file is malformed."""
+
+
+class DependencyError(CoevoError, ImportError):
+    """An optional library is needed and not installed."""
+
+
+class CoevoWarning(UserWarning):
+    """Legal input that is worth a second look."""
+
+
+def bad_parameter(name: str, owner: str, expected: str, got: object) -> ParameterError:
+    """Build the house sentence for a parameter that is out of range.
+
+    >>> print(bad_parameter("max_parents", "learn", "an int >= 1 or None", 0))
+    'max_parents' of learn must be an int >= 1 or None; got 0.
+    """
+    return ParameterError(f"{name!r} of {owner} must be {expected}; got {got!r}.")
+
+
+def bad_choice(name: str, owner: str, choices: Iterable[str], got: object) -> ParameterError:
+    """Build the house sentence for a value that is not one of a few names.
+
+    >>> print(bad_choice("score", "learn", ["k2", "bdeu", "bic"], "bicc"))
+    'score' of learn must be one of 'bdeu', 'bic', 'k2'; got 'bicc'. Did you mean 'bic'?
+    """
+    names = sorted(choices)
+    listed = ", ".join(repr(choice) for choice in names)
+    return ParameterError(
+        f"{name!r} of {owner} must be one of {listed}; got {got!r}.{suggestion(got, names)}"
+    )
+
+
+def suggestion(got: object, names: Iterable[str]) -> str:
+    """Return `` Did you mean 'x'?`` for a near miss, else the empty string."""
+    close = difflib.get_close_matches(str(got), list(names), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def require(module: str, label: str, extra: str) -> ModuleType:
+    """Import an optional library, or say how to install it.
+
+    >>> require("no_such_module", "Dask", "dask")
+    Traceback (most recent call last):
+    coevo.errors.DependencyError: Dask is not installed. Install it with: pip install 'coevo[dask]'
+    """
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise DependencyError(
+            f"{label} is not installed. Install it with: pip install 'coevo[{extra}]'"
+        ) from None

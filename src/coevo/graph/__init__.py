@@ -1,0 +1,5 @@
+"""Graphs over named variables: no scores, no files."""
+
+from coevo.graph.dag import DAG, Arc
+
+__all__ = ["DAG", "Arc"]

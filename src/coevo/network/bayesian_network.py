@@ -1,0 +1,174 @@
+"""A Bayesian network: a DAG and one table of probabilities for each variable.
+
+The network is a value. It is checked when it is built, its arrays cannot be written to,
+and everything that changes it returns another network. Tables are two-dimensional: one
+row for each configuration of the parents (the first parent varies slowest, as BIF and R
+write them), one column for each state of the variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coevo.data.variable import Variable
+from coevo.errors import NetworkError, suggestion
+from coevo.graph import DAG
+
+__all__ = ["BayesianNetwork", "Table"]
+
+Table = NDArray[np.float64]  # (parent configurations, states), rows sum to 1
+
+TOLERANCE = 1e-6
+
+
+class BayesianNetwork:
+    """Variables, parents and conditional probability tables.
+
+    Parameters
+    ----------
+    variables : iterable of Variable
+        Every variable with its states, in the order used for output.
+    parents : mapping of str to sequence of str
+        The parents of each variable, in the order in which the rows of its table run.
+        A variable that is left out has none.
+    tables : mapping of str to array
+        For each variable an array that can be reshaped to (configurations, states).
+        Rows must sum to 1 within 1e-6 and are then normalised exactly.
+    name : str
+        What the network is called.
+
+    Examples
+    --------
+    >>> network = BayesianNetwork(
+    ...     [Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))],
+    ...     {"wet": ["rain"]},
+    ...     {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.05, 0.95]]},
+    ... )
+    >>> network.dag.arcs
+    (('rain', 'wet'),)
+    >>> network.table("wet")[1].tolist()
+    [0.05, 0.95]
+    """
+
+    __slots__ = ("__dict__", "_name", "_parents", "_tables", "_variables")
+
+    def __init__(
+        self,
+        variables: Iterable[Variable],
+        parents: Mapping[str, Sequence[str]],
+        tables: Mapping[str, ArrayLike],
+        name: str = "",
+    ) -> None:
+        listed = tuple(variables)
+        self._name = name
+        self._variables = {variable.name: variable for variable in listed}
+        if len(self._variables) != len(listed):
+            names = [variable.name for variable in listed]
+            twice = next(n for i, n in enumerate(names) if n in names[:i])
+            raise NetworkError(f"The variable {twice!r} is declared twice.")
+        _check_names(self._variables, parents, "Parents are")
+        _check_names(self._variables, tables, "A table is")
+        self._parents = {node: tuple(parents.get(node, ())) for node in self._variables}
+        self.dag  # noqa: B018  # raises GraphError: unknown parents, cycles
+        self._tables = {node: self._checked(node, tables) for node in self._variables}
+
+    def _checked(self, node: str, tables: Mapping[str, ArrayLike]) -> Table:
+        """Return the table of `node` as a read-only matrix whose rows sum to 1."""
+        if node not in tables:
+            raise NetworkError(f"The variable {node!r} has no table.")
+        given = np.array(tables[node], dtype=np.float64)
+        shape = (self.n_configurations(node), self._variables[node].arity)
+        if given.size != shape[0] * shape[1]:
+            raise NetworkError(
+                f"The table of {node!r} has {given.size:,} probabilities; its {shape[1]} states "
+                f"and {shape[0]:,} parent configurations need {shape[0] * shape[1]:,}."
+            )
+        table = given.reshape(shape)
+        if not (np.isfinite(table).all() and (table >= 0).all()):
+            raise NetworkError(
+                f"The table of {node!r} has an entry that is not a number of 0 or above."
+            )
+        sums = table.sum(axis=1)
+        worst = int(np.abs(sums - 1).argmax())
+        if abs(sums[worst] - 1) > TOLERANCE:
+            raise NetworkError(
+                f"Row {worst + 1} of the table of {node!r} sums to {sums[worst]:.6g}; "
+                f"each row must sum to 1 within {TOLERANCE:g}."
+            )
+        table /= sums[:, None]
+        table.flags.writeable = False
+        return table
+
+    @property
+    def name(self) -> str:
+        """What the network is called; may be empty."""
+        return self._name
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """All variables, in the order used for output."""
+        return tuple(self._variables.values())
+
+    def variable(self, node: str) -> Variable:
+        """Return the variable called `node`."""
+        if node not in self._variables:
+            raise NetworkError(
+                f"There is no variable {node!r} in the network.{suggestion(node, self._variables)}"
+            )
+        return self._variables[node]
+
+    def parents(self, node: str) -> tuple[str, ...]:
+        """Return the parents of `node` in the order in which its table's rows run."""
+        return self._parents[self.variable(node).name]
+
+    def table(self, node: str) -> Table:
+        """Return the table of `node`: (parent configurations, states), read-only."""
+        return self._tables[self.variable(node).name]
+
+    def n_configurations(self, node: str) -> int:
+        """Return the number of configurations of the parents of `node`."""
+        count = 1
+        for parent in self.parents(node):
+            count *= self._variables[parent].arity
+        return count
+
+    @cached_property
+    def dag(self) -> DAG:
+        """The structure."""
+        return DAG.from_parents(self._parents)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return sum(table.shape[0] * (table.shape[1] - 1) for table in self._tables.values())
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether variables, states, parents and tables are all the same."""
+        if not isinstance(other, BayesianNetwork):
+            return NotImplemented
+        return (
+            self.variables == other.variables
+            and self._parents == other._parents
+            and all(np.array_equal(self._tables[n], other._tables[n]) for n in self._tables)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+    def __repr__(self) -> str:
+        label = f"{self._name!r}: " if self._name else ""
+        return (
+            f"<BayesianNetwork {label}{len(self._variables)} variables, "
+            f"{len(self.dag.arcs)} arcs, {self.n_parameters:,} parameters>"
+        )
+
+
+def _check_names(known: Mapping[str, Variable], given: Iterable[str], what: str) -> None:
+    for node in given:
+        if node not in known:
+            raise NetworkError(
+                f"{what} given for {node!r}, which is not a variable.{suggestion(node, known)}"
+            )

@@ -23,6 +23,7 @@ __all__ = ["BayesianNetwork", "Table"]
 Table = NDArray[np.float64]  # (parent configurations, states), rows sum to 1
 
 TOLERANCE = 1e-6
+ROUNDOFF = 1e-12  # far above what summing a row of 65,535 floats can lose
 
 
 class BayesianNetwork:
@@ -37,7 +38,7 @@ class BayesianNetwork:
         A variable that is left out has none.
     tables : mapping of str to array
         For each variable an array that can be reshaped to (configurations, states).
-        Rows must sum to 1 within 1e-6 and are then normalised exactly.
+        Rows must sum to 1 within 1e-6; those off by more than 1e-12 are normalised.
     name : str
         What the network is called.
 
@@ -99,7 +100,10 @@ class BayesianNetwork:
                 f"Row {worst + 1} of the table of {node!r} sums to {sums[worst]:.6g}; "
                 f"each row must sum to 1 within {TOLERANCE:g}."
             )
-        table /= sums[:, None]
+        # Only rows that need it: dividing twice could move the last bit, and a network that
+        # is written and read back must be the same network.
+        off = np.abs(sums - 1) > ROUNDOFF
+        table[off] /= sums[off, None]
         table.flags.writeable = False
         return table
 

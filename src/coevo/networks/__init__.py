@@ -1,0 +1,93 @@
+"""The published networks that the field measures itself on, bundled as data.
+
+They come from the Bayesian Network Repository of R's bnlearn; `SOURCES.md` beside this
+file says where each was published, and `scripts/bundle_networks.py` made the files. What
+is known about a network stands in `index.json`, so that listing them reads no tables.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from coevo.errors import bad_choice
+from coevo.io.bif_reader import decode_bif, parse_bif
+from coevo.network import BayesianNetwork
+
+__all__ = ["NetworkInfo", "load_network", "network_index", "network_names"]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkInfo:
+    """What is known about a bundled network without loading it."""
+
+    name: str
+    n_variables: int
+    n_arcs: int
+    n_parameters: int  # free parameters
+    max_parents: int
+    min_states: int
+    max_states: int
+    domain: str  # what it is about, in a line
+    reference: str  # where it was published
+
+
+@cache
+def network_index() -> tuple[NetworkInfo, ...]:
+    """Return what is known about each bundled network, the smallest first.
+
+    Returns
+    -------
+    tuple of NetworkInfo
+        Ordered by the number of variables, then by name.
+
+    Examples
+    --------
+    >>> [info.name for info in network_index() if info.n_parameters > 100_000]
+    ['mildew', 'barley', 'diabetes']
+    """
+    text = files(__name__).joinpath("index.json").read_text(encoding="utf-8")
+    return tuple(NetworkInfo(**entry) for entry in json.loads(text))
+
+
+def network_names() -> tuple[str, ...]:
+    """Return the names of the bundled networks, the smallest network first.
+
+    Examples
+    --------
+    >>> network_names()[:4]
+    ('cancer', 'earthquake', 'survey', 'asia')
+    """
+    return tuple(info.name for info in network_index())
+
+
+def load_network(name: str) -> BayesianNetwork:
+    """Load a bundled network.
+
+    Parameters
+    ----------
+    name : str
+        One of `network_names`.
+
+    Returns
+    -------
+    BayesianNetwork
+        The network as published, its rows normalised.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such network.
+
+    Examples
+    --------
+    >>> load_network("alarm")
+    <BayesianNetwork 'alarm': 37 variables, 46 arcs, 509 parameters>
+    """
+    if name not in network_names():
+        raise bad_choice("name", "load_network", network_names(), name)
+    source = f"{name}.bif.gz"
+    data = files(__name__).joinpath(source).read_bytes()
+    return parse_bif(decode_bif(data, source), source)

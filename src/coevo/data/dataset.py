@@ -166,14 +166,14 @@ class Dataset:
         _, first, counts = self._distinct_rows()
         if len(first) > FOLD_AT_MOST * self._codes.shape[1]:
             return self
-        codes = np.ascontiguousarray(self._codes[:, first])
+        codes: Codes = self._codes[:, first].copy(order="C")
         folded = Dataset._assembled(self._source, self._variables, codes, counts)
         return folded if self._is_folding(first) else self
 
     def _may_fold(self) -> bool:
         """Return whether a look at the first rows leaves a chance that folding pays."""
         start = self._codes[:, :4096]
-        return len(np.unique(_row_marks(start))) <= start.shape[1] / 2
+        return bool(len(np.unique(_row_marks(start))) <= start.shape[1] / 2)
 
     @cached_property
     def _marks(self) -> NDArray[np.uint64]:

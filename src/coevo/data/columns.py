@@ -1,0 +1,233 @@
+"""What a column of a table must be before it becomes a variable.
+
+Readers differ in how they find the cells; what they may find is decided here, once. A
+reader turns each column into labels and codes (a `Column`) and `assemble` does the rest:
+it refuses missing cells, decimal numbers, identifiers and undeclared values, each with
+one sentence that names the column, the first row and the way out, and puts what is left
+into a `Dataset`. Rows are counted from 1, without the header.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.data.dataset import Dataset
+from coevo.data.request import leave_out
+from coevo.data.variable import MAX_STATES, Variable, natural_order
+from coevo.errors import CoevoWarning, DataError
+
+__all__ = ["MISSING_LABELS", "Column", "assemble", "refuse_overflow", "refuse_type"]
+
+# Text that stands for a missing cell, unless it is a declared state of its column.
+# Spaces around it do not count: many published tables write ", ?".
+MISSING_LABELS = frozenset({"", "NA", "NaN", "nan", "null", "NULL", "?"})
+
+# In a table this small, a column of different values is more likely a coincidence, or
+# somebody's first example, than an identifier.
+IDENTIFIER_ABOVE = 20
+
+SHOWN = 5  # names or states that a sentence lists before it says how many more there are
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column as a reader found it.
+
+    Parameters
+    ----------
+    name : str
+        What the source calls it.
+    labels : list of str or None
+        The text of each code; None stands for a missing cell. Some may be unseen.
+    codes : array of int
+        For each row an index into `labels`.
+    declared : tuple of str, optional
+        All states, in the order of whoever declared them. Observed states if left out.
+    decimal : int, optional
+        The code of the first decimal number, if the source holds numbers and not text.
+    """
+
+    name: str
+    labels: list[str | None]
+    codes: NDArray[np.integer]
+    declared: tuple[str, ...] | None = None
+    decimal: int | None = None
+
+    def __post_init__(self) -> None:
+        # All columns of a table wait here for each other, so that bytes count.
+        dtype = np.min_scalar_type(max(0, len(self.labels) - 1))
+        object.__setattr__(self, "codes", self.codes.astype(dtype, copy=False))
+
+    def first_row(self, code: int) -> str:
+        """Return the first row of a label, counted from 1, as a sentence shows it."""
+        return f"{int(np.argmax(self.codes == code)) + 1:,}"
+
+    def is_missing(self, code: int) -> bool:
+        """Return whether a label stands for a missing cell in this column."""
+        label = self.labels[code]
+        if label is None:
+            return True
+        return label.strip() in MISSING_LABELS and label not in (self.declared or ())
+
+
+def assemble(columns: Sequence[Column]) -> Dataset:
+    """Check the columns of a table and put them into a dataset."""
+    if not len(columns[0].codes):
+        raise DataError("The table has no rows. Give at least one observation.")
+    counts = [np.bincount(c.codes, minlength=len(c.labels)) for c in columns]
+    _refuse_missing(columns, counts)
+    variables, coded = [], []
+    for column, count in zip(columns, counts, strict=True):
+        variable = _variable(column, count)
+        variables.append(variable)
+        coded.append(_recoded(column, count, variable))
+    _warn_constant(columns, counts)
+    return Dataset(variables, coded).folded()
+
+
+def refuse_overflow(column: Column) -> DataError:
+    """Return what is wrong with a column of which a reader gave up the rest.
+
+    A reader may stop once a column shows more than `MAX_STATES` labels.
+    """
+    if column.declared is not None:
+        _refuse_undeclared(column, range(len(column.labels)))
+    if column.decimal is not None:
+        return _decimal(column, column.decimal)
+    if len(column.codes) <= len(column.labels):
+        return _identifier(column, f"first {len(column.codes):,}")
+    return _too_many_states(column)
+
+
+def refuse_type(name: str, kind: object) -> DataError:
+    """Return the sentence for a column whose type has no states."""
+    return DataError(
+        f"Column {name!r} has the type {kind}, which coevo does not read. Turn it into text "
+        f"or categories first, or leave it out ({leave_out(name)})."
+    )
+
+
+def _refuse_missing(columns: Sequence[Column], counts: Sequence[NDArray[np.int64]]) -> None:
+    found = []
+    for column, count in zip(columns, counts, strict=True):
+        codes = [k for k in np.flatnonzero(count).tolist() if column.is_missing(k)]
+        if codes:
+            found.append((column, codes, int(count[codes].sum())))
+    if not found:
+        return
+    column, codes, n_cells = found[0]
+    row = int(np.argmax(np.isin(column.codes, codes)))
+    label = column.labels[int(column.codes[row])]
+    values = "1 missing value," if n_cells == 1 else f"{n_cells:,} missing values, the first"
+    sentences = [f"Column {column.name!r} has {values} in row {row + 1:,}."]
+    if len(found) > 1:
+        others = [f"{other.name!r} ({n:,})" for other, _, n in found[1:]]
+        verb = "column has" if len(others) == 1 else "columns have"
+        total = sum(n for _, _, n in found)
+        sentences.append(
+            f"{len(others):,} other {verb} missing values too: {_listed(others)}; "
+            f"{total:,} cells in all."
+        )
+    sentences.append("Drop or fill them." if len(found) > 1 or n_cells > 1 else "Drop or fill it.")
+    if label is not None and label.strip():
+        sentences.append(f"If {label!r} is a state, declare the states of the column with states=.")
+    raise DataError(" ".join(sentences))
+
+
+def _variable(column: Column, count: NDArray[np.int64]) -> Variable:
+    """Return the variable of a column, or refuse what cannot be one."""
+    seen = np.flatnonzero(count).tolist()
+    if column.declared is not None:
+        _refuse_undeclared(column, seen)
+        return Variable(column.name, column.declared)
+    if column.decimal is not None:
+        raise _decimal(column, column.decimal)
+    n_rows = len(column.codes)
+    if len(seen) == n_rows > IDENTIFIER_ABOVE:
+        raise _identifier(column, f"{n_rows:,}")
+    if len(seen) > MAX_STATES:
+        raise _too_many_states(column)
+    return Variable(column.name, natural_order(str(column.labels[code]) for code in seen))
+
+
+def _recoded(
+    column: Column, count: NDArray[np.int64], variable: Variable
+) -> NDArray[np.unsignedinteger]:
+    """Return the codes of a column as positions in the states of its variable."""
+    position = {state: i for i, state in enumerate(variable.states)}
+    # An unseen label needs no state of its own; nothing points to it.
+    recode = [position.get(str(label), 0) for label in column.labels]
+    dtype = np.uint8 if variable.arity <= 256 else np.uint16
+    recoded: NDArray[np.unsignedinteger] = np.array(recode, dtype=dtype)[column.codes]
+    return recoded
+
+
+def _warn_constant(columns: Sequence[Column], counts: Sequence[NDArray[np.int64]]) -> None:
+    if len(columns[0].codes) == 1:
+        return  # one row says nothing about what varies
+    constant = [
+        (column, int(np.argmax(count)))
+        for column, count in zip(columns, counts, strict=True)
+        if np.count_nonzero(count) == 1
+    ]
+    if not constant:
+        return
+    column, code = constant[0]
+    sentence = (
+        f"Column {column.name!r} is {column.labels[code]!r} in every row, so it can tell "
+        "nothing about the other columns."
+    )
+    if len(constant) > 1:
+        others = [repr(other.name) for other, _ in constant[1:]]
+        sentence += f" The same holds for {_listed(others)}."
+    # The reader is called by `read_data`, and that by the one who should see this.
+    warnings.warn(sentence, CoevoWarning, stacklevel=4)
+
+
+def _refuse_undeclared(column: Column, seen: Iterable[int]) -> None:
+    declared = column.declared or ()
+    known = set(declared)
+    strange = [code for code in seen if column.labels[code] not in known]
+    if not strange:
+        return
+    row = int(np.argmax(np.isin(column.codes, strange)))
+    states = _listed([repr(state) for state in declared])
+    raise DataError(
+        f"Column {column.name!r} holds {column.labels[int(column.codes[row])]!r}, first in row "
+        f"{row + 1:,}, which is not one of its declared states {states}. "
+        "Correct the value, or add it to states=."
+    )
+
+
+def _decimal(column: Column, code: int) -> DataError:
+    return DataError(
+        f"Column {column.name!r} holds decimal numbers, the first is {column.labels[code]} in "
+        f"row {column.first_row(code)}. Discretise it first, or declare its states with states=."
+    )
+
+
+def _identifier(column: Column, rows: str) -> DataError:
+    return DataError(
+        f"Column {column.name!r} has a different value in each of its {rows} rows, so it looks "
+        f"like an identifier. Leave it out ({leave_out(column.name)}), or declare its states "
+        "with states=."
+    )
+
+
+def _too_many_states(column: Column) -> DataError:
+    return DataError(
+        f"Column {column.name!r} has more than {MAX_STATES:,} states, the most that coevo "
+        f"takes. Group its values, or leave it out ({leave_out(column.name)})."
+    )
+
+
+def _listed(items: Sequence[str]) -> str:
+    """Return the first few items, and how many more there are."""
+    shown = ", ".join(items[:SHOWN])
+    rest = len(items) - SHOWN
+    return f"{shown} and {rest:,} more" if rest > 0 else shown

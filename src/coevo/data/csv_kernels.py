@@ -1,0 +1,228 @@
+"""The inner loops of CSV: bytes to fields, fields to codes, and codes back to bytes.
+
+`split` walks once over a buffer of bytes and notes where the fields of each complete
+record are. `encode` then takes the fields of one column and looks each up in the hash
+table of the labels seen so far, which live in one pool of bytes; what remains of a cell
+is a code, in order of first sight. Nothing is decoded and no Python object is made for a
+cell. A kernel that needs room returns to Python, which makes it and calls again.
+
+The rules for quotes are those of Python's `csv` module: a quote counts at the start of a
+field only, two quotes inside are one, and text after the closing quote is kept.
+
+Sums are masked to 31 bits, so that they never overflow, also as plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coevo.jit import kernel
+
+__all__ = ["LabelTable", "encode", "render", "split"]
+
+# What `split` returns.
+DONE = 0  # one record is complete (never leaves this module)
+MORE = 1  # it needs more bytes, or room for more rows
+RAGGED = 2  # a record has another number of fields than the header
+UNCLOSED = 3  # the file ends inside quotes
+
+# Where the cursor of `split` keeps what. POSITION to STOP is what is left of the buffer;
+# FINAL says that the file ends there. LINE is that of the next record, and FIELD explains
+# a refusal: the number of fields, or the line of a quote.
+POSITION, STOP, FINAL, DELIMITER, ROW, LINE, FIELD = range(7)
+CURSOR_SIZE = 7
+
+MAX_LABELS = 65_535
+_LF, _CR, _QUOTE = 10, 13, 34
+
+
+class LabelTable(NamedTuple):
+    """The labels of one column, as arrays that a kernel can use."""
+
+    slots: Any  # (a power of two,) int32, open addressing: label + 1, or 0 for empty
+    marks: Any  # (n,) int64, hash of each label
+    starts: Any  # (n + 1,) int64, where each label begins in the pool
+    pool: Any  # (n_bytes,) uint8
+    count: Any  # (1,) int64, labels so far
+
+
+@kernel
+def split(buffer: Any, cursor: Any, starts: Any, lengths: Any) -> Any:
+    """Overwrite `starts` and `lengths`, both (n_fields, n_rows), with the next records.
+
+    A negative length means that the field still has quotes to take out. The cursor moves
+    behind the last complete record, and stands before a record that is refused.
+    """
+    while cursor[POSITION] < cursor[STOP] and cursor[ROW] < starts.shape[1]:
+        status = _split_record(buffer, cursor, starts, lengths)
+        if status != DONE:
+            return status
+    return MORE
+
+
+@kernel
+def _split_record(buffer: Any, cursor: Any, starts: Any, lengths: Any) -> Any:
+    """Split one record, or skip one blank line."""
+    i, stop, row = cursor[POSITION], cursor[STOP], cursor[ROW]
+    delimiter, final = cursor[DELIMITER], cursor[FINAL] != 0
+    field = 0
+    n_breaks = 0  # line breaks inside quotes
+    while field > 0 or (buffer[i] != _LF and buffer[i] != _CR):
+        start, length = i, -1
+        if i < stop and buffer[i] == _QUOTE:
+            start += 1
+            i, is_plain, more_breaks = _end_of_quotes(buffer, start, stop)
+            if i < 0:
+                cursor[FIELD] = cursor[LINE] + n_breaks
+                return UNCLOSED if final else MORE
+            n_breaks += more_breaks
+            length = i - start - 1 if is_plain else -1
+        behind_quotes = i
+        while i < stop and buffer[i] != delimiter and buffer[i] != _LF and buffer[i] != _CR:
+            i += 1
+        if i == stop and not final:
+            return MORE  # the field may go on
+        if start == behind_quotes:
+            length = i - start  # there are no quotes
+        elif length < 0 or i > behind_quotes:
+            length = start - i
+        if field < starts.shape[0]:
+            starts[field, row] = start
+            lengths[field, row] = length
+        field += 1
+        if i == stop or buffer[i] != delimiter:
+            break
+        i += 1
+    return _end_record(buffer, i, field, starts.shape[0], n_breaks, cursor)
+
+
+@kernel
+def _end_record(
+    buffer: Any, i: Any, n_fields: Any, expected: Any, n_breaks: Any, cursor: Any
+) -> Any:
+    """Step over the line end at `i`; count the record, unless the line is blank."""
+    if i < cursor[STOP]:
+        if buffer[i] == _CR:
+            if i + 1 == cursor[STOP]:
+                if cursor[FINAL] == 0:
+                    return MORE  # the line feed may follow
+            elif buffer[i + 1] == _LF:
+                i += 1
+        i += 1
+    if n_fields > 0:
+        if n_fields != expected:
+            cursor[FIELD] = n_fields
+            return RAGGED
+        cursor[ROW] += 1
+    cursor[POSITION] = i
+    cursor[LINE] += n_breaks + 1
+    return DONE
+
+
+@kernel
+def _end_of_quotes(buffer: Any, i: Any, stop: Any) -> Any:
+    """Return where the quotes that opened before `i` end, or -1 if they do not.
+
+    Also return whether there is no doubled quote inside, and the number of line breaks.
+    """
+    is_plain = True
+    n_breaks = 0
+    while i < stop:
+        if buffer[i] == _QUOTE:
+            if i + 1 == stop or buffer[i + 1] != _QUOTE:
+                return i + 1, is_plain, n_breaks
+            is_plain = False
+            i += 1
+        elif buffer[i] == _LF or (buffer[i] == _CR and not (i + 1 < stop and buffer[i + 1] == _LF)):
+            n_breaks += 1
+        i += 1
+    return -1, is_plain, n_breaks
+
+
+@kernel
+def encode(buffer: Any, starts: Any, lengths: Any, first: Any, table: Any, codes: Any) -> Any:
+    """Overwrite ``codes[first:]`` with the codes of fields; new labels go into `table`.
+
+    Return the number of rows done, which is less than all when the table is full. Fields
+    with quotes to take out are rewritten in place, in `buffer` and `lengths`.
+    """
+    slots, marks, known, pool = table.slots, table.marks, table.starts, table.pool
+    mask = slots.size - 1
+    for row in range(first, codes.size):
+        start, length = np.int64(starts[row]), np.int64(lengths[row])
+        if length < 0:
+            length = _unquote(buffer, start, start - length)
+            lengths[row] = length
+        mark = length
+        for i in range(start, start + length):
+            mark = (mark * 1_000_003 + np.int64(buffer[i])) & 0x7FFFFFFF
+        mark ^= mark >> 15
+        slot = mark & mask
+        code = np.int64(slots[slot]) - 1
+        while code >= 0:
+            if marks[code] == mark and known[code + 1] - known[code] == length:
+                i = 0
+                while i < length and pool[known[code] + i] == buffer[start + i]:
+                    i += 1
+                if i == length:
+                    break
+            slot = (slot + 1) & mask
+            code = np.int64(slots[slot]) - 1
+        if code < 0:
+            code = _insert(buffer, start, length, mark, slot, table)
+            if code < 0:
+                return row
+        codes[row] = code
+    return codes.size
+
+
+@kernel
+def _unquote(buffer: Any, start: Any, stop: Any) -> Any:
+    """Take the quotes out of a field in place and return the length that is left."""
+    n = start
+    i = start
+    while buffer[i] != _QUOTE or (i + 1 < stop and buffer[i + 1] == _QUOTE):
+        buffer[n] = buffer[i]
+        n += 1
+        i += 2 if buffer[i] == _QUOTE else 1
+    for j in range(i + 1, stop):  # what stands behind the closing quote
+        buffer[n] = buffer[j]
+        n += 1
+    return n - start
+
+
+@kernel
+def _insert(buffer: Any, start: Any, length: Any, mark: Any, slot: Any, table: Any) -> Any:
+    """Give a new label the next code and return that, or -1 if there is no room."""
+    code = table.count[0]
+    begin = table.starts[code]
+    no_room = 2 * code >= table.slots.size or begin + length > table.pool.size
+    if no_room or code == table.marks.size or code == MAX_LABELS:
+        return np.int64(-1)
+    for i in range(length):
+        table.pool[begin + i] = buffer[start + i]
+    table.starts[code + 1] = begin + length
+    table.marks[code] = mark
+    table.slots[slot] = code + 1
+    table.count[0] += 1
+    return code
+
+
+@kernel
+def render(codes: Any, rows: Any, first_text: Any, texts: Any, pool: Any, out: Any) -> Any:
+    """Write rows of text into `out` and return the number of bytes written.
+
+    The text of code k of variable v is ``pool[texts[t]:texts[t + 1]]`` with
+    ``t = first_text[v] + k``; it holds its delimiter or line end already. The rows of
+    `first_text` are pairs of variable and first text, in the order of output.
+    """
+    n = 0
+    for row in rows:
+        for c in range(first_text.shape[0]):
+            text = first_text[c, 1] + codes[first_text[c, 0], row]
+            for i in range(texts[text], texts[text + 1]):
+                out[n] = pool[i]
+                n += 1
+    return n

@@ -1,0 +1,144 @@
+"""The one door for data: whatever holds a table comes in here and leaves as a `Dataset`.
+
+The readers are imported when they are used, because numba and narwhals take longer to
+import than many a table takes to read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coevo.data.array_reader import read_array
+from coevo.data.columns import Column, assemble
+from coevo.data.dataset import Dataset
+from coevo.data.files import open_source
+from coevo.data.request import Request
+from coevo.errors import ParameterError
+
+__all__ = ["read_data"]
+
+_ACCEPTED = (
+    "the path of a CSV or Parquet file, a pandas or polars data frame, a PyArrow table, "
+    "a 2-D NumPy array or a Dataset"
+)
+
+
+def read_data(
+    source: Any,
+    *,
+    states: Mapping[str, Iterable[Any]] | None = None,
+    drop: Iterable[str] = (),
+    names: Sequence[str] | None = None,
+) -> Dataset:
+    """Read a table of discrete observations.
+
+    Labels are text: the number 1 is the state ``"1"``, True is ``"True"``, and text is kept
+    exactly as it stands, spaces included. The states of a column are those that it shows, or
+    those that it declares (a pandas Categorical, a polars Enum, an Arrow dictionary), or
+    those given here.
+
+    Refused, each with a sentence that names the column and the way out: missing cells (an
+    empty cell, ``NA``, ``NaN``, ``nan``, ``null``, ``NULL``, ``?``, and the nulls of data
+    frames), decimal numbers, more than 65,535 states, and a column that has a different
+    value in each of more than 20 rows, which is taken for an identifier.
+
+    Parameters
+    ----------
+    source : path, data frame, PyArrow table, array or Dataset
+        A text table has a header, fields separated by comma, semicolon, tab or ``|``, and
+        is UTF-8; it may be compressed with gzip. Parquet needs PyArrow. A dataset is
+        returned as it is.
+    states : mapping of str to iterable, optional
+        All states of some columns, in the order to show them. Declares states that the
+        rows do not show, lets decimal numbers and identifiers in as labels, and makes a
+        state out of text such as ``NA``.
+    drop : iterable of str, optional
+        Columns to leave out, before anything about them is checked.
+    names : sequence of str, optional
+        Names of the columns of a NumPy array.
+
+    Returns
+    -------
+    Dataset
+        The observations, with equal rows stored once where that pays.
+
+    Raises
+    ------
+    DataError
+        If the table cannot be used as it is.
+    ParameterError
+        If `source` is not a table, or another argument is not what it must be.
+
+    Warns
+    -----
+    CoevoWarning
+        If a column has the same value in every row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.array([["no", "dry"], ["yes", "wet"], ["no", "wet"]])
+    >>> dataset = read_data(table, names=["rain", "grass"])
+    >>> dataset
+    <Dataset: 3 rows, 2 variables>
+    >>> dataset.source_variables[0]
+    Variable(name='rain', states=('no', 'yes'))
+    """
+    request = Request.of(states, drop)
+    if isinstance(source, Dataset):
+        if request.states or request.drop or names is not None:
+            raise ParameterError(
+                "'states', 'drop' and 'names' of read_data are for tables; a Dataset is "
+                "already read. Give them where it is made."
+            )
+        return source
+    if isinstance(source, np.ndarray):
+        return assemble(read_array(source, names, request))
+    if names is not None:
+        raise ParameterError(
+            "'names' of read_data is for NumPy arrays only; this table has names of its own."
+        )
+    if isinstance(source, str | os.PathLike):
+        return assemble(_read_file(Path(source), request))
+    return assemble(_read_frame(source, request))
+
+
+def _read_frame(source: object, request: Request) -> list[Column]:
+    from coevo.data.frame_reader import as_frame, read_frame
+
+    frame = as_frame(source)
+    if frame is None:
+        raise ParameterError(_not_a_table(source))
+    return read_frame(frame, request)
+
+
+def _read_file(path: Path, request: Request) -> list[Column]:
+    with open_source(path) as source:
+        is_parquet = source.magic == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
+        if not is_parquet:
+            from coevo.data.csv_reader import read_csv
+
+            return read_csv(source, request)
+    from coevo.data.parquet import read_parquet
+
+    return read_parquet(path, request)
+
+
+def _not_a_table(source: object) -> str:
+    """Return the sentence for something that is not a table, with the way out if known."""
+    kind = type(source)
+    got = f"{kind.__module__.split('.')[0]}.{kind.__name__}"
+    got = kind.__name__ if kind.__module__ == "builtins" else got
+    hint = ""
+    if hasattr(source, "collect"):
+        hint = " Call .collect() on it first."
+    elif kind.__name__ == "Series":
+        hint = " A network needs at least two columns."
+    elif isinstance(source, list | tuple | dict):
+        hint = " Make a data frame of it first."
+    return f"'source' of read_data must be {_ACCEPTED}; got a {got}.{hint}"

@@ -1,0 +1,96 @@
+"""What a caller asked of a reader: columns to leave out, and states to take as declared.
+
+Every reader asks the same `Request` which of its columns to read, so that a wrong name is
+refused with the same sentence for a file, a data frame and an array.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from coevo.data.variable import Variable
+from coevo.errors import DataError, bad_parameter, suggestion
+
+__all__ = ["Request", "leave_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Columns to leave out, and declared states by column; both already checked."""
+
+    states: Mapping[str, tuple[str, ...]]
+    drop: tuple[str, ...]
+
+    @classmethod
+    def of(cls, states: object, drop: object) -> Request:
+        """Check the parameters `states` and `drop` of `read_data` and keep them."""
+        if isinstance(drop, str | bytes) or not isinstance(drop, Iterable):
+            raise bad_parameter("drop", "read_data", "a list of column names", drop)
+        return cls(_declared(states), tuple(str(name) for name in drop))
+
+    def kept(self, names: Sequence[str], hint: str = "") -> list[int]:
+        """Return the positions of the columns to read, once all names are in order.
+
+        Parameters
+        ----------
+        names : sequence of str
+            All columns of the source, in its order.
+        hint : str, default: ""
+            A sentence to add when there are too few columns.
+        """
+        if not names:
+            raise DataError(f"The table has no columns. A network needs at least two.{hint}")
+        for parameter, asked in (("drop", self.drop), ("states", tuple(self.states))):
+            for name in asked:
+                if name not in names:
+                    raise DataError(
+                        f"{parameter!r} names {name!r}, which is not a column of the table."
+                        f"{suggestion(name, names)}"
+                    )
+        kept = [i for i, name in enumerate(names) if name not in self.drop]
+        _check_names([names[i] for i in kept], kept)
+        if len(kept) < 2:
+            after = " left after dropping" if self.drop else ""
+            left = f"one column{after}, {names[kept[0]]!r}" if kept else f"no column{after}"
+            raise DataError(f"The table has {left}. A network needs at least two.{hint}")
+        return kept
+
+
+def _declared(states: object) -> dict[str, tuple[str, ...]]:
+    """Return the declared states of each column as text."""
+    if states is None:
+        return {}
+    if not isinstance(states, Mapping):
+        raise bad_parameter("states", "read_data", "a mapping of column to its states", states)
+    declared = {}
+    for name, labels in states.items():
+        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+            expected = f"a list of states for column {str(name)!r}"
+            raise bad_parameter("states", "read_data", expected, labels)
+        # A variable refuses an empty list and a state that is declared twice.
+        declared[str(name)] = Variable(str(name), tuple(str(label) for label in labels)).states
+    return declared
+
+
+def _check_names(names: Sequence[str], positions: Sequence[int]) -> None:
+    seen: set[str] = set()
+    for name, position in zip(names, positions, strict=True):
+        if not name:
+            raise DataError(
+                f"Column {position + 1} has no name. Give it one, or leave it out "
+                f"({leave_out(name)})."
+            )
+        if name in seen:
+            raise DataError(f"Two columns are called {name!r}. Rename one of them.")
+        seen.add(name)
+
+
+def leave_out(name: str) -> str:
+    """Return how a column is left out, in Python and on the command line.
+
+    >>> print(leave_out("id"))
+    drop=['id'], or --drop id
+    """
+    return f"drop=[{name!r}], or --drop {shlex.quote(name)}"

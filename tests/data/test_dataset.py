@@ -1,0 +1,187 @@
+"""A dataset is a value: no order of rows, columns or states can be seen in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coevo.data import Dataset, Variable
+from coevo.errors import DataError
+
+
+def random_dataset(seed, n_rows=200, arities=(2, 3, 4)):
+    rng = np.random.default_rng(seed)
+    variables = [
+        Variable(f"v{i}", tuple(f"s{k}" for k in range(arity))) for i, arity in enumerate(arities)
+    ]
+    return variables, [rng.integers(0, arity, n_rows) for arity in arities]
+
+
+def test_variables_and_states_are_put_in_canonical_order():
+    wet = Variable("wet", ("yes", "no"))
+    rain = Variable("rain", ("none", "heavy", "light"))
+    dataset = Dataset([wet, rain], [[0, 1, 1], [0, 1, 2]])
+    assert dataset.names == ("rain", "wet")
+    assert dataset.variables == (
+        Variable("rain", ("heavy", "light", "none")),
+        Variable("wet", ("no", "yes")),
+    )
+    assert dataset.source_variables == (wet, rain)
+    assert dataset.codes.tolist() == [[2, 0, 1], [1, 0, 0]]
+    assert dataset.arities.tolist() == [3, 2]
+    assert dataset.position("wet") == 1
+    assert repr(dataset) == "<Dataset: 3 rows, 2 variables>"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_order_changes_the_hash(seed):
+    variables, columns = random_dataset(seed)
+    expected = Dataset(variables, columns)
+    rng = np.random.default_rng(seed + 100)
+    rows = rng.permutation(len(columns[0]))
+    order = rng.permutation(len(variables))
+    moved, coded = [], []
+    for i in order:
+        states = rng.permutation(variables[i].arity)
+        moved.append(Variable(variables[i].name, tuple(variables[i].states[k] for k in states)))
+        coded.append(np.argsort(states)[columns[i][rows]])
+    found = Dataset(moved, coded)
+    assert found.content_hash == expected.content_hash
+    assert found == expected
+    assert hash(found) == hash(expected)
+
+
+def test_a_change_of_anything_changes_the_hash():
+    variables, columns = random_dataset(0)
+    original = Dataset(variables, columns)
+    changed = [column.copy() for column in columns]
+    changed[1][7] = (changed[1][7] + 1) % 3
+    renamed = [Variable("other", variables[0].states), *variables[1:]]
+    restated = [Variable("v0", ("s0", "other")), *variables[1:]]
+    unseen = [Variable("v0", (*variables[0].states, "unseen")), *variables[1:]]
+    longer = [np.append(column, column[0]) for column in columns]
+    others = [
+        Dataset(variables, changed),
+        Dataset(renamed, columns),
+        Dataset(restated, columns),
+        Dataset(unseen, columns),
+        Dataset(variables, longer),
+    ]
+    assert len({original, *others}) == 6
+    assert original != "a dataset"
+
+
+def test_the_hash_is_that_of_every_version():
+    variables, columns = random_dataset(0)
+    dataset = Dataset(variables, columns)
+    assert dataset.content_hash == Dataset(variables, columns).content_hash
+    assert len(dataset.content_hash) == 32
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_folding_keeps_the_observations(seed):
+    variables, columns = random_dataset(seed, n_rows=3000)
+    dataset = Dataset(variables, columns)
+    folded = dataset.folded()
+    assert folded.codes.shape == (3, 24)
+    assert folded.n_rows == dataset.n_rows == 3000
+    assert folded == dataset
+    assert folded.source_variables == dataset.source_variables
+    rows, counts = np.unique(dataset.codes, axis=1, return_counts=True)
+    order = np.lexsort(folded.codes[::-1])
+    assert np.array_equal(folded.codes[:, order], rows)
+    assert np.array_equal(folded.weights[order], counts)
+    assert folded.codes.flags.c_contiguous
+    assert repr(folded) == "<Dataset: 3,000 rows (24 distinct), 3 variables>"
+    assert folded.folded() is folded
+
+
+def test_folding_is_left_when_it_does_not_pay():
+    variables, columns = random_dataset(0, n_rows=300)  # 24 of 300 is more than a sixteenth
+    dataset = Dataset(variables, columns)
+    assert dataset.folded() is dataset
+    many, wide = random_dataset(0, n_rows=5000, arities=(50, 50, 50))
+    dataset = Dataset(many, wide)
+    assert dataset.folded() is dataset
+
+
+def test_weights_count_rows():
+    variables = [Variable("x", ("a", "b")), Variable("y", ("c", "d"))]
+    weighted = Dataset(variables, [[0, 1, 0], [0, 1, 0]], weights=np.array([2, 3, 1]))
+    plain = Dataset(variables, [[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]])
+    assert weighted.n_rows == 6
+    assert weighted == plain
+
+
+def test_nothing_can_be_written_to():
+    variables, columns = random_dataset(0, n_rows=3000)
+    before = [column.copy() for column in columns]
+    weights = np.ones(3000, dtype=np.int64)
+    weighted = Dataset(variables, columns, weights)
+    dataset = Dataset(variables, columns)
+    folded = dataset.folded()
+    for array in (dataset.codes, folded.codes, folded.weights, weighted.weights, folded.arities):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    columns[0][:] = 0
+    weights[:] = 5
+    assert weighted.n_rows == 3000
+    assert Dataset(variables, before) == dataset
+    with pytest.raises(AttributeError):
+        dataset.codes = None
+
+
+@pytest.mark.parametrize(
+    ("arity", "dtype"), [(256, np.uint8), (257, np.uint16), (65_535, np.uint16)]
+)
+def test_a_cell_takes_one_byte_or_two(arity, dtype):
+    states = tuple(str(i) for i in range(arity))
+    dataset = Dataset(
+        [Variable("x", states), Variable("y", ("0", "1"))], [np.arange(arity), np.arange(arity) % 2]
+    )
+    assert dataset.codes.dtype == dtype
+    x = dataset.variables[0]
+    assert [x.states[code] for code in dataset.codes[0]] == list(states)
+
+
+X, Y = Variable("x", ("a", "b")), Variable("y", ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("variables", "columns", "message"),
+    [
+        ([X, X], [[0], [0]], "Two columns are called 'x'. Rename one of them."),
+        ([X, Y], [[0]], "2 variables are declared for 1 columns."),
+        ([], [], "The table has no columns. A network needs at least two."),
+        ([X, Y], [[0, 1], [0]], "Column 'y' does not have one code for each row."),
+        ([X, Y], [[], []], "The table has no rows. Give at least one observation."),
+        ([X, Y], [[0.0], [0.0]], "The codes of column 'x' are not whole numbers."),
+        ([X, Y], [[0], [2]], "A code of column 'y' is not one of its 2 states."),
+        ([X, Y], [[-1], [0]], "A code of column 'x' is not one of its 2 states."),
+    ],
+)
+def test_columns_that_do_not_fit(variables, columns, message):
+    with pytest.raises(DataError) as caught:
+        Dataset(variables, columns)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("weights", [[1], [1, 0], [1, -1]])
+def test_weights_that_do_not_fit(weights):
+    with pytest.raises(DataError) as caught:
+        Dataset([X, Y], [[0, 1], [0, 1]], weights=np.array(weights))
+    assert str(caught.value) == "Weights must be one whole number of 1 or above for each row."
+
+
+def test_too_many_states():
+    with pytest.raises(DataError) as caught:
+        Variable("x", tuple(str(i) for i in range(65_536)))
+    assert str(caught.value) == (
+        "Variable 'x' has 65,536 states; the most that coevo takes is 65,535. Group its values."
+    )
+
+
+def test_an_unknown_name():
+    with pytest.raises(DataError) as caught:
+        Dataset([Variable("rain", ("a",)), Y], [[0], [0]]).position("rian")
+    assert str(caught.value) == "There is no column 'rian'. Did you mean 'rain'?"

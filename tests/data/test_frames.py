@@ -1,0 +1,204 @@
+"""Data frames, Arrow tables and arrays give the dataset that a CSV of them gives."""
+
+from __future__ import annotations
+
+import io
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from coevo.data import Variable, read_data
+
+TABLE = {
+    "text": ["b", "a", "é, ü", "b", "a", "b"],
+    "whole": [3, -1, 10, 3, 3, 10],
+    "truth": [True, False, True, True, False, True],
+}
+
+MAKERS = {
+    "pandas": pd.DataFrame,
+    "pandas object": lambda t: pd.DataFrame(t).astype(object),
+    "pandas string": lambda t: pd.DataFrame(t).convert_dtypes(),
+    "pandas arrow": lambda t: pd.DataFrame(t).convert_dtypes(dtype_backend="pyarrow"),
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+    "arrow in pieces": lambda t: pa.concat_tables([pa.table(t).slice(0, 2), pa.table(t).slice(2)]),
+    "narwhals": lambda t: nw.from_native(pl.DataFrame(t)),
+}
+
+
+def csv_of(table, path):
+    pd.DataFrame(table).to_csv(path, index=False)
+    return read_data(path)
+
+
+def state_tuples(dataset):
+    return [(v.name, v.states) for v in dataset.source_variables]
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_a_frame_and_its_csv_are_the_same_dataset(make, tmp_path):
+    expected = csv_of(TABLE, tmp_path / "t.csv")
+    found = read_data(make(TABLE))
+    assert found.content_hash == expected.content_hash
+    assert found.source_variables == expected.source_variables
+    assert np.array_equal(found.codes, expected.codes)
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_drop_and_states_work_on_frames(make):
+    found = read_data(
+        make({**TABLE, "half": [0.5, 1.5, 0.5, 0.5, 0.5, 0.5]}),
+        drop=["text"],
+        states={"half": [1.5, 0.5, 2.5], "truth": [True, False], "text": ["not looked at"]},
+    )
+    assert state_tuples(found) == [
+        ("whole", ("-1", "3", "10")),
+        ("truth", ("True", "False")),
+        ("half", ("1.5", "0.5", "2.5")),
+    ]
+
+
+def test_parquet_is_the_same_dataset(tmp_path):
+    frame = pd.DataFrame(TABLE, index=list("uvwxyz"))
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert read_data(tmp_path / "t.parquet") == csv_of(TABLE, tmp_path / "t.csv")
+    (tmp_path / "t.parquet").rename(tmp_path / "t.dat")
+    assert read_data(tmp_path / "t.dat") == csv_of(TABLE, tmp_path / "t.csv")
+
+
+def test_parquet_in_several_row_groups_with_dotted_names(tmp_path):
+    table = pa.table({"a.b": ["x", "y", "z"] * 5, "c d": pa.array(["u", "v", "w"] * 5)})
+    table = table.set_column(1, "c d", table["c d"].dictionary_encode())
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=4)
+    expected = read_data(table)
+    found = read_data(tmp_path / "t.parquet")
+    assert found == expected
+    assert state_tuples(found) == [("a.b", ("x", "y", "z")), ("c d", ("u", "v", "w"))]
+
+
+LEVELS = ["LOW", "NORMAL", "HIGH"]
+DECLARING = {
+    "pandas": lambda v: pd.DataFrame({"x": pd.Categorical(v, LEVELS), "y": [0, 1]}),
+    "pandas ordered": lambda v: pd.DataFrame(
+        {"x": pd.Categorical(v, LEVELS, ordered=True), "y": [0, 1]}
+    ),
+    "polars": lambda v: pl.DataFrame({"x": pl.Series(v, dtype=pl.Enum(LEVELS)), "y": [0, 1]}),
+    "arrow": lambda v: pa.table(
+        {
+            "x": pa.DictionaryArray.from_arrays([LEVELS.index(s) for s in v], LEVELS),
+            "y": [0, 1],
+        }
+    ),
+    "pandas arrow": lambda v: pd.DataFrame(
+        {
+            "x": pd.Series(pd.Categorical(v, LEVELS)),
+            "y": pd.Series([0, 1], dtype=pd.ArrowDtype(pa.int8())),
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("make", DECLARING.values(), ids=DECLARING)
+def test_categories_declare_states_and_their_order(make):
+    found = read_data(make(["HIGH", "LOW"]))
+    assert found.source_variables[0] == Variable("x", tuple(LEVELS))
+    assert found.codes.tolist() == [[0, 1], [0, 1]]
+
+
+def test_a_polars_categorical_declares_nothing():
+    frame = pl.DataFrame({"x": ["b", "a"], "y": ["c", "d"]}).cast(pl.Categorical)
+    assert state_tuples(read_data(frame)) == [("x", ("a", "b")), ("y", ("c", "d"))]
+
+
+def test_categories_that_are_not_text():
+    frame = pd.DataFrame({"x": pd.cut([1, 5, 9], [0, 4, 8, 12]), "y": pd.Categorical([2, 10, 2])})
+    assert state_tuples(read_data(frame)) == [
+        ("x", ("(0, 4]", "(4, 8]", "(8, 12]")),
+        ("y", ("2", "10")),
+    ]
+
+
+def test_given_states_come_before_categories():
+    frame = DECLARING["pandas"](["HIGH", "LOW"])
+    found = read_data(frame, states={"x": ["HIGH", "LOW"]})
+    assert found.source_variables[0].states == ("HIGH", "LOW")
+
+
+def test_a_category_may_be_called_na():
+    frame = pd.DataFrame({"x": pd.Categorical(["NA", "b"]), "y": [0, 1]})
+    assert read_data(frame).source_variables[0].states == ("NA", "b")
+
+
+def test_mixed_objects_become_text():
+    frame = pd.DataFrame({"x": pd.Series([1, "1", True, "b"], dtype=object), "y": [0, 1, 0, 1]})
+    found = read_data(frame)
+    assert found.source_variables[0].states == ("1", "True", "b")
+    assert found.codes[0].tolist() == [0, 0, 1, 2]
+
+
+def test_names_that_are_not_text():
+    found = read_data(pd.DataFrame([[1, 2], [3, 4]]))
+    assert found.names == ("0", "1")
+
+
+def test_the_frame_is_not_changed():
+    frame = pd.DataFrame({**TABLE, "cat": pd.Categorical(TABLE["text"])})
+    before = frame.copy(deep=True)
+    read_data(frame, states={"cat": [*sorted(set(TABLE["text"])), "more"]}, drop=["whole"])
+    pd.testing.assert_frame_equal(frame, before)
+    table = pl.DataFrame(TABLE)
+    read_data(table)
+    assert table.equals(pl.DataFrame(TABLE))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, np.bool_, object, "U3"])
+def test_arrays(dtype):
+    array = np.array([[0, 1], [1, 1], [1, 0]]).astype(dtype)
+    array.flags.writeable = False
+    found = read_data(array, names=["x", "y"])
+    expected = ("False", "True") if dtype is np.bool_ else ("0", "1")
+    assert state_tuples(found) == [("x", expected), ("y", expected)]
+    assert found.codes.tolist() == [[0, 1, 1], [1, 1, 0]]
+
+
+def test_whole_numbers_far_apart():
+    array = np.array([[-(2**63), 0], [2**63 - 1, 1], [5, 1]], dtype=np.int64)
+    found = read_data(array, names=["x", "y"])
+    assert found.source_variables[0].states == (str(-(2**63)), "5", str(2**63 - 1))
+    big = np.array([[2**64 - 1, 0], [2**64 - 2, 1]], dtype=np.uint64)
+    assert read_data(big, names=["x", "y"]).source_variables[0].states == (
+        str(2**64 - 2),
+        str(2**64 - 1),
+    )
+
+
+def test_structured_arrays_have_their_own_names():
+    array = np.array([("a", 1), ("b", 2)], dtype=[("x", "U1"), ("y", int)])
+    assert state_tuples(read_data(array)) == [("x", ("a", "b")), ("y", ("1", "2"))]
+    assert read_data(array, names=["p", "q"]).names == ("p", "q")
+
+
+def test_a_dataset_is_returned_as_it_is():
+    dataset = read_data(pl.DataFrame(TABLE))
+    assert read_data(dataset) is dataset
+
+
+def test_random_tables_agree_between_all_sources(tmp_path):
+    rng = np.random.default_rng(5)
+    table = {
+        f"c{i}": [f"s{k}" for k in rng.integers(0, 2 + i, 400)] if i % 2 else
+        rng.integers(-3, 3 + i, 400).tolist()
+        for i in range(8)
+    }  # fmt: skip
+    buffer = io.BytesIO()
+    pd.DataFrame(table).to_parquet(buffer)
+    (tmp_path / "t.pq").write_bytes(buffer.getvalue())
+    found = {csv_of(table, tmp_path / "t.csv"), read_data(tmp_path / "t.pq")}
+    found |= {read_data(make(table)) for make in MAKERS.values()}
+    assert len(found) == 1

@@ -21,15 +21,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 from numba.core import event, types
 from numba.extending import intrinsic
 
-__all__ = ["announce_compilation", "kernel", "popcount"]
+__all__ = ["announce_compilation", "inlined", "kernel", "popcount"]
 
-F = TypeVar("F", bound=Callable[..., Any])
+Kernel = Callable[..., Any]
 
 
 def user_cache_directory() -> Path:
@@ -59,18 +59,29 @@ def _compiled_code_directory() -> str | None:
         return None
 
 
-def kernel(function: F) -> F:
+def kernel(function: Kernel) -> Kernel:
     """Compile `function` with numba when it is first called."""
+    # error_model: a division is checked by whoever calls, not in the loop.
     folder = _compiled_code_directory()
     if folder is None:
-        compiled: F = numba.njit(nogil=True)(function)
+        compiled: Kernel = numba.njit(nogil=True, error_model="numpy")(function)
         return compiled
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = folder
     try:
-        compiled = numba.njit(nogil=True, cache=True)(function)
+        compiled = numba.njit(nogil=True, error_model="numpy", cache=True)(function)
     finally:
         numba.config.CACHE_DIR = before
+    return compiled
+
+
+def inlined(function: Kernel) -> Kernel:
+    """Make `function` a part of each kernel that calls it, with no compilation of its own.
+
+    numba compiles a callee by itself, optimises it again inside every caller and caches it
+    as well; for a function with one or two callers that is most of the waiting.
+    """
+    compiled: Kernel = numba.njit(nogil=True, error_model="numpy", inline="always")(function)
     return compiled
 
 
@@ -82,7 +93,7 @@ if numba.config.DISABLE_JIT:
 
 else:
 
-    @intrinsic
+    @intrinsic  # type: ignore[untyped-decorator]
     def popcount(typing_context: Any, word: Any) -> Any:
         """Return the number of bits set in an unsigned 64-bit word."""
         if word != types.uint64:

@@ -6,11 +6,11 @@ import time
 
 import numpy as np
 import pytest
-from pyagrum_peer import assert_same_network, pyagrum
 
 from coevo.errors import CoevoWarning, FormatError
 from coevo.io import parse_bif, read_bif
 from coevo.io.bif_reader import parse_document
+from peers import assert_same_network, pyagrum
 
 RAIN = """\
 network weather {

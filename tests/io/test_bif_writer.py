@@ -5,7 +5,6 @@ import os
 
 import numpy as np
 import pytest
-from pyagrum_peer import assert_same_network
 
 from coevo.data.variable import Variable
 from coevo.io import format_bif, parse_bif, read_bif, write_bif
@@ -13,6 +12,7 @@ from coevo.io.bif_document import Document
 from coevo.io.bif_scanner import quote
 from coevo.network import BayesianNetwork
 from coevo.networks import load_network
+from peers import assert_same_network
 
 
 def weather(name="weather"):

@@ -1,5 +1,6 @@
-"""pyAgrum as a second opinion on BIF files."""
+"""Second opinions: pyAgrum on BIF files and scores, pybnesian on scores."""
 
+import math
 import warnings
 
 # Its SWIG layer warns while it is being imported and crashes the interpreter when pytest
@@ -7,8 +8,14 @@ import warnings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import pyagrum
+    import pybnesian
 
-__all__ = ["assert_same_network", "pyagrum"]
+__all__ = [
+    "assert_same_network",
+    "pyagrum",
+    "pyagrum_scorer",
+    "pybnesian",
+]
 
 # pyAgrum keeps the numbers of a BIF file in single precision.
 PRECISION = 1e-7
@@ -28,3 +35,25 @@ def assert_same_network(path, network):
         order = [axes.index(axis) for axis in (*network.parents(name), name)]
         table = cpt.toarray().transpose(order).reshape(-1, variable.arity)
         assert abs(table - network.table(name)).max() < PRECISION
+
+
+def pyagrum_scorer(path, network, score, weight=None):
+    """Return a function that gives pyAgrum's local score of (child, parents) by name.
+
+    With a weight, `score` is ignored: the Bayesian-Dirichlet score under the BDeu prior
+    of that equivalent sample size. pyAgrum's scores are in bits; these are in nats.
+    """
+    template = pyagrum.BayesNet()
+    for variable in network.variables:
+        labels = pyagrum.LabelizedVariable(variable.name, "", 0)
+        for state in variable.states:
+            labels.addLabel(state)
+        template.add(labels)
+    learner = pyagrum.BNLearner(str(path), template)
+    if weight is not None:
+        learner.useScoreBD()
+        learner.useBDeuPrior(weight)
+    else:
+        learner.useNoPrior()
+        {"k2": learner.useScoreK2, "bic": learner.useScoreBIC}[score]()
+    return lambda child, parents: learner.score(child, list(parents)) * math.log(2)

@@ -1,0 +1,85 @@
+"""Finding a family among millions: an open-addressing hash table with exact keys.
+
+A family is stored as its members, the child first and then the parents in ascending
+order, one family after another in `members`; ``start[e]`` is where entry e begins. A
+slot holds an entry or -1. Keys are compared member by member, so that no two families
+are ever taken for each other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.jit import inlined, kernel
+
+__all__ = ["Entries", "find_or_add", "place_all"]
+
+
+class Entries(NamedTuple):
+    """The arrays of the table; `members` and `start` have room for more."""
+
+    slots: NDArray[np.int64]  # a power of two, at most half full
+    start: NDArray[np.int64]  # (capacity + 1,)
+    members: NDArray[np.int32]
+
+
+@inlined
+def _hash(members, begin, end):
+    """Return a number below 2**43; no step exceeds 63 bits."""
+    mark = np.int64(end - begin)
+    for i in range(begin, end):
+        mark = ((mark ^ (np.int64(members[i]) + 1)) * 1000003) & 0x7FFFFFFFFFF
+        mark ^= mark >> 21
+    return mark
+
+
+@inlined
+def _slot(slots, start, stored, members, begin, end):
+    """Return the slot of a family, or the empty slot where it would go."""
+    mask = len(slots) - 1
+    slot = _hash(members, begin, end) & mask
+    while slots[slot] >= 0:
+        at = start[slots[slot]]
+        if start[slots[slot] + 1] - at == end - begin:
+            same = True
+            for i in range(end - begin):
+                if stored[at + i] != members[begin + i]:
+                    same = False
+                    break
+            if same:
+                break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
+def find_or_add(entries, n_entries, members, start, found):
+    """Overwrite ``found[f]`` with the entry of each family, added if it was not there.
+
+    Returns the new number of entries. The caller has made room for all of them.
+    """
+    slots, entry_start, stored = entries.slots, entries.start, entries.members
+    for family in range(len(start) - 1):
+        begin, end = start[family], start[family + 1]
+        slot = _slot(slots, entry_start, stored, members, begin, end)
+        if slots[slot] < 0:
+            slots[slot] = n_entries
+            at = entry_start[n_entries]
+            for i in range(end - begin):
+                stored[at + i] = members[begin + i]
+            n_entries += 1
+            entry_start[n_entries] = at + end - begin
+        found[family] = slots[slot]
+    return n_entries
+
+
+@kernel
+def place_all(entries, n_entries):
+    """Put all entries into empty slots, after the table has grown."""
+    slots, start, stored = entries.slots, entries.start, entries.members
+    for entry in range(n_entries):
+        slot = _slot(slots, start, stored, stored, start[entry], start[entry + 1])
+        slots[slot] = entry

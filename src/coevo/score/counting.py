@@ -1,0 +1,128 @@
+"""The arrays that the kernels work on, made from a `Dataset`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.data import Dataset
+from coevo.score.count_kernels import (
+    ARITY,
+    BITS,
+    COMMON,
+    COMPACT,
+    N_FACTS,
+    N_OTHERS,
+    N_WORK,
+    RANK,
+    ROWS_A_BLOCK,
+    SINGLE,
+    WORDS_A_BLOCK,
+)
+from coevo.score.family_kernels import Index, Known, Scratch
+from coevo.score.score_kernels import FIRST, RISING_LENGTH, RISING_ROWS
+
+__all__ = ["build_index", "dense_limit", "forget", "new_known", "new_scratch", "state_counts"]
+
+MAX_BIT_SET_ARITY = 16  # above it the bit sets of a variable exceed twice its codes
+MIN_COMPACT_BYTES = 1 << 26  # room for compact columns; more when the data are larger
+LARGEST_DENSE_TABLE = 1 << 25  # cells; a quarter of a gigabyte for each thread
+
+
+def state_counts(dataset: Dataset) -> list[NDArray[np.int64]]:
+    """Return for each variable how many rows are in each state."""
+    return [
+        np.bincount(column, weights=dataset.weights, minlength=int(arity)).astype(np.int64)
+        for column, arity in zip(dataset.codes, dataset.arities, strict=True)
+    ]
+
+
+def build_index(dataset: Dataset) -> Index:
+    """Return what the kernels need to know of `dataset`."""
+    singles = state_counts(dataset)
+    facts = np.zeros((dataset.n_variables, N_FACTS), dtype=np.int64)
+    facts[:, ARITY] = dataset.arities
+    facts[:, COMMON] = [counts.argmax() for counts in singles]
+    most = np.array([counts.max() for counts in singles])
+    facts[np.argsort(-most, kind="stable"), RANK] = np.arange(dataset.n_variables)
+    facts[:, SINGLE] = np.cumsum(dataset.arities) - dataset.arities
+    facts[:, COMPACT] = facts[:, BITS] = -1
+    facts[:, N_OTHERS] = dataset.n_rows - most
+    compact = np.empty(0, dtype=dataset.codes.dtype)
+    bits = np.empty((0, 0), dtype=np.uint64)
+    if dataset.weights is None:  # folded rows are few and always counted in one pass
+        compact = _compact_columns(dataset, facts)
+        bits = _pack_bits(dataset, facts)
+    weights = np.empty(0, dtype=np.int64) if dataset.weights is None else dataset.weights
+    return Index(facts, dataset.codes, weights, compact, bits)
+
+
+def _compact_columns(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
+    """Return, for as many variables as fit, the other rows of each later column.
+
+    The most lopsided variables come first: theirs are the shortest and the most used.
+    """
+    by_rank = np.argsort(facts[:, RANK])
+    room = max(MIN_COMPACT_BYTES, 2 * dataset.codes.nbytes) // dataset.codes.itemsize
+    parts: list[NDArray[np.unsignedinteger]] = []
+    used = 0
+    for place, variable in enumerate(by_rank):
+        size = int(facts[variable, N_OTHERS]) * (len(by_rank) - place)
+        if used + size > room:
+            break
+        rows = np.flatnonzero(dataset.codes[variable] != facts[variable, COMMON])
+        facts[variable, COMPACT] = used
+        parts.extend(dataset.codes[later, rows] for later in by_rank[place:])
+        used += size
+    return np.concatenate(parts) if parts else np.empty(0, dtype=dataset.codes.dtype)
+
+
+def _pack_bits(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return a bit set for each state but the most common; note where a variable's begin."""
+    n_words = -(-dataset.codes.shape[1] // 64)
+    small = np.flatnonzero(dataset.arities <= MAX_BIT_SET_ARITY)
+    sets = np.zeros((int((dataset.arities[small] - 1).sum()), n_words * 8), dtype=np.uint8)
+    n = 0
+    for variable in small:
+        facts[variable, BITS] = n
+        for state in range(int(dataset.arities[variable])):
+            if state != facts[variable, COMMON]:
+                packed = np.packbits(dataset.codes[variable] == state)
+                sets[n, : len(packed)] = packed
+                n += 1
+    return sets.view(np.uint64)  # which bit is which row never matters
+
+
+def dense_limit(dataset: Dataset) -> int:
+    """Return the number of cells up to which a table is counted cell by cell."""
+    return min(max(4096, 4 * dataset.n_rows), LARGEST_DENSE_TABLE)
+
+
+def new_scratch(dataset: Dataset) -> Scratch:
+    """Return working memory for one thread."""
+    most_axes = dataset.n_variables + 1
+    return Scratch(
+        counts=np.zeros(dense_limit(dataset), dtype=np.uint32),
+        margin=np.zeros(dense_limit(dataset), dtype=np.uint32),
+        work=np.zeros((N_WORK, most_axes), dtype=np.int64),
+        joint=np.zeros(ROWS_A_BLOCK, dtype=np.uint32),
+        words=np.zeros((min(most_axes, 64), WORDS_A_BLOCK), dtype=np.uint64),
+        rising=np.zeros((RISING_ROWS, FIRST + RISING_LENGTH)),
+    )
+
+
+def new_known(dataset: Dataset, n_cells: int) -> Known:
+    """Return a store of `n_cells` cells that knows the tables of one variable."""
+    singles = np.concatenate(state_counts(dataset))
+    pool = np.zeros(len(singles) + n_cells, dtype=np.uint32)
+    pool[: len(singles)] = singles
+    slots = np.zeros((1 << max(10, (n_cells // 32).bit_length()), 2), dtype=np.int64)
+    known = Known(slots, pool, np.zeros(2, dtype=np.int64))
+    forget(known, len(singles))
+    return known
+
+
+def forget(known: Known, n_singles: int) -> None:
+    """Empty the store, but for the tables of one variable."""
+    known.slots[:, 0] = -1
+    known.used[:] = 0, n_singles

@@ -1,0 +1,78 @@
+"""Families as arrays: how a search asks for local scores.
+
+A family is a child and its parents. A batch of them is two arrays, so that a search can
+write one without touching a Python object for each family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.errors import ParameterError
+
+__all__ = ["FamilyBatch"]
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyBatch:
+    """Families, each as its child followed by its parents in ascending order.
+
+    Parameters
+    ----------
+    members : array of int32
+        The families one after another. Variables are numbered in canonical order.
+    start : array of int64, one longer than the number of families
+        Family f is ``members[start[f]:start[f + 1]]``.
+
+    Examples
+    --------
+    >>> batch = FamilyBatch.from_pairs([(0, ()), (3, (2, 1))])
+    >>> batch.members.tolist(), batch.start.tolist()
+    ([0, 3, 1, 2], [0, 1, 4])
+    >>> len(batch)
+    2
+    """
+
+    members: NDArray[np.int32]
+    start: NDArray[np.int64]
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[tuple[int, Iterable[int]]]) -> FamilyBatch:
+        """Build a batch from (child, parents), the parents in any order."""
+        members: list[int] = []
+        start = [0]
+        for child, parents in pairs:
+            members.append(child)
+            members.extend(sorted(parents))
+            start.append(len(members))
+        return cls(np.array(members, dtype=np.int32), np.array(start, dtype=np.int64))
+
+    def check(self, n_variables: int) -> None:
+        """Raise `ParameterError` unless this is a batch over that many variables."""
+        members, start = self.members, self.start
+        if members.dtype != np.int32 or start.dtype != np.int64 or len(start) < 1:
+            raise ParameterError("A family batch has int32 members and int64 starts.")
+        lengths = np.diff(start)
+        if start[0] != 0 or start[-1] != len(members) or (lengths < 1).any():
+            raise ParameterError("The starts of a family batch do not fit its members.")
+        if not len(members):
+            return
+        if int(members.min()) < 0 or int(members.max()) >= n_variables:
+            raise ParameterError(
+                f"A family names variable {int(members.max())}; "
+                f"there are {n_variables}, counted from 0."
+            )
+        is_parent = np.ones(len(members), dtype=np.bool_)
+        is_parent[start[:-1]] = False
+        follows = is_parent[1:] & is_parent[:-1]
+        if (members[1:] <= members[:-1])[follows].any():
+            raise ParameterError("The parents of a family must be distinct and ascending.")
+        if (np.repeat(members[start[:-1]], lengths) == members)[is_parent].any():
+            raise ParameterError("A family has its child among its parents.")
+
+    def __len__(self) -> int:
+        return len(self.start) - 1

@@ -1,0 +1,269 @@
+"""A batch of families: choose how to count each one, count, score.
+
+`plan` puts the variables of each family in the order of the axes, chooses a way of
+counting by estimated cost and asks for the tables of two and three variables that it
+will need. `evaluate` counts, first those tables and then the families. Only `plan`
+changes what is shared, so that `evaluate` may run on several threads, each on its own
+part of the batch. (One kernel does both kinds of counting so that the counting is
+compiled once: what a kernel calls is optimised anew for each caller.)
+
+The *known* tables are kept from batch to batch in an open-addressing hash table, because
+a family's table is built on that of its last three variables and many families have
+those in common. The store is bounded: when it is full it is emptied, which costs time
+and changes no number.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.jit import inlined, kernel
+from coevo.score.count_kernels import (
+    ARITY,
+    COMMON,
+    RANK,
+    SINGLE,
+    STRIDE,
+    add_level,
+    count_all_rows,
+    level_costs,
+    set_strides,
+)
+from coevo.score.score_kernels import score_table
+
+__all__ = ["Batch", "Index", "Known", "ScoreSpec", "Scratch", "evaluate", "plan"]
+
+BY_LEVELS, ALL_ROWS, SPARSE, KEEP = 0, 1, 2, 3  # ways of counting
+
+MAX_KNOWN_VARIABLES = 3
+MAX_KNOWN_CELLS = 1024
+
+# Nanoseconds, as in `count_kernels`
+ALL_ROW, ALL_ROW_AND_COLUMN = 1.0, 0.15  # a row of the pass over all rows, and each column
+CELL = 1.0  # clearing, subtracting and scoring a cell
+
+
+class Index(NamedTuple):
+    """What counting needs to know of a data set."""
+
+    facts: NDArray[np.int64]  # (n_vars, N_FACTS), see `count_kernels`
+    codes: NDArray[np.unsignedinteger]  # (n_vars, n_stored)
+    weights: NDArray[np.int64]  # (n_stored,), or (0,) when every row counts once
+    compact: NDArray[np.unsignedinteger]  # columns of rows not in the most common state
+    bits: NDArray[np.uint64]  # (n_sets, n_words)
+
+
+class Known(NamedTuple):
+    """Tables of one, two and three variables that have been counted."""
+
+    slots: NDArray[np.int64]  # (n_slots, 2): key or -1, first cell in `pool`
+    pool: NDArray[np.uint32]  # the tables, one after another; those of one variable first
+    used: NDArray[np.int64]  # (2,): slots and cells in use
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread."""
+
+    counts: NDArray[np.uint32]  # the table
+    margin: NDArray[np.uint32]  # the table summed over the child; a second table while counting
+    work: NDArray[np.int64]  # (N_WORK, max_k)
+    joint: NDArray[np.uint32]  # (ROWS_A_BLOCK,)
+    words: NDArray[np.uint64]  # (max_k, WORDS_A_BLOCK)
+    rising: NDArray[np.float64]  # see `score_kernels`
+
+
+class ScoreSpec(NamedTuple):
+    """What a kernel needs to know of a score."""
+
+    kind: int
+    ess: float  # equivalent sample size of the Dirichlet kinds
+    price: float  # of one free parameter
+    n_rows: int  # the largest count there can be
+    table: NDArray[np.float64]  # log n! (K2) or n log n (LIKELIHOOD), for n below its length
+
+
+class Batch(NamedTuple):
+    """Families as arrays, and what `plan` finds out about them."""
+
+    members: NDArray[np.int32]  # of each family: the child, then its parents
+    start: NDArray[np.int64]  # (n + 1,) where each family begins
+    variables: NDArray[np.int32]  # the same members in the order of the axes
+    method: NDArray[np.int8]  # (n,) how to count
+    new_pairs: NDArray[np.int32]  # (n, 2) tables of two variables to be counted
+    new_triples: NDArray[np.int32]  # (n, 3)
+
+
+@inlined
+def _n_known(facts, variables, k):
+    """Return how many of the last variables a known table may span: at least 1."""
+    cells = facts[variables[k - 1], ARITY]
+    n = 1
+    while n < k and n < MAX_KNOWN_VARIABLES:
+        cells *= facts[variables[k - 1 - n], ARITY]
+        if cells > MAX_KNOWN_CELLS:
+            break
+        n += 1
+    return n
+
+
+@kernel
+def _slot(slots, facts, variables, k, n):
+    """Return key and slot of the last n of k variables; the slot is empty if unknown."""
+    key = np.int64(0)
+    for axis in range(k - n, k):
+        key = key * (len(facts) + 1) + facts[variables[axis], RANK] + 1
+    mask = len(slots) - 1
+    slot = (key ^ (key >> 15) ^ (key >> 31)) * 40503 & mask
+    while slots[slot, 0] != -1 and slots[slot, 0] != key:
+        slot = (slot + 1) & mask
+    return key, slot
+
+
+@inlined
+def _claim(slots, pool, used, facts, variables, k, n):
+    """Return 0 if the last n variables are known, 1 after making room for them, -1 if full."""
+    key, slot = _slot(slots, facts, variables, k, n)
+    if slots[slot, 0] == key:
+        return 0
+    cells = 1
+    for axis in range(k - n, k):
+        cells *= facts[variables[axis], ARITY]
+    if 2 * used[0] >= len(slots) or used[1] + cells > len(pool):
+        return -1
+    slots[slot, 0], slots[slot, 1] = key, used[1]
+    used[0] += 1
+    used[1] += cells
+    return 1
+
+
+@inlined
+def _method(facts, codes, weights, bits, variables, k, dense_limit):
+    """Return the cheapest way to count the table over k variables."""
+    cells = 1.0
+    for axis in range(k):
+        cells *= facts[variables[axis], ARITY]
+    if cells > dense_limit:
+        return SPARSE
+    if len(weights):
+        return ALL_ROWS
+    all_rows = codes.shape[1] * (ALL_ROW + ALL_ROW_AND_COLUMN * k)
+    known = k - _n_known(facts, variables, k)
+    levels, stride = 0.0, 1.0
+    for axis in range(k - 1, -1, -1):
+        if axis < known:
+            by_rows, by_bits = level_costs(facts, bits, variables, k, axis, stride)
+            levels += min(by_rows, by_bits) + CELL * stride
+        stride *= facts[variables[axis], ARITY]
+    return BY_LEVELS if levels <= all_rows else ALL_ROWS
+
+
+@kernel
+def plan(index, batch, known, first, dense_limit):
+    """Plan families from `first` on; return where it stopped and the tables asked for.
+
+    It stops early, before the first family whose tables do not fit into `known` any more.
+    """
+    facts, codes, weights, bits = index.facts, index.codes, index.weights, index.bits
+    start, members, all_variables = batch.start, batch.members, batch.variables
+    slots, pool, used = known.slots, known.pool, known.used
+    new_pairs, new_triples = batch.new_pairs, batch.new_triples
+    n_pairs = n_triples = 0
+    for family in range(first, len(start) - 1):
+        k = start[family + 1] - start[family]
+        variables = all_variables[start[family] : start[family + 1]]
+        for n in range(k):
+            member = members[start[family] + n]
+            place = n
+            while place > 0 and facts[variables[place - 1], RANK] > facts[member, RANK]:
+                variables[place] = variables[place - 1]
+                place -= 1
+            variables[place] = member
+        method = _method(facts, codes, weights, bits, variables, k, dense_limit)
+        batch.method[family] = method
+        if method != BY_LEVELS:
+            continue
+        for n in range(2, _n_known(facts, variables, k) + 1):
+            claim = _claim(slots, pool, used, facts, variables, k, n)
+            if claim < 0:
+                return family, n_pairs, n_triples
+            if claim and n == 2:
+                new_pairs[n_pairs, 0], new_pairs[n_pairs, 1] = variables[k - 2], variables[k - 1]
+                n_pairs += 1
+            elif claim:
+                for i in range(3):
+                    new_triples[n_triples, i] = variables[k - 3 + i]
+                n_triples += 1
+    return len(start) - 1, n_pairs, n_triples
+
+
+@inlined
+def _start_from_known(facts, pool, begin, variables, k, n, counts, work):
+    """Copy the table of the last n variables to its place in that of all k."""
+    offset = np.int64(0)
+    for axis in range(k - n):
+        offset += facts[variables[axis], COMMON] * work[STRIDE, axis]
+    for i in range(work[STRIDE, k - n] * facts[variables[k - n], ARITY]):
+        counts[offset + i] = pool[begin + i]
+
+
+@kernel
+def evaluate(index, spec, batch, first, last, known, scratch, scores):
+    """Count the families from `first` to before `last`; overwrite their ``scores[f]``.
+
+    Tables that `plan` asked for come here too, with the method KEEP: they are put into
+    the pool instead of being scored, those of two variables before those of three.
+    Families to be counted sparsely are left out: `sparse.score_sparse` does them.
+    """
+    facts, compact, bits = index.facts, index.compact, index.bits
+    counts, work, words, joint = scratch.counts, scratch.work, scratch.words, scratch.joint
+    slots, pool, margin = known.slots, known.pool, scratch.margin
+    for family in range(first, last):
+        method = batch.method[family]
+        if method == SPARSE:
+            continue
+        start = batch.start[family]
+        k = batch.start[family + 1] - start
+        variables = batch.variables[start : start + k]
+        n_cells = set_strides(facts, variables, k, work)
+        if method == ALL_ROWS:
+            codes, weights = index.codes, index.weights
+            count_all_rows(codes, weights, variables, k, n_cells, counts, margin, work, joint)
+        else:
+            n = k - 1 if method == KEEP else _n_known(facts, variables, k)
+            begin = facts[variables[k - 1], SINGLE]
+            if n > 1:
+                begin = slots[_slot(slots, facts, variables, k, n)[1], 1]
+            _start_from_known(facts, pool, begin, variables, k, n, counts, work)
+            for axis in range(k - n - 1, -1, -1):
+                stride = float(work[STRIDE, axis])
+                by_rows, by_bits = level_costs(facts, bits, variables, k, axis, stride)
+                cheaper = by_bits < by_rows
+                add_level(
+                    facts,
+                    compact,
+                    bits,
+                    variables,
+                    k,
+                    axis,
+                    cheaper,
+                    counts,
+                    margin,
+                    work,
+                    joint,
+                    words,
+                )
+        if method == KEEP:
+            begin = slots[_slot(slots, facts, variables, k, k)[1], 1]
+            for cell in range(n_cells):
+                pool[begin + cell] = counts[cell]
+            continue
+        child = batch.members[start]
+        stride = np.int64(0)
+        for axis in range(k):
+            if variables[axis] == child:
+                stride = work[STRIDE, axis]
+        arity = facts[child, ARITY]
+        scores[family] = score_table(spec, counts, n_cells, stride, arity, margin, scratch.rising)

@@ -1,0 +1,128 @@
+"""From the counts of a family to its local score.
+
+Every score of the house has one shape: a sum of one term for each cell of the family's
+table, minus a sum of one term for each configuration of the parents, minus a price for
+the parameters. A cell or a configuration that never occurs adds exactly 0.
+
+    kind            term of a cell n        term of a configuration m
+    ALL_ONES        log rising(1, n)        log rising(r, m)
+    DIRICHLET       log rising(a, n)        log rising(a r, m)      a = ess / (q r)
+    DIRICHLET_SEEN  the same, with q the number of configurations that occur
+    LIKELIHOOD      n log n                 m log m
+
+where r is the number of states of the child, q that of the configurations of its
+parents, and rising(a, n) = a (a + 1) ... (a + n - 1) = gamma(a + n) / gamma(a).
+
+Terms are added in the order of the table's cells, in four running sums that the
+processor can overlap. Integer arguments have a table of their own; for the others, rows
+of `rising` hold log rising(ess / divisor, .) for the divisors met lately.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from coevo.jit import inlined, kernel
+
+__all__ = ["ALL_ONES", "DIRICHLET", "DIRICHLET_SEEN", "LIKELIHOOD", "score_table"]
+
+ALL_ONES, DIRICHLET, DIRICHLET_SEEN, LIKELIHOOD = 0, 1, 2, 3
+
+RISING_ROWS, RISING_LENGTH = 512, 256  # larger counts are computed
+HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
+DIVISOR, LOG_GAMMA, FIRST = 0, 1, 2  # columns of `rising`; from FIRST on, n = 0, 1, ...
+
+
+@inlined
+def _term(n, factorial):
+    """Return log n! or n log n."""
+    return math.lgamma(n + 1.0) if factorial else n * math.log(n)
+
+
+@kernel
+def _sum_terms(table, counts, n, shift, n_rows, factorial):
+    """Return the sum over the first n cells of term(count + shift) - term(shift)."""
+    a = b = c = d = 0.0
+    none = table[shift]
+    if n_rows + shift >= len(table):
+        for i in range(n):
+            count = np.int64(counts[i]) + shift
+            a += (table[count] if count < len(table) else _term(count, factorial)) - none
+        return a
+    shift = np.uint32(shift)  # unsigned indices, see `count_kernels`
+    whole = n - n % 4
+    for i in range(0, whole, 4):
+        a += table[counts[i] + shift] - none
+        b += table[counts[i + 1] + shift] - none
+        c += table[counts[i + 2] + shift] - none
+        d += table[counts[i + 3] + shift] - none
+    for i in range(whole, n):
+        a += table[counts[i] + shift] - none
+    return (a + b) + (c + d)
+
+
+@inlined
+def _log_gamma(x):
+    """Return log gamma(x) for x >= RISING_LENGTH, by Stirling's series.
+
+    The first term left out is below 1e-19 there.
+    """
+    square = x * x
+    series = (1 / 12 - (1 / 360 - 1 / (1260 * square)) / square) / x
+    return (x - 0.5) * math.log(x) - x + HALF_LOG_TWO_PI + series
+
+
+@kernel
+def _sum_rising(rising, ess, divisor, counts, n):
+    """Return the sum over the first n cells of log rising(ess / divisor, count)."""
+    a = ess / divisor
+    row = rising[divisor % RISING_ROWS]
+    if row[DIVISOR] != divisor:
+        row[DIVISOR], row[LOG_GAMMA], row[FIRST] = divisor, math.lgamma(a), 0.0
+        for i in range(1, RISING_LENGTH):
+            row[FIRST + i] = row[FIRST + i - 1] + math.log(a + (i - 1))
+    total = 0.0
+    for i in range(n):
+        if counts[i] < RISING_LENGTH:
+            total += row[np.uint32(FIRST) + counts[i]]
+        else:
+            total += _log_gamma(a + counts[i]) - row[LOG_GAMMA]
+    return total
+
+
+@inlined
+def _sum_over_child(counts, n_cells, stride, arity, margin):
+    """Overwrite `margin` with the table summed over one axis; return how many are not 0."""
+    # All unsigned, as in `count_kernels`.
+    states, step = np.uint64(arity), np.uint64(stride)
+    seen = 0
+    cell = configuration = np.uint64(0)
+    for _ in range(n_cells // (arity * stride)):
+        for _ in range(stride):
+            total = counts[cell]
+            for state in range(np.uint64(1), states):
+                total += counts[cell + state * step]
+            margin[configuration] = total
+            seen += total > 0
+            cell += np.uint64(1)
+            configuration += np.uint64(1)
+        cell += (states - np.uint64(1)) * step
+    return seen
+
+
+@inlined
+def score_table(spec, counts, n_cells, stride, arity, margin, rising):
+    """Return the local score of a table; `stride` and `arity` are those of the child."""
+    seen = _sum_over_child(counts, n_cells, stride, arity, margin)
+    q = n_cells // arity
+    factorial = spec.kind == ALL_ONES
+    if factorial or spec.kind == LIKELIHOOD:
+        shift = arity - 1 if factorial else np.int64(0)
+        cells = _sum_terms(spec.table, counts, n_cells, np.int64(0), spec.n_rows, factorial)
+        configurations = _sum_terms(spec.table, margin, q, shift, spec.n_rows, factorial)
+        return cells - configurations - spec.price * q * (arity - 1.0)
+    divisor = seen if spec.kind == DIRICHLET_SEEN else q
+    cells = _sum_rising(rising, spec.ess, divisor * arity, counts, n_cells)
+    return cells - _sum_rising(rising, spec.ess, divisor, margin, q)

@@ -1,0 +1,204 @@
+"""Families in, local scores out: the one door between a search and the data.
+
+`FamilyScorer` looks each family up in its cache, counts and scores the rest in batches,
+on one thread or several, and never lets a search see a row. Each family is computed on
+its own by the same kernel, so that threads, batch sizes and what was asked before change
+nothing but the time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.data import Dataset
+from coevo.errors import DataError, bad_parameter
+from coevo.graph import DAG
+from coevo.score.cache import CacheStatistics, FamilyCache
+from coevo.score.counting import build_index, dense_limit, forget, new_known, new_scratch
+from coevo.score.families import FamilyBatch
+from coevo.score.family_kernels import KEEP, SPARSE, Batch, Scratch, evaluate, plan
+from coevo.score.scores import Score, make_score
+from coevo.score.sparse import score_sparse
+
+__all__ = ["FamilyScorer"]
+
+MAX_ROWS = 2**32 - 1  # a count takes 32 bits
+KNOWN_CELLS = 1 << 21  # of tables shared by families: 8 MiB
+CACHE_BYTES = 1 << 28
+LARGEST_BATCH = 1 << 16
+CELLS_A_STEP = 1 << 32  # rows times families between two looks at the keyboard
+SMALLEST_PART = 64  # families that are worth a thread
+
+
+class FamilyScorer:
+    """Local scores of families, computed in batches and remembered.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The observations.
+    score : str or Score
+        Which score; ``'bdeu'`` if left out.
+    ess : float, optional
+        Equivalent sample size of ``'bdeu'`` and ``'bds'``.
+    n_jobs : int
+        Number of threads. It changes nothing but the time.
+    cache_bytes : int
+        Limit of the memory for scores that are kept.
+
+    Examples
+    --------
+    >>> from coevo.data import read_data
+    >>> table = np.array([[0, 0], [0, 0], [1, 1], [1, 1]])
+    >>> scorer = FamilyScorer(read_data(table, names=["a", "b"]), "k2")
+    >>> round(scorer.local_score("b", ["a"]), 4)
+    -2.1972
+    >>> scorer.score(DAG(["a", "b"], [("a", "b")])) > scorer.score(DAG(["a", "b"]))
+    True
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        score: str | Score = "bdeu",
+        *,
+        ess: float | None = None,
+        n_jobs: int = 1,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs < 1:
+            raise bad_parameter("n_jobs", "FamilyScorer", "an int >= 1", n_jobs)
+        if not isinstance(cache_bytes, int) or cache_bytes < 0:
+            raise bad_parameter("cache_bytes", "FamilyScorer", "an int >= 0", cache_bytes)
+        if dataset.n_rows > MAX_ROWS:
+            raise DataError(f"The table has more than {MAX_ROWS:,} rows. Take a sample of them.")
+        self._dataset = dataset
+        self._score = make_score(score, ess, "FamilyScorer")
+        self._spec = self._score.spec(dataset.n_rows, int(dataset.arities.max()))
+        self._index = build_index(dataset)
+        self._known = new_known(dataset, KNOWN_CELLS)
+        self._scratch = [new_scratch(dataset) for _ in range(n_jobs)]
+        self._threads = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+        self._cache = FamilyCache(cache_bytes)
+
+    @property
+    def dataset(self) -> Dataset:
+        """The observations."""
+        return self._dataset
+
+    @property
+    def scoring(self) -> Score:
+        """The score that is computed."""
+        return self._score
+
+    def statistics(self) -> CacheStatistics:
+        """Return how many families were asked for and how many had to be computed."""
+        return self._cache.statistics()
+
+    def local_scores(self, batch: FamilyBatch) -> NDArray[np.float64]:
+        """Return the local score of each family of a batch, in its order."""
+        batch.check(self._dataset.n_variables)
+        scores = np.empty(len(batch))
+        for first in range(0, len(batch), LARGEST_BATCH):
+            last = min(first + LARGEST_BATCH, len(batch))
+            start = batch.start[first : last + 1]
+            part = FamilyBatch(batch.members[start[0] : start[-1]], start - start[0])
+            entries, new = self._cache.find(part)
+            try:
+                self._cache.keep(self._compute(new))
+            except BaseException:  # an interrupt must not leave entries without a score
+                self._cache.forget_last(len(new))
+                raise
+            scores[first:last] = self._cache.scores(entries)
+        return scores
+
+    def local_score(self, child: str, parents: Iterable[str] = ()) -> float:
+        """Return the local score of one family, by name."""
+        position = self._dataset.position
+        pair = (position(child), {position(parent) for parent in parents})
+        return float(self.local_scores(FamilyBatch.from_pairs([pair]))[0])
+
+    def per_variable(self, dag: DAG) -> dict[str, float]:
+        """Return the local score of each variable of `dag`, by name, in canonical order."""
+        self._check_variables(dag)
+        names, position = self._dataset.names, self._dataset.position
+        pairs = [(position(name), map(position, dag.parents(name))) for name in names]
+        scores = self.local_scores(FamilyBatch.from_pairs(pairs))
+        return dict(zip(names, scores.tolist(), strict=True))
+
+    def score(self, dag: DAG) -> float:
+        """Return the score of a DAG: the sum of its local scores."""
+        return math.fsum(self.per_variable(dag).values())
+
+    def _check_variables(self, dag: DAG) -> None:
+        """Raise `DataError` unless structure and data have the same variables."""
+        for here, there, wanting, having in (
+            (dag.nodes, self._dataset.names, "data have no column", "structure has"),
+            (self._dataset.names, dag.nodes, "structure has no variable", "data have"),
+        ):
+            missing = sorted(set(here) - set(there))
+            if missing:
+                more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+                raise DataError(
+                    f"The {wanting} {missing[0]!r}{more}, which the {having}. "
+                    "Both must have the same variables."
+                )
+
+    def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
+        """Count and score families that are not in the cache."""
+        n = len(families)
+        scores = np.empty(n)
+        batch = Batch(
+            members=families.members,
+            start=families.start,
+            variables=np.empty_like(families.members),
+            method=np.empty(n, dtype=np.int8),
+            new_pairs=np.empty((n, 2), dtype=np.int32),
+            new_triples=np.empty((n, 3), dtype=np.int32),
+        )
+        first = 0
+        while first < n:
+            limit = dense_limit(self._dataset)
+            last, n_pairs, n_triples = plan(self._index, batch, self._known, first, limit)
+            self._evaluate(_tables(batch.new_pairs[:n_pairs]), 0, n_pairs, scores)
+            self._evaluate(_tables(batch.new_triples[:n_triples]), 0, n_triples, scores)
+            self._evaluate(batch, first, last, scores)
+            if last < n:
+                forget(self._known, int(self._dataset.arities.sum()))
+            first = last
+        for family in np.flatnonzero(batch.method == SPARSE):
+            begin, end = families.start[family], families.start[family + 1]
+            child = int(families.members[begin])
+            scores[family] = score_sparse(
+                self._index, self._spec, child, batch.variables[begin:end]
+            )
+        return scores
+
+    def _evaluate(self, batch: Batch, first: int, last: int, scores: NDArray[np.float64]) -> None:
+        """Evaluate families in steps, each on all threads; interrupts come between them."""
+
+        def part(begin: int, end: int, scratch: Scratch) -> None:
+            evaluate(self._index, self._spec, batch, begin, end, self._known, scratch, scores)
+
+        step = max(SMALLEST_PART, CELLS_A_STEP // self._dataset.codes.shape[1])
+        for begin in range(first, last, step):
+            end = min(begin + step, last)
+            n_parts = min(len(self._scratch), max(1, (end - begin) // SMALLEST_PART))
+            if self._threads is None or n_parts == 1:
+                part(begin, end, self._scratch[0])
+                continue
+            edges = np.linspace(begin, end, n_parts + 1).astype(int)
+            list(self._threads.map(part, edges[:-1], edges[1:], self._scratch))
+
+
+def _tables(new: NDArray[np.int32]) -> Batch:
+    """Return the tables that `plan` asked for as a batch that `evaluate` takes."""
+    n, k = new.shape
+    variables = np.ascontiguousarray(new).reshape(-1)
+    start = np.arange(0, n * k + 1, k)
+    return Batch(variables, start, variables, np.full(n, KEEP, dtype=np.int8), new, new)

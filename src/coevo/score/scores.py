@@ -1,0 +1,234 @@
+r"""The scores, their formulas and their priors.
+
+All are natural logarithms and higher is better. For a variable with r states whose
+parents have q configurations, let :math:`n_{jk}` be the rows with parent configuration j
+and state k, :math:`n_j = \sum_k n_{jk}`, and N the number of rows. The score of a network
+is the sum of the local scores of its families (it is *decomposable*). A configuration
+that never occurs adds exactly 0 to the data term of every score.
+
+A score is *equivalent* when networks that state the same independences get the same
+value, so that arcs which the data cannot direct do not matter to it. BDeu, BIC, AIC and
+the log-likelihood are; K2 and BDs are not. (The paper that coevo starts from calls its
+score, K2, equivalent. With every hyperparameter 1 it is not: the prior counts of a family
+with parents are not the margins of one joint prior. ``tests/score/test_equivalence.py``
+shows a counter-example with two variables.)
+
+References
+----------
+Cooper and Herskovits 1992 (K2); Heckerman, Geiger and Chickering 1995 (BDe, BDeu);
+Scutari 2016 (BDs); Schwarz 1978 (BIC); Akaike 1974 (AIC).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
+
+from coevo.errors import ParameterError, bad_choice, bad_parameter
+from coevo.score.family_kernels import ScoreSpec
+from coevo.score.score_kernels import ALL_ONES, DIRICHLET, DIRICHLET_SEEN, LIKELIHOOD
+
+__all__ = ["AIC", "BIC", "K2", "SCORES", "BDeu", "BDs", "LogLikelihood", "Score", "make_score"]
+
+LONGEST_TABLE = 1 << 16  # counts; half a megabyte, and larger counts are computed
+
+
+def _factorials(n_rows: int, max_arity: int) -> NDArray[np.float64]:
+    """Return log n! for all counts that a table is kept for, plus the prior's."""
+    table: NDArray[np.float64] = gammaln(
+        1.0 + np.arange(min(n_rows, LONGEST_TABLE) + max_arity + 1)
+    )
+    return table
+
+
+class Score(ABC):
+    """What every score offers; see the module for the symbols."""
+
+    name: ClassVar[str]
+    formula: ClassVar[str]
+    equivalent: ClassVar[bool]
+
+    @abstractmethod
+    def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the score as the kernels take it."""
+
+
+@dataclass(frozen=True)
+class K2(Score):
+    r"""K2: the marginal likelihood with every Dirichlet hyperparameter 1.
+
+    .. math:: \sum_j \log\frac{\Gamma(r)}{\Gamma(n_j + r)} + \sum_{jk} \log n_{jk}!
+
+    Prior: uniform over the distributions of each row of each table. Not score equivalent.
+    It is the score of the 2011 paper.
+    """
+
+    name: ClassVar[str] = "k2"
+    formula: ClassVar[str] = "marginal likelihood, every Dirichlet hyperparameter 1"
+    equivalent: ClassVar[bool] = False
+
+    def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the score as the kernels take it."""
+        return ScoreSpec(ALL_ONES, 0.0, 0.0, n_rows, _factorials(n_rows, max_arity))
+
+
+@dataclass(frozen=True)
+class _WithSampleSize(Score):
+    ess: float = 1.0
+
+    def __post_init__(self) -> None:
+        ok = isinstance(self.ess, int | float) and not isinstance(self.ess, bool)
+        if not (ok and math.isfinite(self.ess) and self.ess > 0):
+            raise bad_parameter("ess", self.name, "a number > 0", self.ess)
+
+
+@dataclass(frozen=True)
+class BDeu(_WithSampleSize):
+    r"""BDeu: the marginal likelihood under one uniform joint prior of `ess` imagined rows.
+
+    .. math:: \sum_j \log\frac{\Gamma(a r)}{\Gamma(n_j + a r)}
+              + \sum_{jk} \log\frac{\Gamma(n_{jk} + a)}{\Gamma(a)}, \quad a = \frac{ess}{q r}
+
+    Prior: the `ess` rows spread evenly over all cells. Score equivalent.
+    """
+
+    name: ClassVar[str] = "bdeu"
+    formula: ClassVar[str] = "marginal likelihood, ess / (q r) in every cell"
+    equivalent: ClassVar[bool] = True
+
+    def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the score as the kernels take it."""
+        return ScoreSpec(DIRICHLET, float(self.ess), 0.0, n_rows, np.empty(0))
+
+
+@dataclass(frozen=True)
+class BDs(_WithSampleSize):
+    r"""BDs: BDeu with the imagined rows given to the configurations that occur.
+
+    The formula is that of BDeu with q the number of parent configurations seen in the
+    data, which mends BDeu's taste for too many arcs on sparse data. Not score equivalent.
+    """
+
+    name: ClassVar[str] = "bds"
+    formula: ClassVar[str] = "as BDeu, with q the parent configurations that occur"
+    equivalent: ClassVar[bool] = False
+
+    def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the score as the kernels take it."""
+        return ScoreSpec(DIRICHLET_SEEN, float(self.ess), 0.0, n_rows, np.empty(0))
+
+
+class _Likelihood(Score):
+    @abstractmethod
+    def price(self, n_rows: int) -> float:
+        """Return what one free parameter costs."""
+
+    def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the score as the kernels take it."""
+        counts = np.arange(min(n_rows, LONGEST_TABLE) + 1)
+        table = xlogy(counts, np.maximum(counts, 1))
+        return ScoreSpec(LIKELIHOOD, 0.0, self.price(n_rows), n_rows, table)
+
+
+@dataclass(frozen=True)
+class BIC(_Likelihood):
+    r"""BIC: the log-likelihood minus half of log N for each free parameter.
+
+    .. math:: \sum_{jk} n_{jk} \log\frac{n_{jk}}{n_j} - \frac{\log N}{2}\, q (r - 1)
+
+    No prior; an approximation of the marginal likelihood for many rows. Score equivalent.
+    All q configurations are paid for, those that never occur too.
+    """
+
+    name: ClassVar[str] = "bic"
+    formula: ClassVar[str] = "log-likelihood - (log N) / 2 for each free parameter"
+    equivalent: ClassVar[bool] = True
+
+    def price(self, n_rows: int) -> float:
+        """Return what one free parameter costs."""
+        return 0.5 * math.log(n_rows)
+
+
+@dataclass(frozen=True)
+class AIC(_Likelihood):
+    r"""AIC: the log-likelihood minus 1 for each free parameter.
+
+    .. math:: \sum_{jk} n_{jk} \log\frac{n_{jk}}{n_j} - q (r - 1)
+
+    No prior. Score equivalent.
+    """
+
+    name: ClassVar[str] = "aic"
+    formula: ClassVar[str] = "log-likelihood - 1 for each free parameter"
+    equivalent: ClassVar[bool] = True
+
+    def price(self, n_rows: int) -> float:
+        """Return what one free parameter costs."""
+        return 1.0
+
+
+@dataclass(frozen=True)
+class LogLikelihood(_Likelihood):
+    r"""The log-likelihood of the data at the tables that fit them best.
+
+    .. math:: \sum_{jk} n_{jk} \log\frac{n_{jk}}{n_j}
+
+    It never falls when an arc is added, so a search with it ends in a complete graph
+    unless parents are limited. No prior. Score equivalent.
+    """
+
+    name: ClassVar[str] = "loglik"
+    formula: ClassVar[str] = "log-likelihood, no price on parameters"
+    equivalent: ClassVar[bool] = True
+
+    def price(self, n_rows: int) -> float:
+        """Return what one free parameter costs."""
+        return 0.0
+
+
+SCORES: dict[str, type[Score]] = {
+    score.name: score for score in (K2, BDeu, BDs, BIC, AIC, LogLikelihood)
+}
+ALIASES = {"bde": "bdeu"}
+
+
+def make_score(score: str | Score, ess: float | None = None, owner: str = "score") -> Score:
+    """Return a score by name, or the one given.
+
+    Parameters
+    ----------
+    score : str or Score
+        ``'k2'``, ``'bdeu'`` (or ``'bde'``), ``'bds'``, ``'bic'``, ``'aic'`` or ``'loglik'``.
+    ess : float, optional
+        Equivalent sample size of BDeu and BDs; 1 if left out.
+    owner : str
+        Who asks, for the error message.
+
+    Examples
+    --------
+    >>> make_score("bde", ess=10)
+    BDeu(ess=10)
+    >>> make_score("bicc")
+    Traceback (most recent call last):
+    coevo.errors.ParameterError: 'score' of score must be one of 'aic', 'bde', 'bdeu', 'bds', \
+'bic', 'k2', 'loglik'; got 'bicc'. Did you mean 'bic'?
+    """
+    if isinstance(score, Score):
+        if ess is not None:
+            raise ParameterError("'ess' goes with the name of a score, not with a score object.")
+        return score
+    chosen = ALIASES.get(score, score) if isinstance(score, str) else score
+    if chosen not in SCORES:
+        raise bad_choice("score", owner, [*SCORES, *ALIASES], score)
+    kind = SCORES[chosen]
+    if ess is None:
+        return kind()
+    if not issubclass(kind, _WithSampleSize):
+        raise ParameterError(f"'ess' goes with 'bdeu' and 'bds' only; the score is {score!r}.")
+    return kind(ess)

@@ -1,0 +1,66 @@
+"""Families whose table would be larger than the data: count what occurs.
+
+The rows' joint codes are sorted and runs of equal codes counted, so that memory grows
+with the rows and never with the table. Plain NumPy: its sort is faster than one that
+numba compiles, such families are rare, and what is not compiled need not be waited for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
+
+from coevo.score.count_kernels import ARITY
+from coevo.score.family_kernels import Index, ScoreSpec
+from coevo.score.score_kernels import ALL_ONES, DIRICHLET_SEEN, LIKELIHOOD
+
+__all__ = ["count_seen", "score_sparse"]
+
+LARGEST_CODE = 2.0**62
+
+
+def count_seen(index: Index, variables: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return how often each configuration of `variables` that occurs does.
+
+    The counts stand in the order of the table's cells, the first variable slowest.
+    """
+    joint = np.zeros(index.codes.shape[1], dtype=np.int64)
+    size = 1.0
+    for variable in variables:
+        arity = int(index.facts[variable, ARITY])
+        if size * arity >= LARGEST_CODE:  # keep the order of the cells, close the gaps
+            seen, joint = np.unique(joint, return_inverse=True)
+            size = float(len(seen))
+        joint = joint * arity + index.codes[variable]
+        size *= arity
+    if not len(index.weights):
+        joint.sort()
+        ends = np.flatnonzero(np.append(joint[1:] != joint[:-1], True)) + 1
+        return np.diff(ends, prepend=0)
+    order = np.argsort(joint, kind="stable")
+    sorted_codes = joint[order]
+    begins = np.flatnonzero(np.insert(sorted_codes[1:] != sorted_codes[:-1], 0, True))
+    sums: NDArray[np.int64] = np.add.reduceat(index.weights[order], begins)
+    return sums
+
+
+def score_sparse(index: Index, spec: ScoreSpec, child: int, variables: NDArray[np.int32]) -> float:
+    """Return the local score of the family of `child` over `variables`, child included."""
+    parents = variables[variables != child]
+    cells, configurations = count_seen(index, variables), count_seen(index, parents)
+    r = int(index.facts[child, ARITY])
+    q = float(np.prod(index.facts[parents, ARITY].astype(np.float64)))
+    if spec.kind == LIKELIHOOD:
+        fit = float(xlogy(cells, cells).sum() - xlogy(configurations, configurations).sum())
+        return fit - spec.price * q * (r - 1.0)
+    if spec.kind == ALL_ONES:
+        return _log_rising(1.0, cells) - _log_rising(float(r), configurations)
+    if spec.kind == DIRICHLET_SEEN:
+        q = float(len(configurations))
+    return _log_rising(spec.ess / (q * r), cells) - _log_rising(spec.ess / q, configurations)
+
+
+def _log_rising(a: float, counts: NDArray[np.int64]) -> float:
+    """Return the sum of log(a (a + 1) ... (a + n - 1)) over all counts n."""
+    return float((gammaln(a + counts) - gammaln(a)).sum())

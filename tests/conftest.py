@@ -1,0 +1,22 @@
+"""What all tests share: a seed that can be chosen, and the command line in a process."""
+
+import os
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--seed", type=int, default=0, help="seed of every seeded test")
+
+
+@pytest.fixture
+def seed(request):
+    """Return a seed; no test may depend on its value."""
+    return request.config.getoption("--seed")
+
+
+@pytest.fixture(autouse=True)
+def _no_colour_no_terminal(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    assert os.environ["NO_COLOR"]

@@ -1,0 +1,320 @@
+"""Local scores against the direct sum, in every shape, on every path."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from coevo.data import Dataset
+from coevo.errors import DataError, ParameterError
+from coevo.graph import DAG
+from coevo.score import SCORES, FamilyBatch, FamilyScorer, make_score
+from coevo.score import scorer as scorer_module
+from tables import SHAPES, dataset_of, random_codes, random_families
+
+TIGHT = {"rel": 1e-11, "abs": 1e-9}
+
+
+def expected(name, arities, codes, families, ess=1.0, weights=None):
+    rows = codes.T.tolist()
+    return [
+        naive.local_score(name, rows, arities, child, parents, ess, weights)
+        for child, parents in families
+    ]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("shape", ["lopsided", "even", "mixed", "many states"])
+def test_scores_equal_the_direct_sum(shape, name, seed):
+    arities, codes = random_codes(shape, seed, n_rows=90)
+    families = random_families(len(arities), 25, 3, seed)
+    small = [f for f in families if math.prod(arities[p] for p in f[1]) < 5000]
+    scorer = FamilyScorer(dataset_of(arities, codes), name)
+    scores = scorer.local_scores(FamilyBatch.from_pairs(small))
+    assert scores.tolist() == pytest.approx(expected(name, arities, codes, small), **TIGHT)
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("shape", ["lopsided", "even"])
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 700, 4100, 40_000])
+def test_scores_equal_the_direct_sum_for_any_number_of_rows(shape, name, n_rows, seed):
+    arities, codes = random_codes(shape, seed, n_rows)
+    families = random_families(len(arities), 12 if n_rows > 5000 else 40, 5, seed)
+    scorer = FamilyScorer(dataset_of(arities, codes), name)
+    scores = scorer.local_scores(FamilyBatch.from_pairs(families))
+    assert scores.tolist() == pytest.approx(expected(name, arities, codes, families), **TIGHT)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_a_table_larger_than_the_data_is_counted_sparsely(name, seed, monkeypatch):
+    arities, codes = random_codes("wide", seed, n_rows=200)
+    families = [(0, (1, 2)), (4, (0, 6, 7)), (5, (2, 3)), (7, (6,))]
+    done = []
+    sparse = scorer_module.score_sparse
+    monkeypatch.setattr(scorer_module, "score_sparse", lambda *a: done.append(1) or sparse(*a))
+    scores = FamilyScorer(dataset_of(arities, codes), name).local_scores(
+        FamilyBatch.from_pairs(families)
+    )
+    assert len(done) == 3
+    assert scores.tolist() == pytest.approx(expected(name, arities, codes, families), **TIGHT)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_a_table_beyond_every_integer_type(name, seed):
+    """120 parents of two states: 2**120 configurations, of which at most 50 occur."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, (121, 50))
+    scorer = FamilyScorer(dataset_of([2] * 121, codes), name)
+    score = scorer.local_scores(FamilyBatch.from_pairs([(60, set(range(121)) - {60})]))[0]
+    rows = {}
+    for row in codes.T.tolist():
+        rows.setdefault(tuple(row[:60] + row[61:]), [0, 0])[row[60]] += 1
+    if name == "k2":
+        assert score == pytest.approx(naive.dirichlet(rows, 1.0), **TIGHT)
+    elif name == "bds":
+        assert score == pytest.approx(naive.dirichlet(rows, 1 / (2 * len(rows))), **TIGHT)
+    elif name == "bdeu":
+        assert score == pytest.approx(50 * math.log(0.5), rel=1e-9)
+    else:
+        price = {"bic": 0.5 * math.log(50), "aic": 1.0, "loglik": 0.0}[name]
+        assert score == pytest.approx(naive.likelihood(rows) - price * 2.0**120, rel=1e-11)
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_weights_count_as_repeated_rows_to_the_last_bit(shape, name, seed):
+    arities, codes = random_codes(shape, seed, n_rows=150)
+    weights = np.random.default_rng(seed).integers(1, 6, 150)
+    families = FamilyBatch.from_pairs(random_families(len(arities), 40, 4, seed))
+    folded = FamilyScorer(dataset_of(arities, codes, weights), name)
+    repeated = FamilyScorer(dataset_of(arities, np.repeat(codes, weights, axis=1)), name)
+    assert folded.local_scores(families).tolist() == repeated.local_scores(families).tolist()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("shape", SHAPES)
+def test_order_of_asking_batches_and_threads_change_no_bit(shape, seed):
+    arities, codes = random_codes(shape, seed, n_rows=130)
+    dataset = dataset_of(arities, codes)
+    families = random_families(len(arities), 200, 4, seed)
+    at_once = FamilyScorer(dataset).local_scores(FamilyBatch.from_pairs(families))
+    threaded = FamilyScorer(dataset, n_jobs=3).local_scores(FamilyBatch.from_pairs(families))
+    assert threaded.tolist() == at_once.tolist()
+    one_by_one = FamilyScorer(dataset)
+    for family, score in list(zip(families, at_once, strict=True))[::-1]:
+        assert one_by_one.local_scores(FamilyBatch.from_pairs([family]))[0] == score
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_layout_of_the_table_changes_no_bit(name, seed):
+    """Columns, rows and states in another order: the same score for the same arcs."""
+    arities, codes = random_codes("lopsided", seed, n_rows=300)
+    dataset = dataset_of(arities, codes)
+    rng = np.random.default_rng(seed)
+    names = list(dataset.names)
+    dag = DAG(names, [(names[i], names[j]) for i in range(8) for j in range(i) if (i + j) % 3])
+    rows, order = rng.permutation(300), rng.permutation(8)
+    variables, columns = [], []
+    for i in order:
+        variable, states = dataset.variables[i], rng.permutation(arities[i])
+        variables.append(type(variable)(variable.name, tuple(variable.states[s] for s in states)))
+        columns.append(np.argsort(states)[codes[i][rows]])
+    shuffled = Dataset(variables, columns)
+    assert FamilyScorer(shuffled, name).per_variable(dag) == (
+        FamilyScorer(dataset, name).per_variable(dag)
+    )
+
+
+def test_large_counts_beyond_the_tables(seed):
+    """Counts above 65,536 are computed, not looked up."""
+    arities, codes = [2, 3], np.array([[0, 0, 1, 1, 1], [0, 2, 0, 1, 2]])
+    weights = np.array([70_000, 100_001, 3, 250_000, 66_000])
+    for name in SCORES:
+        scorer = FamilyScorer(dataset_of(arities, codes, weights), name)
+        families = [(0, ()), (1, ()), (0, (1,)), (1, (0,))]
+        scores = scorer.local_scores(FamilyBatch.from_pairs(families))
+        assert scores.tolist() == pytest.approx(
+            expected(name, arities, codes, families, weights=weights.tolist()), **TIGHT
+        )
+
+
+def test_the_store_of_shared_tables_may_overflow(seed, monkeypatch):
+    arities, codes = random_codes("lopsided", seed, n_rows=200)
+    families = FamilyBatch.from_pairs(random_families(8, 300, 4, seed))
+    plenty = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
+    monkeypatch.setattr(scorer_module, "KNOWN_CELLS", 200)
+    scarce = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
+    assert scarce.tolist() == plenty.tolist()
+
+
+@pytest.mark.kernel
+def test_the_cache_is_exact_and_counted(seed):
+    arities, codes = random_codes("even", seed, n_rows=60)
+    dataset = dataset_of(arities, codes)
+    families = FamilyBatch.from_pairs(random_families(8, 500, 4, seed))
+    free = FamilyScorer(dataset)
+    scores = free.local_scores(families)
+    distinct = len({tuple(f) for f in random_families(8, 500, 4, seed)})
+    assert free.local_scores(families).tolist() == scores.tolist()
+    statistics = free.statistics()
+    assert (statistics.asked, statistics.scored, statistics.kept) == (1000, distinct, distinct)
+    assert statistics.hit_rate == 1 - distinct / 1000
+    assert statistics.emptied == 0
+
+
+def test_the_cache_grows_to_its_limit_and_starts_over(seed):
+    rng = np.random.default_rng(seed)
+    dataset = dataset_of([2] * 40, rng.integers(0, 2, (40, 100)))
+    families = [
+        (c, (a, b)) for c in range(40) for a in range(40) for b in range(a) if c not in (a, b)
+    ]
+    batch = FamilyBatch.from_pairs(families)
+    scorer = FamilyScorer(dataset, "k2")
+    scores = scorer.local_scores(batch)
+    assert scorer.statistics().kept == len(families) == 29_640
+    assert scorer.local_scores(batch).tolist() == scores.tolist()
+    assert scorer.statistics().scored == 29_640
+    tight = FamilyScorer(dataset, "k2", cache_bytes=400_000)
+    parts = [
+        tight.local_scores(FamilyBatch.from_pairs(families[i : i + 1000]))
+        for i in range(0, len(families), 1000)
+    ]
+    assert np.concatenate(parts).tolist() == scores.tolist()
+    assert tight.statistics().emptied > 0
+    assert tight.statistics().n_bytes <= 400_000 < scorer.statistics().n_bytes
+
+
+def test_more_than_64_variables(seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 3, (200, 80))
+    families = random_families(200, 60, 4, seed)
+    scorer = FamilyScorer(dataset_of([3] * 200, codes), "bdeu", ess=2)
+    scores = scorer.local_scores(FamilyBatch.from_pairs(families))
+    assert scores.tolist() == pytest.approx(
+        expected("bdeu", [3] * 200, codes, families, ess=2), **TIGHT
+    )
+
+
+def test_an_interrupt_leaves_the_scorer_right(seed, monkeypatch):
+    arities, codes = random_codes("even", seed, n_rows=60)
+    batch = FamilyBatch.from_pairs(random_families(8, 100, 3, seed))
+    right = FamilyScorer(dataset_of(arities, codes)).local_scores(batch)
+    scorer = FamilyScorer(dataset_of(arities, codes))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(scorer_module, "plan", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            scorer.local_scores(batch)
+    assert scorer.local_scores(batch).tolist() == right.tolist()
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.data())
+def test_any_small_table(data):
+    arities = data.draw(st.lists(st.integers(1, 5), min_size=2, max_size=6))
+    n_rows = data.draw(st.integers(1, 40))
+    codes = np.array(
+        [
+            data.draw(st.lists(st.integers(0, r - 1), min_size=n_rows, max_size=n_rows))
+            for r in arities
+        ]
+    )
+    child = data.draw(st.integers(0, len(arities) - 1))
+    parents = data.draw(st.sets(st.integers(0, len(arities) - 1)).map(lambda s: s - {child}))
+    ess = data.draw(st.floats(0.01, 100))
+    for name in SCORES:
+        score = make_score(name, ess if name in ("bdeu", "bds") else None)
+        scorer = FamilyScorer(dataset_of(arities, codes), score)
+        got = scorer.local_scores(FamilyBatch.from_pairs([(child, parents)]))[0]
+        want = naive.local_score(name, codes.T.tolist(), arities, child, sorted(parents), ess)
+        assert got == pytest.approx(want, rel=1e-10, abs=1e-8)
+
+
+def test_a_dag_is_the_sum_of_its_families(seed):
+    arities, codes = random_codes("lopsided", seed, n_rows=100)
+    scorer = FamilyScorer(dataset_of(arities, codes), "bic")
+    dag = DAG([f"v{i:03d}" for i in range(8)], [("v003", "v001"), ("v002", "v001")])
+    per_variable = scorer.per_variable(dag)
+    assert list(per_variable) == [f"v{i:03d}" for i in range(8)]
+    assert per_variable["v001"] == scorer.local_score("v001", ["v002", "v003"])
+    assert scorer.score(dag) == math.fsum(per_variable.values())
+
+
+def test_the_data_are_never_written_to(seed):
+    arities, codes = random_codes("even", seed, n_rows=50)
+    given_codes = codes.copy()
+    batch = FamilyBatch.from_pairs(random_families(8, 30, 3, seed))
+    members, start = batch.members.copy(), batch.start.copy()
+    FamilyScorer(dataset_of(arities, codes)).local_scores(batch)
+    assert np.array_equal(codes, given_codes)
+    assert np.array_equal(batch.members, members)
+    assert np.array_equal(batch.start, start)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_jobs": 0}, "'n_jobs' of FamilyScorer must be an int >= 1; got 0."),
+        ({"n_jobs": True}, "'n_jobs' of FamilyScorer must be an int >= 1; got True."),
+        ({"cache_bytes": -1}, "'cache_bytes' of FamilyScorer must be an int >= 0; got -1."),
+        ({"ess": 0}, "'ess' of bdeu must be a number > 0; got 0."),
+        ({"ess": float("nan")}, "'ess' of bdeu must be a number > 0; got nan."),
+        ({"score": "k2", "ess": 1.0}, "'ess' goes with 'bdeu' and 'bds' only; the score is 'k2'."),
+        (
+            {"score": "BIC"},
+            "'score' of FamilyScorer must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'k2', "
+            "'loglik'; got 'BIC'.",
+        ),
+    ],
+)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(ParameterError) as caught:
+        FamilyScorer(dataset_of([2, 2], np.zeros((2, 3), dtype=int)), **arguments)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("members", "start", "message"),
+    [
+        ([0, 9], [0, 2], "A family names variable 9; there are 3, counted from 0."),
+        ([0, 2, 1], [0, 3], "The parents of a family must be distinct and ascending."),
+        ([0, 1, 1], [0, 3], "The parents of a family must be distinct and ascending."),
+        ([1, 0, 1], [0, 3], "A family has its child among its parents."),
+        ([0, 1], [0, 1], "The starts of a family batch do not fit its members."),
+        ([0], [0, 0, 1], "The starts of a family batch do not fit its members."),
+    ],
+)
+def test_a_batch_is_checked(members, start, message):
+    scorer = FamilyScorer(dataset_of([2, 2, 2], np.zeros((3, 4), dtype=int)))
+    batch = FamilyBatch(np.array(members, dtype=np.int32), np.array(start, dtype=np.int64))
+    with pytest.raises(ParameterError) as caught:
+        scorer.local_scores(batch)
+    assert str(caught.value) == message
+
+
+def test_structure_and_data_must_have_the_same_variables():
+    scorer = FamilyScorer(dataset_of([2, 2], np.zeros((2, 3), dtype=int)))
+    with pytest.raises(DataError) as caught:
+        scorer.score(DAG(["v000", "v001", "a", "b"]))
+    assert str(caught.value) == (
+        "The data have no column 'a' and 1 more, which the structure has. "
+        "Both must have the same variables."
+    )
+    with pytest.raises(DataError) as caught:
+        scorer.score(DAG(["v000"]))
+    assert str(caught.value) == (
+        "The structure has no variable 'v001', which the data have. "
+        "Both must have the same variables."
+    )
+
+
+def test_an_empty_batch():
+    scorer = FamilyScorer(dataset_of([2, 2], np.zeros((2, 3), dtype=int)))
+    assert scorer.local_scores(FamilyBatch.from_pairs([])).tolist() == []

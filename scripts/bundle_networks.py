@@ -16,6 +16,7 @@ the same texts; the compressed bytes may differ between versions of zlib.
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 import sys
 import zipfile
@@ -203,7 +204,9 @@ def _bifs(folder: Path) -> list[Path]:
 def bundle(name: str, data: bytes) -> NetworkInfo:
     """Write one network and return what the index says about it."""
     source = f"{name}.bif.gz"
-    document = dataclasses.replace(parse_document(decode_bif(data, source), source), name=name)
+    document = dataclasses.replace(
+        parse_document(decode_bif(gzip.decompress(data), source), source), name=name
+    )
     packed = encode_bif(format_document(document), compressed=True)
     (TARGET / source).write_bytes(packed)
     return describe(document.network())

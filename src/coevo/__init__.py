@@ -1,3 +1,80 @@
-"""Bayesian networks from data, by cooperative coevolution."""
+"""Bayesian networks from data, by cooperative coevolution.
+
+>>> import coevo
+>>> alarm = coevo.load_network("alarm")
+>>> rows = coevo.sample(alarm, 1000, random_state=7)
+>>> scorer = coevo.FamilyScorer(rows, "k2")
+>>> scorer.score(alarm.dag) > scorer.score(coevo.DAG(rows.names))
+True
+
+Everything below is imported when it is first used, so that ``import coevo`` and
+``coevo --help`` take no time.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coevo.data import Dataset, Variable, read_data, write_data
+    from coevo.errors import CoevoError, CoevoWarning
+    from coevo.graph import DAG
+    from coevo.io import read_bif, write_bif
+    from coevo.network import BayesianNetwork, fit, sample
+    from coevo.networks import load_network, network_names, open_network
+    from coevo.score import FamilyBatch, FamilyScorer
 
 __version__ = "0.1.0"
+
+_HOME = {
+    "BayesianNetwork": "network",
+    "CoevoError": "errors",
+    "CoevoWarning": "errors",
+    "DAG": "graph",
+    "Dataset": "data",
+    "FamilyBatch": "score",
+    "FamilyScorer": "score",
+    "Variable": "data",
+    "fit": "network",
+    "load_network": "networks",
+    "network_names": "networks",
+    "open_network": "networks",
+    "read_bif": "io",
+    "read_data": "data",
+    "sample": "network",
+    "write_bif": "io",
+    "write_data": "data",
+}
+
+__all__ = [
+    "DAG",
+    "BayesianNetwork",
+    "CoevoError",
+    "CoevoWarning",
+    "Dataset",
+    "FamilyBatch",
+    "FamilyScorer",
+    "Variable",
+    "fit",
+    "load_network",
+    "network_names",
+    "open_network",
+    "read_bif",
+    "read_data",
+    "sample",
+    "write_bif",
+    "write_data",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'coevo' has no attribute {name!r}")
+    value = getattr(import_module(f"coevo.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

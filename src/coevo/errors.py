@@ -5,6 +5,7 @@
       DataError             a table cannot be used as it is
       GraphError            a set of arcs is not a DAG, or names an unknown variable
       NetworkError          tables do not fit their variables, or do not sum to one
+      FileError             a file cannot be opened, read or written
       FormatError           a file is malformed; the message has its line and column
       DependencyError       an optional library is needed and not installed
     CoevoWarning            legal, but worth a look
@@ -24,6 +25,7 @@ __all__ = [
     "CoevoWarning",
     "DataError",
     "DependencyError",
+    "FileError",
     "FormatError",
     "GraphError",
     "NetworkError",
@@ -53,6 +55,10 @@ class GraphError(CoevoError, ValueError):
 
 class NetworkError(CoevoError, ValueError):
     """The tables of a network do not fit its variables, or do not sum to one."""
+
+
+class FileError(CoevoError, OSError):
+    """A file cannot be opened, read or written."""
 
 
 class FormatError(CoevoError, ValueError):

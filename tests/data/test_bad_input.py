@@ -16,10 +16,10 @@ import pytest
 
 from coevo.data import csv_reader as csv_reader_module
 from coevo.data import read_data
-from coevo.errors import CoevoWarning, DataError, DependencyError, ParameterError
+from coevo.errors import CoevoWarning, DataError, DependencyError, FileError, ParameterError
 
 
-def refusal(source, kind=DataError, **parameters):
+def refusal(source, kind=(DataError, FileError), **parameters):
     """Return the message with which a source is refused."""
     with pytest.raises(kind) as caught:
         read_data(source, **parameters)
@@ -477,7 +477,7 @@ def test_parameters():
         "'drop' of read_data must be a list of column names; got 'a'."
     )
     assert sentence(frame, states=[1]) == (
-        "'states' of read_data must be a mapping of column to its states; got [1]."
+        "'states' of read_data must be a mapping of column to its states, or variables; got [1]."
     )
     assert sentence(frame, states={"a": "01"}) == (
         "'states' of read_data must be a list of states for column 'a'; got '01'."

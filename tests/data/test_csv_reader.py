@@ -16,10 +16,10 @@ from coevo.data import Dataset, Variable, read_data
 from coevo.data.columns import assemble
 from coevo.data.csv_dialect import DELIMITERS, detect_delimiter
 from coevo.data.csv_reader import read_csv
-from coevo.data.files import open_source
 from coevo.data.label_store import LabelStore
 from coevo.data.request import Request
 from coevo.errors import CoevoWarning, DataError
+from coevo.files import open_source
 
 NASTY = "ab ,;|\t\"'\r\n\x1fé日0"
 cells = st.text(NASTY, max_size=6)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from coevo.data import Dataset, Variable, read_data, write_data
 from coevo.data import csv_writer as csv_writer_module
-from coevo.errors import ParameterError
+from coevo.errors import FileError, ParameterError
 
 SUFFIXES = [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq"]
 NASTY = Dataset(
@@ -113,7 +113,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 def refusal(dataset, path):
-    with pytest.raises(ParameterError) as caught:
+    with pytest.raises((ParameterError, FileError)) as caught:
         write_data(dataset, path)
     return str(caught.value)
 

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from coevo.errors import CoevoWarning, FormatError
+from coevo.errors import CoevoWarning, FileError, FormatError
 from coevo.io import parse_bif, read_bif
 from coevo.io.bif_reader import parse_document
 from peers import assert_same_network, pyagrum
@@ -472,27 +472,27 @@ class TestFiles:
     @pytest.mark.parametrize("keep", [2, 10, 15, -1])
     def test_truncated_gzip(self, tmp_path, keep):
         (tmp_path / "a.bif.gz").write_bytes(gzip.compress(RAIN.encode())[:keep])
-        with pytest.raises(FormatError) as caught:
+        with pytest.raises(FileError) as caught:
             read_bif(tmp_path / "a.bif.gz")
-        assert str(caught.value) == f"{tmp_path}/a.bif.gz: the gzip data is truncated or damaged."
+        assert str(caught.value) == (
+            f"'{tmp_path}/a.bif.gz' ends in the middle of its compressed data. "
+            "Copy or download it again."
+        )
 
     def test_damaged_gzip(self, tmp_path):
         data = bytearray(gzip.compress(RAIN.encode()))
         data[30] ^= 0xFF
         (tmp_path / "a.bif.gz").write_bytes(data)
-        with pytest.raises(FormatError, match="the gzip data is truncated or damaged"):
+        with pytest.raises(FileError, match="has damaged compressed data"):
             read_bif(tmp_path / "a.bif.gz")
 
-    def test_missing_file_folder_and_impossible_name(self, tmp_path):
-        with pytest.raises(FormatError) as caught:
+    def test_missing_file_and_folder(self, tmp_path):
+        with pytest.raises(FileError) as caught:
             read_bif(tmp_path / "a.bif")
-        assert str(caught.value) == f"{tmp_path}/a.bif: there is no such file."
-        with pytest.raises(FormatError) as caught:
+        assert str(caught.value) == f"There is no file '{tmp_path}/a.bif'."
+        with pytest.raises(FileError) as caught:
             read_bif(tmp_path)
-        assert str(caught.value) == f"{tmp_path}: this is a folder, not a file."
-        with pytest.raises(FormatError) as caught:
-            read_bif("a\0b")
-        assert str(caught.value) == "a\0b: the file cannot be read (embedded null byte)."
+        assert str(caught.value) == f"'{tmp_path}' is a folder. Name a file in it."
 
     def test_a_mistake_in_a_file_names_the_file(self, tmp_path):
         (tmp_path / "a.bif").write_text("network a {")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from coevo.data.variable import Variable
+from coevo.errors import FileError
 from coevo.io import format_bif, parse_bif, read_bif, write_bif
 from coevo.io.bif_document import Document
 from coevo.io.bif_scanner import quote
@@ -181,8 +182,11 @@ class TestFiles:
         assert (tmp_path / "a.bif").read_text() == "old"
 
     def test_missing_folder(self, tmp_path):
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(FileError) as caught:
             write_bif(weather(), tmp_path / "no" / "a.bif")
+        assert str(caught.value) == (
+            f"'{tmp_path}/no/a.bif' cannot be written: there is no folder '{tmp_path}/no'."
+        )
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from coevo.data import Dataset
 from coevo.errors import DataError, ParameterError
 from coevo.graph import DAG
 from coevo.score import SCORES, FamilyBatch, FamilyScorer, make_score
+from coevo.score import counting as counting_module
 from coevo.score import scorer as scorer_module
 from tables import SHAPES, dataset_of, random_codes, random_families
 
@@ -147,6 +148,21 @@ def test_the_store_of_shared_tables_may_overflow(seed, monkeypatch):
     families = FamilyBatch.from_pairs(random_families(8, 300, 4, seed))
     plenty = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
     monkeypatch.setattr(scorer_module, "KNOWN_CELLS", 200)
+    scarce = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
+    assert scarce.tolist() == plenty.tolist()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("max_arity", [0, 16])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_without_room_for_compact_columns_or_bit_sets(shape, max_arity, seed, monkeypatch):
+    """Large tables have neither; what is left gives the same numbers."""
+    arities, codes = random_codes(shape, seed, n_rows=150)
+    families = FamilyBatch.from_pairs(random_families(len(arities), 60, 4, seed))
+    plenty = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
+    monkeypatch.setattr(counting_module, "MIN_COMPACT_BYTES", 0)
+    monkeypatch.setattr(counting_module, "COMPACT_SHARE", 0)
+    monkeypatch.setattr(counting_module, "MAX_BIT_SET_ARITY", max_arity)
     scarce = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
     assert scarce.tolist() == plenty.tolist()
 
@@ -304,14 +320,14 @@ def test_structure_and_data_must_have_the_same_variables():
     with pytest.raises(DataError) as caught:
         scorer.score(DAG(["v000", "v001", "a", "b"]))
     assert str(caught.value) == (
-        "The data have no column 'a' and 1 more, which the structure has. "
+        "The data have no column 'a' (and 1 more) of the structure. "
         "Both must have the same variables."
     )
     with pytest.raises(DataError) as caught:
         scorer.score(DAG(["v000"]))
     assert str(caught.value) == (
-        "The structure has no variable 'v001', which the data have. "
-        "Both must have the same variables."
+        "The structure has no variable 'v001' of the data. "
+        "Leave the column out (drop=['v001'], or --drop v001)."
     )
 
 

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from coevo.data import csv_kernels as k
 from coevo.data.columns import MISSING_LABELS, Column, refuse_overflow
 from coevo.data.csv_dialect import detect_delimiter
-from coevo.data.files import ByteSource
 from coevo.data.label_store import LabelStore
 from coevo.data.request import Request
 from coevo.errors import DataError
+from coevo.files import ByteSource
 
 __all__ = ["CHUNK_BYTES", "read_csv"]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from coevo.data.csv_kernels import render
 from coevo.data.dataset import Dataset
-from coevo.data.files import replacing
+from coevo.files import replacing
 
 __all__ = ["write_csv"]
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from coevo.data.columns import Column
 from coevo.data.dataset import Dataset
-from coevo.data.files import replacing
 from coevo.data.frame_reader import read_series
 from coevo.data.request import Request
 from coevo.errors import DataError, require
+from coevo.files import replacing
 
 __all__ = ["read_parquet", "write_parquet"]
 

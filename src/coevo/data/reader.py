@@ -16,9 +16,10 @@ import numpy as np
 from coevo.data.array_reader import read_array
 from coevo.data.columns import Column, assemble
 from coevo.data.dataset import Dataset
-from coevo.data.files import open_source
 from coevo.data.request import Request
+from coevo.data.variable import Variable
 from coevo.errors import ParameterError
+from coevo.files import open_source
 
 __all__ = ["read_data"]
 
@@ -31,7 +32,7 @@ _ACCEPTED = (
 def read_data(
     source: Any,
     *,
-    states: Mapping[str, Iterable[Any]] | None = None,
+    states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
 ) -> Dataset:
@@ -53,10 +54,11 @@ def read_data(
         A text table has a header, fields separated by comma, semicolon, tab or ``|``, and
         is UTF-8; it may be compressed with gzip. Parquet needs PyArrow. A dataset is
         returned as it is.
-    states : mapping of str to iterable, optional
+    states : mapping of str to iterable, or sequence of Variable, optional
         All states of some columns, in the order to show them. Declares states that the
         rows do not show, lets decimal numbers and identifiers in as labels, and makes a
-        state out of text such as ``NA``.
+        state out of text such as ``NA``. Variables are those of a network
+        (``states=network.variables``); those that the table does not have are passed over.
     drop : iterable of str, optional
         Columns to leave out, before anything about them is checked.
     names : sequence of str, optional

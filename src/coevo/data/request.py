@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, suggestion
@@ -22,13 +23,17 @@ class Request:
 
     states: Mapping[str, tuple[str, ...]]
     drop: tuple[str, ...]
+    whole_network: bool = False  # the states of columns that are not there do not matter
 
     @classmethod
     def of(cls, states: object, drop: object) -> Request:
         """Check the parameters `states` and `drop` of `read_data` and keep them."""
         if isinstance(drop, str | bytes) or not isinstance(drop, Iterable):
             raise bad_parameter("drop", "read_data", "a list of column names", drop)
-        return cls(_declared(states), tuple(str(name) for name in drop))
+        dropped = tuple(str(name) for name in drop)
+        if _is_variables(states):
+            return cls({variable.name: variable.states for variable in states}, dropped, True)
+        return cls(_declared(states), dropped)
 
     def kept(self, names: Sequence[str], hint: str = "") -> list[int]:
         """Return the positions of the columns to read, once all names are in order.
@@ -42,7 +47,8 @@ class Request:
         """
         if not names:
             raise DataError(f"The table has no columns. A network needs at least two.{hint}")
-        for parameter, asked in (("drop", self.drop), ("states", tuple(self.states))):
+        declared = () if self.whole_network else tuple(self.states)
+        for parameter, asked in (("drop", self.drop), ("states", declared)):
             for name in asked:
                 if name not in names:
                     raise DataError(
@@ -58,12 +64,19 @@ class Request:
         return kept
 
 
+def _is_variables(states: object) -> TypeGuard[Sequence[Variable]]:
+    """Return whether these are variables, as a network has them."""
+    return isinstance(states, list | tuple) and all(isinstance(v, Variable) for v in states)
+
+
 def _declared(states: object) -> dict[str, tuple[str, ...]]:
     """Return the declared states of each column as text."""
     if states is None:
         return {}
     if not isinstance(states, Mapping):
-        raise bad_parameter("states", "read_data", "a mapping of column to its states", states)
+        raise bad_parameter(
+            "states", "read_data", "a mapping of column to its states, or variables", states
+        )
     declared = {}
     for name, labels in states.items():
         if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):

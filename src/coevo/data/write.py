@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from coevo.data.dataset import Dataset
-from coevo.errors import ParameterError, bad_parameter
+from coevo.errors import ParameterError, bad_parameter, require
+from coevo.files import check_folder
 
-__all__ = ["write_data"]
+__all__ = ["check_writable", "write_data"]
 
 _CSV = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -44,20 +47,35 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     """
     if not isinstance(dataset, Dataset):
         raise bad_parameter("dataset", "write_data", "a Dataset", dataset)
+    _writer(path)(dataset, Path(path))
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise what `write_data` would raise for this name, before there is anything to write.
+
+    >>> check_writable("rows.xlsx")
+    Traceback (most recent call last):
+    coevo.errors.ParameterError: 'path' of write_data must end in one of .csv, .csv.gz, .tsv, \
+.tsv.gz, .parquet, .pq; got 'rows.xlsx'.
+    """
+    _writer(path)
+    check_folder(Path(path))
+
+
+def _writer(path: str | os.PathLike[str]) -> Callable[[Dataset, Path], None]:
+    """Return the function that writes the format which the suffix names."""
     if not isinstance(path, str | os.PathLike):
         raise bad_parameter("path", "write_data", "the name of a file", path)
-    target = Path(path)
-    lowered = target.name.lower()
+    name = os.fspath(path).lower()
     for suffix, delimiter in _CSV.items():
-        if lowered.endswith(suffix):
+        if name.endswith(suffix):
             from coevo.data.csv_writer import write_csv  # imports numba
 
-            write_csv(dataset, target, delimiter)
-            return
-    if lowered.endswith(_PARQUET):
+            return partial(write_csv, delimiter=delimiter)
+    if name.endswith(_PARQUET):
         from coevo.data.parquet import write_parquet
 
-        write_parquet(dataset, target)
-        return
+        require("pyarrow.parquet", "PyArrow", "parquet")
+        return write_parquet
     accepted = ", ".join([*_CSV, *_PARQUET])
     raise ParameterError(f"'path' of write_data must end in one of {accepted}; got {str(path)!r}.")

@@ -15,12 +15,12 @@ is a `FormatError` with line and column, whatever the text holds.
 
 from __future__ import annotations
 
-import gzip
 import os
 import warnings
-import zlib
+from pathlib import Path
 
 from coevo.errors import CoevoWarning, FormatError
+from coevo.files import open_source
 from coevo.io.bif_blocks import BlockReader
 from coevo.io.bif_document import Document
 from coevo.io.bif_scanner import Scanner
@@ -44,39 +44,24 @@ def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
 
     Raises
     ------
+    FileError
+        When the file cannot be read.
     FormatError
-        When the file cannot be read or is malformed.
+        When it is malformed; the message has the line and the column.
 
     Examples
     --------
     >>> read_bif("no_such_file.bif")
     Traceback (most recent call last):
-    coevo.errors.FormatError: no_such_file.bif: there is no such file.
+    coevo.errors.FileError: There is no file 'no_such_file.bif'.
     """
-    source = os.fsdecode(path)
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read()
-    except FileNotFoundError:
-        raise FormatError(f"{source}: there is no such file.") from None
-    except IsADirectoryError:
-        raise FormatError(f"{source}: this is a folder, not a file.") from None
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{source}: the file cannot be read ({error}).") from None
-    return parse_bif(decode_bif(data, source), source)
+    with open_source(Path(path)) as source:
+        data = source.read_all()
+    return parse_bif(decode_bif(data, str(path)), str(path))
 
 
 def decode_bif(data: bytes, source: str) -> str:
-    """Return the text of a file from its bytes: unpacked if need be, and as UTF-8.
-
-    >>> decode_bif(gzip.compress(b"network asia {}"), "asia.bif.gz")
-    'network asia {}'
-    """
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError, zlib.error):
-            raise FormatError(f"{source}: the gzip data is truncated or damaged.") from None
+    """Return the text of a file from its bytes."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

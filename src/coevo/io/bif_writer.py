@@ -16,10 +16,10 @@ import gzip
 import io
 import itertools
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from coevo.files import replacing
 from coevo.io.bif_document import Document
 from coevo.io.bif_scanner import quote
 from coevo.network import BayesianNetwork
@@ -57,13 +57,8 @@ def write_bif(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     """
     target = Path(path)
     data = encode_bif(format_bif(network), compressed=target.name.endswith(".gz"))
-    owner = f"{os.getpid()}-{threading.get_ident()}"
-    temporary = target.with_name(f".{target.name}.{owner}.tmp")
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(target) as stream:
+        stream.write(data)
 
 
 def encode_bif(text: str, compressed: bool) -> bytes:

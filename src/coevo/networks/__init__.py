@@ -8,15 +8,17 @@ is known about a network stands in `index.json`, so that listing them reads no t
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from importlib.resources import as_file, files
+from pathlib import Path
 
-from coevo.errors import bad_choice
-from coevo.io.bif_reader import decode_bif, parse_bif
+from coevo.errors import FileError, bad_choice, suggestion
+from coevo.io import read_bif
 from coevo.network import BayesianNetwork
 
-__all__ = ["NetworkInfo", "load_network", "network_index", "network_names"]
+__all__ = ["NetworkInfo", "load_network", "network_index", "network_names", "open_network"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,32 @@ def load_network(name: str) -> BayesianNetwork:
     """
     if name not in network_names():
         raise bad_choice("name", "load_network", network_names(), name)
-    source = f"{name}.bif.gz"
-    data = files(__name__).joinpath(source).read_bytes()
-    return parse_bif(decode_bif(data, source), source)
+    with as_file(files(__name__).joinpath(f"{name}.bif.gz")) as path:
+        return read_bif(path)
+
+
+def open_network(source: str | os.PathLike[str]) -> BayesianNetwork:
+    """Open a network file, or load a bundled network by its name.
+
+    Parameters
+    ----------
+    source : str or path
+        The path of a BIF file, or one of `network_names`. A file goes first.
+
+    Examples
+    --------
+    >>> open_network("asia")
+    <BayesianNetwork 'asia': 8 variables, 8 arcs, 18 parameters>
+    >>> open_network("alrm")
+    Traceback (most recent call last):
+    coevo.errors.FileError: There is no file and no bundled network 'alrm'. Did you mean 'alarm'?
+    """
+    path = Path(source)
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        return read_bif(path)
+    if str(source) in network_names():
+        return load_network(str(source))
+    raise FileError(
+        f"There is no file and no bundled network {str(source)!r}."
+        f"{suggestion(source, network_names())}"
+    )

@@ -25,7 +25,8 @@ from coevo.score.score_kernels import FIRST, RISING_LENGTH, RISING_ROWS
 __all__ = ["build_index", "dense_limit", "forget", "new_known", "new_scratch", "state_counts"]
 
 MAX_BIT_SET_ARITY = 16  # above it the bit sets of a variable exceed twice its codes
-MIN_COMPACT_BYTES = 1 << 26  # room for compact columns; more when the data are larger
+MIN_COMPACT_BYTES = 1 << 26  # room for compact columns,
+COMPACT_SHARE = 2  # or so many times the data, if that is more
 LARGEST_DENSE_TABLE = 1 << 25  # cells; a quarter of a gigabyte for each thread
 
 
@@ -63,7 +64,7 @@ def _compact_columns(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.u
     The most lopsided variables come first: theirs are the shortest and the most used.
     """
     by_rank = np.argsort(facts[:, RANK])
-    room = max(MIN_COMPACT_BYTES, 2 * dataset.codes.nbytes) // dataset.codes.itemsize
+    room = max(MIN_COMPACT_BYTES, COMPACT_SHARE * dataset.codes.nbytes) // dataset.codes.itemsize
     parts: list[NDArray[np.unsignedinteger]] = []
     used = 0
     for place, variable in enumerate(by_rank):

@@ -151,11 +151,12 @@ def _method(facts, codes, weights, bits, variables, k, dense_limit):
         return ALL_ROWS
     all_rows = codes.shape[1] * (ALL_ROW + ALL_ROW_AND_COLUMN * k)
     known = k - _n_known(facts, variables, k)
-    levels, stride = 0.0, 1.0
-    for axis in range(k - 1, -1, -1):
-        if axis < known:
-            by_rows, by_bits = level_costs(facts, bits, variables, k, axis, stride)
-            levels += min(by_rows, by_bits) + CELL * stride
+    levels, stride = 0.0, float(facts[variables[k - 1], ARITY])
+    for axis in range(k - 2, -1, -1):
+        by_rows, by_bits = level_costs(facts, bits, variables, k, axis, stride)
+        cost = min(by_rows, by_bits)
+        if axis < known or cost == np.inf:  # known tables must be countable, and are free
+            levels += cost + CELL * stride
         stride *= facts[variables[axis], ARITY]
     return BY_LEVELS if levels <= all_rows else ALL_ROWS
 

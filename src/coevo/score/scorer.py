@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Dataset
+from coevo.data import Dataset, leave_out
 from coevo.errors import DataError, bad_parameter
 from coevo.graph import DAG
 from coevo.score.cache import CacheStatistics, FamilyCache
@@ -137,17 +137,17 @@ class FamilyScorer:
 
     def _check_variables(self, dag: DAG) -> None:
         """Raise `DataError` unless structure and data have the same variables."""
-        for here, there, wanting, having in (
-            (dag.nodes, self._dataset.names, "data have no column", "structure has"),
-            (self._dataset.names, dag.nodes, "structure has no variable", "data have"),
-        ):
-            missing = sorted(set(here) - set(there))
-            if missing:
-                more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-                raise DataError(
-                    f"The {wanting} {missing[0]!r}{more}, which the {having}. "
-                    "Both must have the same variables."
-                )
+        columns, nodes = set(self._dataset.names), set(dag.nodes)
+        if nodes - columns:
+            raise DataError(
+                f"The data have no column {_first(nodes - columns)} of the structure. "
+                "Both must have the same variables."
+            )
+        if columns - nodes:
+            raise DataError(
+                f"The structure has no variable {_first(columns - nodes)} of the data. "
+                f"Leave the column out ({leave_out(min(columns - nodes))})."
+            )
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families that are not in the cache."""
@@ -194,6 +194,12 @@ class FamilyScorer:
                 continue
             edges = np.linspace(begin, end, n_parts + 1).astype(int)
             list(self._threads.map(part, edges[:-1], edges[1:], self._scratch))
+
+
+def _first(names: set[str]) -> str:
+    """Return the first name, and how many more there are."""
+    more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+    return f"{min(names)!r}{more}"
 
 
 def _tables(new: NDArray[np.int32]) -> Batch:

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from coevo.errors import DataError, ParameterError, suggestion
+from coevo.errors import FileError, suggestion
 
-__all__ = ["ByteSource", "open_source", "replacing"]
+__all__ = ["ByteSource", "check_folder", "open_source", "replacing"]
 
 _GZIP = b"\x1f\x8b"
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -52,6 +52,11 @@ class ByteSource:
         ahead, self._ahead = self._ahead[:size], self._ahead[size:]
         return ahead + self._pull(size - len(ahead)) if len(ahead) < size else ahead
 
+    def read_all(self) -> bytes:
+        """Return all bytes that are left."""
+        ahead, self._ahead = self._ahead, b""
+        return ahead + self._pull(-1)
+
     def unread(self, part: bytes) -> None:
         """Put bytes back, to be read again."""
         self._ahead = part + self._ahead
@@ -60,7 +65,7 @@ class ByteSource:
         """Return up to `size` more bytes of text; refuse what cannot be text."""
         part = self.read(size)
         if b"\0" in part:
-            raise DataError(
+            raise FileError(
                 f"{str(self.path)!r} holds zero bytes, so it is not a table in text form. "
                 "Save it as CSV in UTF-8."
             )
@@ -70,7 +75,7 @@ class ByteSource:
         """Skip the mark that some programs put before UTF-8 text; refuse other kinds."""
         for start, sentence in _OTHER_KINDS:
             if self.magic.startswith(start):
-                raise DataError(f"{str(self.path)!r} {sentence}")
+                raise FileError(f"{str(self.path)!r} {sentence}")
         self._ahead = self._ahead.removeprefix(_UTF8_MARK)
 
     def _peeked(self, raw: io.BufferedReader) -> bytes:
@@ -83,12 +88,12 @@ class ByteSource:
         try:
             return self._stream.read(size)
         except EOFError:
-            raise DataError(
+            raise FileError(
                 f"{str(self.path)!r} ends in the middle of its compressed data. "
                 "Copy or download it again."
             ) from None
         except (gzip.BadGzipFile, zlib.error):
-            raise DataError(
+            raise FileError(
                 f"{str(self.path)!r} has damaged compressed data. Copy or download it again."
             ) from None
         except OSError as error:
@@ -102,12 +107,12 @@ def open_source(path: Path) -> Iterator[ByteSource]:
     >>> with open_source(Path("no_such_file.csv")):
     ...     pass
     Traceback (most recent call last):
-    coevo.errors.DataError: There is no file 'no_such_file.csv'.
+    coevo.errors.FileError: There is no file 'no_such_file.csv'.
     """
     try:
         raw = path.open("rb")
     except (FileNotFoundError, ValueError):  # ValueError: a name that no file can have
-        raise DataError(f"There is no file {str(path)!r}.{_similar(path)}") from None
+        raise FileError(f"There is no file {str(path)!r}.{_similar(path)}") from None
     except IsADirectoryError:
         raise _is_folder(path) from None
     except OSError as error:
@@ -117,6 +122,16 @@ def open_source(path: Path) -> Iterator[ByteSource]:
         yield ByteSource(path, raw)
 
 
+def check_folder(path: Path) -> None:
+    """Raise `FileError` unless a file of this name could be written."""
+    if path.is_dir():
+        raise _is_folder(path)
+    if not path.parent.is_dir():
+        raise _no_folder(path)
+    if not os.access(path.parent, os.W_OK):
+        raise FileError(f"{str(path)!r} cannot be written: its folder is write-protected.")
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Write a file under a temporary name and rename it once it is complete."""
@@ -124,9 +139,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     try:
         stream = temporary.open("xb")
     except FileNotFoundError:
-        raise ParameterError(
-            f"{str(path)!r} cannot be written: there is no folder {str(path.parent)!r}."
-        ) from None
+        raise _no_folder(path) from None
     except OSError as error:
         raise _unwritable(path, error) from None
     try:
@@ -149,13 +162,17 @@ def _similar(path: Path) -> str:
     return suggestion(path.name, names)
 
 
-def _is_folder(path: Path) -> DataError:
-    return DataError(f"{str(path)!r} is a folder. Name a file in it.")
+def _is_folder(path: Path) -> FileError:
+    return FileError(f"{str(path)!r} is a folder. Name a file in it.")
 
 
-def _unreadable(path: Path, error: OSError) -> DataError:
-    return DataError(f"{str(path)!r} cannot be read: {error.strerror or error}.")
+def _no_folder(path: Path) -> FileError:
+    return FileError(f"{str(path)!r} cannot be written: there is no folder {str(path.parent)!r}.")
 
 
-def _unwritable(path: Path, error: OSError) -> ParameterError:
-    return ParameterError(f"{str(path)!r} cannot be written: {error.strerror or error}.")
+def _unreadable(path: Path, error: OSError) -> FileError:
+    return FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.")
+
+
+def _unwritable(path: Path, error: OSError) -> FileError:
+    return FileError(f"{str(path)!r} cannot be written: {error.strerror or error}.")

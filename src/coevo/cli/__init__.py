@@ -1,0 +1,73 @@
+"""The command line: parse, call, print. No algorithm lives here.
+
+Answers go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 bad
+input or usage, 130 interrupted. A command's module is imported when the command runs, so
+that ``coevo --help`` imports neither NumPy nor numba.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from coevo import __version__
+from coevo.errors import CoevoError
+
+__all__ = ["main"]
+
+# command: what the list of commands says of it; its module has the same name
+COMMANDS = {
+    "convert": "Write a network or a table in another format.",
+    "networks": "List the published networks that come with coevo.",
+    "sample": "Draw rows from a network.",
+    "score": "Score a structure on a table.",
+}
+
+
+class _Commands(click.Group):
+    """A group that knows its commands by name and imports one when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"coevo.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", message="coevo %(version)s")
+def cli() -> None:
+    """Learn Bayesian networks from data, by cooperative coevolution."""
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    try:
+        cli.main(prog_name="coevo", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except CoevoError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except (KeyboardInterrupt, click.Abort):
+        print("Interrupted.", file=sys.stderr)
+        sys.exit(130)

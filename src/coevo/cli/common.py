@@ -1,0 +1,125 @@
+"""What several commands share: options, and how to answer."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from coevo.errors import CoevoWarning, DataError
+
+if TYPE_CHECKING:
+    from coevo.data import Dataset, Variable
+
+__all__ = [
+    "answer_json",
+    "format_option",
+    "read_states",
+    "read_table",
+    "show_warning",
+    "table_options",
+    "working",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+format_option = click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print the answer.",
+)
+
+
+def table_options(function: Function) -> Function:
+    """Add the options of every command that reads a table."""
+    for option in (
+        click.option(
+            "--drop", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable)."
+        ),
+        click.option(
+            "--states",
+            metavar="FILE_OR_NETWORK",
+            help="Declare states that the rows may not show: a network, or a JSON object with a "
+            "list of states for each column.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def answer_json(answer: dict[str, Any]) -> None:
+    """Print an answer as one JSON object."""
+    click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+
+
+@contextlib.contextmanager
+def working(doing: str) -> Iterator[None]:
+    """Show on a terminal what is being done; say once if kernels are compiled.
+
+    Warnings become plain lines on stderr. Off a terminal nothing moves.
+    """
+    from rich.console import Console
+
+    from coevo.jit import announce_compilation
+
+    console = Console(stderr=True, highlight=False)
+
+    def say() -> None:
+        console.print("Compiling kernels (once on this machine, some ten seconds) ...")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show_warning
+        warnings.simplefilter("always", CoevoWarning)
+        with announce_compilation(say), console.status(doing):
+            yield
+
+
+def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning as one plain line on stderr."""
+    print(f"Warning: {message}", file=sys.stderr)
+
+
+def read_table(
+    source: str, drop: tuple[str, ...], states: str | None, default: tuple[Variable, ...] = ()
+) -> Dataset:
+    """Read a table with the options of `table_options`.
+
+    `default` are the variables whose states hold where ``--states`` says nothing.
+    """
+    from coevo.data import read_data
+
+    declared = {variable.name: variable for variable in default}
+    if states is not None:
+        declared.update((variable.name, variable) for variable in read_states(states))
+    return read_data(source, drop=drop, states=tuple(declared.values()))
+
+
+def read_states(source: str) -> tuple[Variable, ...]:
+    """Return the variables of a network, or of a JSON object of lists."""
+    from coevo.data import Variable
+    from coevo.files import open_source
+    from coevo.networks import open_network
+
+    if not source.lower().endswith(".json"):
+        return open_network(source).variables
+    with open_source(Path(source)) as stream:
+        text = stream.read_all()
+    try:
+        declared = json.loads(text)
+    except ValueError as error:
+        raise DataError(f"{source!r} is not JSON: {error}.") from None
+    if not isinstance(declared, dict) or not all(isinstance(v, list) for v in declared.values()):
+        raise DataError(f"{source!r} must hold an object with a list of states for each column.")
+    return tuple(
+        Variable(name, tuple(state if isinstance(state, str) else json.dumps(state) for state in v))
+        for name, v in declared.items()
+    )

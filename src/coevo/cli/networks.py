@@ -1,0 +1,33 @@
+"""``coevo networks``: what is bundled."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from coevo.cli.common import answer_json, format_option
+
+__all__ = ["command"]
+
+
+@click.command("networks")
+@format_option
+def command(output_format: str) -> None:
+    """List the published networks that come with coevo.
+
+    Their names can stand wherever a command takes FILE_OR_NETWORK.
+    """
+    from coevo.networks import network_index
+
+    index = network_index()
+    if output_format == "json":
+        answer_json({"networks": [asdict(info) for info in index]})
+        return
+    click.echo("name        variables   arcs  parameters  most parents  states  about")
+    for info in index:
+        states = f"{info.min_states}-{info.max_states}"
+        click.echo(
+            f"{info.name:<12}{info.n_variables:>9,}{info.n_arcs:>7,}{info.n_parameters:>12,}"
+            f"{info.max_parents:>14}{states:>8}  {info.domain}"
+        )

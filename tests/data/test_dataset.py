@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -120,7 +122,11 @@ def test_nothing_can_be_written_to():
     weighted = Dataset(variables, columns, weights)
     dataset = Dataset(variables, columns)
     folded = dataset.folded()
-    for array in (dataset.codes, folded.codes, folded.weights, weighted.weights, folded.arities):
+    sent = pickle.loads(pickle.dumps(folded))  # as a worker gets it
+    assert sent == folded
+    assert sent.source_variables == folded.source_variables
+    arrays = [dataset.codes, folded.codes, folded.weights, weighted.weights, folded.arities]
+    for array in (*arrays, sent.codes, sent.weights):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
     columns[0][:] = 0
@@ -166,7 +172,7 @@ def test_columns_that_do_not_fit(variables, columns, message):
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("weights", [[1], [1, 0], [1, -1]])
+@pytest.mark.parametrize("weights", [[1], [1, 0], [1, -1], [1.5, 2.0], [True, True]])
 def test_weights_that_do_not_fit(weights):
     with pytest.raises(DataError) as caught:
         Dataset([X, Y], [[0, 1], [0, 1]], weights=np.array(weights))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from coevo.data import Dataset, Variable, read_data, write_data
 from coevo.data import csv_writer as csv_writer_module
-from coevo.errors import FileError, ParameterError
+from coevo.errors import DataError, FileError, ParameterError
 
 SUFFIXES = [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq"]
 NASTY = Dataset(
@@ -113,7 +113,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 def refusal(dataset, path):
-    with pytest.raises((ParameterError, FileError)) as caught:
+    with pytest.raises((DataError, ParameterError, FileError)) as caught:
         write_data(dataset, path)
     return str(caught.value)
 
@@ -133,3 +133,16 @@ def test_refusals(tmp_path):
     folder = tmp_path / "folder.csv"
     assert refusal(NASTY, folder) == f"{str(folder)!r} cannot be written: Is a directory."
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.csv"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_text_that_utf8_does_not_have(suffix, tmp_path):
+    x, y = Variable("x", ("a", "b")), Variable("y", ("c", "d"))
+    path = tmp_path / f"t{suffix}"
+    for variable in (Variable("z", ("a", "b\ud800")), Variable("z\ud800", ("a", "b"))):
+        dataset = Dataset([x, y, variable], [[0, 1]] * 3)
+        assert refusal(dataset, path) == (
+            f"{str(path)!r} cannot be written: a name or a state holds '\\ud800', which UTF-8 "
+            "does not have. Rename it."
+        )
+    assert list(tmp_path.iterdir()) == []

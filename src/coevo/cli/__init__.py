@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 # command: what the list of commands says of it; its module has the same name
 COMMANDS = {
-    "convert": "Write a network or a table in another format.",
+    "convert": "Write a network in another format.",
     "networks": "List the published networks that come with coevo.",
     "sample": "Draw rows from a network.",
     "score": "Score a structure on a table.",
@@ -53,7 +53,8 @@ def main() -> None:
     """Run the command line and exit."""
     try:
         cli.main(prog_name="coevo", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is when the caller closed it
+            sys.stdout.flush()
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
@@ -67,6 +68,9 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         print(f"Error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except MemoryError as error:
+        print(f"Error: There is not enough memory. {error}".rstrip(), file=sys.stderr)
         sys.exit(1)
     except (KeyboardInterrupt, click.Abort):
         print("Interrupted.", file=sys.stderr)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from coevo.errors import CoevoWarning, DataError
+from coevo.errors import CoevoWarning, DataError, suggestion
 
 if TYPE_CHECKING:
     from coevo.data import Dataset, Variable
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = [
     "answer_json",
     "format_option",
+    "plain_warnings",
     "read_states",
     "read_table",
-    "show_warning",
     "table_options",
     "working",
 ]
@@ -68,6 +68,7 @@ def working(doing: str) -> Iterator[None]:
     Warnings become plain lines on stderr. Off a terminal nothing moves.
     """
     from rich.console import Console
+    from rich.markup import escape
 
     from coevo.jit import announce_compilation
 
@@ -76,15 +77,20 @@ def working(doing: str) -> Iterator[None]:
     def say() -> None:
         console.print("Compiling kernels (once on this machine, some ten seconds) ...")
 
+    with plain_warnings(), announce_compilation(say), console.status(escape(doing)):
+        yield
+
+
+@contextlib.contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Print each warning as one plain line on stderr."""
     with warnings.catch_warnings():
-        warnings.showwarning = show_warning
+        warnings.showwarning = _show_warning
         warnings.simplefilter("always", CoevoWarning)
-        with announce_compilation(say), console.status(doing):
-            yield
+        yield
 
 
-def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning as one plain line on stderr."""
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"Warning: {message}", file=sys.stderr)
 
 
@@ -97,10 +103,22 @@ def read_table(
     """
     from coevo.data import read_data
 
-    declared = {variable.name: variable for variable in default}
-    if states is not None:
-        declared.update((variable.name, variable) for variable in read_states(states))
-    return read_data(source, drop=drop, states=tuple(declared.values()))
+    given = () if states is None else read_states(states)
+    declared = {variable.name: variable for variable in (*default, *given)}
+    dataset = read_data(source, drop=drop, states=tuple(declared.values()))
+    if states is not None and _is_json(states):  # a network may have other variables too
+        columns = {*dataset.names, *drop}
+        for variable in given:
+            if variable.name not in columns:
+                raise DataError(
+                    f"{states!r} declares states of {variable.name!r}, which is not a column of "
+                    f"the table.{suggestion(variable.name, dataset.names)}"
+                )
+    return dataset
+
+
+def _is_json(source: str) -> bool:
+    return source.lower().endswith(".json")
 
 
 def read_states(source: str) -> tuple[Variable, ...]:
@@ -109,17 +127,21 @@ def read_states(source: str) -> tuple[Variable, ...]:
     from coevo.files import open_source
     from coevo.networks import open_network
 
-    if not source.lower().endswith(".json"):
+    if not _is_json(source):
         return open_network(source).variables
     with open_source(Path(source)) as stream:
         text = stream.read_all()
     try:
         declared = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{source!r} is not JSON: {error}.") from None
-    if not isinstance(declared, dict) or not all(isinstance(v, list) for v in declared.values()):
+    if not isinstance(declared, dict) or not all(map(_is_plain_list, declared.values())):
         raise DataError(f"{source!r} must hold an object with a list of states for each column.")
     return tuple(
         Variable(name, tuple(state if isinstance(state, str) else json.dumps(state) for state in v))
         for name, v in declared.items()
     )
+
+
+def _is_plain_list(value: object) -> bool:
+    return isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)

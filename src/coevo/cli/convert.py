@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-import warnings
 
 import click
 
-from coevo.cli.common import show_warning
+from coevo.cli.common import plain_warnings
 from coevo.errors import ParameterError
 
 __all__ = ["command"]
@@ -33,8 +32,7 @@ def command(source: str, target: str) -> None:
     if not target.lower().endswith(SUFFIXES):
         listed = ", ".join(SUFFIXES)
         raise ParameterError(f"'OUT' of convert must end in one of {listed}; got {target!r}.")
-    with warnings.catch_warnings():
-        warnings.showwarning = show_warning
+    with plain_warnings():
         network = open_network(source)
     write_bif(network, target)
     print(f"Wrote {network!r} to {target}.", file=sys.stderr)

@@ -72,8 +72,8 @@ def command(
     from coevo.score import FamilyScorer, make_score
 
     scoring = make_score(score_name, ess, "score")
-    network = open_network(structure)
     with working(f"Reading {data} ..."):
+        network = open_network(structure)
         dataset = read_table(data, drop, states, network.variables)
         scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs)
         answer = _answer(scorer, network.dag)

@@ -89,7 +89,7 @@ def _row_blocks(dataset: Dataset, block: int) -> Iterator[NDArray[np.int64]]:
 @contextlib.contextmanager
 def _output(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
     with replacing(path) as stream:
-        if path.suffix != ".gz":
+        if path.suffix.lower() != ".gz":
             yield stream
             return
         # Neither the name nor the time goes into the file: same rows, same bytes.

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,6 +207,10 @@ class Dataset:
     def __hash__(self) -> int:
         return hash(self.content_hash)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An array that was pickled can be written to; the parts of a dataset cannot.
+        return Dataset._assembled, (self._source, self._variables, self._codes, self._weights)
+
     def __repr__(self) -> str:
         stored = "" if self._weights is None else f" ({self._codes.shape[1]:,} distinct)"
         return f"<Dataset: {self.n_rows:,} rows{stored}, {self.n_variables} variables>"
@@ -234,11 +239,12 @@ def _check_columns(variables: tuple[Variable, ...], columns: Sequence[NDArray[np
 
 
 def _checked_weights(weights: NDArray[np.int64], n_stored: int) -> Weights:
-    given = np.array(weights, dtype=np.int64)
-    if given.shape != (n_stored,) or (given < 1).any():
+    given = np.asarray(weights)
+    if given.shape != (n_stored,) or given.dtype.kind not in "iu" or (given < 1).any():
         raise DataError("Weights must be one whole number of 1 or above for each row.")
-    given.flags.writeable = False
-    return given
+    checked = given.astype(np.int64)
+    checked.flags.writeable = False
+    return checked
 
 
 def _row_marks(codes: Codes) -> NDArray[np.uint64]:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from coevo.data.dataset import Dataset
-from coevo.errors import ParameterError, bad_parameter, require
+from coevo.errors import DataError, ParameterError, bad_parameter, require
 from coevo.files import check_folder
 
 __all__ = ["check_writable", "write_data"]
@@ -47,7 +47,14 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     """
     if not isinstance(dataset, Dataset):
         raise bad_parameter("dataset", "write_data", "a Dataset", dataset)
-    _writer(path)(dataset, Path(path))
+    try:
+        _writer(path)(dataset, Path(path))
+    except UnicodeEncodeError as error:  # half of a pair that UTF-16 needs two of
+        character = error.object[error.start : error.end]
+        raise DataError(
+            f"{str(path)!r} cannot be written: a name or a state holds {character!r}, which "
+            "UTF-8 does not have. Rename it."
+        ) from None
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

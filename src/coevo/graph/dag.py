@@ -93,11 +93,19 @@ class DAG:
 
     def parents(self, node: str) -> tuple[str, ...]:
         """Return the parents of `node`, sorted by name."""
+        self._check_node(node)
         return self._parents[node]
 
     def children(self, node: str) -> tuple[str, ...]:
         """Return the children of `node`, sorted by name."""
+        self._check_node(node)
         return self._children[node]
+
+    def _check_node(self, node: str) -> None:
+        if node not in self._parents:
+            raise GraphError(
+                f"There is no variable {node!r} in the graph.{suggestion(node, self._nodes)}"
+            )
 
     @cached_property
     def topological_order(self) -> tuple[str, ...]:

@@ -224,10 +224,10 @@ class TableReader:
         if (off > ROUNDING).any():
             i = int(np.argmax(off > ROUNDING))
             raise self._scanner.error(
-                places[i], f"{self._label(rows[i])} sums to {sums[i]:.6g}; it must sum to 1."
+                places[i], f"{self._label(rows[i])} sums to {sums[i]:.9g}; it must sum to 1."
             )
         for i in np.flatnonzero(off > TOLERANCE).tolist():
-            self.uneven.append((places[i], f"{self._label(rows[i])} sums to {sums[i]:.6g}"))
+            self.uneven.append((places[i], f"{self._label(rows[i])} sums to {sums[i]:.9g}"))
             table[i] /= sums[i]
         return table
 

@@ -56,7 +56,7 @@ def write_bif(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     True
     """
     target = Path(path)
-    data = encode_bif(format_bif(network), compressed=target.name.endswith(".gz"))
+    data = encode_bif(format_bif(network), compressed=target.name.lower().endswith(".gz"))
     with replacing(target) as stream:
         stream.write(data)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,7 +82,12 @@ class BayesianNetwork:
         """Return the table of `node` as a read-only matrix whose rows sum to 1."""
         if node not in tables:
             raise NetworkError(f"The variable {node!r} has no table.")
-        given = np.array(tables[node], dtype=np.float64)
+        try:
+            given = np.array(tables[node], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise NetworkError(
+                f"The table of {node!r} must be numbers, as many in each row."
+            ) from None
         shape = (self.n_configurations(node), self._variables[node].arity)
         if given.size != shape[0] * shape[1]:
             raise NetworkError(
@@ -93,11 +99,12 @@ class BayesianNetwork:
             raise NetworkError(
                 f"The table of {node!r} has an entry that is not a number of 0 or above."
             )
-        sums = table.sum(axis=1)
+        with np.errstate(over="ignore"):
+            sums = table.sum(axis=1)
         worst = int(np.abs(sums - 1).argmax())
         if abs(sums[worst] - 1) > TOLERANCE:
             raise NetworkError(
-                f"Row {worst + 1} of the table of {node!r} sums to {sums[worst]:.6g}; "
+                f"Row {worst + 1} of the table of {node!r} sums to {sums[worst]:.9g}; "
                 f"each row must sum to 1 within {TOLERANCE:g}."
             )
         # Only rows that need it: dividing twice could move the last bit, and a network that
@@ -161,6 +168,10 @@ class BayesianNetwork:
         )
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An array that was pickled can be written to; the tables of a network cannot.
+        return BayesianNetwork, (self.variables, self._parents, self._tables, self._name)
 
     def __repr__(self) -> str:
         label = f"{self._name!r}: " if self._name else ""

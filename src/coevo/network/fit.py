@@ -47,7 +47,7 @@ def fit(dag: DAG, dataset: Dataset, ess: float = 1.0, name: str = "") -> Bayesia
     >>> network.table("b").round(3).tolist()
     [[0.6, 0.4], [0.333, 0.667]]
     """
-    valid = isinstance(ess, int | float) and not isinstance(ess, bool)
+    valid = isinstance(ess, int | float | np.integer | np.floating) and not isinstance(ess, bool)
     if not (valid and math.isfinite(ess) and ess >= 0):
         raise bad_parameter("ess", "fit", "a number >= 0", ess)
     source = {variable.name: variable for variable in dataset.source_variables}

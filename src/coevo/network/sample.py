@@ -77,7 +77,11 @@ def _streams(
         root = np.random.SeedSequence(int(random_state.integers(2**63)))
     elif random_state is None:
         root = np.random.SeedSequence()
-    elif isinstance(random_state, int | np.integer) and int(random_state) >= 0:
+    elif (
+        isinstance(random_state, int | np.integer)
+        and not isinstance(random_state, bool)
+        and random_state >= 0
+    ):
         root = np.random.SeedSequence(int(random_state))
     else:
         raise bad_parameter(

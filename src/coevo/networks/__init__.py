@@ -100,7 +100,7 @@ def open_network(source: str | os.PathLike[str]) -> BayesianNetwork:
     Parameters
     ----------
     source : str or path
-        The path of a BIF file, or one of `network_names`. A file goes first.
+        The path of a BIF file, or one of `network_names`. A file goes first, a folder does not.
 
     Examples
     --------
@@ -111,10 +111,10 @@ def open_network(source: str | os.PathLike[str]) -> BayesianNetwork:
     coevo.errors.FileError: There is no file and no bundled network 'alrm'. Did you mean 'alarm'?
     """
     path = Path(source)
+    if str(source) in network_names() and not path.is_file():
+        return load_network(str(source))
     if path.exists() or path.suffix or len(path.parts) > 1:
         return read_bif(path)
-    if str(source) in network_names():
-        return load_network(str(source))
     raise FileError(
         f"There is no file and no bundled network {str(source)!r}."
         f"{suggestion(source, network_names())}"

@@ -51,12 +51,13 @@ STRIDE, POSITION, STATE, CELL = 0, 1, 2, 3
 N_WORK = 4
 
 WORDS_A_BLOCK = 512  # 4 KiB a bit set: one for each depth stays in the first-level cache
-ROWS_A_BLOCK = 4096  # joint codes of one block: 16 KiB
+ROWS_A_BLOCK = 4096  # joint codes of one block: 8 or 16 KiB
+MOST_CELLS_BY_LEVELS = 1 << 16  # so that a joint code takes two bytes, and twice as many fit
 
 # Nanoseconds, measured by benchmarks/kernels.py on one core. Only their ratios matter,
 # and they only decide which of several equal answers is computed.
-ROW, ROW_AND_COLUMN = 0.7, 0.08  # a row of a level, and each column that it reads
-NODE, WORD = 12.0, 0.4  # a cell by bit sets, and each word of a set
+ROW, ROW_AND_COLUMN = 0.5, 0.06  # a row of a level, and each column that it reads
+NODE, WORD = 15.0, 0.25  # a cell by bit sets, and each word of a set
 
 
 @inlined
@@ -70,16 +71,17 @@ def set_strides(facts, variables, k, work):
 
 
 @inlined
-def level_costs(facts, bits, variables, k, axis, stride):
-    """Return what a level would cost by rows and by bits, infinite where it cannot be."""
-    first = variables[axis]
+def level_costs(facts, bits, first, n_columns, stride, has_bits):
+    """Return what a level would cost by rows and by bits, infinite where it cannot be.
+
+    `first` is its variable, `n_columns` and `stride` the axes and the cells of one of its
+    states; `has_bits` says whether all variables after it have bit sets.
+    """
     by_rows, by_bits = np.inf, np.inf
     if facts[first, COMPACT] >= 0:
-        by_rows = facts[first, N_OTHERS] * (ROW + ROW_AND_COLUMN * (k - axis))
-    for later in range(axis, k):
-        if facts[variables[later], BITS] < 0:
-            return by_rows, by_bits
-    by_bits = (facts[first, ARITY] - 1.0) * stride * (NODE + WORD * bits.shape[1])
+        by_rows = facts[first, N_OTHERS] * (ROW + ROW_AND_COLUMN * n_columns)
+    if has_bits and facts[first, BITS] >= 0:
+        by_bits = (facts[first, ARITY] - 1.0) * stride * (NODE + WORD * bits.shape[1])
     return by_rows, by_bits
 
 
@@ -128,13 +130,13 @@ def _count_by_rows(facts, compact, variables, k, axis, offset, counts, twin, wor
         for later in range(axis, k):
             place = facts[variables[later], RANK] - facts[first, RANK]
             begin = np.uint64(facts[first, COMPACT] + place * n_others + start)
-            p = np.uint32(work[STRIDE, later])
+            p = np.uint16(work[STRIDE, later])
             if later == axis:
                 for i in range(n):
-                    joint[i] = offset + compact[begin + i] * p
+                    joint[i] = np.uint16(offset + compact[begin + i] * p)
             else:
                 for i in range(n):
-                    joint[i] += np.uint32(compact[begin + i] * p)
+                    joint[i] += np.uint16(compact[begin + i] * p)
         _add_rows(joint, n, counts, twin)
 
 

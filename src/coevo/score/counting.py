@@ -64,18 +64,18 @@ def _compact_columns(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.u
     The most lopsided variables come first: theirs are the shortest and the most used.
     """
     by_rank = np.argsort(facts[:, RANK])
-    room = max(MIN_COMPACT_BYTES, COMPACT_SHARE * dataset.codes.nbytes) // dataset.codes.itemsize
-    parts: list[NDArray[np.unsignedinteger]] = []
-    used = 0
-    for place, variable in enumerate(by_rank):
-        size = int(facts[variable, N_OTHERS]) * (len(by_rank) - place)
-        if used + size > room:
-            break
-        rows = np.flatnonzero(dataset.codes[variable] != facts[variable, COMMON])
-        facts[variable, COMPACT] = used
-        parts.extend(dataset.codes[later, rows] for later in by_rank[place:])
-        used += size
-    return np.concatenate(parts) if parts else np.empty(0, dtype=dataset.codes.dtype)
+    sizes = facts[by_rank, N_OTHERS] * np.arange(len(by_rank), 0, -1)
+    ends = np.cumsum(sizes)
+    room = max(MIN_COMPACT_BYTES, COMPACT_SHARE * dataset.codes.nbytes)
+    n_fit = int(np.searchsorted(ends, room // dataset.codes.itemsize, side="right"))
+    compact = np.empty(int(ends[n_fit - 1]) if n_fit else 0, dtype=dataset.codes.dtype)
+    by_place = dataset.codes[by_rank]
+    for place, variable in enumerate(by_rank[:n_fit]):
+        rows = np.flatnonzero(by_place[place] != facts[variable, COMMON])
+        facts[variable, COMPACT] = begin = int(ends[place] - sizes[place])
+        columns = compact[begin : int(ends[place])].reshape(len(by_rank) - place, len(rows))
+        np.take(by_place[place:], rows, axis=1, out=columns)
+    return compact
 
 
 def _pack_bits(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -107,6 +107,7 @@ def new_scratch(dataset: Dataset) -> Scratch:
         margin=np.zeros(dense_limit(dataset), dtype=np.uint32),
         work=np.zeros((N_WORK, most_axes), dtype=np.int64),
         joint=np.zeros(ROWS_A_BLOCK, dtype=np.uint32),
+        short=np.zeros(ROWS_A_BLOCK, dtype=np.uint16),
         words=np.zeros((min(most_axes, 64), WORDS_A_BLOCK), dtype=np.uint64),
         rising=np.zeros((RISING_ROWS, FIRST + RISING_LENGTH)),
     )

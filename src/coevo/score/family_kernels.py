@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from coevo.jit import inlined, kernel
 from coevo.score.count_kernels import (
     ARITY,
+    BITS,
     COMMON,
+    MOST_CELLS_BY_LEVELS,
     RANK,
     SINGLE,
     STRIDE,
@@ -42,7 +44,7 @@ MAX_KNOWN_VARIABLES = 3
 MAX_KNOWN_CELLS = 1024
 
 # Nanoseconds, as in `count_kernels`
-ALL_ROW, ALL_ROW_AND_COLUMN = 1.0, 0.15  # a row of the pass over all rows, and each column
+ALL_ROW, ALL_ROW_AND_COLUMN = 0.6, 0.1  # a row of the pass over all rows, and each column
 CELL = 1.0  # clearing, subtracting and scoring a cell
 
 
@@ -70,7 +72,8 @@ class Scratch(NamedTuple):
     counts: NDArray[np.uint32]  # the table
     margin: NDArray[np.uint32]  # the table summed over the child; a second table while counting
     work: NDArray[np.int64]  # (N_WORK, max_k)
-    joint: NDArray[np.uint32]  # (ROWS_A_BLOCK,)
+    joint: NDArray[np.uint32]  # (ROWS_A_BLOCK,) cells of a block of rows
+    short: NDArray[np.uint16]  # the same in two bytes
     words: NDArray[np.uint64]  # (max_k, WORDS_A_BLOCK)
     rising: NDArray[np.float64]  # see `score_kernels`
 
@@ -147,17 +150,20 @@ def _method(facts, codes, weights, bits, variables, k, dense_limit):
         cells *= facts[variables[axis], ARITY]
     if cells > dense_limit:
         return SPARSE
-    if len(weights):
+    if len(weights) or cells > MOST_CELLS_BY_LEVELS:
         return ALL_ROWS
     all_rows = codes.shape[1] * (ALL_ROW + ALL_ROW_AND_COLUMN * k)
     known = k - _n_known(facts, variables, k)
     levels, stride = 0.0, float(facts[variables[k - 1], ARITY])
+    has_bits = facts[variables[k - 1], BITS] >= 0
     for axis in range(k - 2, -1, -1):
-        by_rows, by_bits = level_costs(facts, bits, variables, k, axis, stride)
+        first = variables[axis]
+        by_rows, by_bits = level_costs(facts, bits, first, k - axis, stride, has_bits)
         cost = min(by_rows, by_bits)
         if axis < known or cost == np.inf:  # known tables must be countable, and are free
             levels += cost + CELL * stride
-        stride *= facts[variables[axis], ARITY]
+        stride *= facts[first, ARITY]
+        has_bits = has_bits and facts[first, BITS] >= 0
     return BY_LEVELS if levels <= all_rows else ALL_ROWS
 
 
@@ -165,7 +171,8 @@ def _method(facts, codes, weights, bits, variables, k, dense_limit):
 def plan(index, batch, known, first, dense_limit):
     """Plan families from `first` on; return where it stopped and the tables asked for.
 
-    It stops early, before the first family whose tables do not fit into `known` any more.
+    It stops early, before the first family whose tables do not fit into `known` any more,
+    which the caller must empty before it goes on: some of them may have been promised.
     """
     facts, codes, weights, bits = index.facts, index.codes, index.weights, index.bits
     start, members, all_variables = batch.start, batch.members, batch.variables
@@ -186,17 +193,21 @@ def plan(index, batch, known, first, dense_limit):
         batch.method[family] = method
         if method != BY_LEVELS:
             continue
-        for n in range(2, _n_known(facts, variables, k) + 1):
+        n = _n_known(facts, variables, k)
+        while n > 1:  # a new table of three variables is built on one of two
             claim = _claim(slots, pool, used, facts, variables, k, n)
             if claim < 0:
                 return family, n_pairs, n_triples
-            if claim and n == 2:
+            if claim == 0:
+                break
+            if n == 2:
                 new_pairs[n_pairs, 0], new_pairs[n_pairs, 1] = variables[k - 2], variables[k - 1]
                 n_pairs += 1
-            elif claim:
+            else:
                 for i in range(3):
                     new_triples[n_triples, i] = variables[k - 3 + i]
                 n_triples += 1
+            n -= 1
     return len(start) - 1, n_pairs, n_triples
 
 
@@ -220,6 +231,7 @@ def evaluate(index, spec, batch, first, last, known, scratch, scores):
     """
     facts, compact, bits = index.facts, index.compact, index.bits
     counts, work, words, joint = scratch.counts, scratch.work, scratch.words, scratch.joint
+    short = scratch.short
     slots, pool, margin = known.slots, known.pool, scratch.margin
     for family in range(first, last):
         method = batch.method[family]
@@ -238,9 +250,13 @@ def evaluate(index, spec, batch, first, last, known, scratch, scores):
             if n > 1:
                 begin = slots[_slot(slots, facts, variables, k, n)[1], 1]
             _start_from_known(facts, pool, begin, variables, k, n, counts, work)
+            has_bits = True
+            for axis in range(k - n, k):
+                has_bits = has_bits and facts[variables[axis], BITS] >= 0
             for axis in range(k - n - 1, -1, -1):
-                stride = float(work[STRIDE, axis])
-                by_rows, by_bits = level_costs(facts, bits, variables, k, axis, stride)
+                one, stride = variables[axis], float(work[STRIDE, axis])
+                by_rows, by_bits = level_costs(facts, bits, one, k - axis, stride, has_bits)
+                has_bits = has_bits and facts[one, BITS] >= 0
                 cheaper = by_bits < by_rows
                 add_level(
                     facts,
@@ -253,7 +269,7 @@ def evaluate(index, spec, batch, first, last, known, scratch, scores):
                     counts,
                     margin,
                     work,
-                    joint,
+                    short,
                     words,
                 )
         if method == KEEP:

@@ -52,13 +52,14 @@ def _sum_terms(table, counts, n, shift, n_rows, factorial):
             a += (table[count] if count < len(table) else _term(count, factorial)) - none
         return a
     shift = np.uint32(shift)  # unsigned indices, see `count_kernels`
-    whole = n - n % 4
-    for i in range(0, whole, 4):
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    whole = np.uint64(n - n % 4)
+    for i in range(np.uint64(0), whole, four):
         a += table[counts[i] + shift] - none
-        b += table[counts[i + 1] + shift] - none
-        c += table[counts[i + 2] + shift] - none
-        d += table[counts[i + 3] + shift] - none
-    for i in range(whole, n):
+        b += table[counts[i + one] + shift] - none
+        c += table[counts[i + two] + shift] - none
+        d += table[counts[i + three] + shift] - none
+    for i in range(whole, np.uint64(n)):
         a += table[counts[i] + shift] - none
     return (a + b) + (c + d)
 
@@ -74,6 +75,14 @@ def _log_gamma(x):
     return (x - 0.5) * math.log(x) - x + HALF_LOG_TWO_PI + series
 
 
+@inlined
+def _rising_term(row, a, count):
+    """Return log rising(a, count), from a row of `rising` where it is long enough."""
+    if count < RISING_LENGTH:
+        return row[np.uint32(FIRST) + count]
+    return _log_gamma(a + count) - row[LOG_GAMMA]
+
+
 @kernel
 def _sum_rising(rising, ess, divisor, counts, n):
     """Return the sum over the first n cells of log rising(ess / divisor, count)."""
@@ -83,39 +92,48 @@ def _sum_rising(rising, ess, divisor, counts, n):
         row[DIVISOR], row[LOG_GAMMA], row[FIRST] = divisor, math.lgamma(a), 0.0
         for i in range(1, RISING_LENGTH):
             row[FIRST + i] = row[FIRST + i - 1] + math.log(a + (i - 1))
-    total = 0.0
-    for i in range(n):
-        if counts[i] < RISING_LENGTH:
-            total += row[np.uint32(FIRST) + counts[i]]
-        else:
-            total += _log_gamma(a + counts[i]) - row[LOG_GAMMA]
-    return total
+    total = b = c = d = 0.0
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    whole = np.uint64(n - n % 4)
+    for i in range(np.uint64(0), whole, four):
+        total += _rising_term(row, a, counts[i])
+        b += _rising_term(row, a, counts[i + one])
+        c += _rising_term(row, a, counts[i + two])
+        d += _rising_term(row, a, counts[i + three])
+    for i in range(whole, np.uint64(n)):
+        total += _rising_term(row, a, counts[i])
+    return (total + b) + (c + d)
 
 
 @inlined
 def _sum_over_child(counts, n_cells, stride, arity, margin):
-    """Overwrite `margin` with the table summed over one axis; return how many are not 0."""
-    # All unsigned, as in `count_kernels`.
-    states, step = np.uint64(arity), np.uint64(stride)
-    seen = 0
-    cell = configuration = np.uint64(0)
-    for _ in range(n_cells // (arity * stride)):
-        for _ in range(stride):
-            total = counts[cell]
-            for state in range(np.uint64(1), states):
-                total += counts[cell + state * step]
-            margin[configuration] = total
-            seen += total > 0
-            cell += np.uint64(1)
-            configuration += np.uint64(1)
-        cell += (states - np.uint64(1)) * step
-    return seen
+    """Overwrite `margin` with the table summed over the axis of the child.
+
+    Two and three states are written out: a loop over so few costs more than the sums.
+    """
+    step, width = np.uint64(stride), np.uint64(arity * stride)
+    first = np.uint64(0)
+    for cell in range(np.uint64(0), np.uint64(n_cells), width):
+        if arity == 2:
+            for i in range(step):
+                margin[first + i] = counts[cell + i] + counts[cell + step + i]
+        elif arity == 3:
+            second, third = cell + step, cell + step + step
+            for i in range(step):
+                margin[first + i] = counts[cell + i] + counts[second + i] + counts[third + i]
+        else:
+            for i in range(step):
+                total = counts[cell + i]
+                for other in range(cell + step + i, cell + width, step):
+                    total += counts[other]
+                margin[first + i] = total
+        first += step
 
 
 @inlined
 def score_table(spec, counts, n_cells, stride, arity, margin, rising):
     """Return the local score of a table; `stride` and `arity` are those of the child."""
-    seen = _sum_over_child(counts, n_cells, stride, arity, margin)
+    _sum_over_child(counts, n_cells, stride, arity, margin)
     q = n_cells // arity
     factorial = spec.kind == ALL_ONES
     if factorial or spec.kind == LIKELIHOOD:
@@ -123,6 +141,10 @@ def score_table(spec, counts, n_cells, stride, arity, margin, rising):
         cells = _sum_terms(spec.table, counts, n_cells, np.int64(0), spec.n_rows, factorial)
         configurations = _sum_terms(spec.table, margin, q, shift, spec.n_rows, factorial)
         return cells - configurations - spec.price * q * (arity - 1.0)
-    divisor = seen if spec.kind == DIRICHLET_SEEN else q
+    divisor = q
+    if spec.kind == DIRICHLET_SEEN:
+        divisor = np.int64(0)
+        for i in range(q):
+            divisor += margin[i] > 0
     cells = _sum_rising(rising, spec.ess, divisor * arity, counts, n_cells)
     return cells - _sum_rising(rising, spec.ess, divisor, margin, q)

@@ -1,0 +1,214 @@
+"""Local scores a second: ours, pybnesian, pyAgrum and plain NumPy on the same families.
+
+Rows are sampled from a bundled network; families are random, with 0 to 4 parents, and
+none is asked twice. One core, CPU time, the best of some repeats that take turns. A
+fresh scorer is made for each repeat, so that nothing is answered from a cache; making it
+(bit sets and the like) is timed apart. That all systems compute the same score is
+checked before anything is timed.
+
+    python benchmarks/local_scores.py
+    python benchmarks/local_scores.py --score bdeu --format json
+    python benchmarks/local_scores.py --write    also rewrites the tables of the READMEs
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import tempfile
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coevo import (
+    BayesianNetwork,
+    Dataset,
+    FamilyBatch,
+    FamilyScorer,
+    load_network,
+    sample,
+    write_data,
+)
+from harness import Family, Run, best_seconds, print_json, random_families, rewrite, stamp
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import pyagrum
+    import pybnesian
+
+HERE = Path(__file__).parent
+SCORES = ["bic", "bdeu"]  # those that all systems have
+Scores = Callable[[list[Family]], list[float]]  # fresh each time it is made
+
+
+def ours(dataset: Dataset, score: str) -> Callable[[FamilyBatch], Any]:
+    """Return our scores of a batch, by a scorer that has seen nothing."""
+    return FamilyScorer(dataset, score).local_scores
+
+
+def with_pybnesian(dataset: Dataset, score: str) -> Scores:
+    """Return pybnesian's scores of families."""
+    frame = pd.DataFrame(
+        {
+            variable.name: pd.Categorical.from_codes(codes, list(variable.states))
+            for variable, codes in zip(dataset.variables, dataset.codes, strict=True)
+        }
+    )
+    names, model = dataset.names, pybnesian.DiscreteBN(list(dataset.names))
+    peer = pybnesian.BIC(frame) if score == "bic" else pybnesian.BDe(frame, 1.0)
+    return lambda families: [
+        peer.local_score(model, names[child], [names[parent] for parent in parents])
+        for child, parents in families
+    ]
+
+
+def with_pyagrum(network: BayesianNetwork, dataset: Dataset, path: Path, score: str) -> Scores:
+    """Return pyAgrum's scores of families, in natural logarithms."""
+    peer: Any = pyagrum
+    template = peer.BayesNet()
+    for variable in network.variables:
+        labels = peer.LabelizedVariable(variable.name, "", 0)
+        for state in variable.states:
+            labels.addLabel(state)
+        template.add(labels)
+    learner = peer.BNLearner(str(path), template)
+    learner.useNoPrior()
+    (learner.useScoreBIC if score == "bic" else learner.useScoreBDeu)()
+    names = dataset.names
+    return lambda families: [
+        learner.score(names[child], [names[parent] for parent in parents]) * math.log(2)
+        for child, parents in families
+    ]
+
+
+def with_numpy(dataset: Dataset, score: str) -> Scores:
+    """Return the scores that a few lines of NumPy give."""
+    from scipy.special import gammaln, xlogy
+
+    codes, arities = dataset.codes.astype(np.intp), dataset.arities.tolist()
+    half_log = 0.5 * math.log(dataset.n_rows)
+
+    def one(child: int, parents: tuple[int, ...]) -> float:
+        joint = np.zeros(codes.shape[1], dtype=np.intp)
+        q = 1
+        for parent in parents:
+            joint = joint * arities[parent] + codes[parent]
+            q *= arities[parent]
+        r = arities[child]
+        counts = np.bincount(joint * r + codes[child], minlength=q * r).reshape(q, r)
+        totals = counts.sum(axis=1)
+        if score == "bic":
+            fit = xlogy(counts, counts).sum() - xlogy(totals, totals).sum()
+            return float(fit - half_log * q * (r - 1))
+        a = 1 / (q * r)
+        cells = (gammaln(counts + a) - gammaln(a)).sum()
+        return float(cells - (gammaln(totals + a * r) - gammaln(a * r)).sum())
+
+    return lambda families: [one(child, parents) for child, parents in families]
+
+
+def _fresh(make: Callable[[], Callable[[Any], Any]], asked: object) -> Run:
+    """Make a scorer; return the run that asks it."""
+    return partial(make(), asked)
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Run all systems on the same families and return what was measured."""
+    network = load_network(options.network)
+    dataset = sample(network, options.rows, options.seed)
+    families = random_families(dataset.n_variables, options.families, 4, options.seed)
+    batch = FamilyBatch.from_pairs(families)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        write_data(dataset, path)
+        makers: dict[str, Callable[[], Callable[[Any], Any]]] = {
+            "coevo": lambda: ours(dataset, options.score),
+            "pybnesian": lambda: with_pybnesian(dataset, options.score),
+            "pyagrum": lambda: with_pyagrum(network, dataset, path, options.score),
+            "numpy": lambda: with_numpy(dataset, options.score),
+        }
+        asked = {name: batch if name == "coevo" else families for name in makers}
+        answers = {name: np.array(make()(asked[name])) for name, make in makers.items()}
+        differences = {
+            name: float(np.max(np.abs(answers["coevo"] / answer - 1)))
+            for name, answer in answers.items()
+        }
+        runs = {name: partial(_fresh, make, asked[name]) for name, make in makers.items()}
+        best = best_seconds(runs, options.repeats)
+        set_up = best_seconds({"coevo": lambda: makers["coevo"]}, options.repeats)["coevo"]
+    per_second = {name: round(len(families) / seconds) for name, seconds in best.items()}
+    peer = max((name for name in per_second if name != "coevo"), key=lambda n: per_second[n])
+    n_parents = [len(parents) for _, parents in families]
+    return {
+        "per_second": per_second,
+        "ratio_to_best_peer": round(per_second["coevo"] / per_second[peer], 2),
+        "best_peer": peer,
+        "score": options.score,
+        "network": options.network,
+        "rows": options.rows,
+        "families": len(families),
+        "families_by_parents": {k: n_parents.count(k) for k in sorted(set(n_parents))},
+        "largest_relative_difference_to_ours": differences,
+        "set_up_seconds": round(set_up, 4),
+        "repeats": options.repeats,
+        "seed": options.seed,
+        **stamp("pybnesian", "pyagrum"),
+    }
+
+
+def as_table(answers: list[dict[str, Any]]) -> str:
+    """Return the answers as a Markdown table."""
+    systems = list(answers[0]["per_second"])
+    first = answers[0]
+    lines = [
+        f"{first['network'].capitalize()}, {first['rows']:,} rows, {first['families']:,} families "
+        f"of 0 to 4 parents, families a CPU second on one core ({first['machine']}):",
+        "",
+        f"| score | {' | '.join(systems)} | coevo to the fastest peer |",
+        f"|---|{'---:|' * (len(systems) + 1)}",
+    ]
+    for answer in answers:
+        rates = " | ".join(f"{answer['per_second'][system]:,}" for system in systems)
+        ratio = f"{answer['ratio_to_best_peer']:.1f} x {answer['best_peer']}"
+        lines.append(f"| {answer['score']} | {rates} | {ratio} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--network", default="alarm")
+    parser.add_argument("--rows", type=int, default=5000)
+    parser.add_argument("--families", type=int, default=20_000)
+    parser.add_argument("--score", choices=SCORES, default="bic")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="both scores, into the READMEs")
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    options = parser.parse_args()
+    if options.write:
+        answers = [measure(argparse.Namespace(**vars(options) | {"score": s})) for s in SCORES]
+        for page in (HERE / "README.md", HERE.parent / "README.md"):
+            rewrite(page, "local scores", as_table(answers))
+        print(as_table(answers))
+        return
+    answer = measure(options)
+    if options.format == "json":
+        print_json(answer)
+        return
+    print(
+        f"{answer['network']}, {answer['rows']:,} rows, {answer['families']:,} families, "
+        f"{answer['score']}, one core"
+    )
+    for name, rate in sorted(answer["per_second"].items(), key=lambda item: -item[1]):
+        print(f"  {name:<10}{rate:>10,} families a CPU second")
+    print(f"  {answer['ratio_to_best_peer']} times {answer['best_peer']}, the fastest peer")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""The command line two ways: in this process, which is quick, and as a real command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from coevo import cli
+
+ANNOUNCEMENT = "Compiling kernels (once on this machine, some ten seconds) ...\n"
+
+
+class Outcome(NamedTuple):
+    """What a command did; `err` is without the news that kernels are being compiled."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return a function that calls `main` as the ``coevo`` script does."""
+
+    def call(*arguments):
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["coevo", *map(str, arguments)])
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code
+        out, err = capsys.readouterr()
+        return Outcome(code, out, err.replace(ANNOUNCEMENT, ""))
+
+    return call
+
+
+@pytest.fixture
+def refused(run):
+    """Return a function that gives the one line with which arguments are refused."""
+
+    def call(*arguments):
+        code, out, err = run(*arguments)
+        assert code == 2
+        assert out == ""
+        assert err.startswith("Error: ")
+        assert err.count("\n") == 1
+        return err.removeprefix("Error: ").removesuffix("\n")
+
+    return call
+
+
+@pytest.fixture
+def launch(tmp_path):
+    """Return a function that runs the command in a process, off a terminal."""
+
+    def call(*arguments, **variables):
+        environment = {**os.environ, **variables}
+        del environment["NO_COLOR"]  # colours must be off for want of a terminal
+        command = [sys.executable, "-m", "coevo", *map(str, arguments)]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert "\x1b" not in done.stdout + done.stderr
+        return Outcome(done.returncode, done.stdout, done.stderr.replace(ANNOUNCEMENT, ""))
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return an empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -1,0 +1,143 @@
+"""What holds for every command: help, exit codes, and who gets which line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import coevo
+import coevo.network
+import coevo.networks
+from coevo.cli import COMMANDS
+
+HEAVY = ("numpy", "numba", "scipy", "rich", "narwhals", "pandas", "pyarrow")
+LOOK = f"""
+import sys
+from coevo.cli import main
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code
+found = [name for name in {HEAVY!r} if name in sys.modules]
+sys.exit(f"imported: {{found}}" if found else 0)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["score", "--help"], ["-V"]])
+def test_help_imports_nothing_heavy(arguments):
+    command = [sys.executable, "-c", LOOK, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+def test_help_lists_the_commands(launch):
+    code, out, err = launch("--help")
+    assert (code, err) == (0, "")
+    listed = out.partition("Commands:\n")[2].splitlines()
+    assert listed == [f"  {name:<8}  {about}" for name, about in sorted(COMMANDS.items())]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_says_what_the_command_says(name, run):
+    code, out, err = run(name, "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"Usage: coevo {name} [OPTIONS]")
+    about = out.splitlines()[2].strip()
+    assert about.rstrip(".").startswith(COMMANDS[name].rstrip("."))
+
+
+def test_version(launch):
+    assert launch("--version") == (0, f"coevo {coevo.__version__}\n", "")
+
+
+def test_the_installed_script():
+    script = Path(sys.executable).with_name("coevo")
+    done = subprocess.run([script, "-V"], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == (f"coevo {coevo.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["sampel"], "Error: No such command 'sampel'."),
+        (["networks", "--format", "xml"], "Error: Invalid value for '--format': 'xml' is not"),
+        (["networks", "asia"], "Error: Got unexpected extra argument (asia)"),
+        (["sample", "asia", "--rows", "5"], "Error: Missing option '-o' / '--output'."),
+        (
+            ["sample", "asia", "--rows", "0", "-o", "x.csv"],
+            "Error: Invalid value for '--rows': 0 is not in the range x>=1.",
+        ),
+        (
+            ["sample", "asia", "--rows", "5", "--seed", "-1", "-o", "x.csv"],
+            "Error: Invalid value for '--seed': -1 is not in the range x>=0.",
+        ),
+        (["score", "asia.csv"], "Error: Missing option '--structure'."),
+        (
+            ["score", "asia.csv", "--structure", "asia", "-j", "0"],
+            "Error: Invalid value for '-j' / '--n-jobs': 0 is not in the range x>=1.",
+        ),
+        (
+            ["score", "asia.csv", "--structure", "asia", "--ess", "ten"],
+            "Error: Invalid value for '--ess' / '--iss' / '--alpha': 'ten' is not a valid float.",
+        ),
+    ],
+)
+def test_usage_errors(arguments, sentence, run):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: coevo ")
+    assert err.splitlines()[-1].startswith(sentence)
+
+
+def test_no_command_is_a_usage_error_and_shows_the_help(run):
+    code, out, err = run()
+    assert (code, out) == (2, "")
+    assert err == run("--help").out
+
+
+def failing(error):
+    def fail(*arguments, **parameters):
+        raise error
+
+    return fail
+
+
+def test_an_interrupt(run, folder, monkeypatch):
+    monkeypatch.setattr(coevo.network, "sample", failing(KeyboardInterrupt))
+    code, out, err = run("sample", "asia", "--rows", 5, "-o", "x.csv")
+    assert (code, out, err.strip()) == (130, "", "Interrupted.")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryError(), "Error: There is not enough memory.\n"),
+        (MemoryError("4 TiB"), "Error: There is not enough memory. 4 TiB\n"),
+        (OSError(28, "No space left on device"), "Error: [Errno 28] No space left on device\n"),
+    ],
+)
+def test_what_fails_through_no_fault_of_the_user(run, monkeypatch, error, line):
+    monkeypatch.setattr(coevo.networks, "network_index", failing(error))
+    assert run("networks") == (1, "", line)
+
+
+@pytest.mark.parametrize("arguments", [["networks"], ["networks", "--format", "json"], ["-h"]])
+def test_a_reader_that_has_seen_enough(arguments):
+    command = [sys.executable, "-m", "coevo", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()  # long before the first line is written
+        assert process.stderr.read() == b""
+        assert process.wait() == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell of Unix")
+def test_no_stdout_at_all():
+    command = f"'{sys.executable}' -m coevo networks >&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

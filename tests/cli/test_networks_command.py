@@ -1,0 +1,28 @@
+"""``coevo networks`` lists what is bundled."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from coevo.networks import network_index
+
+
+def test_text(run):
+    code, out, err = run("networks")
+    assert (code, err) == (0, "")
+    head, *lines = out.splitlines()
+    assert head == "name        variables   arcs  parameters  most parents  states  about"
+    for line, info in zip(lines, network_index(), strict=True):
+        numbers = (info.n_variables, info.n_arcs, info.n_parameters, info.max_parents)
+        words = line.split(maxsplit=6)
+        assert words[0] == info.name
+        assert tuple(int(word.replace(",", "")) for word in words[1:5]) == numbers
+        assert words[5:] == [f"{info.min_states}-{info.max_states}", info.domain]
+        assert line.index(f" {info.max_parents} ") < head.index("  states")
+
+
+def test_json(launch):
+    code, out, err = launch("networks", "--format", "json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {"networks": [asdict(info) for info in network_index()]}

@@ -1,0 +1,140 @@
+"""Compiled code is kept, found again, and done without where it cannot be kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+
+from coevo.jit import announce_compilation, kernel, popcount, user_cache_directory
+
+# A kernel of the package that compiles quickly, called on two families of which one is new.
+WORK = """
+import json, sys
+import numpy as np
+from coevo.jit import announce_compilation
+from coevo.score.cache_kernels import Entries, find_or_add
+
+said = []
+entries = Entries(np.full(8, -1), np.zeros(5, dtype=np.int64), np.zeros(9, dtype=np.int32))
+found = np.empty(3, dtype=np.int64)
+members = np.array([4, 1, 2, 4, 1, 2, 7], dtype=np.int32)
+with announce_compilation(lambda: said.append("compiling")):
+    for _ in range(2):
+        n = find_or_add(entries, 0, members, np.array([0, 3, 6, 7]), found)
+        entries.slots[:] = -1
+print(json.dumps([said, int(n), found.tolist()]))
+"""
+COMPILED = [["compiling"], 2, [0, 0, 1]]
+LOADED = [[], 2, [0, 0, 1]]
+needs_jit = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the JIT is off")
+
+
+def start(folder):
+    return subprocess.Popen(
+        [sys.executable, "-c", WORK],
+        env={**os.environ, "COEVO_CACHE_DIR": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def finish(process):
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, b"")
+    return json.loads(out)
+
+
+def kept(folder):
+    return sorted(path.name for path in folder.rglob("*find_or_add*"))
+
+
+@needs_jit
+def test_processes_that_start_together_and_one_that_comes_later(tmp_path):
+    folder = tmp_path / "new" / "cache"
+    together = [start(folder), start(folder)]
+    # Either may come second and find what the first has left.
+    assert {json.dumps(finish(process)) for process in together} <= {
+        json.dumps(COMPILED),
+        json.dumps(LOADED),
+    }
+    files = kept(folder)
+    assert [name.rpartition(".")[2] for name in files] == ["nbc", "nbi"]
+    assert finish(start(folder)) == LOADED
+    assert kept(folder) == files
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+@needs_jit
+@pytest.mark.parametrize("place", ["/proc/none", "a file"])
+def test_no_place_to_keep_code(place, tmp_path):
+    folder = place
+    if place == "a file":
+        folder = tmp_path / "file"
+        folder.write_text("")
+    assert finish(start(folder)) == COMPILED
+
+
+@needs_jit
+def test_compilation_is_announced_once_and_only_when_it_happens():
+    @numba.njit
+    def twice(x):
+        return 2 * x
+
+    said = []
+    with announce_compilation(lambda: said.append("a")):
+        assert said == []
+        assert twice(1) == 2
+        assert twice(1.5) == 3.0  # compiled once more
+    assert said == ["a"]
+    with announce_compilation(lambda: said.append("b")):
+        assert twice(2) == 4
+    assert twice(1j) == 2j  # nobody listens any more
+    assert said == ["a"]
+
+
+def test_where_code_is_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("COEVO_CACHE_DIR", str(tmp_path / "chosen"))
+    assert user_cache_directory() == tmp_path / "chosen"
+    monkeypatch.delenv("COEVO_CACHE_DIR")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert user_cache_directory() == tmp_path / "xdg" / "coevo"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert user_cache_directory() == tmp_path / ".cache" / "coevo"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert user_cache_directory() == tmp_path / "Library" / "Caches" / "coevo"
+
+
+def test_numba_keeps_its_own_setting():
+    before = numba.config.CACHE_DIR
+
+    @kernel
+    def identity(x):
+        return x
+
+    assert before == numba.config.CACHE_DIR
+
+
+def count_bits(words, counts):
+    for i in range(len(words)):
+        counts[i] = popcount(words[i])
+
+
+@pytest.mark.kernel
+def test_popcount(seed):
+    rng = np.random.default_rng(seed)
+    words = rng.integers(0, 2**64, 200, dtype=np.uint64) & rng.integers(
+        0, 2**64, 200, dtype=np.uint64
+    )
+    edges = [0, 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1]
+    words = np.concatenate([np.array(edges, dtype=np.uint64), words])
+    counts = np.full(len(words), -1, dtype=np.int64)
+    numba.njit(count_bits)(words, counts)
+    assert counts.tolist() == [int(word).bit_count() for word in words.tolist()]

@@ -1,0 +1,162 @@
+"""The house: what it exports, what it imports, and that its rooms stand in order."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pickle
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import coevo
+from coevo import errors
+
+ROOT = Path(coevo.__file__).parent
+MODULES = sorted(
+    ".".join(("coevo", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+    for path in ROOT.rglob("*.py")
+)
+
+# From the ground up; an import may point to an earlier line or its own, never to a later.
+FLOORS = [
+    ["errors", "files", "jit"],
+    ["data"],
+    ["graph"],
+    ["score"],
+    ["search"],
+    ["exact"],
+    ["network"],
+    ["io"],
+    ["parallel"],
+    ["report"],
+    ["experiments"],
+    ["networks"],
+    ["estimator", "learn"],
+    ["cli"],
+]
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def path_of(module):
+    path = ROOT.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def imported(module):
+    """Yield (line, full name) of everything that a module imports from coevo, anywhere."""
+    for node in ast.walk(ast.parse(path_of(module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}, line {node.lineno}: a relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from ((node.lineno, name) for name in names if name.split(".")[0] == "coevo")
+
+
+def room_of(name):
+    """Return the room of a full name, or None for what the package itself exports."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in FLOOR else None
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_up_the_list_of_rooms(module):
+    if module in ("coevo", "coevo.__main__"):
+        return  # the roof
+    room = room_of(module)
+    assert room is not None, f"{module} is in no room: add it to FLOORS"
+    for line, name in imported(module):
+        other = room_of(name)
+        if other is None:
+            assert name == "coevo.__version__", f"{module}, line {line} imports {name}"
+            continue
+        assert FLOOR[other] <= FLOOR[room], f"{module}, line {line} imports {name}"
+        if room in FLOORS[0]:
+            assert other == "errors" or room == other, f"{module}, line {line} imports {name}"
+
+
+def test_the_order_of_rooms_is_looked_at():
+    """The test above would see an import that points down."""
+    found = {name for _, name in imported("coevo.networks")}
+    assert {room_of(name) for name in found} == {"errors", "io", "network"}
+    assert FLOOR["io"] < FLOOR["networks"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_opens_with_its_reason(module):
+    reason = ast.get_docstring(ast.parse(path_of(module).read_text(encoding="utf-8")))
+    assert reason
+    assert reason.splitlines()[0].endswith((".", ":"))
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m != "coevo.__main__"])
+def test_every_module_says_what_it_exports(module):
+    loaded = importlib.import_module(module)
+    assert loaded.__all__
+    for name in loaded.__all__:
+        assert hasattr(loaded, name)
+    assert len(set(loaded.__all__)) == len(loaded.__all__)
+
+
+def test_what_the_package_exports():
+    assert sorted(coevo._HOME) == sorted(coevo.__all__)
+    for name, home in coevo._HOME.items():
+        module = importlib.import_module(f"coevo.{home}")
+        assert getattr(coevo, name) is getattr(module, name)
+        assert name in module.__all__
+    assert set(coevo.__all__) <= set(dir(coevo))
+    space = {}
+    exec("from coevo import *", space)
+    assert set(coevo.__all__) <= set(space)
+    with pytest.raises(AttributeError) as caught:
+        coevo.lern  # noqa: B018
+    assert str(caught.value) == "module 'coevo' has no attribute 'lern'"
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(path_of("coevo").read_text(encoding="utf-8"))
+    seen = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("coevo."):
+            seen |= {alias.name: node.module.removeprefix("coevo.") for alias in node.names}
+    assert seen == coevo._HOME
+
+
+@pytest.mark.parametrize("statement", ["import coevo", "from coevo import CoevoError"])
+def test_importing_the_package_takes_no_time(statement):
+    look = f"import sys; {statement}; sys.exit(any(m in sys.modules for m in ('numpy', 'numba')))"
+    assert subprocess.run([sys.executable, "-c", look], check=False).returncode == 0
+
+
+def test_the_package_is_typed():
+    assert files("coevo").joinpath("py.typed").is_file()
+
+
+EXCEPTIONS = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, BaseException)
+]
+
+
+@pytest.mark.parametrize("kind", EXCEPTIONS, ids=lambda kind: kind.__name__)
+def test_a_message_survives_pickling(kind):
+    error = kind("Column 'age' has 14 missing values, the first in row 3.")
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is kind
+    assert str(copy) == str(error) == "Column 'age' has 14 missing values, the first in row 3."
+    assert copy.args == error.args
+
+
+def test_every_exception_is_listed_in_the_tree():
+    assert {kind.__name__ for kind in EXCEPTIONS} <= set(errors.__all__)
+    for kind in EXCEPTIONS:
+        assert kind.__name__ in errors.__doc__.split()
+        assert issubclass(kind, errors.CoevoError | errors.CoevoWarning)

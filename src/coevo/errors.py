@@ -96,9 +96,10 @@ def bad_choice(name: str, owner: str, choices: Iterable[str], got: object) -> Pa
 
 
 def suggestion(got: object, names: Iterable[str]) -> str:
-    """Return `` Did you mean 'x'?`` for a near miss, else the empty string."""
-    close = difflib.get_close_matches(str(got), list(names), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    """Return `` Did you mean 'x'?`` for a near miss, whatever its case, else nothing."""
+    by_lower = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(str(got).lower(), list(by_lower), n=1)
+    return f" Did you mean {by_lower[close[0]]!r}?" if close else ""
 
 
 def require(module: str, label: str, extra: str) -> ModuleType:

@@ -8,7 +8,8 @@ in each process and nothing else changes. Processes that start together may comp
 same kernel; each writes to a name of its own and renames it, so none sees half a file.
 
 numba notices a change in a kernel's own file, not in the files of the kernels that it
-calls. The cache directory therefore carries a digest of every ``*_kernels.py`` file.
+calls. The cache directory therefore carries a digest of every ``*_kernels.py`` file and of
+this one.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def user_cache_directory() -> Path:
 def _compiled_code_directory() -> str | None:
     """Return a writable folder for machine code, or None when there is none."""
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.rglob("*_kernels.py")):
+    for source in [Path(__file__), *sorted(Path(__file__).parent.rglob("*_kernels.py"))]:
         digest.update(source.read_bytes())
     try:
         folder = user_cache_directory() / "kernels" / digest.hexdigest()[:16]

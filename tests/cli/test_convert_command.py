@@ -17,7 +17,7 @@ probability ( b | a ) { (x) 0.5, 0.5; (y) 0.25, 0.75; }
 
 
 def test_there_and_back(run, folder):
-    sentence = "Wrote <BayesianNetwork 'child': 20 variables, 25 arcs, 230 parameters> to {}.\n"
+    sentence = "Wrote a network (20 variables, arcs: 25) to {}.\n"
     steps = ["child", "a.bif", "b.bif.gz", "C.BIF.GZ", "d.bif"]
     for source, target in itertools.pairwise(steps):
         assert run("convert", source, target) == (0, "", sentence.format(target))
@@ -41,7 +41,7 @@ def test_rounded_rows_are_a_warning(run, folder):
         0,
         "",
         "Warning: r.bif, line 4, column 21: the table of 'a' sums to 0.999; it was normalised.\n"
-        "Wrote <BayesianNetwork 'r': 2 variables, 1 arcs, 3 parameters> to s.bif.\n",
+        "Wrote a network (2 variables, arcs: 1) to s.bif.\n",
     )
 
 

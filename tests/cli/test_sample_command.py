@@ -67,7 +67,7 @@ def test_a_target_is_refused_before_any_work(refused, folder, monkeypatch):
     monkeypatch.setattr(coevo.networks, "open_network", work)
     (folder / "folder.csv").mkdir()
     assert refused("sample", "asia", "--rows", 5, "-o", "x.xlsx") == (
-        "'path' of write_data must end in one of .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .pq; "
+        "The name of a table must end in one of .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .pq; "
         "got 'x.xlsx'."
     )
     assert refused("sample", "asia", "--rows", 5, "-o", "no/x.csv") == (

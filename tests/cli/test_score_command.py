@@ -192,7 +192,9 @@ def test_states_from_a_network(small, answer):
     expected = naive.local_score("k2", CODES, [4, 2], 0, ())
     assert found["per_variable"]["a"] == pytest.approx(expected, rel=1e-12)
     # Variables of a network that the table does not have are passed over.
-    assert answer("small.csv", "--structure", "small.bif", "--states", "asia") == answer(
+    extra = "variable c { type discrete [ 2 ] { no, yes }; } probability ( c ) { table 0.5, 0.5; }"
+    (small / "more.bif").write_text(SMALL + extra)
+    assert answer("small.csv", "--structure", "small.bif", "--states", "more.bif") == answer(
         "small.csv", "--structure", "small.bif"
     )
 
@@ -242,7 +244,7 @@ def test_a_name_that_looks_like_markup(small, run):
         (
             "strange.csv",
             "Column 'a' holds 'q', first in row 2, which is not one of its declared states "
-            "'x', 'y', 'z'. Correct the value, or add it to states=.",
+            "'x', 'y', 'z'. Correct the value, or add it to states= (--states).",
         ),
         (
             "more.csv",
@@ -261,6 +263,10 @@ def test_a_name_that_looks_like_markup(small, run):
             "small.csv --structure asia",
             "The data have no column 'asia' (and 7 more) of the structure. "
             "Both must have the same variables.",
+        ),
+        (
+            "small.csv --structure small.bif --states asia",
+            "'asia' declares states of 'asia', which is not a column of the table.",
         ),
         (
             "small.csv --structure asai",
@@ -305,7 +311,7 @@ def test_a_name_that_looks_like_markup(small, run):
         (
             "small.csv --states few.json",
             "Column 'b' holds 'yes', first in row 2, which is not one of its declared states "
-            "'no'. Correct the value, or add it to states=.",
+            "'no'. Correct the value, or add it to states= (--states).",
         ),
         ("small.csv --states no.json", "There is no file 'no.json'. Did you mean 'none.json'?"),
         (

@@ -44,7 +44,7 @@ def file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("cell", ["", "NA", "NaN", "nan", "null", "NULL", "?", " ? ", "  "])
 def test_missing_cells_in_text(file, cell):
-    hint = f" If {cell!r} is a state, declare the states of the column with states=."
+    hint = f" If {cell!r} is a state, declare the states of the column with states= (--states)."
     assert refusal(file(f"age,sex\n1,f\n2,m\n{cell},f\n1,m\n{cell},m\n")) == (
         "Column 'age' has 2 missing values, the first in row 3. Drop or fill them."
         + (hint if cell.strip() else "")
@@ -128,7 +128,7 @@ def test_a_column_of_nulls():
 
 DECIMAL = (
     "Column 'age' holds decimal numbers, the first is 0.37 in row 1. "
-    "Discretise it first, or declare its states with states=."
+    "Discretise it first, or declare its states with states= (--states)."
 )
 
 
@@ -146,7 +146,7 @@ def test_decimal_numbers(file):
 def test_the_first_decimal_number_is_shown(file, cell):
     assert refusal(file(f"age,sex\n1,f\n-2,m\n{cell},f\n7.5,f\n")) == (
         f"Column 'age' holds decimal numbers, the first is {cell} in row 3. "
-        "Discretise it first, or declare its states with states=."
+        "Discretise it first, or declare its states with states= (--states)."
     )
 
 
@@ -158,14 +158,14 @@ def test_numbers_beside_text_are_text(file):
 def test_decimal_numbers_that_are_whole():
     assert refusal(pl.DataFrame({"x": [1.0, 2.0], "y": [0, 1]})) == (
         "Column 'x' holds decimal numbers, the first is 1.0 in row 1. "
-        "Discretise it first, or declare its states with states=."
+        "Discretise it first, or declare its states with states= (--states)."
     )
 
 
 IDENTIFIER = (
     "Column 'my id' has a different value in each of its 21 rows, so it looks like an "
     "identifier. Leave it out (drop=['my id'], or --drop 'my id'), or declare its states "
-    "with states=."
+    "with states= (--states)."
 )
 
 
@@ -184,7 +184,7 @@ def test_an_identifier_of_many_rows(file, monkeypatch):
     assert refusal(file("id,y\n" + rows)) == (
         "Column 'id' has a different value in each of its first 65,535 rows, so it looks like "
         "an identifier. Leave it out (drop=['id'], or --drop id), or declare its states with "
-        "states=."
+        "states= (--states)."
     )
 
 
@@ -204,18 +204,18 @@ def test_too_many_decimal_or_undeclared_values(file):
     name = file("x,y\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(65_600)))
     assert refusal(name) == (
         "Column 'x' holds decimal numbers, the first is 0.5 in row 1. "
-        "Discretise it first, or declare its states with states=."
+        "Discretise it first, or declare its states with states= (--states)."
     )
     assert refusal(name, states={"x": ["0.5"]}) == (
         "Column 'x' holds '1.5', first in row 2, which is not one of its declared states '0.5'. "
-        "Correct the value, or add it to states=."
+        "Correct the value, or add it to states= (--states)."
     )
 
 
 def test_values_that_are_not_declared(file):
     message = (
         "Column 'x' holds 'd', first in row 2, which is not one of its declared states 'a', "
-        "'b', 's1', 's2', 's3' and 2 more. Correct the value, or add it to states=."
+        "'b', 's1', 's2', 's3' and 2 more. Correct the value, or add it to states= (--states)."
     )
     states = {"x": ["a", "b", "s1", "s2", "s3", "s4", "s5"]}
     assert refusal(file("x,y\na,0\nd,1\nc,0\n"), states=states) == message

@@ -120,7 +120,7 @@ def refusal(dataset, path):
 
 def test_refusals(tmp_path):
     assert refusal(NASTY, "t.xlsx") == (
-        "'path' of write_data must end in one of .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .pq; "
+        "The name of a table must end in one of .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .pq; "
         "got 't.xlsx'."
     )
     assert refusal([1], "t.csv") == "'dataset' of write_data must be a Dataset; got [1]."

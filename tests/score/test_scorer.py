@@ -286,7 +286,7 @@ def test_the_data_are_never_written_to(seed):
         (
             {"score": "BIC"},
             "'score' of FamilyScorer must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'k2', "
-            "'loglik'; got 'BIC'.",
+            "'loglik'; got 'BIC'. Did you mean 'bic'?",
         ),
     ],
 )

@@ -58,7 +58,8 @@ def table_options(function: Function) -> Function:
 
 def answer_json(answer: dict[str, Any]) -> None:
     """Print an answer as one JSON object."""
-    click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+    is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    click.echo(json.dumps(answer, indent=2, ensure_ascii=not is_unicode))
 
 
 @contextlib.contextmanager
@@ -106,15 +107,22 @@ def read_table(
     given = () if states is None else read_states(states)
     declared = {variable.name: variable for variable in (*default, *given)}
     dataset = read_data(source, drop=drop, states=tuple(declared.values()))
-    if states is not None and _is_json(states):  # a network may have other variables too
-        columns = {*dataset.names, *drop}
-        for variable in given:
-            if variable.name not in columns:
-                raise DataError(
-                    f"{states!r} declares states of {variable.name!r}, which is not a column of "
-                    f"the table.{suggestion(variable.name, dataset.names)}"
-                )
+    if states is not None:
+        _check_declared(states, given, (*dataset.names, *drop))
     return dataset
+
+
+def _check_declared(source: str, given: tuple[Variable, ...], columns: tuple[str, ...]) -> None:
+    """Raise `DataError` if ``--states`` is about another table.
+
+    A network may have more variables than the table; a list of states has no reason to.
+    """
+    unknown = [variable.name for variable in given if variable.name not in columns]
+    if unknown and (_is_json(source) or len(unknown) == len(given)):
+        raise DataError(
+            f"{source!r} declares states of {unknown[0]!r}, which is not a column of "
+            f"the table.{suggestion(unknown[0], columns)}"
+        )
 
 
 def _is_json(source: str) -> bool:
@@ -138,8 +146,7 @@ def read_states(source: str) -> tuple[Variable, ...]:
     if not isinstance(declared, dict) or not all(map(_is_plain_list, declared.values())):
         raise DataError(f"{source!r} must hold an object with a list of states for each column.")
     return tuple(
-        Variable(name, tuple(state if isinstance(state, str) else json.dumps(state) for state in v))
-        for name, v in declared.items()
+        Variable(name, tuple(str(state) for state in states)) for name, states in declared.items()
     )
 
 

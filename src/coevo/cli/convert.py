@@ -35,4 +35,8 @@ def command(source: str, target: str) -> None:
     with plain_warnings():
         network = open_network(source)
     write_bif(network, target)
-    print(f"Wrote {network!r} to {target}.", file=sys.stderr)
+    n_variables, n_arcs = len(network.variables), len(network.dag.arcs)
+    print(
+        f"Wrote a network ({n_variables:,} variables, arcs: {n_arcs:,}) to {target}.",
+        file=sys.stderr,
+    )

@@ -135,7 +135,9 @@ def _refuse_missing(columns: Sequence[Column], counts: Sequence[NDArray[np.int64
         )
     sentences.append("Drop or fill them." if len(found) > 1 or n_cells > 1 else "Drop or fill it.")
     if label is not None and label.strip():
-        sentences.append(f"If {label!r} is a state, declare the states of the column with states=.")
+        sentences.append(
+            f"If {label!r} is a state, declare the states of the column with states= (--states)."
+        )
     raise DataError(" ".join(sentences))
 
 
@@ -200,14 +202,15 @@ def _refuse_undeclared(column: Column, seen: Iterable[int]) -> None:
     raise DataError(
         f"Column {column.name!r} holds {column.labels[int(column.codes[row])]!r}, first in row "
         f"{row + 1:,}, which is not one of its declared states {states}. "
-        "Correct the value, or add it to states=."
+        "Correct the value, or add it to states= (--states)."
     )
 
 
 def _decimal(column: Column, code: int) -> DataError:
     return DataError(
         f"Column {column.name!r} holds decimal numbers, the first is {column.labels[code]} in "
-        f"row {column.first_row(code)}. Discretise it first, or declare its states with states=."
+        f"row {column.first_row(code)}. Discretise it first, or declare its states with "
+        "states= (--states)."
     )
 
 
@@ -215,7 +218,7 @@ def _identifier(column: Column, rows: str) -> DataError:
     return DataError(
         f"Column {column.name!r} has a different value in each of its {rows} rows, so it looks "
         f"like an identifier. Leave it out ({leave_out(column.name)}), or declare its states "
-        "with states=."
+        "with states= (--states)."
     )
 
 

@@ -62,7 +62,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
     >>> check_writable("rows.xlsx")
     Traceback (most recent call last):
-    coevo.errors.ParameterError: 'path' of write_data must end in one of .csv, .csv.gz, .tsv, \
+    coevo.errors.ParameterError: The name of a table must end in one of .csv, .csv.gz, .tsv, \
 .tsv.gz, .parquet, .pq; got 'rows.xlsx'.
     """
     _writer(path)
@@ -85,4 +85,4 @@ def _writer(path: str | os.PathLike[str]) -> Callable[[Dataset, Path], None]:
         require("pyarrow.parquet", "PyArrow", "parquet")
         return write_parquet
     accepted = ", ".join([*_CSV, *_PARQUET])
-    raise ParameterError(f"'path' of write_data must end in one of {accepted}; got {str(path)!r}.")
+    raise ParameterError(f"The name of a table must end in one of {accepted}; got {str(path)!r}.")

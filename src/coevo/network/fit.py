@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from coevo.network.bayesian_network import BayesianNetwork, Table
 
 __all__ = ["fit"]
 
-LARGEST_TABLE = 1 << 27  # cells, one gigabyte
+LARGEST_TABLE = 1 << 25  # cells; fitting takes about 40 bytes for each
 
 
 def fit(dag: DAG, dataset: Dataset, ess: float = 1.0, name: str = "") -> BayesianNetwork:
@@ -47,7 +48,7 @@ def fit(dag: DAG, dataset: Dataset, ess: float = 1.0, name: str = "") -> Bayesia
     >>> network.table("b").round(3).tolist()
     [[0.6, 0.4], [0.333, 0.667]]
     """
-    valid = isinstance(ess, int | float | np.integer | np.floating) and not isinstance(ess, bool)
+    valid = isinstance(ess, Real) and not isinstance(ess, bool)
     if not (valid and math.isfinite(ess) and ess >= 0):
         raise bad_parameter("ess", "fit", "a number >= 0", ess)
     source = {variable.name: variable for variable in dataset.source_variables}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
+from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork, Table
 
 __all__ = ["sample"]
@@ -49,6 +50,9 @@ def sample(
     """
     if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:
         raise bad_parameter("rows", "sample", "an int >= 1", rows)
+    # Twice: the rows as they are drawn, and in the order of the data set.
+    cells = 2 * rows * sum(1 if v.arity <= 256 else 2 for v in network.variables)
+    check_memory(cells, f"A sample of {rows:,} rows", "Ask for fewer rows.")
     streams = _streams(network, random_state)
     codes: dict[str, NDArray[Any]] = {
         variable.name: np.empty(rows, dtype=np.uint8 if variable.arity <= 256 else np.uint16)

@@ -57,7 +57,7 @@ MOST_CELLS_BY_LEVELS = 1 << 16  # so that a joint code takes two bytes, and twic
 # Nanoseconds, measured by benchmarks/kernels.py on one core. Only their ratios matter,
 # and they only decide which of several equal answers is computed.
 ROW, ROW_AND_COLUMN = 0.5, 0.06  # a row of a level, and each column that it reads
-NODE, WORD = 15.0, 0.25  # a cell by bit sets, and each word of a set
+NODE, WORD = 15.0, 0.4  # a cell by bit sets, and each word of a set
 
 
 @inlined

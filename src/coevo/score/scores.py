@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -83,7 +84,7 @@ class _WithSampleSize(Score):
     ess: float = 1.0
 
     def __post_init__(self) -> None:
-        ok = isinstance(self.ess, int | float) and not isinstance(self.ess, bool)
+        ok = isinstance(self.ess, Real) and not isinstance(self.ess, bool)
         if not (ok and math.isfinite(self.ess) and self.ess > 0):
             raise bad_parameter("ess", self.name, "a number > 0", self.ess)
 

@@ -11,7 +11,7 @@ import pytest
 
 from coevo import cli
 
-ANNOUNCEMENT = "Compiling kernels (once on this machine, some ten seconds) ...\n"
+ANNOUNCEMENT = "Compiling kernels for this machine; later runs will load them ...\n"
 
 
 class Outcome(NamedTuple):

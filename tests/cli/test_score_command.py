@@ -88,7 +88,7 @@ def test_text(asia, run, answer):
     numbers = answer("asia.csv", "--structure", "asia", "-s", "k2")
     short = (
         f"score       {numbers['score']:.6f}\n"
-        "scoring     K2(): marginal likelihood, every Dirichlet hyperparameter 1\n"
+        "scoring     k2: marginal likelihood, every Dirichlet hyperparameter 1\n"
         "rows        400\n"
         "variables   8\n"
         "arcs        8\n"

@@ -300,6 +300,8 @@ def test_wrong_arguments(arguments, message):
     ("members", "start", "message"),
     [
         ([0, 9], [0, 2], "A family names variable 9; there are 3, counted from 0."),
+        ([-1, 2], [0, 2], "A family names variable -1; there are 3, counted from 0."),
+        ([1, -4], [0, 2], "A family names variable -4; there are 3, counted from 0."),
         ([0, 2, 1], [0, 3], "The parents of a family must be distinct and ascending."),
         ([0, 1, 1], [0, 3], "The parents of a family must be distinct and ascending."),
         ([1, 0, 1], [0, 3], "A family has its child among its parents."),
@@ -310,9 +312,12 @@ def test_wrong_arguments(arguments, message):
 def test_a_batch_is_checked(members, start, message):
     scorer = FamilyScorer(dataset_of([2, 2, 2], np.zeros((3, 4), dtype=int)))
     batch = FamilyBatch(np.array(members, dtype=np.int32), np.array(start, dtype=np.int64))
+    good = FamilyBatch.from_pairs([(0, (1, 2)), (2, ())])
+    before = scorer.local_scores(good).tolist()
     with pytest.raises(ParameterError) as caught:
         scorer.local_scores(batch)
     assert str(caught.value) == message
+    assert scorer.local_scores(good).tolist() == before
 
 
 def test_structure_and_data_must_have_the_same_variables():

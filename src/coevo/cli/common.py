@@ -76,7 +76,7 @@ def working(doing: str) -> Iterator[None]:
     console = Console(stderr=True, highlight=False)
 
     def say() -> None:
-        console.print("Compiling kernels (once on this machine, some ten seconds) ...")
+        console.print("Compiling kernels for this machine; later runs will load them ...")
 
     with plain_warnings(), announce_compilation(say), console.status(escape(doing)):
         yield

@@ -81,7 +81,8 @@ def command(
         answer_json(answer)
         return
     click.echo(f"score       {answer['score']:.6f}")
-    click.echo(f"scoring     {scoring}: {scoring.formula}")
+    prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
+    click.echo(f"scoring     {scoring.name}{prior}: {scoring.formula}")
     click.echo(f"rows        {answer['n_rows']:,}")
     click.echo(f"variables   {answer['n_variables']:,}")
     click.echo(f"arcs        {answer['n_arcs']:,}")

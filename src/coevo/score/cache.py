@@ -43,7 +43,8 @@ class CacheStatistics:
 class FamilyCache:
     """Local scores by family; see the module. Not safe for use by several threads."""
 
-    def __init__(self, limit_bytes: int) -> None:
+    def __init__(self, n_variables: int, limit_bytes: int) -> None:
+        self._n_variables = n_variables
         self._limit = limit_bytes
         self._asked = self._scored = self._emptied = 0
         self._start_over(FIRST_CAPACITY, 4 * FIRST_CAPACITY)
@@ -74,12 +75,16 @@ class FamilyCache:
         """Return the entry of each family, and the families that are new.
 
         The new ones are the last entries; `keep` must be told their scores before any
-        score is read.
+        score is read. Members are checked on the way, since looking is most of the cost.
         """
         self._make_room(len(batch), len(batch.members))
         found = np.empty(len(batch), dtype=np.int64)
-        before = self._n
-        self._n = int(find_or_add(self._entries, before, batch.members, batch.start, found))
+        before, members, start = self._n, batch.members, batch.start
+        n = int(find_or_add(self._entries, before, members, start, self._n_variables, found))
+        if n < 0:
+            self.forget_last(len(batch))
+            batch.check_members(self._n_variables)
+        self._n = n
         self._asked += len(batch)
         self._scored += self._n - before
         start = self._entries.start[before : self._n + 1]

@@ -55,15 +55,30 @@ def _slot(slots, start, stored, members, begin, end):
     return slot
 
 
+@inlined
+def _is_family(members, begin, end, n_variables):
+    """Return whether these are a child and other variables in ascending order."""
+    child = members[begin]
+    before = np.int32(-1)
+    fits = 0 <= child < n_variables
+    for i in range(begin + 1, end):
+        fits = fits and before < members[i] < n_variables and members[i] != child
+        before = members[i]
+    return fits
+
+
 @kernel
-def find_or_add(entries, n_entries, members, start, found):
+def find_or_add(entries, n_entries, members, start, n_variables, found):
     """Overwrite ``found[f]`` with the entry of each family, added if it was not there.
 
-    Returns the new number of entries. The caller has made room for all of them.
+    Returns the new number of entries, or -1 when it meets something that is no family.
+    The caller has made room for all of them, and checked that `start` fits `members`.
     """
     slots, entry_start, stored = entries.slots, entries.start, entries.members
     for family in range(len(start) - 1):
         begin, end = start[family], start[family + 1]
+        if not _is_family(members, begin, end, n_variables):
+            return -1
         slot = _slot(slots, entry_start, stored, members, begin, end)
         if slots[slot] < 0:
             slots[slot] = n_entries

@@ -51,20 +51,22 @@ class FamilyBatch:
             start.append(len(members))
         return cls(np.array(members, dtype=np.int32), np.array(start, dtype=np.int64))
 
-    def check(self, n_variables: int) -> None:
-        """Raise `ParameterError` unless this is a batch over that many variables."""
+    def check_starts(self) -> None:
+        """Raise `ParameterError` unless `start` cuts `members` into families."""
         members, start = self.members, self.start
         if members.dtype != np.int32 or start.dtype != np.int64 or len(start) < 1:
             raise ParameterError("A family batch has int32 members and int64 starts.")
-        lengths = np.diff(start)
-        if start[0] != 0 or start[-1] != len(members) or (lengths < 1).any():
+        if start[0] != 0 or start[-1] != len(members) or (start[1:] <= start[:-1]).any():
             raise ParameterError("The starts of a family batch do not fit its members.")
-        if not len(members):
-            return
+
+    def check_members(self, n_variables: int) -> None:
+        """Raise `ParameterError` unless each family is one, over that many variables."""
+        members, start = self.members, self.start
+        lengths = np.diff(start)
         if int(members.min()) < 0 or int(members.max()) >= n_variables:
+            wrong = int(members.min()) if int(members.min()) < 0 else int(members.max())
             raise ParameterError(
-                f"A family names variable {int(members.max())}; "
-                f"there are {n_variables}, counted from 0."
+                f"A family names variable {wrong}; there are {n_variables}, counted from 0."
             )
         is_parent = np.ones(len(members), dtype=np.bool_)
         is_parent[start[:-1]] = False

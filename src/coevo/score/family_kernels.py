@@ -95,6 +95,7 @@ class Batch(NamedTuple):
     start: NDArray[np.int64]  # (n + 1,) where each family begins
     variables: NDArray[np.int32]  # the same members in the order of the axes
     method: NDArray[np.int8]  # (n,) how to count
+    known: NDArray[np.int64]  # (n,) where the known table begins in the pool
     new_pairs: NDArray[np.int32]  # (n, 2) tables of two variables to be counted
     new_triples: NDArray[np.int32]  # (n, 3)
 
@@ -127,19 +128,22 @@ def _slot(slots, facts, variables, k, n):
 
 @inlined
 def _claim(slots, pool, used, facts, variables, k, n):
-    """Return 0 if the last n variables are known, 1 after making room for them, -1 if full."""
+    """Return where the table of the last n variables begins, and whether it is new.
+
+    It begins at -1 when there is no room for it.
+    """
     key, slot = _slot(slots, facts, variables, k, n)
     if slots[slot, 0] == key:
-        return 0
+        return slots[slot, 1], False
     cells = 1
     for axis in range(k - n, k):
         cells *= facts[variables[axis], ARITY]
     if 2 * used[0] >= len(slots) or used[1] + cells > len(pool):
-        return -1
+        return np.int64(-1), False
     slots[slot, 0], slots[slot, 1] = key, used[1]
     used[0] += 1
     used[1] += cells
-    return 1
+    return slots[slot, 1], True
 
 
 @inlined
@@ -193,12 +197,15 @@ def plan(index, batch, known, first, dense_limit):
         batch.method[family] = method
         if method != BY_LEVELS:
             continue
-        n = _n_known(facts, variables, k)
+        n_known = n = _n_known(facts, variables, k)
+        batch.known[family] = facts[variables[k - 1], SINGLE]
         while n > 1:  # a new table of three variables is built on one of two
-            claim = _claim(slots, pool, used, facts, variables, k, n)
-            if claim < 0:
+            begin, is_new = _claim(slots, pool, used, facts, variables, k, n)
+            if begin < 0:
                 return family, n_pairs, n_triples
-            if claim == 0:
+            if n == n_known:
+                batch.known[family] = begin
+            if not is_new:
                 break
             if n == 2:
                 new_pairs[n_pairs, 0], new_pairs[n_pairs, 1] = variables[k - 2], variables[k - 1]
@@ -245,9 +252,10 @@ def evaluate(index, spec, batch, first, last, known, scratch, scores):
             codes, weights = index.codes, index.weights
             count_all_rows(codes, weights, variables, k, n_cells, counts, margin, work, joint)
         else:
-            n = k - 1 if method == KEEP else _n_known(facts, variables, k)
-            begin = facts[variables[k - 1], SINGLE]
-            if n > 1:
+            n, begin = k - 1, facts[variables[k - 1], SINGLE]
+            if method == BY_LEVELS:
+                n, begin = _n_known(facts, variables, k), batch.known[family]
+            elif n > 1:
                 begin = slots[_slot(slots, facts, variables, k, n)[1], 1]
             _start_from_known(facts, pool, begin, variables, k, n, counts, work)
             has_bits = True

@@ -84,7 +84,7 @@ class FamilyScorer:
         self._known = new_known(dataset, KNOWN_CELLS)
         self._scratch = [new_scratch(dataset) for _ in range(n_jobs)]
         self._threads = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
-        self._cache = FamilyCache(cache_bytes)
+        self._cache = FamilyCache(dataset.n_variables, cache_bytes)
 
     @property
     def dataset(self) -> Dataset:
@@ -102,7 +102,7 @@ class FamilyScorer:
 
     def local_scores(self, batch: FamilyBatch) -> NDArray[np.float64]:
         """Return the local score of each family of a batch, in its order."""
-        batch.check(self._dataset.n_variables)
+        batch.check_starts()
         scores = np.empty(len(batch))
         for first in range(0, len(batch), LARGEST_BATCH):
             last = min(first + LARGEST_BATCH, len(batch))
@@ -158,6 +158,7 @@ class FamilyScorer:
             start=families.start,
             variables=np.empty_like(families.members),
             method=np.empty(n, dtype=np.int8),
+            known=np.empty(n, dtype=np.int64),
             new_pairs=np.empty((n, 2), dtype=np.int32),
             new_triples=np.empty((n, 3), dtype=np.int32),
         )
@@ -207,4 +208,5 @@ def _tables(new: NDArray[np.int32]) -> Batch:
     n, k = new.shape
     variables = np.ascontiguousarray(new).reshape(-1)
     start = np.arange(0, n * k + 1, k)
-    return Batch(variables, start, variables, np.full(n, KEEP, dtype=np.int8), new, new)
+    keep, none = np.full(n, KEEP, dtype=np.int8), np.empty(0, dtype=np.int64)
+    return Batch(variables, start, variables, keep, none, new, new)

@@ -26,7 +26,7 @@ found = np.empty(3, dtype=np.int64)
 members = np.array([4, 1, 2, 4, 1, 2, 7], dtype=np.int32)
 with announce_compilation(lambda: said.append("compiling")):
     for _ in range(2):
-        n = find_or_add(entries, 0, members, np.array([0, 3, 6, 7]), found)
+        n = find_or_add(entries, 0, members, np.array([0, 3, 6, 7]), 8, found)
         entries.slots[:] = -1
 print(json.dumps([said, int(n), found.tolist()]))
 """

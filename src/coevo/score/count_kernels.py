@@ -22,7 +22,7 @@ below. Nothing is range-checked here: `FamilyScorer` did that. Indices into coun
 unsigned in the hot loops, because numba tests signed ones for being negative, which
 halves their speed. Two habits keep compilation short: arrays are copied in loops, since
 numba compiles a slice assignment with its error message, string formatting and all; and
-a zero that is passed on is written ``np.int64(0)``, since numba compiles a callee anew
+a number that is passed on is written ``np.int64(0)``, since numba compiles a callee anew
 for a literal 0.
 """
 
@@ -63,7 +63,7 @@ NODE, WORD = 15.0, 0.4  # a cell by bit sets, and each word of a set
 @inlined
 def set_strides(facts, variables, k, work):
     """Overwrite the strides of a table over k variables; return its number of cells."""
-    cells = 1
+    cells = np.int64(1)
     for axis in range(k - 1, -1, -1):
         work[STRIDE, axis] = cells
         cells *= facts[variables[axis], ARITY]

@@ -2,10 +2,11 @@
 
 `plan` puts the variables of each family in the order of the axes, chooses a way of
 counting by estimated cost and asks for the tables of two and three variables that it
-will need. `evaluate` counts, first those tables and then the families. Only `plan`
-changes what is shared, so that `evaluate` may run on several threads, each on its own
-part of the batch. (One kernel does both kinds of counting so that the counting is
-compiled once: what a kernel calls is optimised anew for each caller.)
+will need. `evaluate_by_levels` counts those tables and the families built on them,
+`evaluate_all_rows` the others (two kernels, so that only what a data set needs has to be
+compiled), and `sparse.score_sparse` those whose tables would be too large. Only `plan`
+changes what is shared, so that the others may run on several threads, each on its own
+part of the batch.
 
 The *known* tables are kept from batch to batch in an open-addressing hash table, because
 a family's table is built on that of its last three variables and many families have
@@ -36,7 +37,16 @@ from coevo.score.count_kernels import (
 )
 from coevo.score.score_kernels import score_table
 
-__all__ = ["Batch", "Index", "Known", "ScoreSpec", "Scratch", "evaluate", "plan"]
+__all__ = [
+    "Batch",
+    "Index",
+    "Known",
+    "ScoreSpec",
+    "Scratch",
+    "evaluate_all_rows",
+    "evaluate_by_levels",
+    "plan",
+]
 
 BY_LEVELS, ALL_ROWS, SPARSE, KEEP = 0, 1, 2, 3  # ways of counting
 
@@ -182,6 +192,7 @@ def plan(index, batch, known, first, dense_limit):
     start, members, all_variables = batch.start, batch.members, batch.variables
     slots, pool, used = known.slots, known.pool, known.used
     new_pairs, new_triples = batch.new_pairs, batch.new_triples
+    methods, begins = batch.method, batch.known
     n_pairs = n_triples = 0
     for family in range(first, len(start) - 1):
         k = start[family + 1] - start[family]
@@ -194,17 +205,17 @@ def plan(index, batch, known, first, dense_limit):
                 place -= 1
             variables[place] = member
         method = _method(facts, codes, weights, bits, variables, k, dense_limit)
-        batch.method[family] = method
+        methods[family] = method
         if method != BY_LEVELS:
             continue
         n_known = n = _n_known(facts, variables, k)
-        batch.known[family] = facts[variables[k - 1], SINGLE]
+        begins[family] = facts[variables[k - 1], SINGLE]
         while n > 1:  # a new table of three variables is built on one of two
             begin, is_new = _claim(slots, pool, used, facts, variables, k, n)
             if begin < 0:
                 return family, n_pairs, n_triples
             if n == n_known:
-                batch.known[family] = begin
+                begins[family] = begin
             if not is_new:
                 break
             if n == 2:
@@ -228,67 +239,108 @@ def _start_from_known(facts, pool, begin, variables, k, n, counts, work):
         counts[offset + i] = pool[begin + i]
 
 
-@kernel
-def evaluate(index, spec, batch, first, last, known, scratch, scores):
-    """Count the families from `first` to before `last`; overwrite their ``scores[f]``.
+@inlined
+def _score_family(spec, facts, child, variables, k, n_cells, counts, margin, work, rising):
+    """Return the local score of the table of a family."""
+    stride = np.int64(0)
+    for axis in range(k):
+        if variables[axis] == child:
+            stride = work[STRIDE, axis]
+    return score_table(spec, counts, n_cells, stride, facts[child, ARITY], margin, rising)
 
+
+@kernel
+def evaluate_by_levels(index, spec, batch, first, last, known, scratch, scores):
+    """Count families level by level; overwrite their ``scores[f]``.
+
+    Of the families from `first` to before `last`, those planned otherwise are passed over.
     Tables that `plan` asked for come here too, with the method KEEP: they are put into
     the pool instead of being scored, those of two variables before those of three.
-    Families to be counted sparsely are left out: `sparse.score_sparse` does them.
     """
     facts, compact, bits = index.facts, index.compact, index.bits
-    counts, work, words, joint = scratch.counts, scratch.work, scratch.words, scratch.joint
-    short = scratch.short
-    slots, pool, margin = known.slots, known.pool, scratch.margin
+    counts, work, words, short = scratch.counts, scratch.work, scratch.words, scratch.short
+    slots, pool, margin, rising = known.slots, known.pool, scratch.margin, scratch.rising
+    starts, members, in_order = batch.start, batch.members, batch.variables
+    methods, begins = batch.method, batch.known
     for family in range(first, last):
-        method = batch.method[family]
-        if method == SPARSE:
+        method = methods[family]
+        if method != BY_LEVELS and method != KEEP:
             continue
-        start = batch.start[family]
-        k = batch.start[family + 1] - start
-        variables = batch.variables[start : start + k]
+        start = starts[family]
+        k = starts[family + 1] - start
+        variables = in_order[start : start + k]
         n_cells = set_strides(facts, variables, k, work)
-        if method == ALL_ROWS:
-            codes, weights = index.codes, index.weights
-            count_all_rows(codes, weights, variables, k, n_cells, counts, margin, work, joint)
-        else:
-            n, begin = k - 1, facts[variables[k - 1], SINGLE]
-            if method == BY_LEVELS:
-                n, begin = _n_known(facts, variables, k), batch.known[family]
-            elif n > 1:
-                begin = slots[_slot(slots, facts, variables, k, n)[1], 1]
-            _start_from_known(facts, pool, begin, variables, k, n, counts, work)
-            has_bits = True
-            for axis in range(k - n, k):
-                has_bits = has_bits and facts[variables[axis], BITS] >= 0
-            for axis in range(k - n - 1, -1, -1):
-                one, stride = variables[axis], float(work[STRIDE, axis])
-                by_rows, by_bits = level_costs(facts, bits, one, k - axis, stride, has_bits)
-                has_bits = has_bits and facts[one, BITS] >= 0
-                cheaper = by_bits < by_rows
-                add_level(
-                    facts,
-                    compact,
-                    bits,
-                    variables,
-                    k,
-                    axis,
-                    cheaper,
-                    counts,
-                    margin,
-                    work,
-                    short,
-                    words,
-                )
+        n, begin = k - 1, facts[variables[k - 1], SINGLE]
+        if method == BY_LEVELS:
+            n, begin = _n_known(facts, variables, k), begins[family]
+        elif n > 1:
+            begin = slots[_slot(slots, facts, variables, k, n)[1], 1]
+        _start_from_known(facts, pool, begin, variables, k, n, counts, work)
+        has_bits = True
+        for axis in range(k - n, k):
+            has_bits = has_bits and facts[variables[axis], BITS] >= 0
+        for axis in range(k - n - 1, -1, -1):
+            one, stride = variables[axis], float(work[STRIDE, axis])
+            by_rows, by_bits = level_costs(facts, bits, one, k - axis, stride, has_bits)
+            has_bits = has_bits and facts[one, BITS] >= 0
+            cheaper = by_bits < by_rows
+            add_level(
+                facts,
+                compact,
+                bits,
+                variables,
+                k,
+                axis,
+                cheaper,
+                counts,
+                margin,
+                work,
+                short,
+                words,
+            )
         if method == KEEP:
             begin = slots[_slot(slots, facts, variables, k, k)[1], 1]
             for cell in range(n_cells):
                 pool[begin + cell] = counts[cell]
+        else:
+            scores[family] = _score_family(
+                spec,
+                facts,
+                members[start],
+                variables,
+                k,
+                n_cells,
+                counts,
+                margin,
+                work,
+                rising,
+            )
+
+
+@kernel
+def evaluate_all_rows(index, spec, batch, first, last, scratch, scores):
+    """Do the same for the families that are counted in one pass over all rows."""
+    facts, codes, weights = index.facts, index.codes, index.weights
+    counts, work, margin, joint = scratch.counts, scratch.work, scratch.margin, scratch.joint
+    starts, members, in_order = batch.start, batch.members, batch.variables
+    rising, methods = scratch.rising, batch.method
+    for family in range(first, last):
+        if methods[family] != ALL_ROWS:
             continue
-        child = batch.members[start]
-        stride = np.int64(0)
-        for axis in range(k):
-            if variables[axis] == child:
-                stride = work[STRIDE, axis]
-        arity = facts[child, ARITY]
-        scores[family] = score_table(spec, counts, n_cells, stride, arity, margin, scratch.rising)
+        start = starts[family]
+        k = starts[family + 1] - start
+        variables = in_order[start : start + k]
+        n_cells = set_strides(facts, variables, k, work)
+        count_all_rows(codes, weights, variables, k, n_cells, counts, margin, work, joint)
+        scores[family] = _score_family(
+            spec,
+            facts,
+            members[start],
+            variables,
+            k,
+            n_cells,
+            counts,
+            margin,
+            work,
+            rising,
+        )

@@ -21,7 +21,17 @@ from coevo.graph import DAG
 from coevo.score.cache import CacheStatistics, FamilyCache
 from coevo.score.counting import build_index, dense_limit, forget, new_known, new_scratch
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import KEEP, SPARSE, Batch, Scratch, evaluate, plan
+from coevo.score.family_kernels import (
+    ALL_ROWS,
+    BY_LEVELS,
+    KEEP,
+    SPARSE,
+    Batch,
+    Scratch,
+    evaluate_all_rows,
+    evaluate_by_levels,
+    plan,
+)
 from coevo.score.scores import Score, make_score
 from coevo.score.sparse import score_sparse
 
@@ -182,9 +192,14 @@ class FamilyScorer:
 
     def _evaluate(self, batch: Batch, first: int, last: int, scores: NDArray[np.float64]) -> None:
         """Evaluate families in steps, each on all threads; interrupts come between them."""
+        index, spec, known = self._index, self._spec, self._known
+        methods = np.unique(batch.method[first:last])
 
         def part(begin: int, end: int, scratch: Scratch) -> None:
-            evaluate(self._index, self._spec, batch, begin, end, self._known, scratch, scores)
+            if BY_LEVELS in methods or KEEP in methods:
+                evaluate_by_levels(index, spec, batch, begin, end, known, scratch, scores)
+            if ALL_ROWS in methods:
+                evaluate_all_rows(index, spec, batch, begin, end, scratch, scores)
 
         step = max(SMALLEST_PART, CELLS_A_STEP // self._dataset.codes.shape[1])
         for begin in range(first, last, step):

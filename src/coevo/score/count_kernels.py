@@ -54,8 +54,9 @@ WORDS_A_BLOCK = 512  # 4 KiB a bit set: one for each depth stays in the first-le
 ROWS_A_BLOCK = 4096  # joint codes of one block: 8 or 16 KiB
 MOST_CELLS_BY_LEVELS = 1 << 16  # so that a joint code takes two bytes, and twice as many fit
 
-# Nanoseconds, measured by benchmarks/kernels.py on one core. Only their ratios matter,
-# and they only decide which of several equal answers is computed.
+# Nanoseconds, measured by benchmarks/kernels.py on one core (a word costs 0.22 in sets of
+# hundreds of words, 0.4 in sets of 80). Only their ratios matter, and they only decide
+# which of several equal answers is computed.
 ROW, ROW_AND_COLUMN = 0.5, 0.06  # a row of a level, and each column that it reads
 NODE, WORD = 15.0, 0.4  # a cell by bit sets, and each word of a set
 

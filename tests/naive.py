@@ -67,3 +67,20 @@ def fitted_row(counts, prior):
     if total == 0:
         return [1 / len(counts)] * len(counts)
     return [(n + prior) / total for n in counts]
+
+
+def cycles(first, second):
+    """Return the cycles of two permutations as lists of positions, as algorithm 3 finds them."""
+    unused = list(range(len(first)))
+    found = []
+    while unused:
+        start = position = unused[0]
+        cycle = []
+        while True:
+            cycle.append(position)
+            unused.remove(position)
+            position = first.index(second[position])
+            if position == start:
+                break
+        found.append(cycle)
+    return found

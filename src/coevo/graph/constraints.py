@@ -1,0 +1,178 @@
+"""What is known about a structure before the data are looked at.
+
+Required and forbidden arcs, tiers and a limit on parents. They are checked against the
+variables once, before a search starts, and become two matrices and a number (`ArcRules`),
+which is all that a search ever asks.
+
+Tiers are groups of variables, first to last: no arc may lead from a later tier to an
+earlier one. Within a tier, and for variables in no tier, they say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.errors import GraphError, bad_parameter, suggestion
+from coevo.graph.dag import DAG, Arc
+
+__all__ = ["ArcRules", "Constraints"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArcRules:
+    """Constraints over numbered variables; ``[i, j]`` is about the arc i -> j."""
+
+    allowed: NDArray[np.bool_]  # (n, n), False on the diagonal
+    required: NDArray[np.bool_]  # (n, n), only where allowed, without a cycle
+    max_parents: int  # n - 1 when there is no limit
+
+    def fulfilled_by(self, adjacency: NDArray[np.bool_]) -> bool:
+        """Return whether a structure keeps all rules."""
+        return bool(
+            not (adjacency & ~self.allowed).any()
+            and not (self.required & ~adjacency).any()
+            and adjacency.sum(axis=0).max(initial=0) <= self.max_parents
+        )
+
+
+class Constraints:
+    """Required and forbidden arcs, tiers and a limit on parents.
+
+    Parameters
+    ----------
+    max_parents : int, optional
+        The most parents that a variable may have.
+    required, forbidden : iterable of (parent, child)
+        Arcs that must be there, and arcs that must not.
+    tiers : iterable of iterables of str
+        Groups of variables; no arc leads from a later one to an earlier one.
+
+    Examples
+    --------
+    >>> known = Constraints(required=[("rain", "wet")], tiers=[["rain"], ["wet", "slip"]])
+    >>> rules = known.rules(["rain", "slip", "wet"])
+    >>> rules.allowed[2, 0], rules.required[0, 2]
+    (np.False_, np.True_)
+    >>> Constraints(required=[("a", "b")], forbidden=[("a", "b")]).rules(["a", "b"])
+    Traceback (most recent call last):
+    coevo.errors.GraphError: 'a' -> 'b' is required and forbidden.
+    """
+
+    __slots__ = ("_forbidden", "_max_parents", "_required", "_tiers")
+
+    def __init__(
+        self,
+        *,
+        max_parents: int | None = None,
+        required: Iterable[Arc] = (),
+        forbidden: Iterable[Arc] = (),
+        tiers: Iterable[Iterable[str]] = (),
+    ) -> None:
+        is_int = isinstance(max_parents, int) and not isinstance(max_parents, bool)
+        if max_parents is not None and not (is_int and max_parents >= 1):
+            raise bad_parameter("max_parents", "Constraints", "an int >= 1 or None", max_parents)
+        self._max_parents = max_parents
+        self._required = tuple(sorted({(parent, child) for parent, child in required}))
+        self._forbidden = tuple(sorted({(parent, child) for parent, child in forbidden}))
+        self._tiers = tuple(tuple(tier) for tier in tiers)
+
+    @property
+    def max_parents(self) -> int | None:
+        """The most parents that a variable may have, or None."""
+        return self._max_parents
+
+    @property
+    def required(self) -> tuple[Arc, ...]:
+        """Arcs that must be there, sorted."""
+        return self._required
+
+    @property
+    def forbidden(self) -> tuple[Arc, ...]:
+        """Arcs that must not be there, sorted."""
+        return self._forbidden
+
+    @property
+    def tiers(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of variables, first to last."""
+        return self._tiers
+
+    def rules(self, names: Sequence[str]) -> ArcRules:
+        """Check the constraints against the variables; return them as matrices.
+
+        Raises
+        ------
+        GraphError
+            If a name is unknown, or no structure can fulfil them. The message names the
+            arcs or the cycle.
+        """
+        self._check_names(names)
+        number = {name: i for i, name in enumerate(names)}
+        allowed = ~np.eye(len(names), dtype=np.bool_)
+        for parent, child in self._forbidden:
+            allowed[number[parent], number[child]] = False
+        for i, later in enumerate(self._tiers):
+            for earlier in self._tiers[:i]:
+                allowed[np.ix_([number[v] for v in later], [number[v] for v in earlier])] = False
+        required = np.zeros_like(allowed)
+        for parent, child in self._required:
+            if not allowed[number[parent], number[child]]:
+                raise GraphError(self._why_not(parent, child))
+            required[number[parent], number[child]] = True
+        self._check_required(names)
+        limit = len(names) - 1 if self._max_parents is None else self._max_parents
+        return ArcRules(allowed, required, min(limit, max(len(names) - 1, 0)))
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        """Raise `GraphError` for an unknown name, or a variable in two tiers."""
+        for kind, arcs in (("required", self._required), ("forbidden", self._forbidden)):
+            for parent, child in arcs:
+                for end in (parent, child):
+                    if end not in names:
+                        raise GraphError(
+                            f"The {kind} arc {parent!r} -> {child!r} names {end!r}, which is not "
+                            f"a variable.{suggestion(end, names)}"
+                        )
+        listed = [variable for tier in self._tiers for variable in tier]
+        for i, variable in enumerate(listed):
+            if variable not in names:
+                raise GraphError(
+                    f"The tiers name {variable!r}, which is not a variable."
+                    f"{suggestion(variable, names)}"
+                )
+            if variable in listed[:i]:
+                raise GraphError(f"The tiers name {variable!r} twice.")
+
+    def _why_not(self, parent: str, child: str) -> str:
+        """Return why a required arc is not allowed."""
+        if parent == child:
+            return f"The arc {parent!r} -> {child!r} is required, but leads back to its start."
+        if (parent, child) in self._forbidden:
+            return f"{parent!r} -> {child!r} is required and forbidden."
+        later = f"{parent!r} is in a later tier than {child!r}"
+        return f"{parent!r} -> {child!r} is required, but {later}."
+
+    def _check_required(self, names: Sequence[str]) -> None:
+        """Raise `GraphError` if the required arcs have a cycle or too many parents."""
+        try:
+            dag = DAG(names, self._required)
+        except GraphError as error:
+            raise GraphError(str(error).replace("The arcs", "The required arcs", 1)) from None
+        for name in names if self._max_parents is not None else ():
+            n_parents = len(dag.parents(name))
+            if n_parents > (self._max_parents or 0):
+                raise GraphError(
+                    f"{n_parents} parents of {name!r} are required, but 'max_parents' is "
+                    f"{self._max_parents}."
+                )
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{name}={value!r}"
+            for name in ("max_parents", "required", "forbidden", "tiers")
+            if (value := getattr(self, name))
+        ]
+        return f"Constraints({', '.join(parts)})"

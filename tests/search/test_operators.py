@@ -1,0 +1,165 @@
+"""The operators are closed, pure, and do what the paper says of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from coevo.search.encoding import decode, n_bits
+from coevo.search.operators import (
+    cycle_crossover,
+    double_tournament,
+    flip_bits,
+    initial_masks,
+    initial_orders,
+    random_pairs,
+    swap_two,
+    two_point_crossover,
+)
+
+SIZES = st.tuples(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 9))
+BOUNDED = settings(derandomize=True, deadline=None, max_examples=100)
+
+
+def two_populations(sizes):
+    seed, n_pop, n = sizes
+    rng = np.random.default_rng(seed)
+    return rng, initial_orders(rng, n_pop, n), initial_orders(rng, n_pop, n)
+
+
+def are_permutations(orders):
+    return np.array_equal(
+        np.sort(orders, axis=1), np.tile(np.arange(orders.shape[1]), (len(orders), 1))
+    )
+
+
+@BOUNDED
+@given(SIZES)
+def test_initial_orders_are_permutations(sizes):
+    seed, n_pop, n = sizes
+    orders = initial_orders(np.random.default_rng(seed), n_pop, n)
+    assert orders.shape == (n_pop, n)
+    assert are_permutations(orders)
+
+
+@BOUNDED
+@given(SIZES)
+def test_initial_masks_give_every_position_but_the_first_one_parent(sizes):
+    seed, n_pop, n = sizes
+    masks = initial_masks(np.random.default_rng(seed), n_pop, n)
+    assert masks.shape == (n_pop, n_bits(n))
+    for mask in masks:
+        n_parents = decode(np.arange(n), mask).sum(axis=0)
+        assert n_parents.tolist() == [0] + [1] * (n - 1)
+
+
+def test_initial_parents_are_drawn_evenly(seed):
+    """The last of 5 positions has each of 4 parents in a quarter of 8,000 masks."""
+    masks = initial_masks(np.random.default_rng(seed), 8000, 5)
+    shares = [np.mean([decode(np.arange(5), m)[i, 4] for m in masks[:2000]]) for i in range(4)]
+    assert shares == pytest.approx([0.25] * 4, abs=5 * np.sqrt(0.25 * 0.75 / 2000))
+
+
+@BOUNDED
+@given(st.integers(0, 2**32), st.lists(st.integers(0, 5), min_size=1, max_size=15))
+def test_each_individual_enters_two_tournaments_and_the_better_wins(seed, values):
+    scores = np.array(values, dtype=float)
+    winners = double_tournament(np.random.default_rng(seed), scores)
+    assert len(winners) == len(scores)
+    assert np.bincount(winners).max() <= 2
+    best = np.flatnonzero(scores == scores.max())
+    # The best cannot lose to a worse one: only to an equal one, which then wins.
+    assert np.isin(winners, best).sum() >= len(best)
+    worst = np.flatnonzero(scores == scores.min())
+    if len(worst) == 1 and len(scores) > 2:
+        assert (winners == worst[0]).sum() <= 1  # at most against itself, in an odd population
+
+
+def test_the_entries_of_a_double_tournament(seed):
+    """With scores that rise, a winner is the larger of two; the sum shows that all entered."""
+    rng = np.random.default_rng(seed)
+    for n_pop in (2, 6, 7, 100):
+        scores = np.arange(n_pop, dtype=float)
+        state = rng.bit_generator.state
+        winners = double_tournament(rng, scores)
+        rng.bit_generator.state = state
+        entered = np.concatenate([rng.permutation(n_pop), rng.permutation(n_pop)])
+        assert np.bincount(entered).tolist() == [2] * n_pop
+        assert winners.tolist() == entered.reshape(-1, 2).max(axis=1).tolist()
+
+
+@BOUNDED
+@given(st.integers(0, 2**32), st.lists(st.integers(0, 9), min_size=1, max_size=15))
+def test_pairs_use_everyone_once(seed, selected):
+    first, second, left = random_pairs(np.random.default_rng(seed), np.array(selected))
+    assert len(first) == len(second) == len(selected) // 2
+    assert sorted([*first, *second, *left]) == sorted(selected)
+
+
+@BOUNDED
+@given(SIZES)
+def test_cycle_crossover_takes_alternate_cycles(sizes):
+    rng, first, second = two_populations(sizes)
+    one, two = cycle_crossover(rng, first, second, 1.0)
+    for i in range(len(first)):
+        expected = first[i].tolist(), second[i].tolist()
+        for number, cycle in enumerate(naive.cycles(first[i].tolist(), second[i].tolist())):
+            for position in cycle if number % 2 else ():
+                swapped = expected[1][position], expected[0][position]
+                expected[0][position], expected[1][position] = swapped
+        assert (one[i].tolist(), two[i].tolist()) == expected
+
+
+@BOUNDED
+@given(SIZES, st.floats(0, 1))
+def test_cycle_crossover_is_closed_and_keeps_positions(sizes, p):
+    rng, first, second = two_populations(sizes)
+    one, two = cycle_crossover(rng, first, second, p)
+    assert are_permutations(one)
+    assert are_permutations(two)
+    assert ((one == first) | (one == second)).all()
+    assert (np.where(one == first, second, first) == two).all()
+
+
+@BOUNDED
+@given(SIZES, st.floats(0, 1))
+def test_two_point_crossover_swaps_one_segment(sizes, p):
+    seed, n_pairs, length = sizes
+    rng = np.random.default_rng(seed)
+    first, second = rng.random((2, n_pairs, length)) < 0.5
+    one, two = two_point_crossover(rng, first, second, p)
+    assert ((one == first) | (one == second)).all()
+    assert np.array_equal(one ^ two, first ^ second)
+    ones = two_point_crossover(rng, np.zeros_like(first), np.ones_like(first), 1.0)[0]
+    for row in ones.astype(int):
+        assert np.abs(np.diff(np.concatenate([[0], row, [0]]))).sum() <= 2  # one run at most
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
+def test_shares_of_what_is_changed(p, seed):
+    """Crossing, flipping and swapping happen as often as their probability says."""
+    rng = np.random.default_rng(seed)
+    masks = np.zeros((200, 200), dtype=bool)
+    orders = np.tile(np.arange(9), (4000, 1))
+    bound = 5 * np.sqrt(p * (1 - p) / 4000) + 1e-12
+    assert flip_bits(rng, masks, p).mean() == pytest.approx(p, abs=bound)
+    swapped = (swap_two(rng, orders, p) != orders).sum(axis=1)
+    assert set(swapped) <= {0, 2}
+    assert (swapped == 2).mean() == pytest.approx(p, abs=bound)
+    crossed = (cycle_crossover(rng, orders, np.roll(orders, 1, axis=1), p)[0] != orders).any()
+    assert not crossed  # a rotation is one cycle, so that children equal their parents
+
+
+@BOUNDED
+@given(SIZES, st.floats(0, 1))
+def test_mutations_are_closed_and_change_no_argument(sizes, p):
+    rng, orders, _ = two_populations(sizes)
+    masks = initial_masks(rng, *orders.shape)
+    before = orders.copy(), masks.copy()
+    assert are_permutations(swap_two(rng, orders, p))
+    assert flip_bits(rng, masks, p).shape == masks.shape
+    cycle_crossover(rng, orders, orders[::-1], p)
+    two_point_crossover(rng, masks, masks[::-1], p)
+    assert np.array_equal(orders, before[0])
+    assert np.array_equal(masks, before[1])

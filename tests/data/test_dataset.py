@@ -191,3 +191,11 @@ def test_an_unknown_name():
     with pytest.raises(DataError) as caught:
         Dataset([Variable("rain", ("a",)), Y], [[0], [0]]).position("rian")
     assert str(caught.value) == "There is no column 'rian'. Did you mean 'rain'?"
+
+
+def test_weights_that_no_float_counts():
+    variables = [Variable("a", ("x", "y")), Variable("b", ("x", "y"))]
+    for weights in ([2**62, 2**62], np.array([2**63, 1], dtype=np.uint64)):
+        with pytest.raises(DataError) as caught:
+            Dataset(variables, [[0, 1], [0, 1]], weights)
+        assert str(caught.value) == "The weights sum to more than 9,007,199,254,740,992."

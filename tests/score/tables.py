@@ -30,8 +30,9 @@ def random_codes(shape, seed, n_rows):
 
 def dataset_of(arities, codes, weights=None):
     """Return a Dataset whose canonical order is the order of the columns."""
+    width = max(3, len(str(len(arities))))
     variables = [
-        Variable(f"v{i:03d}", tuple(f"s{k:05d}" for k in range(arity)))
+        Variable(f"v{i:0{width}d}", tuple(f"s{k:05d}" for k in range(arity)))
         for i, arity in enumerate(arities)
     ]
     return Dataset(variables, list(codes), weights)

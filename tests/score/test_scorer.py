@@ -1,6 +1,7 @@
 """Local scores against the direct sum, in every shape, on every path."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -215,20 +216,58 @@ def test_more_than_64_variables(seed):
     )
 
 
-def test_an_interrupt_leaves_the_scorer_right(seed, monkeypatch):
-    arities, codes = random_codes("even", seed, n_rows=60)
-    batch = FamilyBatch.from_pairs(random_families(8, 100, 3, seed))
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("where", ["find", "plan", "_evaluate", "keep"])
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_an_interrupt_anywhere_leaves_the_scorer_right(where, after, n_jobs, seed, monkeypatch):
+    arities, codes = random_codes("lopsided", seed, n_rows=300)
+    batch = FamilyBatch.from_pairs(random_families(8, 400, 4, seed))
     right = FamilyScorer(dataset_of(arities, codes)).local_scores(batch)
-    scorer = FamilyScorer(dataset_of(arities, codes))
+    scorer = FamilyScorer(dataset_of(arities, codes), n_jobs=n_jobs)
+    owner = {"find": scorer._cache, "keep": scorer._cache, "plan": scorer_module}.get(where, scorer)
+    original = getattr(owner, where)
+    calls = []
 
-    def interrupt(*_):
-        raise KeyboardInterrupt
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) > after:
+            original(*arguments) if where == "find" else None  # the store has changed already
+            raise KeyboardInterrupt
+        return original(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(scorer_module, "plan", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            scorer.local_scores(batch)
+        patch.setattr(owner, where, interrupted)
+        for _ in range(3):
+            try:
+                scorer.local_scores(batch)
+            except KeyboardInterrupt:
+                break
     assert scorer.local_scores(batch).tolist() == right.tolist()
+
+
+def test_threads_may_share_a_scorer(seed):
+    arities, codes = random_codes("lopsided", seed, n_rows=300)
+    batches = [FamilyBatch.from_pairs(random_families(8, 100, 4, [seed, i])) for i in range(40)]
+    right = [FamilyScorer(dataset_of(arities, codes)).local_scores(b).tolist() for b in batches]
+    shared = FamilyScorer(dataset_of(arities, codes))
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda batch: shared.local_scores(batch).tolist(), batches))
+    assert found == right
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_more_configurations_than_any_float(name, seed):
+    """1,050 parents of two states; the first rows are all different, so q hardly matters."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, (1051, 20))
+    codes[1050] = 0
+    score = FamilyScorer(dataset_of([2] * 1050 + [1], codes), name).local_scores(
+        FamilyBatch.from_pairs([(7, set(range(1050)) - {7}), (1050, range(1050))])
+    )
+    expected = {"bdeu": 20 * math.log(0.5), "bds": 20 * math.log(0.5), "k2": 20 * math.log(0.5)}
+    price = {"loglik": 0.0, "bic": -math.inf, "aic": -math.inf}
+    assert score[0] == pytest.approx({**expected, **price}[name])
+    assert score[1] == 0
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
@@ -279,6 +318,13 @@ def test_the_data_are_never_written_to(seed):
     [
         ({"n_jobs": 0}, "'n_jobs' of FamilyScorer must be an int >= 1; got 0."),
         ({"n_jobs": True}, "'n_jobs' of FamilyScorer must be an int >= 1; got True."),
+        (
+            {"score": ["bic"]},
+            "'score' of FamilyScorer must be one of 'aic', 'bde', 'bdeu', 'bds', "
+            "'bic', 'k2', 'loglik'; got ['bic']. Did you mean 'bic'?",
+        ),
+        ({"dataset": 3}, "'dataset' of FamilyScorer must be a Dataset (see read_data); got 3."),
+        ({"cache_bytes": True}, "'cache_bytes' of FamilyScorer must be an int >= 0; got True."),
         ({"cache_bytes": -1}, "'cache_bytes' of FamilyScorer must be an int >= 0; got -1."),
         ({"ess": 0}, "'ess' of bdeu must be a number > 0; got 0."),
         ({"ess": float("nan")}, "'ess' of bdeu must be a number > 0; got nan."),
@@ -292,7 +338,7 @@ def test_the_data_are_never_written_to(seed):
 )
 def test_wrong_arguments(arguments, message):
     with pytest.raises(ParameterError) as caught:
-        FamilyScorer(dataset_of([2, 2], np.zeros((2, 3), dtype=int)), **arguments)
+        FamilyScorer(**{"dataset": dataset_of([2, 2], np.zeros((2, 3), dtype=int)), **arguments})
     assert str(caught.value) == message
 
 
@@ -334,6 +380,13 @@ def test_structure_and_data_must_have_the_same_variables():
         "The structure has no variable 'v001' of the data. "
         "Leave the column out (drop=['v001'], or --drop v001)."
     )
+
+
+@pytest.mark.parametrize("pairs", [[(0.7, ())], [(0, (1.0,))], [(2**31, ())], [(0, 1)], ["ab"]])
+def test_families_are_numbers_of_variables(pairs):
+    with pytest.raises(ParameterError) as caught:
+        FamilyBatch.from_pairs(pairs)
+    assert str(caught.value) == "A family is a child and its parents, as numbers of variables."
 
 
 def test_an_empty_batch():

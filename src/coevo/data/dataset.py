@@ -29,6 +29,8 @@ Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
 # when few distinct rows are left (see benchmarks/README.md, "Folding").
 FOLD_AT_MOST = 1 / 16
 
+MAX_OBSERVATIONS = 2**53  # up to which floats count exactly
+
 
 class Dataset:
     """Discrete observations, ready for counting.
@@ -242,6 +244,8 @@ def _checked_weights(weights: NDArray[np.int64], n_stored: int) -> Weights:
     given = np.asarray(weights)
     if given.shape != (n_stored,) or given.dtype.kind not in "iu" or (given < 1).any():
         raise DataError("Weights must be one whole number of 1 or above for each row.")
+    if float(given.sum(dtype=np.float64)) > MAX_OBSERVATIONS:
+        raise DataError(f"The weights sum to more than {MAX_OBSERVATIONS:,}.")
     checked = given.astype(np.int64)
     checked.flags.writeable = False
     return checked

@@ -51,8 +51,9 @@ def sample(
     if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:
         raise bad_parameter("rows", "sample", "an int >= 1", rows)
     # Twice: the rows as they are drawn, and in the order of the data set.
-    cells = 2 * rows * sum(1 if v.arity <= 256 else 2 for v in network.variables)
-    check_memory(cells, f"A sample of {rows:,} rows", "Ask for fewer rows.")
+    width = 1 if all(variable.arity <= 256 for variable in network.variables) else 2
+    n_bytes = 2 * int(rows) * width * len(network.variables)
+    check_memory(n_bytes, f"A sample of {rows:,} rows", "Ask for fewer rows.")
     streams = _streams(network, random_state)
     codes: dict[str, NDArray[Any]] = {
         variable.name: np.empty(rows, dtype=np.uint8 if variable.arity <= 256 else np.uint16)

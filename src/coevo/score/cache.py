@@ -82,7 +82,6 @@ class FamilyCache:
         before, members, start = self._n, batch.members, batch.start
         n = int(find_or_add(self._entries, before, members, start, self._n_variables, found))
         if n < 0:
-            self.forget_last(len(batch))
             batch.check_members(self._n_variables)
         self._n = n
         self._asked += len(batch)
@@ -94,11 +93,6 @@ class FamilyCache:
     def keep(self, scores: NDArray[np.float64]) -> None:
         """Store the scores of the last new families."""
         self._scores[self._n - len(scores) : self._n] = scores
-
-    def forget_last(self, n: int) -> None:
-        """Empty the store after the last n families could not be scored."""
-        if n:
-            self._start_over(FIRST_CAPACITY, 4 * FIRST_CAPACITY)
 
     def scores(self, entries: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the scores of entries that `find` returned."""
@@ -113,7 +107,7 @@ class FamilyCache:
             return
         capacity = max(capacity, 1 << (n + n_families - 1).bit_length())
         room = max(room, 1 << (used + n_members - 1).bit_length())
-        if n and 40 * capacity + 4 * room > self._limit:
+        if n and 32 * capacity + 4 * room > self._limit:
             self._emptied += 1
             self._start_over(len(scores), len(old.members))
             self._make_room(n_families, n_members)

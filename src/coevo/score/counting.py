@@ -27,7 +27,7 @@ __all__ = ["build_index", "dense_limit", "forget", "new_known", "new_scratch", "
 MAX_BIT_SET_ARITY = 16  # above it the bit sets of a variable exceed twice its codes
 MIN_COMPACT_BYTES = 1 << 26  # room for compact columns,
 COMPACT_SHARE = 2  # or so many times the data, if that is more
-LARGEST_DENSE_TABLE = 1 << 25  # cells; a quarter of a gigabyte for each thread
+LARGEST_DENSE_TABLE = 1 << 22  # cells; twice 16 MiB for each thread
 
 
 def state_counts(dataset: Dataset) -> list[NDArray[np.int64]]:
@@ -95,7 +95,11 @@ def _pack_bits(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.uint64]
 
 
 def dense_limit(dataset: Dataset) -> int:
-    """Return the number of cells up to which a table is counted cell by cell."""
+    """Return the number of cells up to which a table is counted cell by cell.
+
+    It depends on the observations, not on the rows stored: folded or not, the same data
+    take the same way and give the same last bit.
+    """
     return min(max(4096, 4 * dataset.n_rows), LARGEST_DENSE_TABLE)
 
 

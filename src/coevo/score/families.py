@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,17 +46,25 @@ class FamilyBatch:
         """Build a batch from (child, parents), the parents in any order."""
         members: list[int] = []
         start = [0]
-        for child, parents in pairs:
-            members.append(child)
-            members.extend(sorted(parents))
-            start.append(len(members))
-        return cls(np.array(members, dtype=np.int32), np.array(start, dtype=np.int64))
+        try:
+            for child, parents in pairs:
+                members.append(index(child))
+                members.extend(sorted(map(index, parents)))
+                start.append(len(members))
+            return cls(np.array(members, dtype=np.int32), np.array(start, dtype=np.int64))
+        except (OverflowError, TypeError):
+            raise ParameterError(
+                "A family is a child and its parents, as numbers of variables."
+            ) from None
 
     def check_starts(self) -> None:
         """Raise `ParameterError` unless `start` cuts `members` into families."""
         members, start = self.members, self.start
-        if members.dtype != np.int32 or start.dtype != np.int64 or len(start) < 1:
-            raise ParameterError("A family batch has int32 members and int64 starts.")
+        for array, dtype in ((members, np.int32), (start, np.int64)):
+            if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+                raise ParameterError("A family batch has int32 members and int64 starts.")
+        if not len(start):
+            raise ParameterError("The starts of a family batch do not fit its members.")
         if start[0] != 0 or start[-1] != len(members) or (start[1:] <= start[:-1]).any():
             raise ParameterError("The starts of a family batch do not fit its members.")
 

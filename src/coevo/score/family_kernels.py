@@ -5,8 +5,8 @@ counting by estimated cost and asks for the tables of two and three variables th
 will need. `evaluate_by_levels` counts those tables and the families built on them,
 `evaluate_all_rows` the others (two kernels, so that only what a data set needs has to be
 compiled), and `sparse.score_sparse` those whose tables would be too large. Only `plan`
-changes what is shared, so that the others may run on several threads, each on its own
-part of the batch.
+makes room in what is shared; the others may run on several threads, each on its own part
+of the batch and of the pool.
 
 The *known* tables are kept from batch to batch in an open-addressing hash table, because
 a family's table is built on that of its last three variables and many families have
@@ -84,7 +84,7 @@ class Scratch(NamedTuple):
     work: NDArray[np.int64]  # (N_WORK, max_k)
     joint: NDArray[np.uint32]  # (ROWS_A_BLOCK,) cells of a block of rows
     short: NDArray[np.uint16]  # the same in two bytes
-    words: NDArray[np.uint64]  # (max_k, WORDS_A_BLOCK)
+    words: NDArray[np.uint64]  # (64 or max_k, WORDS_A_BLOCK)
     rising: NDArray[np.float64]  # see `score_kernels`
 
 
@@ -212,8 +212,8 @@ def plan(index, batch, known, first, dense_limit):
         begins[family] = facts[variables[k - 1], SINGLE]
         while n > 1:  # a new table of three variables is built on one of two
             begin, is_new = _claim(slots, pool, used, facts, variables, k, n)
-            if begin < 0:
-                return family, n_pairs, n_triples
+            if begin < 0:  # nor may a table be counted whose own base got no room
+                return family, n_pairs, n_triples - (n < n_known)
             if n == n_known:
                 begins[family] = begin
             if not is_new:

@@ -14,8 +14,9 @@ where r is the number of states of the child, q that of the configurations of it
 parents, and rising(a, n) = a (a + 1) ... (a + n - 1) = gamma(a + n) / gamma(a).
 
 Terms are added in the order of the table's cells, in four running sums that the
-processor can overlap. Integer arguments have a table of their own; for the others, rows
-of `rising` hold log rising(ess / divisor, .) for the divisors met lately.
+processor can overlap (in one, where counts exceed the table of terms). Integer arguments
+have a table of their own; for the others, rows of `rising` hold log rising(ess / divisor,
+.) for the divisors met lately.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
 """Families in, local scores out: the one door between a search and the data.
 
 `FamilyScorer` looks each family up in its cache, counts and scores the rest in batches,
-on one thread or several, and never lets a search see a row. Each family is computed on
-its own by the same kernel, so that threads, batch sizes and what was asked before change
-nothing but the time.
+on one thread or several, and never lets a search see a row. Every way of counting gives
+the same integers, and they are summed in the same order, so that threads, batch sizes and
+what was asked before change nothing but the time. A scorer may be shared by threads; they
+take turns.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -41,7 +43,7 @@ MAX_ROWS = 2**32 - 1  # a count takes 32 bits
 KNOWN_CELLS = 1 << 21  # of tables shared by families: 8 MiB
 CACHE_BYTES = 1 << 28
 LARGEST_BATCH = 1 << 16
-CELLS_A_STEP = 1 << 32  # rows times families between two looks at the keyboard
+CELLS_A_STEP = 1 << 32  # rows, or cells of a table, times families between two interrupts
 SMALLEST_PART = 64  # families that are worth a thread
 
 
@@ -59,7 +61,8 @@ class FamilyScorer:
     n_jobs : int
         Number of threads. It changes nothing but the time.
     cache_bytes : int
-        Limit of the memory for scores that are kept.
+        Limit of the memory for scores that are kept, or what one batch needs if that is
+        more.
 
     Examples
     --------
@@ -81,20 +84,33 @@ class FamilyScorer:
         n_jobs: int = 1,
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
-        if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs < 1:
-            raise bad_parameter("n_jobs", "FamilyScorer", "an int >= 1", n_jobs)
-        if not isinstance(cache_bytes, int) or cache_bytes < 0:
-            raise bad_parameter("cache_bytes", "FamilyScorer", "an int >= 0", cache_bytes)
+        if not isinstance(dataset, Dataset):
+            raise bad_parameter("dataset", "FamilyScorer", "a Dataset (see read_data)", dataset)
+        for name, value, least in (("n_jobs", n_jobs, 1), ("cache_bytes", cache_bytes, 0)):
+            is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not is_int or value < least:
+                raise bad_parameter(name, "FamilyScorer", f"an int >= {least}", value)
         if dataset.n_rows > MAX_ROWS:
             raise DataError(f"The table has more than {MAX_ROWS:,} rows. Take a sample of them.")
         self._dataset = dataset
         self._score = make_score(score, ess, "FamilyScorer")
         self._spec = self._score.spec(dataset.n_rows, int(dataset.arities.max()))
         self._index = build_index(dataset)
-        self._known = new_known(dataset, KNOWN_CELLS)
-        self._scratch = [new_scratch(dataset) for _ in range(n_jobs)]
+        self._n_jobs, self._cache_bytes = int(n_jobs), int(cache_bytes)
         self._threads = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
-        self._cache = FamilyCache(dataset.n_variables, cache_bytes)
+        self._lock = threading.Lock()
+        self._start_over()
+
+    def _start_over(self) -> None:
+        """Take new memory for all that a batch writes to.
+
+        After an interrupt the old may hold promises that were never kept, and threads may
+        still be writing to it.
+        """
+        self._known = new_known(self._dataset, KNOWN_CELLS)
+        self._scratch = [new_scratch(self._dataset) for _ in range(self._n_jobs)]
+        self._cache = FamilyCache(self._dataset.n_variables, self._cache_bytes)
+        self._is_sound = True
 
     @property
     def dataset(self) -> Dataset:
@@ -114,17 +130,18 @@ class FamilyScorer:
         """Return the local score of each family of a batch, in its order."""
         batch.check_starts()
         scores = np.empty(len(batch))
-        for first in range(0, len(batch), LARGEST_BATCH):
-            last = min(first + LARGEST_BATCH, len(batch))
-            start = batch.start[first : last + 1]
-            part = FamilyBatch(batch.members[start[0] : start[-1]], start - start[0])
-            entries, new = self._cache.find(part)
-            try:
+        with self._lock:
+            if not self._is_sound:
+                self._start_over()
+            self._is_sound = False  # until all is done: an interrupt may come at any line
+            for first in range(0, len(batch), LARGEST_BATCH):
+                last = min(first + LARGEST_BATCH, len(batch))
+                start = batch.start[first : last + 1]
+                part = FamilyBatch(batch.members[start[0] : start[-1]], start - start[0])
+                entries, new = self._cache.find(part)
                 self._cache.keep(self._compute(new))
-            except BaseException:  # an interrupt must not leave entries without a score
-                self._cache.forget_last(len(new))
-                raise
-            scores[first:last] = self._cache.scores(entries)
+                scores[first:last] = self._cache.scores(entries)
+            self._is_sound = True
         return scores
 
     def local_score(self, child: str, parents: Iterable[str] = ()) -> float:
@@ -201,15 +218,16 @@ class FamilyScorer:
             if ALL_ROWS in methods:
                 evaluate_all_rows(index, spec, batch, begin, end, scratch, scores)
 
-        step = max(SMALLEST_PART, CELLS_A_STEP // self._dataset.codes.shape[1])
+        cost = max(self._dataset.codes.shape[1], dense_limit(self._dataset))
+        step = max(SMALLEST_PART, CELLS_A_STEP // cost)
         for begin in range(first, last, step):
             end = min(begin + step, last)
             n_parts = min(len(self._scratch), max(1, (end - begin) // SMALLEST_PART))
             if self._threads is None or n_parts == 1:
                 part(begin, end, self._scratch[0])
                 continue
-            edges = np.linspace(begin, end, n_parts + 1).astype(int)
-            list(self._threads.map(part, edges[:-1], edges[1:], self._scratch))
+            borders = np.linspace(begin, end, n_parts + 1).astype(int)
+            list(self._threads.map(part, borders[:-1], borders[1:], self._scratch))
 
 
 def _first(names: set[str]) -> str:

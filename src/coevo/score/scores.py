@@ -224,7 +224,7 @@ def make_score(score: str | Score, ess: float | None = None, owner: str = "score
         if ess is not None:
             raise ParameterError("'ess' goes with the name of a score, not with a score object.")
         return score
-    chosen = ALIASES.get(score, score) if isinstance(score, str) else score
+    chosen = ALIASES.get(score, score) if isinstance(score, str) else ""
     if chosen not in SCORES:
         raise bad_choice("score", owner, [*SCORES, *ALIASES], score)
     kind = SCORES[chosen]

@@ -7,6 +7,8 @@ numba compiles, such families are rare, and what is not compiled need not be wai
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
@@ -18,6 +20,7 @@ from coevo.score.score_kernels import ALL_ONES, DIRICHLET_SEEN, LIKELIHOOD
 __all__ = ["count_seen", "score_sparse"]
 
 LARGEST_CODE = 2.0**62
+LARGEST_LOG = 600.0  # safely below that of the largest float
 
 
 def count_seen(index: Index, variables: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -50,17 +53,31 @@ def score_sparse(index: Index, spec: ScoreSpec, child: int, variables: NDArray[n
     parents = variables[variables != child]
     cells, configurations = count_seen(index, variables), count_seen(index, parents)
     r = int(index.facts[child, ARITY])
-    q = float(np.prod(index.facts[parents, ARITY].astype(np.float64)))
+    if spec.kind == ALL_ONES:
+        return _log_rising(0.0, cells) - _log_rising(math.log(r), configurations)
+    log_q = float(np.log(index.facts[parents, ARITY]).sum())
     if spec.kind == LIKELIHOOD:
         fit = float(xlogy(cells, cells).sum() - xlogy(configurations, configurations).sum())
-        return fit - spec.price * q * (r - 1.0)
-    if spec.kind == ALL_ONES:
-        return _log_rising(1.0, cells) - _log_rising(float(r), configurations)
+        return fit - _price(spec.price, log_q, r)
     if spec.kind == DIRICHLET_SEEN:
-        q = float(len(configurations))
-    return _log_rising(spec.ess / (q * r), cells) - _log_rising(spec.ess / q, configurations)
+        log_q = math.log(len(configurations))
+    log_a = math.log(spec.ess) - log_q
+    return _log_rising(log_a - math.log(r), cells) - _log_rising(log_a, configurations)
 
 
-def _log_rising(a: float, counts: NDArray[np.int64]) -> float:
-    """Return the sum of log(a (a + 1) ... (a + n - 1)) over all counts n."""
+def _price(price: float, log_q: float, r: int) -> float:
+    """Return the price of q (r - 1) parameters; infinite where q exceeds every float."""
+    if price == 0 or r == 1:
+        return 0.0
+    return price * math.exp(log_q) * (r - 1.0) if log_q < LARGEST_LOG else math.inf
+
+
+def _log_rising(log_a: float, counts: NDArray[np.int64]) -> float:
+    """Return the sum of log(a (a + 1) ... (a + n - 1)) over all counts n >= 1.
+
+    Where a vanishes beside 1, the product is a (n - 1)!.
+    """
+    if log_a < -LARGEST_LOG:
+        return float(len(counts) * log_a + gammaln(counts).sum())
+    a = math.exp(log_a)
     return float((gammaln(a + counts) - gammaln(a)).sum())

@@ -136,8 +136,11 @@ def main() -> None:
     by_rows = [in_process("alarm", rows, system) for rows in ROWS for system in systems]
     by_variables = [in_process(name, 5_000, "coevo") for name in NETWORKS]
     if options.write:
-        rewrite(HERE / "README.md", "growth with rows", rows_table(by_rows))
-        rewrite(HERE / "README.md", "growth with variables", variables_table(by_variables))
+        machine = f"One core of {stamp()['machine']}.\n\n"
+        rewrite(HERE / "README.md", "growth with rows", machine + rows_table(by_rows))
+        rewrite(
+            HERE / "README.md", "growth with variables", machine + variables_table(by_variables)
+        )
         draw(by_rows, HERE / "growth.png")
     print_json({"rows": by_rows, "variables": by_variables, **stamp("pybnesian")})
 

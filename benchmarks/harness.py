@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Family", "best_seconds", "print_json", "random_families", "rewrite", "stamp"]
+__all__ = ["Family", "Run", "best_seconds", "print_json", "random_families", "rewrite", "stamp"]
 
 Run = Callable[[], object]
 Family = tuple[int, tuple[int, ...]]  # child, parents ascending

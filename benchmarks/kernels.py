@@ -23,7 +23,7 @@ from harness import best_seconds, print_json, random_families, stamp
 
 FEW, MANY = 4_000, 16_000
 N_VARIABLES, N_FAMILIES, N_PARENTS = 12, 2_000, 4
-LEVELS = N_PARENTS + 1 - 3  # the tables of three variables are known after the first run
+LEVELS = N_PARENTS + 1 - 3  # a family's table is built on a shared one of three variables
 
 
 @contextmanager

@@ -240,13 +240,13 @@ def _start_from_known(facts, pool, begin, variables, k, n, counts, work):
 
 
 @inlined
-def _score_family(spec, facts, child, variables, k, n_cells, counts, margin, work, rising):
-    """Return the local score of the table of a family."""
+def _stride_of(child, variables, k, work):
+    """Return the stride of the child's axis."""
     stride = np.int64(0)
     for axis in range(k):
         if variables[axis] == child:
             stride = work[STRIDE, axis]
-    return score_table(spec, counts, n_cells, stride, facts[child, ARITY], margin, rising)
+    return stride
 
 
 @kernel
@@ -280,41 +280,21 @@ def evaluate_by_levels(index, spec, batch, first, last, known, scratch, scores):
         for axis in range(k - n, k):
             has_bits = has_bits and facts[variables[axis], BITS] >= 0
         for axis in range(k - n - 1, -1, -1):
-            one, stride = variables[axis], float(work[STRIDE, axis])
-            by_rows, by_bits = level_costs(facts, bits, one, k - axis, stride, has_bits)
+            one, cells = variables[axis], float(work[STRIDE, axis])
+            by_rows, by_bits = level_costs(facts, bits, one, k - axis, cells, has_bits)
             has_bits = has_bits and facts[one, BITS] >= 0
-            cheaper = by_bits < by_rows
+            win = by_bits < by_rows
             add_level(
-                facts,
-                compact,
-                bits,
-                variables,
-                k,
-                axis,
-                cheaper,
-                counts,
-                margin,
-                work,
-                short,
-                words,
+                facts, compact, bits, variables, k, axis, win, counts, margin, work, short, words
             )
         if method == KEEP:
             begin = slots[_slot(slots, facts, variables, k, k)[1], 1]
             for cell in range(n_cells):
                 pool[begin + cell] = counts[cell]
         else:
-            scores[family] = _score_family(
-                spec,
-                facts,
-                members[start],
-                variables,
-                k,
-                n_cells,
-                counts,
-                margin,
-                work,
-                rising,
-            )
+            child = members[start]
+            stride, arity = _stride_of(child, variables, k, work), facts[child, ARITY]
+            scores[family] = score_table(spec, counts, n_cells, stride, arity, margin, rising)
 
 
 @kernel
@@ -332,15 +312,6 @@ def evaluate_all_rows(index, spec, batch, first, last, scratch, scores):
         variables = in_order[start : start + k]
         n_cells = set_strides(facts, variables, k, work)
         count_all_rows(codes, weights, variables, k, n_cells, counts, margin, work, joint)
-        scores[family] = _score_family(
-            spec,
-            facts,
-            members[start],
-            variables,
-            k,
-            n_cells,
-            counts,
-            margin,
-            work,
-            rising,
-        )
+        child = members[start]
+        stride, arity = _stride_of(child, variables, k, work), facts[child, ARITY]
+        scores[family] = score_table(spec, counts, n_cells, stride, arity, margin, rising)

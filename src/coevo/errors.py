@@ -32,6 +32,7 @@ __all__ = [
     "ParameterError",
     "bad_choice",
     "bad_parameter",
+    "first_repeated",
     "require",
     "suggestion",
 ]
@@ -100,6 +101,20 @@ def suggestion(got: object, names: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in names}
     close = difflib.get_close_matches(str(got).lower(), list(by_lower), n=1)
     return f" Did you mean {by_lower[close[0]]!r}?" if close else ""
+
+
+def first_repeated(items: Iterable[str]) -> str | None:
+    """Return the first item that occurred before, or None if all are different.
+
+    >>> first_repeated(["a", "b", "c", "b", "a"])
+    'b'
+    """
+    seen: set[str] = set()
+    for item in items:
+        if item in seen:
+            return item
+        seen.add(item)
+    return None
 
 
 def require(module: str, label: str, extra: str) -> ModuleType:

@@ -78,7 +78,7 @@ def command(
         scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs)
         answer = _answer(scorer, network.dag)
     if output_format == "json":
-        answer_json(answer)
+        answer_json({**answer, "data_hash": dataset.content_hash})
         return
     click.echo(f"score       {answer['score']:.6f}")
     prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
@@ -104,5 +104,4 @@ def _answer(scorer: FamilyScorer, dag: DAG) -> dict[str, Any]:
         "n_variables": dataset.n_variables,
         "n_arcs": len(dag.arcs),
         "per_variable": {v.name: per_variable[v.name] for v in dataset.source_variables},
-        "data_hash": dataset.content_hash,
     }

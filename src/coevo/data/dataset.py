@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.variable import Variable
-from coevo.errors import DataError, suggestion
+from coevo.errors import DataError, first_repeated, suggestion
 
 __all__ = ["Codes", "Dataset"]
 
@@ -219,9 +219,8 @@ class Dataset:
 
 
 def _check_columns(variables: tuple[Variable, ...], columns: Sequence[NDArray[np.integer]]) -> None:
-    names = [variable.name for variable in variables]
-    if len(set(names)) != len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+    twice = first_repeated(variable.name for variable in variables)
+    if twice is not None:
         raise DataError(f"Two columns are called {twice!r}. Rename one of them.")
     if len(columns) != len(variables):
         raise DataError(f"{len(variables)} variables are declared for {len(columns)} columns.")

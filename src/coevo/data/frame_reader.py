@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coevo.data.array_reader import read_objects, read_values
 from coevo.data.columns import Column, refuse_type
 from coevo.data.request import Request
-from coevo.errors import DataError
+from coevo.errors import DataError, first_repeated
 
 __all__ = ["as_frame", "read_frame"]
 
@@ -30,8 +30,7 @@ def as_frame(source: object) -> nw.DataFrame[Any] | None:
     try:
         return nw.from_native(source, eager_only=True)
     except DuplicateError:
-        names = [str(name) for name in _native_names(source)]
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        twice = first_repeated(str(name) for name in _native_names(source))
         raise DataError(f"Two columns are called {twice!r}. Rename one of them.") from None
     except TypeError:
         return None

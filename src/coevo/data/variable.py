@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from coevo.errors import DataError
+from coevo.errors import DataError, first_repeated
 
 __all__ = ["MAX_STATES", "Variable", "natural_order"]
 
@@ -35,8 +35,8 @@ class Variable:
     def __post_init__(self) -> None:
         if not self.states:
             raise DataError(f"Variable {self.name!r} has no states. Declare at least one.")
-        if len(set(self.states)) != len(self.states):
-            twice = next(s for i, s in enumerate(self.states) if s in self.states[:i])
+        twice = first_repeated(self.states)
+        if twice is not None:
             raise DataError(
                 f"Variable {self.name!r} declares the state {twice!r} twice. Remove one of them."
             )

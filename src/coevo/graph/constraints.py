@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import GraphError, bad_parameter, suggestion
+from coevo.errors import GraphError, bad_parameter, first_repeated, suggestion
 from coevo.graph.dag import DAG, Arc
 
 __all__ = ["ArcRules", "Constraints"]
@@ -137,14 +137,15 @@ class Constraints:
                             f"a variable.{suggestion(end, names)}"
                         )
         listed = [variable for tier in self._tiers for variable in tier]
-        for i, variable in enumerate(listed):
+        for variable in listed:
             if variable not in names:
                 raise GraphError(
                     f"The tiers name {variable!r}, which is not a variable."
                     f"{suggestion(variable, names)}"
                 )
-            if variable in listed[:i]:
-                raise GraphError(f"The tiers name {variable!r} twice.")
+        twice = first_repeated(listed)
+        if twice is not None:
+            raise GraphError(f"The tiers name {twice!r} twice.")
 
     def _why_not(self, parent: str, child: str) -> str:
         """Return why a required arc is not allowed."""

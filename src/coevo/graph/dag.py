@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import GraphError, suggestion
+from coevo.errors import GraphError, first_repeated, suggestion
 
 __all__ = ["DAG", "Arc"]
 
@@ -48,8 +48,8 @@ class DAG:
 
     def __init__(self, nodes: Sequence[str], arcs: Iterable[Arc] = ()) -> None:
         self._nodes = tuple(nodes)
-        if len(set(self._nodes)) != len(self._nodes):
-            twice = next(n for i, n in enumerate(self._nodes) if n in self._nodes[:i])
+        twice = first_repeated(self._nodes)
+        if twice is not None:
             raise GraphError(f"The variable {twice!r} is listed twice.")
         parents: dict[str, list[str]] = {node: [] for node in self._nodes}
         children: dict[str, list[str]] = {node: [] for node in self._nodes}

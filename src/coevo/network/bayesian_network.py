@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coevo.data.variable import Variable
-from coevo.errors import NetworkError, suggestion
+from coevo.errors import NetworkError, first_repeated, suggestion
 from coevo.graph import DAG
 
 __all__ = ["BayesianNetwork", "Table"]
@@ -68,9 +68,8 @@ class BayesianNetwork:
         listed = tuple(variables)
         self._name = name
         self._variables = {variable.name: variable for variable in listed}
-        if len(self._variables) != len(listed):
-            names = [variable.name for variable in listed]
-            twice = next(n for i, n in enumerate(names) if n in names[:i])
+        twice = first_repeated(variable.name for variable in listed)
+        if twice is not None:
             raise NetworkError(f"The variable {twice!r} is declared twice.")
         _check_names(self._variables, parents, "Parents are")
         _check_names(self._variables, tables, "A table is")

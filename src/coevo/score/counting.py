@@ -38,9 +38,8 @@ def state_counts(dataset: Dataset) -> list[NDArray[np.int64]]:
     ]
 
 
-def build_index(dataset: Dataset) -> Index:
-    """Return what the kernels need to know of `dataset`."""
-    singles = state_counts(dataset)
+def build_index(dataset: Dataset, singles: list[NDArray[np.int64]]) -> Index:
+    """Return what the kernels need to know of `dataset`, given its `state_counts`."""
     facts = np.zeros((dataset.n_variables, N_FACTS), dtype=np.int64)
     facts[:, ARITY] = dataset.arities
     facts[:, COMMON] = [counts.argmax() for counts in singles]
@@ -117,18 +116,18 @@ def new_scratch(dataset: Dataset) -> Scratch:
     )
 
 
-def new_known(dataset: Dataset, n_cells: int) -> Known:
+def new_known(singles: list[NDArray[np.int64]], n_cells: int) -> Known:
     """Return a store of `n_cells` cells that knows the tables of one variable."""
-    singles = np.concatenate(state_counts(dataset))
-    pool = np.zeros(len(singles) + n_cells, dtype=np.uint32)
-    pool[: len(singles)] = singles
+    cells = np.concatenate(singles)
+    pool = np.zeros(len(cells) + n_cells, dtype=np.uint32)
+    pool[: len(cells)] = cells
     slots = np.zeros((1 << max(10, (n_cells // 32).bit_length()), 2), dtype=np.int64)
-    known = Known(slots, pool, np.zeros(2, dtype=np.int64))
-    forget(known, len(singles))
+    known = Known(slots, pool, np.zeros(2, dtype=np.int64), len(cells))
+    forget(known)
     return known
 
 
-def forget(known: Known, n_singles: int) -> None:
+def forget(known: Known) -> None:
     """Empty the store, but for the tables of one variable."""
     known.slots[:, 0] = -1
-    known.used[:] = 0, n_singles
+    known.used[:] = 0, known.n_singles

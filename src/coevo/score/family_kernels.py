@@ -74,6 +74,7 @@ class Known(NamedTuple):
     slots: NDArray[np.int64]  # (n_slots, 2): key or -1, first cell in `pool`
     pool: NDArray[np.uint32]  # the tables, one after another; those of one variable first
     used: NDArray[np.int64]  # (2,): slots and cells in use
+    n_singles: int  # cells of the tables of one variable
 
 
 class Scratch(NamedTuple):

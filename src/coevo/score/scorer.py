@@ -21,7 +21,14 @@ from coevo.data import Dataset, leave_out
 from coevo.errors import DataError, bad_parameter
 from coevo.graph import DAG
 from coevo.score.cache import CacheStatistics, FamilyCache
-from coevo.score.counting import build_index, dense_limit, forget, new_known, new_scratch
+from coevo.score.counting import (
+    build_index,
+    dense_limit,
+    forget,
+    new_known,
+    new_scratch,
+    state_counts,
+)
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
     ALL_ROWS,
@@ -95,7 +102,8 @@ class FamilyScorer:
         self._dataset = dataset
         self._score = make_score(score, ess, "FamilyScorer")
         self._spec = self._score.spec(dataset.n_rows, int(dataset.arities.max()))
-        self._index = build_index(dataset)
+        self._singles = state_counts(dataset)
+        self._index = build_index(dataset, self._singles)
         self._n_jobs, self._cache_bytes = int(n_jobs), int(cache_bytes)
         self._threads = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
         self._lock = threading.Lock()
@@ -107,7 +115,7 @@ class FamilyScorer:
         After an interrupt the old may hold promises that were never kept, and threads may
         still be writing to it.
         """
-        self._known = new_known(self._dataset, KNOWN_CELLS)
+        self._known = new_known(self._singles, KNOWN_CELLS)
         self._scratch = [new_scratch(self._dataset) for _ in range(self._n_jobs)]
         self._cache = FamilyCache(self._dataset.n_variables, self._cache_bytes)
         self._is_sound = True
@@ -197,7 +205,7 @@ class FamilyScorer:
             self._evaluate(_tables(batch.new_triples[:n_triples]), 0, n_triples, scores)
             self._evaluate(batch, first, last, scores)
             if last < n:
-                forget(self._known, int(self._dataset.arities.sum()))
+                forget(self._known)
             first = last
         for family in np.flatnonzero(batch.method == SPARSE):
             begin, end = families.start[family], families.start[family + 1]

@@ -19,22 +19,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coevo.data import Dataset, Variable, read_data, write_data
     from coevo.errors import CoevoError, CoevoWarning
-    from coevo.graph import DAG
+    from coevo.graph import DAG, Constraints
     from coevo.io import read_bif, write_bif
     from coevo.network import BayesianNetwork, fit, sample
     from coevo.networks import load_network, network_names, open_network
     from coevo.score import FamilyBatch, FamilyScorer
+    from coevo.search import CCGA, K2, Budget, SearchResult, run_search
 
 __version__ = "0.1.0"
 
 _HOME = {
     "BayesianNetwork": "network",
+    "Budget": "search",
+    "CCGA": "search",
     "CoevoError": "errors",
     "CoevoWarning": "errors",
+    "Constraints": "graph",
     "DAG": "graph",
     "Dataset": "data",
     "FamilyBatch": "score",
     "FamilyScorer": "score",
+    "K2": "search",
+    "SearchResult": "search",
     "Variable": "data",
     "fit": "network",
     "load_network": "networks",
@@ -42,19 +48,25 @@ _HOME = {
     "open_network": "networks",
     "read_bif": "io",
     "read_data": "data",
+    "run_search": "search",
     "sample": "network",
     "write_bif": "io",
     "write_data": "data",
 }
 
 __all__ = [
+    "CCGA",
     "DAG",
+    "K2",
     "BayesianNetwork",
+    "Budget",
     "CoevoError",
     "CoevoWarning",
+    "Constraints",
     "Dataset",
     "FamilyBatch",
     "FamilyScorer",
+    "SearchResult",
     "Variable",
     "fit",
     "load_network",
@@ -62,6 +74,7 @@ __all__ = [
     "open_network",
     "read_bif",
     "read_data",
+    "run_search",
     "sample",
     "write_bif",
     "write_data",

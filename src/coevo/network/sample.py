@@ -17,15 +17,14 @@ from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork, Table
+from coevo.randomness import RandomState, seed_of
 
 __all__ = ["sample"]
 
 ROWS_A_BLOCK = 1 << 16
 
 
-def sample(
-    network: BayesianNetwork, rows: int, random_state: int | np.random.Generator | None = None
-) -> Dataset:
+def sample(network: BayesianNetwork, rows: int, random_state: RandomState = None) -> Dataset:
     """Draw independent rows from a network.
 
     Parameters
@@ -74,24 +73,9 @@ def sample(
     return Dataset(network.variables, [codes[v.name] for v in network.variables])
 
 
-def _streams(
-    network: BayesianNetwork, random_state: int | np.random.Generator | None
-) -> dict[str, np.random.Generator]:
+def _streams(network: BayesianNetwork, random_state: RandomState) -> dict[str, np.random.Generator]:
     """Return a generator for each variable."""
-    if isinstance(random_state, np.random.Generator):
-        root = np.random.SeedSequence(int(random_state.integers(2**63)))
-    elif random_state is None:
-        root = np.random.SeedSequence()
-    elif (
-        isinstance(random_state, int | np.integer)
-        and not isinstance(random_state, bool)
-        and random_state >= 0
-    ):
-        root = np.random.SeedSequence(int(random_state))
-    else:
-        raise bad_parameter(
-            "random_state", "sample", "an int >= 0, a numpy Generator or None", random_state
-        )
+    root = np.random.SeedSequence(seed_of(random_state, "sample"))
     names = sorted(variable.name for variable in network.variables)
     return {
         name: np.random.default_rng(stream)

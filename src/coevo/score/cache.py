@@ -39,6 +39,19 @@ class CacheStatistics:
         """Share of the families asked for that were known already."""
         return 1 - self.scored / self.asked if self.asked else 0.0
 
+    def since(self, before: CacheStatistics) -> CacheStatistics:
+        """Return what was done since an earlier moment, and the store as it is now.
+
+        A scorer that was interrupted counts from 0 again.
+        """
+        return CacheStatistics(
+            asked=max(0, self.asked - before.asked),
+            scored=max(0, self.scored - before.scored),
+            kept=self.kept,
+            emptied=max(0, self.emptied - before.emptied),
+            n_bytes=self.n_bytes,
+        )
+
 
 class FamilyCache:
     """Local scores by family; see the module. Not safe for use by several threads."""

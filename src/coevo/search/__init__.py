@@ -1,5 +1,8 @@
-"""Searching for structures: the two species, and the methods that use them."""
+"""Searching for structures: one contract, and the methods that obey it."""
 
+from coevo.search.budget import Budget, StopReason
+from coevo.search.ccga import CCGA, CCGAState
+from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.encoding import (
     Mask,
     Order,
@@ -9,5 +12,37 @@ from coevo.search.encoding import (
     pair_of,
     solution_string,
 )
+from coevo.search.k2 import K2, K2State
+from coevo.search.methods import METHODS, make_method
+from coevo.search.result import HistoryRow, SearchResult
+from coevo.search.run import Callback, run_search
+from coevo.search.states import read_state, write_state
 
-__all__ = ["Mask", "Order", "dag_of", "decode", "n_bits", "pair_of", "solution_string"]
+__all__ = [
+    "CCGA",
+    "K2",
+    "METHODS",
+    "Budget",
+    "CCGAState",
+    "Callback",
+    "HistoryRow",
+    "Info",
+    "K2State",
+    "Mask",
+    "Method",
+    "Order",
+    "Problem",
+    "Search",
+    "SearchResult",
+    "SearchState",
+    "StopReason",
+    "dag_of",
+    "decode",
+    "make_method",
+    "n_bits",
+    "pair_of",
+    "read_state",
+    "run_search",
+    "solution_string",
+    "write_state",
+]

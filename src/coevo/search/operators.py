@@ -1,9 +1,8 @@
 """The genetic operators of the 2011 paper, each on a whole population at once.
 
 Every function is pure: it draws from the generator that it is given, reads no clock,
-changes none of its arguments, and returns new arrays. Row i of every draw belongs to
-individual (or pair) i. All operators are closed: orders stay permutations, and any mask
-is legal.
+changes none of its arguments, and returns new arrays. A generator serves one species in
+one generation. All operators are closed: orders stay permutations, and any mask is legal.
 
 References
 ----------
@@ -83,9 +82,10 @@ def two_point_crossover(
     n_pairs, length = first.shape
     crossed = _chosen(rng, n_pairs, p_crossover)
     cuts = np.sort(rng.integers(0, length + 1, size=(n_pairs, 2)), axis=1)
-    bit = np.arange(length)
-    middle = (bit >= cuts[:, :1]) & (bit < cuts[:, 1:]) & crossed[:, None]
-    return np.where(middle, second, first), np.where(middle, first, second)
+    bit = np.arange(length, dtype=np.int32)
+    middle = (bit >= cuts[:, :1].astype(np.int32)) & (bit < cuts[:, 1:].astype(np.int32))
+    exchanged = (first ^ second) & middle & crossed[:, None]
+    return first ^ exchanged, second ^ exchanged
 
 
 def cycle_crossover(
@@ -107,14 +107,18 @@ def _cycle_numbers(first: Orders, second: Orders) -> NDArray[np.int64]:
     The next position of a cycle is where `first` has what `second` has here. The least
     position of each cycle is found by looking 1, 2, 4, ... steps ahead.
     """
-    step = np.take_along_axis(np.argsort(first, axis=1), second, axis=1)
-    positions = np.broadcast_to(np.arange(first.shape[1]), first.shape)
+    n_pairs, n = first.shape
+    row = (np.arange(n_pairs) * n)[:, None]  # positions are numbered through all pairs
+    places = np.empty(first.size, dtype=np.int64)
+    places[first + row] = np.arange(n) + row
+    step = places[second + row].ravel()
+    positions = np.arange(first.size)
     least = positions
-    for _ in range(int(first.shape[1]).bit_length()):
-        least = np.minimum(least, np.take_along_axis(least, step, axis=1))
-        step = np.take_along_axis(step, step, axis=1)
-    number_by_least = np.cumsum(least == positions, axis=1) - 1
-    return np.take_along_axis(number_by_least, least, axis=1)
+    for _ in range(n.bit_length()):
+        least = np.minimum(least, least[step])
+        step = step[step]
+    number_by_least = np.cumsum((least == positions).reshape(n_pairs, n), axis=1) - 1
+    return number_by_least.ravel()[least].reshape(n_pairs, n)
 
 
 def _chosen(rng: Generator, n: int, probability: float) -> NDArray[np.bool_]:
@@ -124,8 +128,26 @@ def _chosen(rng: Generator, n: int, probability: float) -> NDArray[np.bool_]:
 
 
 def flip_bits(rng: Generator, masks: Masks, p_flip: float) -> Masks:
-    """Return masks in which each bit is flipped with probability `p_flip`."""
-    return masks ^ (rng.random(masks.shape) < p_flip)
+    """Return masks in which each bit is flipped with probability `p_flip`.
+
+    What is drawn is how many bits stay as they are before the next one is flipped, through
+    all masks one after another: some hundred numbers instead of one for each bit.
+    """
+    flipped = masks.copy()
+    if masks.size and p_flip > 0:
+        flipped.reshape(-1)[_successes(rng, masks.size, p_flip)] ^= True
+    return flipped
+
+
+def _successes(rng: Generator, n: int, probability: float) -> NDArray[np.int64]:
+    """Return which of n trials succeed, each with the same probability, ascending."""
+    expected = n * probability
+    enough = int(expected + 4 * np.sqrt(expected)) + 8
+    found = np.full(1, -1)
+    while found[-1] < n:
+        gaps = np.minimum(rng.geometric(probability, size=enough), n + 1)  # no overflow
+        found = np.concatenate([found, found[-1] + np.cumsum(gaps)])
+    return found[1:][found[1:] < n]
 
 
 def swap_two(rng: Generator, orders: Orders, p_swap: float) -> Orders:

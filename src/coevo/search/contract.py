@@ -1,0 +1,129 @@
+"""What every search obeys, so that one loop, one test suite and one command serve them all.
+
+A `Method` is a name and settings. Put on a `Problem` (a scorer and constraints) it becomes
+a `Search`: `start` makes the first state, `step` makes the next one from it. Both are pure:
+the same arguments give the same state, whatever ran before, and no argument is changed. A
+state is all that the next step needs and nothing else, so that it can be written to a file,
+read back and gone on from (`coevo.search.states`). The loop around them, with its budget
+and its clock, is `coevo.search.run`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.graph import DAG, ArcRules, Constraints
+from coevo.score import FamilyBatch, FamilyScorer
+
+__all__ = ["Info", "Method", "Problem", "Search", "SearchState"]
+
+Info = Mapping[str, float]  # what a reader of the history wants beside the best score
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The data, seen through local scores, and what is known beforehand."""
+
+    scorer: FamilyScorer
+    constraints: Constraints
+    rules: ArcRules  # the constraints over the variables of the data
+
+    @classmethod
+    def of(cls, scorer: FamilyScorer, constraints: Constraints | None = None) -> Problem:
+        """Check constraints against the variables of the data; return both."""
+        known = Constraints() if constraints is None else constraints
+        return cls(scorer, known, known.rules(scorer.dataset.names))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables, in canonical order."""
+        return self.scorer.dataset.names
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables there are."""
+        return len(self.names)
+
+    def dag(self, adjacency: NDArray[np.bool_]) -> DAG:
+        """Return the structure of an adjacency matrix, ``[parent, child]``."""
+        names = self.names
+        arcs = [(names[parent], names[child]) for parent, child in np.argwhere(adjacency)]
+        return DAG(names, arcs)
+
+    def local_scores(self, adjacency: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the local score of each variable of a structure."""
+        pairs = [(child, np.flatnonzero(adjacency[:, child])) for child in range(self.n_variables)]
+        return self.scorer.local_scores(FamilyBatch.from_pairs(pairs))
+
+    def score(self, adjacency: NDArray[np.bool_]) -> float:
+        """Return the score of a structure, rounded once as `FamilyScorer.score` does."""
+        return math.fsum(self.local_scores(adjacency))
+
+
+@dataclass(frozen=True)
+class SearchState:
+    """What every state holds; a method adds what its next step needs.
+
+    Attributes
+    ----------
+    generation : int
+        How many steps led here.
+    evaluations : int
+        Local scores that the search asked for; the same whatever the cache knew.
+    improved : int
+        The generation that found the best structure.
+    score : float
+        The score of the best structure so far.
+    adjacency : array of bool, (n, n)
+        The best structure so far; ``[parent, child]``.
+    """
+
+    generation: int
+    evaluations: int
+    improved: int
+    score: float
+    adjacency: NDArray[np.bool_]
+
+
+State = TypeVar("State", bound=SearchState)
+
+
+class Search(ABC, Generic[State]):
+    """A method at work on a problem."""
+
+    @abstractmethod
+    def start(self, rng: Generator) -> tuple[State, Info]:
+        """Return the state of generation 0."""
+
+    @abstractmethod
+    def step(self, rng: Generator, state: State) -> tuple[State, Info]:
+        """Return the state of the next generation."""
+
+    def is_finished(self, state: State) -> bool:
+        """Return whether a further step would change nothing."""
+        return False
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """The settings of a search, checked; a frozen dataclass with a name."""
+
+    name: ClassVar[str]
+    state_type: ClassVar[type[SearchState]]
+    default_generations: ClassVar[int | None]  # where the budget has no end; None if it ends
+
+    @abstractmethod
+    def on(self, problem: Problem) -> Search[Any]:
+        """Return the search on a problem, or say what of the settings does not fit it."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings as plain numbers, strings and lists."""
+        return asdict(self)

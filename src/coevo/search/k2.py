@@ -1,0 +1,187 @@
+"""K2: greedy parents under a fixed order (Cooper and Herskovits 1992).
+
+Each variable starts without parents. The parent among those before it in the order that
+raises its local score most is added, again and again, until none does or the limit is
+reached. Given the order the variables do not depend on each other, so that all of them
+take their next parent in the same step: one batch of families a step, in which a family
+differs from the one before by a single parent, and the scorer counts from tables that they
+share. Of two equally good parents the first by name is taken; one that gains nothing is
+not.
+
+The 2011 paper uses it as its baseline, with random orders and at most ten parents.
+
+References
+----------
+G. F. Cooper, E. Herskovits (1992). A Bayesian method for the induction of probabilistic
+networks from data. Machine Learning 9, 309-347.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.errors import ParameterError, bad_parameter, first_repeated, suggestion
+from coevo.score import FamilyBatch
+from coevo.search.contract import Info, Method, Problem, Search, SearchState
+from coevo.search.decode_kernels import read_order
+
+__all__ = ["K2", "K2State"]
+
+MOST_PARENTS = 10  # of the paper
+LEAST_GAIN = 1e-9  # what round-off may pretend
+
+
+@dataclass(frozen=True)
+class K2State(SearchState):
+    """The structure so far; `growing` variables may take another parent."""
+
+    order: NDArray[np.int64]  # (n,)
+    local: NDArray[np.float64]  # (n,), local scores
+    growing: NDArray[np.bool_]  # (n,)
+
+
+@dataclass(frozen=True)
+class K2(Method):
+    """Settings of K2.
+
+    Parameters
+    ----------
+    order : sequence of str, optional
+        All variables, possible parents first; a random order if left out. Where required
+        arcs contradict it, each variable waits for its required parents.
+    max_parents : int, optional
+        The most parents; if left out, the limit of the constraints, else ten.
+    """
+
+    name: ClassVar[str] = "k2"
+    state_type: ClassVar[type[SearchState]] = K2State
+    default_generations: ClassVar[int | None] = None
+
+    order: Sequence[str] | None = None
+    max_parents: int | None = None
+
+    def __post_init__(self) -> None:
+        limit = self.max_parents
+        is_int = isinstance(limit, int) and not isinstance(limit, bool)
+        if limit is not None and not (is_int and limit >= 0):
+            raise bad_parameter("max_parents", "K2", "an int >= 0 or None", limit)
+        if isinstance(self.order, str):
+            raise bad_parameter("order", "K2", "a sequence of names or None", self.order)
+        object.__setattr__(self, "order", None if self.order is None else tuple(self.order))
+
+    def on(self, problem: Problem) -> K2Search:
+        """Return the search on a problem."""
+        return K2Search(self, problem)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings as plain numbers, strings and lists."""
+        order = None if self.order is None else list(self.order)
+        return {"order": order, "max_parents": self.max_parents}
+
+
+class K2Search(Search[K2State]):
+    """K2 on a problem; one step gives each variable at most one more parent."""
+
+    def __init__(self, method: K2, problem: Problem) -> None:
+        self._problem = problem
+        self._order = None if method.order is None else _numbers(method.order, problem.names)
+        limit = method.max_parents
+        if limit is None:
+            limit = problem.constraints.max_parents or MOST_PARENTS
+        self._limit = min(limit, problem.rules.max_parents)
+
+    def start(self, rng: Generator) -> tuple[K2State, Info]:
+        """Return the required arcs alone."""
+        problem, required = self._problem, self._problem.rules.required
+        n = problem.n_variables
+        given = rng.permutation(n) if self._order is None else self._order
+        order = np.empty(n, dtype=np.int64)
+        read_order(given, required, np.empty(n, dtype=np.int64), order)
+        local = problem.local_scores(required)
+        state = K2State(
+            generation=0,
+            evaluations=n,
+            improved=0,
+            score=math.fsum(local),
+            adjacency=required.copy(),
+            order=order,
+            local=local,
+            growing=np.ones(n, dtype=np.bool_),
+        )
+        return state, {"n_growing": float(n)}
+
+    def step(self, rng: Generator, state: K2State) -> tuple[K2State, Info]:
+        """Give each variable that gains by it its best further parent."""
+        children, parents, batch = self._candidates(state)
+        scores = self._problem.scorer.local_scores(batch)
+        adjacency, local = state.adjacency.copy(), state.local.copy()
+        growing = np.zeros_like(state.growing)
+        first = np.flatnonzero(np.diff(children, prepend=-1))
+        for begin, end in zip(first, [*first[1:], len(children)], strict=True):
+            best = begin + int(scores[begin:end].argmax())
+            child = children[best]
+            if scores[best] > local[child] + LEAST_GAIN:
+                adjacency[parents[best], child] = True
+                local[child] = scores[best]
+                growing[child] = True
+        after = K2State(
+            generation=state.generation + 1,
+            evaluations=state.evaluations + len(children),
+            improved=state.generation + 1 if growing.any() else state.improved,
+            score=math.fsum(local),
+            adjacency=adjacency,
+            order=state.order,
+            local=local,
+            growing=growing,
+        )
+        return after, {"n_growing": float(growing.sum())}
+
+    def is_finished(self, state: K2State) -> bool:
+        """Return whether no variable may take another parent."""
+        return not self._open_pairs(state).any()
+
+    def _open_pairs(self, state: K2State) -> NDArray[np.bool_]:
+        """Return which arcs, ``[parent, child]``, may be tried next."""
+        place = np.empty_like(state.order)
+        place[state.order] = np.arange(len(place))
+        is_before = place[:, None] < place
+        has_room = state.growing & (state.adjacency.sum(axis=0) < self._limit)
+        open_pairs: NDArray[np.bool_] = (
+            is_before & has_room & self._problem.rules.allowed & ~state.adjacency
+        )
+        return open_pairs
+
+    def _candidates(
+        self, state: K2State
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], FamilyBatch]:
+        """Return the arcs to try, by child and then by name of the parent, and their families."""
+        children, parents = np.nonzero(self._open_pairs(state).T)
+        pairs = [
+            (child, [*np.flatnonzero(state.adjacency[:, child]).tolist(), parent])
+            for child, parent in zip(children.tolist(), parents.tolist(), strict=True)
+        ]
+        return children, parents, FamilyBatch.from_pairs(pairs)
+
+
+def _numbers(order: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
+    """Return an order by number, or say what is wrong with it."""
+    number = {name: i for i, name in enumerate(names)}
+    for name in order:
+        if name not in number:
+            raise ParameterError(
+                f"The order names {name!r}, which is not a variable.{suggestion(name, names)}"
+            )
+    twice = first_repeated(order)
+    if twice is not None:
+        raise ParameterError(f"The order names {twice!r} twice.")
+    missing = [name for name in names if name not in order]
+    if missing:
+        raise ParameterError(f"The order lacks {missing[0]!r}. It must name every variable.")
+    return np.array([number[name] for name in order], dtype=np.int64)

@@ -1,0 +1,95 @@
+"""What a search returns: the best structure, and how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from coevo.graph import DAG
+from coevo.score import CacheStatistics
+from coevo.search.budget import StopReason
+from coevo.search.contract import Info, SearchState
+
+__all__ = ["HistoryRow", "SearchResult"]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """The search after one generation; generation 0 is its start.
+
+    `score` and `n_arcs` are those of the best structure so far, found in generation
+    `improved`. `details` are the method's own numbers.
+    """
+
+    generation: int
+    evaluations: int
+    seconds: float
+    improved: int
+    score: float
+    n_arcs: int
+    details: Info
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return one flat record."""
+        return {
+            "generation": self.generation,
+            "evaluations": self.evaluations,
+            "seconds": round(self.seconds, 6),
+            "score": self.score,
+            "n_arcs": self.n_arcs,
+            **self.details,
+        }
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The best structure that a search found.
+
+    Attributes
+    ----------
+    dag : DAG
+        The structure; its variables are those of the data in canonical order.
+    score : float
+        Its score, a natural logarithm; higher is better.
+    per_variable : dict of str to float
+        The local scores, which add up to it.
+    history : tuple of HistoryRow
+        One row a generation; the score never falls.
+    generations, evaluations : int
+        Steps made, and local scores asked for.
+    seconds : float
+        Time on the clock.
+    stop_reason : str
+        ``'target'``, ``'generations'``, ``'evaluations'``, ``'patience'``, ``'time'``,
+        ``'finished'`` (nothing is left to do), ``'callback'`` or ``'interrupt'``.
+    method : str
+        The name of the method.
+    settings : dict
+        Its settings.
+    seed : int
+        With the same data, settings and limit it gives the same structure again.
+    cache : CacheStatistics
+        How many of the local scores had to be computed for this search.
+    state : SearchState or None
+        Where the search stood, to go on from; None if it was interrupted before it began.
+    """
+
+    dag: DAG
+    score: float
+    per_variable: dict[str, float]
+    history: tuple[HistoryRow, ...]
+    generations: int
+    evaluations: int
+    seconds: float
+    stop_reason: StopReason
+    method: str
+    settings: dict[str, Any]
+    seed: int
+    cache: CacheStatistics
+    state: SearchState | None
+
+    def __repr__(self) -> str:
+        return (
+            f"<SearchResult: {self.method}, score {self.score:.4f}, {len(self.dag.arcs)} arcs, "
+            f"stopped by {self.stop_reason} in generation {self.generations}>"
+        )

@@ -1,0 +1,204 @@
+"""The loop around every search: budget, clock, history and interrupts.
+
+A step is pure, so that this loop needs no lock and no clean-up: whatever happens inside a
+step, the state before it still stands. An interrupt (Ctrl-C) ends the loop with the best
+structure so far.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coevo.errors import ParameterError, bad_parameter
+from coevo.graph import Constraints
+from coevo.randomness import RandomState, seed_of, stream
+from coevo.score import CacheStatistics, FamilyScorer
+from coevo.search.budget import Budget, StopReason
+from coevo.search.contract import Info, Method, Problem, Search, SearchState
+from coevo.search.methods import make_method
+from coevo.search.result import HistoryRow, SearchResult
+
+__all__ = ["Callback", "run_search"]
+
+Callback = Callable[[HistoryRow], object]  # True ends the search
+
+
+def run_search(
+    method: str | Method,
+    scorer: FamilyScorer,
+    *,
+    constraints: Constraints | None = None,
+    budget: Budget | None = None,
+    random_state: RandomState = None,
+    callbacks: Iterable[Callback] = (),
+    state: SearchState | None = None,
+) -> SearchResult:
+    """Search for the structure with the highest score.
+
+    Parameters
+    ----------
+    method : str or Method
+        Which search: ``'ccga'``, ``'k2'``, or one with settings, as in
+        ``CCGA(population=50)``.
+    scorer : FamilyScorer
+        The data and the score. Its cache may be shared between searches.
+    constraints : Constraints, optional
+        What is known beforehand.
+    budget : Budget, optional
+        When to stop. Where it has no end the method's own number of generations holds.
+    random_state : int, numpy Generator or None
+        The same int gives the same structure; None gives another each time.
+    callbacks : iterable of functions
+        Called with each new row of the history; one that returns True ends the search.
+    state : SearchState, optional
+        Go on from here instead of starting anew: with the same seed this gives what one
+        long search would have given.
+
+    Returns
+    -------
+    SearchResult
+
+    Examples
+    --------
+    >>> import coevo
+    >>> rows = coevo.sample(coevo.load_network("asia"), 500, random_state=1)
+    >>> scorer = coevo.FamilyScorer(rows, "k2")
+    >>> found = run_search("ccga", scorer, budget=Budget(max_generations=30), random_state=7)
+    >>> found.stop_reason, len(found.history), found.score == scorer.score(found.dag)
+    ('generations', 31, True)
+    """
+    chosen = make_method(method, "run_search")
+    if not isinstance(scorer, FamilyScorer):
+        raise bad_parameter("scorer", "run_search", "a FamilyScorer", scorer)
+    limits = Budget() if budget is None else budget
+    if not limits.ends and chosen.default_generations is not None:
+        limits = replace(limits, max_generations=chosen.default_generations)
+    problem = Problem.of(scorer, constraints)
+    seed = seed_of(random_state, "run_search")
+    search = chosen.on(problem)
+    if state is not None:
+        _check_state(state, chosen, problem)
+    before = scorer.statistics()
+    loop = _Loop(search, limits, seed, tuple(callbacks))
+    reason = loop.run(state)
+    return _result(problem, chosen, loop, reason, seed, before)
+
+
+class _Loop:
+    """A search under way: the state it has reached and the rows about it."""
+
+    def __init__(
+        self, search: Search[Any], budget: Budget, seed: int, callbacks: tuple[Callback, ...]
+    ) -> None:
+        self.search, self.budget, self.seed, self.callbacks = search, budget, seed, callbacks
+        self.began = time.perf_counter()
+        self.state: SearchState | None = None
+        self.info: Info = {}
+        self.history: list[HistoryRow] = []
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    def run(self, state: SearchState | None) -> StopReason:
+        """Go on until a limit is reached; return which."""
+        self.state = state
+        try:
+            if self.state is None:
+                self.state, self.info = self.search.start(stream(self.seed, 0))
+                if self._tell():
+                    return "callback"
+            while True:
+                reason = self._reached(self.state)
+                if reason is not None:
+                    return reason
+                rng = stream(self.seed, self.state.generation + 1)
+                self.state, self.info = self.search.step(rng, self.state)
+                if self._tell():
+                    return "callback"
+        except KeyboardInterrupt:
+            self._note()  # the last step may have ended just before
+            return "interrupt"
+
+    def _reached(self, state: SearchState) -> StopReason | None:
+        reason = self.budget.reached(
+            seconds=self.seconds(),
+            generation=state.generation,
+            improved=state.improved,
+            evaluations=state.evaluations,
+            score=state.score,
+        )
+        if reason in (None, "time") and self.search.is_finished(state):
+            return "finished"
+        return reason
+
+    def _note(self) -> None:
+        """Add the row of the state, unless it is there."""
+        state = self.state
+        noted = self.history[-1].generation if self.history else -1
+        if state is None or state.generation <= noted:
+            return
+        self.history.append(
+            HistoryRow(
+                generation=state.generation,
+                evaluations=state.evaluations,
+                seconds=self.seconds(),
+                improved=state.improved,
+                score=state.score,
+                n_arcs=int(state.adjacency.sum()),
+                details=self.info,
+            )
+        )
+
+    def _tell(self) -> bool:
+        """Add the row of the state and show it to everyone; return whether one says stop."""
+        self._note()
+        answers = [callback(self.history[-1]) for callback in self.callbacks]
+        return any(answer is True for answer in answers)
+
+
+def _check_state(state: SearchState, method: Method, problem: Problem) -> None:
+    """Raise `ParameterError` for a state of another method or of other data."""
+    if not isinstance(state, method.state_type):
+        raise ParameterError(f"The state is not one of {method.name!r}, so it cannot go on.")
+    n = problem.n_variables
+    if state.adjacency.shape != (n, n):
+        raise ParameterError(
+            f"The state is about {len(state.adjacency)} variables, and the data have {n}."
+        )
+    if not problem.rules.fulfilled_by(state.adjacency):
+        raise ParameterError("The state breaks the constraints. Start anew.")
+
+
+def _result(
+    problem: Problem,
+    method: Method,
+    loop: _Loop,
+    reason: StopReason,
+    seed: int,
+    before: CacheStatistics,
+) -> SearchResult:
+    """Put the result together; after an early interrupt it is the required arcs alone."""
+    state, seconds = loop.state, loop.seconds()
+    after = problem.scorer.statistics()
+    adjacency = problem.rules.required if state is None else state.adjacency
+    dag = problem.dag(np.asarray(adjacency))
+    return SearchResult(
+        dag=dag,
+        score=problem.scorer.score(dag),
+        per_variable=problem.scorer.per_variable(dag),
+        history=tuple(loop.history),
+        generations=0 if state is None else state.generation,
+        evaluations=0 if state is None else state.evaluations,
+        seconds=seconds,
+        stop_reason=reason,
+        method=method.name,
+        settings=method.settings(),
+        seed=seed,
+        cache=after.since(before),
+        state=state,
+    )

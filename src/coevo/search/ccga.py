@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -59,7 +59,7 @@ from coevo.search.solutions import SolutionScorer
 
 __all__ = ["CCGA", "CCGAState"]
 
-Species = TypeVar("Species", bound=NDArray[Any])
+Item = TypeVar("Item", bound=np.generic)
 
 GENERATIONS = 250  # of the paper's table 2
 
@@ -227,12 +227,12 @@ class CCGASearch(Search[CCGAState]):
 
 
 def _replaced(
-    old: Species, old_scores: Scores, children: Species, earned: Scores
-) -> tuple[Species, Scores]:
+    old: NDArray[Item], old_scores: Scores, children: NDArray[Item], earned: Scores
+) -> tuple[NDArray[Item], Scores]:
     """Return the elite of before and all children but the worst, with their scores."""
     elite = int(old_scores.argmax())
     kept = np.delete(np.arange(len(children)), earned.argmin())
-    population: Species = np.concatenate([old[elite : elite + 1], children[kept]])
+    population = np.concatenate([old[elite : elite + 1], children[kept]])
     return population, np.concatenate([old_scores[elite : elite + 1], earned[kept]])
 
 

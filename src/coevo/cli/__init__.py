@@ -14,13 +14,16 @@ import click
 
 from coevo import __version__
 from coevo.errors import CoevoError
+from coevo.interrupts import is_interrupt
 
 __all__ = ["main"]
 
 # command: what the list of commands says of it; its module has the same name
 COMMANDS = {
     "convert": "Write a network in another format.",
+    "learn": "Learn a network from a table.",
     "networks": "List the published networks that come with coevo.",
+    "paper": "Repeat the experiments of the 2011 paper.",
     "sample": "Draw rows from a network.",
     "score": "Score a structure on a table.",
 }
@@ -72,6 +75,8 @@ def main() -> None:
     except MemoryError as error:
         print(f"Error: There is not enough memory. {error}".rstrip(), file=sys.stderr)
         sys.exit(1)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, SystemError, click.Abort) as error:
+        if not (is_interrupt(error) or isinstance(error, click.Abort)):
+            raise
         print("Interrupted.", file=sys.stderr)
         sys.exit(130)

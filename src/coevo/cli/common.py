@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,14 +21,18 @@ if TYPE_CHECKING:
 __all__ = [
     "answer_json",
     "format_option",
+    "n_jobs_option",
     "plain_warnings",
     "read_states",
     "read_table",
+    "score_options",
+    "seed_option",
     "table_options",
     "working",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+SECONDS_A_LINE = 5.0  # between two lines of progress off a terminal
 
 format_option = click.option(
     "--format",
@@ -37,6 +42,51 @@ format_option = click.option(
     show_default=True,
     help="How to print the answer.",
 )
+
+
+n_jobs_option = click.option(
+    "-j",
+    "--n-jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Threads; they change the time, never the answer.",
+)
+
+
+def seed_option(what: str) -> Callable[[Function], Function]:
+    """Return the option for the seed of what is the same again by it."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help=f"The same seed gives the same {what}.",
+    )
+
+
+def score_options(function: Function) -> Function:
+    """Add the options of every command that scores structures."""
+    for option in (
+        click.option(
+            "--ess",
+            "--iss",
+            "--alpha",
+            "ess",
+            type=float,
+            help="Equivalent sample size of bdeu and bds.  [default: 1]",
+        ),
+        click.option(
+            "-s",
+            "--score",
+            "score_name",
+            default="bdeu",
+            show_default=True,
+            help="k2, bdeu (bde), bds, bic, aic or loglik.",
+        ),
+    ):
+        function = option(function)
+    return function
 
 
 def table_options(function: Function) -> Function:
@@ -63,10 +113,11 @@ def answer_json(answer: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def working(doing: str) -> Iterator[None]:
+def working(doing: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal what is being done; say once if kernels are compiled.
 
-    Warnings become plain lines on stderr. Off a terminal nothing moves.
+    Yields a function that changes the text. Warnings become plain lines on stderr. Off a
+    terminal nothing moves; a text that is new is printed every few seconds at most.
     """
     from rich.console import Console
     from rich.markup import escape
@@ -74,12 +125,22 @@ def working(doing: str) -> Iterator[None]:
     from coevo.jit import announce_compilation
 
     console = Console(stderr=True, highlight=False)
+    last = time.monotonic()
 
     def say() -> None:
         console.print("Compiling kernels for this machine; later runs will load them ...")
 
-    with plain_warnings(), announce_compilation(say), console.status(escape(doing)):
-        yield
+    with plain_warnings(), announce_compilation(say), console.status(escape(doing)) as status:
+
+        def update(text: str) -> None:
+            nonlocal last
+            if console.is_terminal:
+                status.update(escape(text))
+            elif time.monotonic() - last >= SECONDS_A_LINE:
+                last = time.monotonic()
+                print(text, file=sys.stderr)
+
+        yield update
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from coevo.cli.common import working
+from coevo.cli.common import seed_option, working
 
 __all__ = ["command"]
 
@@ -14,13 +14,7 @@ __all__ = ["command"]
 @click.command("sample")
 @click.argument("network", metavar="FILE_OR_NETWORK")
 @click.option("--rows", type=click.IntRange(min=1), required=True, help="How many rows.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="The same seed gives the same rows.",
-)
+@seed_option("rows")
 @click.option(
     "-o",
     "--output",

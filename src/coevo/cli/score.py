@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.common import answer_json, format_option, read_table, table_options, working
+from coevo.cli.common import (
+    answer_json,
+    format_option,
+    n_jobs_option,
+    read_table,
+    score_options,
+    table_options,
+    working,
+)
 
 if TYPE_CHECKING:
     from coevo.graph import DAG
@@ -23,31 +31,9 @@ __all__ = ["command"]
     metavar="FILE_OR_NETWORK",
     help="The structure to score; its states are taken as declared.",
 )
-@click.option(
-    "-s",
-    "--score",
-    "score_name",
-    default="bdeu",
-    show_default=True,
-    help="k2, bdeu (bde), bds, bic, aic or loglik.",
-)
-@click.option(
-    "--ess",
-    "--iss",
-    "--alpha",
-    "ess",
-    type=float,
-    help="Equivalent sample size of bdeu and bds.  [default: 1]",
-)
+@score_options
 @click.option("--per-variable", is_flag=True, help="Print the local score of each variable.")
-@click.option(
-    "-j",
-    "--n-jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Threads; they change the time, never the answer.",
-)
+@n_jobs_option
 @table_options
 @format_option
 def command(

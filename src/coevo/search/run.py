@@ -1,8 +1,8 @@
 """The loop around every search: budget, clock, history and interrupts.
 
 A step is pure, so that this loop needs no lock and no clean-up: whatever happens inside a
-step, the state before it still stands. An interrupt (Ctrl-C) ends the loop with the best
-structure so far.
+step, the state before it still stands. An interrupt (Ctrl-C) ends the loop after the step
+under way, a second one at once, with the best structure so far.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from coevo.errors import ParameterError, bad_parameter
 from coevo.graph import Constraints
+from coevo.interrupts import Interrupts, gentle_interrupts, is_interrupt
 from coevo.randomness import RandomState, seed_of, stream
 from coevo.score import CacheStatistics, FamilyScorer
 from coevo.search.budget import Budget, StopReason
@@ -108,21 +109,29 @@ class _Loop:
         """Go on until a limit is reached; return which."""
         self.state = state
         try:
-            if self.state is None:
-                self.state, self.info = self.search.start(stream(self.seed, 0))
-                if self._tell():
-                    return "callback"
-            while True:
-                reason = self._reached(self.state)
-                if reason is not None:
-                    return reason
-                rng = stream(self.seed, self.state.generation + 1)
-                self.state, self.info = self.search.step(rng, self.state)
-                if self._tell():
-                    return "callback"
-        except KeyboardInterrupt:
+            with gentle_interrupts() as interrupts:
+                return self._steps(interrupts)
+        except (KeyboardInterrupt, SystemError) as error:
+            if not is_interrupt(error):
+                raise
             self._note()  # the last step may have ended just before
             return "interrupt"
+
+    def _steps(self, interrupts: Interrupts) -> StopReason:
+        if self.state is None:
+            self.state, self.info = self.search.start(stream(self.seed, 0))
+            if self._tell():
+                return "callback"
+        while True:
+            reason = self._reached(self.state)
+            if reason is not None:
+                return reason
+            if interrupts.asked:
+                return "interrupt"
+            rng = stream(self.seed, self.state.generation + 1)
+            self.state, self.info = self.search.step(rng, self.state)
+            if self._tell():
+                return "callback"
 
     def _reached(self, state: SearchState) -> StopReason | None:
         reason = self.budget.reached(

@@ -1,0 +1,190 @@
+"""``coevo learn``: from a table to a network."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coevo.cli.common import (
+    answer_json,
+    format_option,
+    n_jobs_option,
+    read_table,
+    score_options,
+    seed_option,
+    table_options,
+    working,
+)
+
+if TYPE_CHECKING:
+    from coevo.data import Dataset
+    from coevo.score import Score
+    from coevo.search import HistoryRow, SearchResult
+
+__all__ = ["command"]
+
+
+@click.command("learn")
+@click.argument("data", metavar="DATA")
+@click.option(
+    "-m",
+    "--method",
+    default="ccga",
+    show_default=True,
+    help="ccga (the 2011 paper's coevolution) or k2 (greedy, a random order).",
+)
+@score_options
+@click.option(
+    "-p", "--max-parents", type=click.IntRange(min=1), help="The most parents of a variable."
+)
+@click.option(
+    "-t",
+    "--max-time",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Stop after some seconds.",
+)
+@click.option(
+    "--max-generations",
+    type=click.IntRange(min=0),
+    help="Stop after some generations.  [default: 250 for ccga if there is no limit of time]",
+)
+@table_options
+@seed_option("network")
+@n_jobs_option
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    help="Write model.bif, run.json and history.jsonl into this folder.",
+)
+@format_option
+def command(
+    data: str,
+    method: str,
+    score_name: str,
+    ess: float | None,
+    max_parents: int | None,
+    max_time: float | None,
+    max_generations: int | None,
+    states: str | None,
+    drop: tuple[str, ...],
+    seed: int,
+    n_jobs: int,
+    output: str | None,
+    output_format: str,
+) -> None:
+    """Learn the structure and the tables of a network from a table.
+
+    DATA is a CSV or Parquet file. Scores are natural logarithms; higher is better. Ctrl-C
+    ends the search with the best network so far, and writes it.
+
+    \b
+    coevo learn alarm.csv -s k2 --seed 7 -o run/
+    coevo learn alarm.csv -m k2 -s bic -p 4
+    """
+    with working(f"Reading {data} ...") as say:
+        from coevo.graph import Constraints
+        from coevo.io import check_run_folder
+        from coevo.score import FamilyScorer, make_score
+        from coevo.search import Budget, make_method, run_search
+
+        scoring = make_score(score_name, ess, "learn")
+        chosen = make_method(method, "learn")
+        constraints = Constraints(max_parents=max_parents)
+        budget = Budget(max_time=max_time, max_generations=max_generations)
+        if output is not None:
+            check_run_folder(Path(output))
+        dataset = read_table(data, drop, states)
+        say(f"Learning by {chosen.name} ...")
+        result = run_search(
+            chosen,
+            FamilyScorer(dataset, scoring, n_jobs=n_jobs),
+            constraints=constraints,
+            budget=budget,
+            random_state=seed,
+            callbacks=[_teller(say)],
+        )
+        answer = _answer(result, dataset, scoring)
+        if output is not None:
+            answer["files"] = _write(Path(output), result, dataset, answer)
+    if output_format == "json":
+        answer_json(answer)
+    else:
+        _print(answer, scoring)
+    if result.stop_reason == "interrupt":
+        print("Interrupted; this is the best network so far.", file=sys.stderr)
+        raise click.exceptions.Exit(130)
+
+
+def _teller(say: Callable[[str], None]) -> Callable[[HistoryRow], None]:
+    """Return a callback that shows each generation."""
+
+    def tell(row: HistoryRow) -> None:
+        say(
+            f"generation {row.generation:,}, best score {row.score:,.2f} "
+            f"(found in {row.improved:,}), {row.n_arcs} arcs, {row.seconds:.1f} s"
+        )
+
+    return tell
+
+
+def _answer(result: SearchResult, dataset: Dataset, scoring: Score) -> dict[str, Any]:
+    """Return the numbers of the answer."""
+    return {
+        "score": result.score,
+        "arcs": [{"from": parent, "to": child} for parent, child in result.dag.arcs],
+        "n_arcs": len(result.dag.arcs),
+        "seconds": round(result.seconds, 6),
+        "generations": result.generations,
+        "evaluations": result.evaluations,
+        "stop_reason": result.stop_reason,
+        "method": result.method,
+        "scoring": scoring.name,
+        "ess": getattr(scoring, "ess", None),
+        "seed": result.seed,
+        "n_rows": dataset.n_rows,
+        "n_variables": dataset.n_variables,
+        "data_hash": dataset.content_hash,
+    }
+
+
+def _write(
+    folder: Path, result: SearchResult, dataset: Dataset, answer: dict[str, Any]
+) -> dict[str, str]:
+    """Fit the tables and write the folder of the run; return the paths."""
+    from coevo import __version__
+    from coevo.graph import DAG
+    from coevo.io import write_run
+    from coevo.network import fit
+
+    in_order = DAG([variable.name for variable in dataset.source_variables], result.dag.arcs)
+    facts = {
+        "version": __version__,
+        "command": sys.argv[1:],
+        **answer,
+        "settings": result.settings,
+        "per_variable": result.per_variable,
+        "families_scored": result.cache.scored,
+    }
+    return write_run(folder, fit(in_order, dataset), facts, [r.as_dict() for r in result.history])
+
+
+def _print(answer: dict[str, Any], scoring: Score) -> None:
+    """Print the answer for people."""
+    prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
+    click.echo(f"score       {answer['score']:.6f}  ({scoring.name}{prior}; higher is better)")
+    click.echo(
+        f"method      {answer['method']}, seed {answer['seed']}: {answer['generations']:,} "
+        f"generations in {answer['seconds']:.2f} s, stopped by {answer['stop_reason']}"
+    )
+    click.echo(f"table       {answer['n_rows']:,} rows, {answer['n_variables']:,} variables")
+    click.echo(f"arcs        {answer['n_arcs']:,}")
+    for arc in answer["arcs"]:
+        click.echo(f"  {arc['from']} -> {arc['to']}")
+    for path in answer.get("files", {}).values():
+        click.echo(f"wrote       {path}")

@@ -8,6 +8,7 @@
       FileError             a file cannot be opened, read or written
       FormatError           a file is malformed; the message has its line and column
       DependencyError       an optional library is needed and not installed
+      WorkerError           a process that did a part of the work died
     CoevoWarning            legal, but worth a look
 
 Every exception carries one finished string as its only argument, so that it survives
@@ -30,6 +31,7 @@ __all__ = [
     "GraphError",
     "NetworkError",
     "ParameterError",
+    "WorkerError",
     "bad_choice",
     "bad_parameter",
     "first_repeated",
@@ -68,6 +70,10 @@ class FormatError(CoevoError, ValueError):
 
 class DependencyError(CoevoError, ImportError):
     """An optional library is needed and not installed."""
+
+
+class WorkerError(CoevoError, RuntimeError):
+    """A process that did a part of the work died."""
 
 
 class CoevoWarning(UserWarning):

@@ -13,7 +13,7 @@ from importlib import import_module
 import click
 
 from coevo import __version__
-from coevo.errors import CoevoError
+from coevo.errors import CoevoError, WorkerError
 from coevo.interrupts import is_interrupt
 
 __all__ = ["main"]
@@ -65,7 +65,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except CoevoError as error:
         print(f"Error: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(1 if isinstance(error, WorkerError) else 2)
     except BrokenPipeError:  # the reader of our output has seen enough
         sys.stderr.close()
         sys.exit(1)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coevo.data import Dataset, Variable
 
 __all__ = [
+    "SECONDS_A_LINE",
     "answer_json",
     "format_option",
     "n_jobs_option",
@@ -106,8 +107,8 @@ def table_options(function: Function) -> Function:
     return function
 
 
-def answer_json(answer: dict[str, Any]) -> None:
-    """Print an answer as one JSON object."""
+def answer_json(answer: dict[str, Any] | list[dict[str, Any]]) -> None:
+    """Print an answer as JSON."""
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     click.echo(json.dumps(answer, indent=2, ensure_ascii=not is_unicode))
 

@@ -15,17 +15,21 @@ the mask is changed, and no cycle can arise, so that nothing has to be repaired:
 Every structure that fulfils the constraints is still reached, by its own topological
 order, since that order is read as itself and all its arcs are read.
 
-The solutions of one generation have most families in common, so that equal ones are found
-here, where a set of parents is still a bit set, and asked for once.
+The solutions of one generation have most families in common, with each other and with those
+of the generations before, so that equal ones are found here, where a set of parents is
+still a bit set, and asked for once.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from coevo.jit import inlined, kernel
 
-__all__ = ["read_families", "read_order"]
+__all__ = ["Known", "read_families", "read_order"]
 
 
 @inlined
@@ -83,6 +87,14 @@ def _read_parents(order, upper, lower, first, last, rules, parents, n_parents):
             n_parents[child] += 1
 
 
+class Known(NamedTuple):
+    """Families that were read before; there is room for more."""
+
+    slots: NDArray[np.int32]  # a power of two, at most half full; -1 is empty
+    child: NDArray[np.int32]  # (capacity,)
+    parents: NDArray[np.uint64]  # (capacity, words), bit sets
+
+
 @inlined
 def _slot(slots, child_of, sets, child, parents):
     """Return the slot of a family, or the empty slot where it would go."""
@@ -105,13 +117,13 @@ def _slot(slots, child_of, sets, child, parents):
 
 
 @inlined
-def _members(child_of, sets, n_families, n_members, n):
-    """Return the families as a `FamilyBatch` wants them."""
+def _members(child_of, sets, first, last, n_members, n):
+    """Return families as a `FamilyBatch` wants them."""
     members = np.empty(n_members, dtype=np.int32)
-    start = np.empty(n_families + 1, dtype=np.int64)
+    start = np.empty(last - first + 1, dtype=np.int64)
     at = 0
-    for family in range(n_families):
-        start[family] = at
+    for family in range(first, last):
+        start[family - first] = at
         members[at] = child_of[family]
         at += 1
         for variable in range(n):
@@ -119,31 +131,30 @@ def _members(child_of, sets, n_families, n_members, n):
             if word & np.uint64(1):
                 members[at] = variable
                 at += 1
-    start[n_families] = at
+    start[last - first] = at
     return members, start
 
 
 @kernel
-def read_families(orders, order_of, bits, mask_of, rules, slots, which):
-    """Return the distinct families of all solutions as the members and starts of a batch.
+def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which):
+    """Add the new families of all solutions; return them as members and starts of a batch.
 
     Solution s joins order ``order_of[s]`` with mask ``mask_of[s]``; ``which[s, v]`` is
-    overwritten with the number of the family of variable v. `bits` holds the set bits of
-    all masks: mask m has bits ``begin[m]`` to ``begin[m + 1]``, each from position
-    ``upper[b]`` to position ``lower[b]``, in the order of the string. `rules` are the
-    matrices of `ArcRules`, whether any arc is required, and the limit. `slots` are all -1,
-    a power of two and at least twice as many as there are families.
+    overwritten with the number of the family of variable v among those known. `bits` holds
+    the set bits of all masks: mask m has bits ``begin[m]`` to ``begin[m + 1]``, each from
+    position ``upper[b]`` to position ``lower[b]``, in the order of the string. `rules` are
+    the matrices of `ArcRules`, whether any arc is required, and the limit. `known` has room
+    for all families of all solutions beside the `n_known` that it holds.
     """
     begin, upper, lower = bits
+    slots, child_of, sets = known.slots, known.child, known.parents
     n = orders.shape[1]
-    n_words = (n + 63) >> 6
+    n_words = sets.shape[1]
     order = np.empty(n, dtype=np.int64)
     waiting = np.empty(n, dtype=np.int64)
     n_parents = np.empty(n, dtype=np.int64)
     parents = np.empty((n, n_words), dtype=np.uint64)
-    child_of = np.empty(which.size, dtype=np.int32)
-    sets = np.empty((which.size, n_words), dtype=np.uint64)
-    n_families = np.int64(0)
+    n_families = n_known
     n_members = np.int64(0)
     for solution in range(len(order_of)):
         if rules[2]:
@@ -163,4 +174,4 @@ def read_families(orders, order_of, bits, mask_of, rules, slots, which):
                 n_families += 1
                 n_members += 1 + n_parents[child]
             which[solution, child] = slots[slot]
-    return _members(child_of, sets, n_families, n_members, n)
+    return _members(child_of, sets, n_known, n_families, n_members, n)

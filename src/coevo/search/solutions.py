@@ -1,8 +1,9 @@
 """Many solutions at once: pairs of orders and masks in, scores out.
 
 A generation is scored as one batch. Its solutions are read by a kernel into families, of
-which equal ones are asked for once, and the scorer computes those that it does not know
-yet. Very large generations are cut into parts to bound memory; that changes no score.
+which only those are asked for that no recent generation had; the scorer computes those that
+it does not know either. Very large generations are cut into parts to bound memory; that
+changes no score.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch
 from coevo.search.contract import Problem
-from coevo.search.decode_kernels import read_families
+from coevo.search.decode_kernels import Known, read_families
 from coevo.search.encoding import n_bits
 from coevo.search.operators import Chosen, Masks, Orders, Scores
 
 __all__ = ["SolutionScorer"]
 
 FAMILIES_A_PART = 1 << 17
+RECENT_FAMILIES = 1 << 14  # that are kept at hand; what this much memory takes stays in the CPU
+
+Bits = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 class SolutionScorer:
@@ -33,6 +37,18 @@ class SolutionScorer:
         self._upper, self._lower = np.triu_indices(self._n, k=1)
         any_required = bool(rules.required.any())
         self._rules = (rules.allowed, rules.required, any_required, rules.max_parents)
+        self._start_over(0)
+
+    def _start_over(self, room: int) -> None:
+        """Forget the families that were read; make room for as many, and the recent ones."""
+        capacity = room + RECENT_FAMILIES
+        self._known = Known(
+            slots=np.full(2 << (capacity - 1).bit_length(), -1, dtype=np.int32),
+            child=np.empty(capacity, dtype=np.int32),
+            parents=np.empty((capacity, (self._n + 63) // 64), dtype=np.uint64),
+        )
+        self._local = np.empty(capacity)  # the local score of each
+        self._n_known = 0
 
     def scores(self, orders: Orders, order_of: Chosen, masks: Masks, mask_of: Chosen) -> Scores:
         """Return the score of each solution: order ``order_of[s]`` with ``mask_of[s]``."""
@@ -41,42 +57,39 @@ class SolutionScorer:
         step = max(1, FAMILIES_A_PART // self._n)
         for begin in range(0, len(order_of), step):
             part = slice(begin, begin + step)
-            batch, which = self._families(orders, order_of[part], bits, mask_of[part])
-            scores[part] = self._problem.scorer.local_scores(batch)[which].sum(axis=1)
+            local = self._local_scores(orders, order_of[part], bits, mask_of[part])[0]
+            scores[part] = local.sum(axis=1)
         return scores
 
     def structure(self, order: Orders, mask: Masks) -> tuple[NDArray[np.bool_], float]:
         """Return the adjacency matrix and the exact score of one solution."""
         one = np.zeros(1, dtype=np.int64)
-        batch, which = self._families(order[None], one, self._set_bits(mask[None]), one)
-        local = self._problem.scorer.local_scores(batch)[which[0]]
-        adjacency = np.zeros((self._n, self._n), dtype=np.bool_)
-        child = np.repeat(batch.members[batch.start[:-1]], np.diff(batch.start))
-        adjacency[batch.members, child] = True
-        np.fill_diagonal(adjacency, False)
-        return adjacency, math.fsum(local)
+        local, which = self._local_scores(order[None], one, self._set_bits(mask[None]), one)
+        words = self._known.parents[which[0]]  # (n, words), of each child
+        bits = np.unpackbits(words.view(np.uint8), axis=1, count=self._n, bitorder="little")
+        return bits.T.astype(np.bool_), math.fsum(local[0])
 
-    def _set_bits(
-        self, masks: Masks
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def _set_bits(self, masks: Masks) -> Bits:
         """Return where the bits of each mask begin, and the two positions of each bit."""
-        length = n_bits(self._n)
-        if length == 0:
-            none = np.empty(0, dtype=np.int64)
-            return np.zeros(len(masks) + 1, dtype=np.int64), none, none
-        mask, bit = np.divmod(np.flatnonzero(masks), length)
-        begin = np.searchsorted(mask, np.arange(len(masks) + 1))
+        begin = np.zeros(len(masks) + 1, dtype=np.int64)
+        np.cumsum(masks.sum(axis=1), out=begin[1:])
+        first = np.repeat(np.arange(len(masks)) * n_bits(self._n), np.diff(begin))
+        bit = np.flatnonzero(masks) - first
         return begin, self._upper[bit], self._lower[bit]
 
-    def _families(
-        self,
-        orders: Orders,
-        order_of: Chosen,
-        bits: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-        mask_of: Chosen,
-    ) -> tuple[FamilyBatch, NDArray[np.int32]]:
-        """Return the distinct families, and which of them each solution has."""
+    def _local_scores(
+        self, orders: Orders, order_of: Chosen, bits: Bits, mask_of: Chosen
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Return the local scores of all solutions, and which known family each is of."""
         which = np.empty((len(order_of), self._n), dtype=np.int32)
-        slots = np.full(2 << (which.size - 1).bit_length(), -1, dtype=np.int32)
-        read = read_families(orders, order_of, bits, mask_of, self._rules, slots, which)
-        return FamilyBatch(*read), which
+        if self._n_known + which.size > len(self._local):
+            self._start_over(which.size)
+        n_known, self._n_known = self._n_known, len(self._local)  # until the scores are there
+        members, start = read_families(
+            orders, order_of, bits, mask_of, self._rules, self._known, np.int64(n_known), which
+        )
+        n_new = len(start) - 1
+        scores = self._problem.scorer.local_scores(FamilyBatch(members, start))
+        self._local[n_known : n_known + n_new] = scores
+        self._n_known = n_known + n_new
+        return self._local[which], which

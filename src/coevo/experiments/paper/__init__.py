@@ -1,0 +1,118 @@
+"""The experiments of the 2011 paper: CCGA against K2 on Alarm and Insurance.
+
+`run_paper` does the runs that a folder does not hold yet, keeps each as it ends, and writes
+tables, figures and a page about them. What every number means stands in `summary`, what the
+paper printed in `published`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.errors import bad_parameter
+from coevo.experiments.paper.figures import convergence_figure
+from coevo.experiments.paper.journal import Journal
+from coevo.experiments.paper.page import figure_stem, folder_page, table_stem
+from coevo.experiments.paper.plan import DataSet, Job, Paper
+from coevo.experiments.paper.runs import RunRecord, original_score, run_one
+from coevo.experiments.paper.summary import Summary, summarise
+from coevo.experiments.paper.tables import (
+    convergence_table,
+    numbers_table,
+    result_table,
+    times_table,
+)
+from coevo.files import replacing
+from coevo.interrupts import gentle_interrupts
+from coevo.io import check_run_folder
+from coevo.networks import open_network
+from coevo.parallel import run_jobs
+from coevo.report import require_matplotlib, write_figure
+
+__all__ = ["Paper", "PaperResult", "RunRecord", "run_paper"]
+
+Tell = Callable[[RunRecord, int, int], object]  # a run, how many are done, how many there are
+
+
+@dataclass(frozen=True)
+class PaperResult:
+    """What came out; `summaries` are empty if the runs were interrupted."""
+
+    summaries: tuple[Summary, ...]
+    n_done: int
+    n_runs: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every run was done."""
+        return self.n_done == self.n_runs
+
+
+def run_paper(
+    paper: Paper,
+    folder: Path,
+    *,
+    n_jobs: int = 1,
+    figures: bool = True,
+    tell: Tell = lambda record, done, total: None,
+) -> PaperResult:
+    """Do the experiment, or what is left of it, and write its tables and figures.
+
+    Everything is checked before the first run. Ctrl-C ends after the runs under way and
+    keeps them; the same call then goes on.
+    """
+    if n_jobs < 1:
+        raise bad_parameter("n_jobs", "paper", "an int >= 1", n_jobs)
+    if figures:
+        require_matplotlib()
+    for network in paper.networks:
+        open_network(network)
+    check_run_folder(folder)
+    journal = Journal(folder, paper)
+    journal.open()
+    jobs = paper.jobs()
+    missing = [job for job in jobs if job.key not in journal.records]
+    _do(missing, journal, len(jobs), n_jobs, tell)
+    journal.put_in_order()
+    n_done = sum(job.key in journal.records for job in jobs)
+    if n_done < len(jobs):
+        return PaperResult((), n_done, len(jobs))
+    summaries = tuple(_summary(data, jobs, journal, paper) for data in paper.data_sets())
+    _write(paper, summaries, folder, figures)
+    return PaperResult(summaries, n_done, len(jobs))
+
+
+def _do(missing: list[Job], journal: Journal, n_runs: int, n_jobs: int, tell: Tell) -> None:
+    """Do the runs that are missing and keep each one."""
+    done = n_runs - len(missing)
+    with gentle_interrupts() as interrupts:
+        for record in run_jobs(run_one, missing, n_jobs, stop=lambda: interrupts.asked):
+            journal.add(record)
+            done += 1
+            tell(record, done, n_runs)
+
+
+def _summary(data: DataSet, jobs: list[Job], journal: Journal, paper: Paper) -> Summary:
+    records = [journal.records[job.key] for job in jobs if job.data == data]
+    return summarise(data, original_score(data), records, paper.generations)
+
+
+def _write(paper: Paper, summaries: tuple[Summary, ...], folder: Path, figures: bool) -> None:
+    """Write tables, figures and the page of the folder."""
+    tables = {}
+    for network in paper.networks:
+        own = [summary for summary in summaries if summary.data.network == network]
+        tables[network] = result_table(network, own)
+        tables[network].write(folder / table_stem(network))
+        if figures:
+            write_figure(convergence_figure(own, paper.runs), folder / figure_stem(network))
+    times_table(summaries).write(folder / "times")
+    for name, text in (
+        ("results.csv", numbers_table(summaries).csv()),
+        ("convergence.csv", convergence_table(summaries).csv()),
+        ("README.md", folder_page(paper, summaries, tables, figures)),
+    ):
+        with replacing(folder / name) as stream:
+            stream.write(text.encode())

@@ -1,0 +1,95 @@
+"""Pictures, drawn by matplotlib without a screen; the same numbers give the same bytes.
+
+matplotlib is an extra. No state of its own is touched, so that a caller's plots keep their
+looks.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.errors import require
+from coevo.files import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["band_panel", "new_figure", "require_matplotlib", "write_figure"]
+
+# Distinct in print without colour, and for the colour-blind (Okabe and Ito).
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#555555"
+STYLE: Any = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.5,
+    "legend.frameon": False,
+    "svg.hashsalt": "coevo",  # else the names inside differ from run to run
+    "svg.fonttype": "none",
+}
+
+
+def require_matplotlib() -> None:
+    """Raise `DependencyError` unless matplotlib is installed."""
+    require("matplotlib", "matplotlib", "plot")
+
+
+def new_figure(n_panels: int, width: float = 3.3, height: float = 2.9) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels side by side, sizes in inches a panel."""
+    require_matplotlib()
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        figure = Figure(figsize=(width * n_panels, height), layout="constrained")
+        panels = figure.subplots(1, n_panels, squeeze=False)
+    return figure, list(panels[0])
+
+
+def band_panel(
+    panel: Axes,
+    curve: NDArray[np.float64],
+    band: tuple[NDArray[np.float64], NDArray[np.float64]],
+    lines: dict[str, float],
+    label: str,
+) -> None:
+    """Draw a curve over generations in a band, and horizontal lines by name."""
+    from matplotlib import rc_context
+
+    with rc_context(STYLE):
+        generations = np.arange(len(curve))
+        panel.fill_between(generations, *band, color=BLUE, alpha=0.2, linewidth=0)
+        panel.plot(generations, curve, color=BLUE, linewidth=1.6, label=label)
+        for (name, value), colour, dashes in zip(
+            lines.items(), (ORANGE, GREY), ("--", ":"), strict=False
+        ):
+            panel.axhline(value, color=colour, linestyle=dashes, linewidth=1.3, label=name)
+        panel.set_xlabel("generation")
+        panel.yaxis.set_major_formatter("{x:,.0f}")
+        panel.margins(x=0)
+
+
+def write_figure(figure: Figure, stem: Path) -> list[Path]:
+    """Write ``stem.png`` and ``stem.svg``, whole or not at all."""
+    from matplotlib import rc_context
+
+    written = []
+    for kind in ("png", "svg"):
+        path = stem.with_name(f"{stem.name}.{kind}")
+        metadata = {"Date": None} if kind == "svg" else {"Software": None}
+        with rc_context(STYLE), replacing(path) as stream:
+            figure.savefig(stream, format=kind, dpi=200, metadata=metadata)
+        written.append(path)
+    return written

@@ -1,0 +1,110 @@
+"""One table, three formats: Markdown to read, LaTeX to publish, CSV to compute with."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.files import replacing
+
+__all__ = ["Table"]
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "<": "$<$",
+        ">": "$>$",
+    }
+)
+
+
+_GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
+
+
+def _plain_number(cell: str) -> str:
+    """Return a cell as a program reads it."""
+    return cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as text, under headers; the first `n_labels` columns are labels.
+
+    Examples
+    --------
+    >>> table = Table(["name", "score"], [["a_b", "-1.50"]], caption="Scores.")
+    >>> print(table.markdown())
+    Scores.
+    <BLANKLINE>
+    | name | score |
+    |---|---:|
+    | a_b | -1.50 |
+    <BLANKLINE>
+    """
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    n_labels: int = 1
+
+    def markdown(self) -> str:
+        """Return a Markdown table, its caption above it."""
+        ruler = "|" + "---|" * self.n_labels + "---:|" * (len(self.headers) - self.n_labels)
+        lines = [f"| {' | '.join(self.headers)} |", ruler]
+        lines += [
+            f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+            for row in self.rows
+        ]
+        return f"{self.caption}\n\n" * bool(self.caption) + "\n".join(lines) + "\n"
+
+    def latex(self) -> str:
+        r"""Return a LaTeX table that needs no package: tabular and \hline."""
+        columns = "l" * self.n_labels + "r" * (len(self.headers) - self.n_labels)
+        head, *body = (
+            " & ".join(cell.translate(_LATEX) for cell in row) + r" \\"
+            for row in [self.headers, *self.rows]
+        )
+        return "\n".join(
+            [
+                r"\begin{table}",
+                r"\centering",
+                rf"\caption{{{self.caption.translate(_LATEX)}}}",
+                rf"\begin{{tabular}}{{{columns}}}",
+                r"\hline",
+                head,
+                r"\hline",
+                *body,
+                r"\hline",
+                r"\end{tabular}",
+                r"\end{table}",
+                "",
+            ]
+        )
+
+    def csv(self) -> str:
+        """Return comma-separated values with a header; numbers without commas inside."""
+        stream = io.StringIO()
+        rows = [[_plain_number(cell) for cell in row] for row in self.rows]
+        csv.writer(stream, lineterminator="\n").writerows([self.headers, *rows])
+        return stream.getvalue()
+
+    def write(self, stem: Path) -> list[Path]:
+        """Write ``stem.md``, ``stem.tex`` and ``stem.csv``."""
+        written = []
+        for suffix, text in (
+            (".md", self.markdown()),
+            (".tex", self.latex()),
+            (".csv", self.csv()),
+        ):
+            path = stem.with_name(stem.name + suffix)
+            with replacing(path) as stream:
+                stream.write(text.encode())
+            written.append(path)
+        return written

@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 .PHONY: help demo test check bench clean
 
 help:
-	@echo "make demo   set up, sample the Alarm network and score its structure"
+	@echo "make demo   set up, sample the Alarm network and learn it back"
 	@echo "make test   set up, then format, lint, types and all tests"
 	@echo "make check  format, lint and types only"
 	@echo "make bench  local scores a second, beside the peers"
@@ -23,7 +23,7 @@ $(BIN)/python:
 
 $(VENV)/installed: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Setting up .venv (once) ..."
-	@$(PIP) --editable .
+	@$(PIP) --editable '.[plot]'
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed

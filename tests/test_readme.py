@@ -36,13 +36,12 @@ def test_the_commands(folder, monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", shlex.split(command))
         main()
         assert "Error" not in capsys.readouterr().err
-    assert (folder / "alarm.bif").exists()
+    assert (folder / "patients.bif.gz").exists()
 
 
 def test_the_python(folder):
-    coevo.write_data(coevo.sample(coevo.load_network("alarm"), 5000, 7), "alarm.csv")
     (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     names = {}
     exec(block, names)
-    assert names["model"].dag == names["alarm"].dag
-    assert names["table"] == names["rows"]
+    assert names["found"].stop_reason == "time"
+    assert coevo.read_bif("model.bif").dag == names["found"].dag

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inlined, kernel
+from coevo.jit import inlined, kernel, popcount
 
 __all__ = ["Known", "read_families", "read_order"]
 
@@ -63,14 +63,20 @@ def read_order(order, required, waiting, read):
 
 @inlined
 def _read_parents(order, upper, lower, first, last, rules, parents, n_parents):
-    """Overwrite ``parents[v]``, a bit set, and their number, for each variable v."""
-    allowed, required, any_required, max_parents = rules
+    """Overwrite ``parents[v]``, a bit set, for each variable v; `n_parents` is scratch."""
+    allowed, required, any_required, any_rule, max_parents = rules
     n, n_words = parents.shape
     one = np.uint64(1)
     for child in range(n):
-        n_parents[child] = 0
         for word in range(n_words):
             parents[child, word] = np.uint64(0)
+    if not any_rule:
+        for bit in range(first, last):
+            parent, child = order[upper[bit]], order[lower[bit]]
+            parents[child, parent >> 6] |= one << np.uint64(parent & 63)
+        return
+    for child in range(n):
+        n_parents[child] = 0
         if any_required:
             for parent in range(n):
                 if required[parent, child]:
@@ -78,11 +84,8 @@ def _read_parents(order, upper, lower, first, last, rules, parents, n_parents):
                     n_parents[child] += 1
     for bit in range(first, last):
         parent, child = order[upper[bit]], order[lower[bit]]
-        if (
-            n_parents[child] < max_parents
-            and allowed[parent, child]
-            and not (any_required and required[parent, child])
-        ):
+        is_free = allowed[parent, child] and not required[parent, child]
+        if is_free and n_parents[child] < max_parents:
             parents[child, parent >> 6] |= one << np.uint64(parent & 63)
             n_parents[child] += 1
 
@@ -117,8 +120,12 @@ def _slot(slots, child_of, sets, child, parents):
 
 
 @inlined
-def _members(child_of, sets, first, last, n_members, n):
+def _members(child_of, sets, first, last, n):
     """Return families as a `FamilyBatch` wants them."""
+    n_members = last - first
+    for family in range(first, last):
+        for word in range(sets.shape[1]):
+            n_members += popcount(sets[family, word])
     members = np.empty(n_members, dtype=np.int32)
     start = np.empty(last - first + 1, dtype=np.int64)
     at = 0
@@ -143,8 +150,9 @@ def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which)
     overwritten with the number of the family of variable v among those known. `bits` holds
     the set bits of all masks: mask m has bits ``begin[m]`` to ``begin[m + 1]``, each from
     position ``upper[b]`` to position ``lower[b]``, in the order of the string. `rules` are
-    the matrices of `ArcRules`, whether any arc is required, and the limit. `known` has room
-    for all families of all solutions beside the `n_known` that it holds.
+    the matrices of `ArcRules`, whether any arc is required, whether there is any rule at
+    all, and the limit. `known` has room for all families of all solutions beside the
+    `n_known` that it holds.
     """
     begin, upper, lower = bits
     slots, child_of, sets = known.slots, known.child, known.parents
@@ -155,7 +163,6 @@ def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which)
     n_parents = np.empty(n, dtype=np.int64)
     parents = np.empty((n, n_words), dtype=np.uint64)
     n_families = n_known
-    n_members = np.int64(0)
     for solution in range(len(order_of)):
         if rules[2]:
             _read_order(orders[order_of[solution]], rules[1], waiting, order)
@@ -172,6 +179,5 @@ def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which)
                 for word in range(n_words):
                     sets[n_families, word] = parents[child, word]
                 n_families += 1
-                n_members += 1 + n_parents[child]
             which[solution, child] = slots[slot]
-    return _members(child_of, sets, n_known, n_families, n_members, n)
+    return _members(child_of, sets, n_known, n_families, n)

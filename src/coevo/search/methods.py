@@ -6,12 +6,17 @@ from typing import Any
 
 from coevo.errors import bad_choice, bad_parameter
 from coevo.search.ccga import CCGA
+from coevo.search.ccma import CCMA
 from coevo.search.contract import Method
+from coevo.search.hill_climb import HillClimb
 from coevo.search.k2 import K2
+from coevo.search.tabu import Tabu
 
 __all__ = ["METHODS", "make_method"]
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (CCGA, K2)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method for method in (CCGA, CCMA, HillClimb, K2, Tabu)
+}
 
 
 def make_method(method: str | Method, owner: str, **settings: Any) -> Method:
@@ -19,10 +24,10 @@ def make_method(method: str | Method, owner: str, **settings: Any) -> Method:
 
     >>> make_method("ccga", "learn", population=50).name
     'ccga'
-    >>> make_method("ccgo", "learn")
+    >>> make_method("tabo", "learn")
     Traceback (most recent call last):
-    coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'k2'; got 'ccgo'. \
-Did you mean 'ccga'?
+    coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'ccma', \
+'hill_climb', 'k2', 'tabu'; got 'tabo'. Did you mean 'tabu'?
     """
     if isinstance(method, Method) and not settings:
         return method

@@ -36,7 +36,10 @@ class SolutionScorer:
         self._n = problem.n_variables
         self._upper, self._lower = np.triu_indices(self._n, k=1)
         any_required = bool(rules.required.any())
-        self._rules = (rules.allowed, rules.required, any_required, rules.max_parents)
+        any_rule = any_required or rules.max_parents < self._n - 1
+        any_rule |= not bool((rules.allowed | np.eye(self._n, dtype=np.bool_)).all())
+        limit = rules.max_parents
+        self._rules = (rules.allowed, rules.required, any_required, any_rule, limit)
         self._start_over(0)
 
     def _start_over(self, room: int) -> None:
@@ -71,10 +74,10 @@ class SolutionScorer:
 
     def _set_bits(self, masks: Masks) -> Bits:
         """Return where the bits of each mask begin, and the two positions of each bit."""
-        begin = np.zeros(len(masks) + 1, dtype=np.int64)
-        np.cumsum(masks.sum(axis=1), out=begin[1:])
-        first = np.repeat(np.arange(len(masks)) * n_bits(self._n), np.diff(begin))
-        bit = np.flatnonzero(masks) - first
+        length = n_bits(self._n)
+        flat = np.flatnonzero(masks)
+        begin = np.searchsorted(flat, length * np.arange(len(masks) + 1))
+        bit = flat - length * np.repeat(np.arange(len(masks)), np.diff(begin))
         return begin, self._upper[bit], self._lower[bit]
 
     def _local_scores(

@@ -1,0 +1,183 @@
+"""How CCMA breeds its two species: orders by crossing and shaking, masks row by row.
+
+A row of a mask is a set of parents of one child that deserves to be extended, that is,
+scored with every further variable. Where rows come from is what the mask species is about:
+
+- *response*: the parents that a good order has chosen for the child, or all of them but one
+  (the neighbourhood of what works now);
+- *archive*: the best family of the child that was never extended, whatever the orders say;
+- *probe*: a single variable, the most promising first, or the response with a random
+  variable beside it (pairs that only work together are found from here);
+- *cross*: the union of two rows of the mask population, or of one and a response.
+
+A row that was extended before would teach nothing, so that the next source is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.graph import ArcRules
+from coevo.search.archive import Archive, Row, mark_numbers
+from coevo.search.operators import Orders, cycle_crossover
+
+__all__ = ["RowBreeder", "breed_orders"]
+
+Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
+ROLES = ("response", "response", "archive", "probe", "probe", "cross", "cross", "cross")
+
+
+def breed_orders(rng: Generator, orders: Orders, n_children: int) -> Orders:
+    """Return new orders: two crossed by rank or by cycles, or one shaken.
+
+    `orders` stand from the best to the worst; better ones are chosen more often.
+    """
+    size, n = orders.shape
+    places = np.argsort(orders, axis=1)
+    children = np.empty((n_children, n), dtype=np.int64)
+    for i in range(n_children):
+        # The lesser of two draws prefers the better half.
+        one, two = rng.integers(size, size=(2, 2)).min(axis=0)
+        kind = rng.random()
+        if kind < 0.45 and one != two:
+            mixed = np.where(rng.random(n) < 0.5, places[one], places[two])
+            children[i] = np.argsort(mixed + rng.random(n))
+        elif kind < 0.6 and one != two:
+            pair = cycle_crossover(rng, orders[one][None], orders[two][None], 1.0)
+            children[i] = pair[int(rng.integers(2))][0]
+        else:
+            shaken = places[one].astype(np.float64)
+            moved = rng.choice(n, size=min(n, 2 + int(rng.integers(max(1, n // 5)))), replace=False)
+            shaken[moved] = rng.random(len(moved)) * n
+            children[i] = np.argsort(shaken, kind="stable")
+    return children
+
+
+class RowBreeder:
+    """Breeds the rows of one generation.
+
+    Parameters
+    ----------
+    rng : Generator
+        Of the mask species in this generation.
+    rules : ArcRules
+        What rows must keep to.
+    archive : Archive
+        The families that are known, and what was extended.
+    choice : array
+        The families that the orders have chosen, the best order first.
+    masks : array
+        The population, ``[mask, parent, child]``.
+    probes : array
+        For each child all others, the most promising first.
+    """
+
+    def __init__(
+        self,
+        rng: Generator,
+        rules: ArcRules,
+        archive: Archive,
+        choice: Choice,
+        masks: NDArray[np.bool_],
+        probes: NDArray[np.int32],
+    ) -> None:
+        self._rng, self._rules, self._archive = rng, rules, archive
+        self._choice, self._masks, self._probes = choice, masks, probes
+        self._is_free = not rules.required.any() and bool(
+            (rules.allowed | np.eye(len(rules.allowed), dtype=np.bool_)).all()
+        )
+        as_child, as_parent = mark_numbers(len(rules.allowed))
+        self._as_child, self._as_parent = as_child.tolist(), as_parent.tolist()
+        self._known = set(archive.extended.tolist())
+        self._new_families = self._by_child(archive.marks(), archive.children())
+        self._new_singles = [self._singles(child) for child in range(len(probes))]
+
+    def _by_child(self, marks: NDArray[np.uint64], children: NDArray[np.int64]) -> list[list[int]]:
+        """Return for each child its families that were never extended, the worst first."""
+        is_new = ~np.isin(marks, self._archive.extended) & (self._archive.score > -np.inf)
+        found: list[list[int]] = [[] for _ in range(len(self._probes))]
+        for family in np.flatnonzero(is_new)[::-1].tolist():
+            found[children[family]].append(family)
+        return found
+
+    def _singles(self, child: int) -> list[int]:
+        """Return the single variables that were never extended, the most promising last."""
+        own, number = self._as_child[child], self._as_parent
+        others = self._probes[child, ::-1].tolist()
+        return [other for other in others if own ^ number[other] not in self._known]
+
+    def rows(self, pairs: list[tuple[int, int]]) -> list[Row]:
+        """Return rows to extend, at most one for each pair of a mask and a child."""
+        found = []
+        for mask, child in pairs:
+            for parents in self._candidates(mask, child):
+                row = (child, self._legal(child, parents))
+                if self._is_new(row):
+                    found.append(row)
+                    break
+        return found
+
+    def _is_new(self, row: Row) -> bool:
+        """Return whether a row was never extended nor bred, and know it from now on."""
+        mark = self._as_child[row[0]]
+        for parent in row[1]:
+            mark ^= self._as_parent[parent]
+        if mark in self._known:
+            return False
+        self._known.add(mark)
+        return True
+
+    def _legal(self, child: int, parents: set[int]) -> tuple[int, ...]:
+        """Return parents that the rules allow, with the required ones, ascending."""
+        rules = self._rules
+        if self._is_free and len(parents) <= rules.max_parents:
+            return tuple(sorted(parents))
+        needed = set(np.flatnonzero(rules.required[:, child]).tolist())
+        free = sorted(parent for parent in parents - needed if rules.allowed[parent, child])
+        room = rules.max_parents - len(needed)
+        if len(free) > room:
+            free = self._rng.choice(free, size=room, replace=False).tolist()
+        return tuple(sorted([*needed, *free]))
+
+    def _candidates(self, mask: int, child: int) -> Iterator[set[int]]:
+        """Yield rows from the source of a mask, then from the others."""
+        rng, role = self._rng, ROLES[mask % len(ROLES)]
+        order = 0 if mask == 0 else int(rng.integers(len(self._choice)))
+        response = self._archive.parents_of(int(self._choice[order, child]))
+        if role == "cross":
+            yield self._crossed(child, response)
+        if role == "probe" and rng.random() < 0.5:
+            yield {*response, self._promising(child)}
+        if role in ("response", "cross"):
+            yield set(response)
+            for left_out in rng.permutation(len(response)):
+                yield set(response[:left_out] + response[left_out + 1 :])
+        families, singles = self._new_families[child], self._new_singles[child]
+        while families and role != "probe":
+            yield set(self._archive.parents_of(families.pop()))
+        while singles:
+            yield {singles.pop()}
+        while families:
+            yield set(self._archive.parents_of(families.pop()))
+        yield {*response, self._promising(child)}
+
+    def _crossed(self, child: int, response: tuple[int, ...]) -> set[int]:
+        """Return the union of two rows, without a few if it is much larger than both."""
+        rng, rows = self._rng, self._masks[:, :, child]
+        one = set(np.flatnonzero(rows[rng.integers(len(rows))]).tolist())
+        two = set(response)
+        if rng.random() < 0.5:
+            two = set(np.flatnonzero(rows[rng.integers(len(rows))]).tolist())
+        union, limit = sorted(one | two), max(len(one), len(two)) + 2
+        if len(union) > limit:
+            union = rng.choice(union, size=limit, replace=False).tolist()
+        return set(union)
+
+    def _promising(self, child: int) -> int:
+        """Return a variable; those that gain much by themselves more often."""
+        others = self._probes[child]
+        return int(others[self._rng.integers(len(others), size=2).min()])

@@ -1,0 +1,330 @@
+"""CCMA: cooperative coevolution with local search, an archive and computed partners.
+
+What stays of the 2011 paper: two species, orders and connectivity masks, each judged by its
+cooperation with the other; an order and a set of families are always a DAG, so that there
+are no cycles and nothing is repaired. What is different, and why:
+
+- **A mask is about pairs of variables**, not of positions: a row a child, the parents that
+  deserve a closer look. Moving a variable in an order no longer scrambles everyone's
+  parents.
+- **The partner of an order is computed.** Both species share an archive of scored families
+  (`coevo.search.archive`); the best connectivity for an order is looked up in it.
+- **Orders climb** by moving one variable at a time to its best place, with the best
+  response at each place (`coevo.search.order_kernels`).
+- **Masks decide which families are scored at all.** Each generation extends their rows: a
+  row is scored with every further variable, all in one batch. There is no limit on parents
+  and no list of candidates: families grow as long as a further parent gains something. A
+  row is credited with what its families would gain for the partner orders, child by child,
+  and the rows with the highest credit survive, whichever mask they came from
+  (`coevo.search.breeding`).
+- **The start is greedy**: the first generations are hill climbing, so that there is a good
+  structure after tens of milliseconds; evolution begins from it.
+- **Stalls end in a refill**: the best orders stay, the others are drawn anew.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.search.archive import Archive, Row, flat_sets
+from coevo.search.breeding import RowBreeder, breed_orders
+from coevo.search.climbing import LEAST_GAIN, Climb
+from coevo.search.contract import Info, Method, Problem, Search, SearchState
+from coevo.search.decode_kernels import read_order
+from coevo.search.encoding import pair_of
+from coevo.search.extension import Extensions, extend, learned
+from coevo.search.hill_climb import MOVES_A_STEP, check_counts, climb_up
+from coevo.search.operators import Orders
+from coevo.search.order_kernels import climb_orders
+
+__all__ = ["CCMA", "CCMAState"]
+
+FAMILIES_A_GENERATION = 1 << 16  # that are scored at most, so that steps stay short
+VARIABLES_A_GENERATION = 6000  # places that climbing orders have, over all orders
+FEWEST_ORDERS = 4
+
+
+@dataclass(frozen=True)
+class CCMAState(SearchState):
+    """Both species and the archive; before evolution begins, the climb that it starts from."""
+
+    is_climbing: bool
+    gains: NDArray[np.float64]  # (n, n), of the climb; empty once it has ended
+    local: NDArray[np.float64]  # (n,), of the climb
+    orders: Orders  # (n_orders, n), best first
+    choice: NDArray[np.int64]  # (n_orders, n), the family of each child under each order
+    masks: NDArray[np.bool_]  # (n_masks, n, n), [mask, parent, child]
+    credit: NDArray[np.float64]  # (n_masks, n), of each row
+    probes: NDArray[np.int32]  # (n, n - 1), for each child all others, most promising first
+    begin: NDArray[np.int64]  # the archive, see `Archive`
+    family_scores: NDArray[np.float64]
+    start: NDArray[np.int64]
+    parents: NDArray[np.int32]
+    extended: NDArray[np.uint64]
+
+    @property
+    def archive(self) -> Archive:
+        """The families that are known."""
+        return Archive(self.begin, self.family_scores, self.start, self.parents, self.extended)
+
+
+@dataclass(frozen=True)
+class CCMA(Method):
+    """Settings of CCMA.
+
+    Parameters
+    ----------
+    orders, masks : int
+        Individuals of each species. Large networks get fewer orders, see
+        `CCMASearch.n_orders`.
+    refill : int
+        After so many generations without anything better, all orders but the best are
+        drawn anew.
+    """
+
+    name: ClassVar[str] = "ccma"
+    state_type: ClassVar[type[SearchState]] = CCMAState
+    default_generations: ClassVar[int | None] = 100
+
+    orders: int = 20
+    masks: int = 8
+    refill: int = 12
+
+    def __post_init__(self) -> None:
+        check_counts(self, "CCMA", {"orders": 2, "masks": 1, "refill": 1})
+
+    def on(self, problem: Problem) -> CCMASearch:
+        """Return the search on a problem."""
+        return CCMASearch(self, problem)
+
+
+class CCMASearch(Search[CCMAState]):
+    """CCMA on a problem."""
+
+    def __init__(self, method: CCMA, problem: Problem) -> None:
+        self._method = method
+        self._problem = problem
+        self._n = problem.n_variables
+        affordable = max(FEWEST_ORDERS, VARIABLES_A_GENERATION // max(1, self._n))
+        self.n_orders = min(method.orders, affordable)
+        every = method.masks * self._n
+        self._rows_a_generation = max(1, min(every, FAMILIES_A_GENERATION // max(1, self._n)))
+
+    def start(self, rng: Generator) -> tuple[CCMAState, Info]:
+        """Return the required arcs alone, about to climb."""
+        n, method = self._n, self._method
+        climb = Climb(self._problem, self._problem.rules.required)
+        archive = Archive.empty(self._problem)
+        score = math.fsum(climb.local)
+        state = CCMAState(
+            generation=0,
+            evaluations=climb.evaluations,
+            improved=0,
+            score=score,
+            adjacency=climb.adjacency,
+            is_climbing=True,
+            gains=climb.gains,
+            local=climb.local,
+            orders=np.empty((0, n), dtype=np.int64),
+            choice=np.empty((0, n), dtype=np.int64),
+            masks=np.zeros((method.masks, n, n), dtype=np.bool_),
+            credit=np.full((method.masks, n), -np.inf),
+            probes=_ranked(climb.gains),
+            **_fields(archive),
+        )
+        return state, _info(state)
+
+    def step(self, rng: Generator, state: CCMAState) -> tuple[CCMAState, Info]:
+        """Climb on, or evolve both species by one generation."""
+        after = self._climbed(rng, state) if state.is_climbing else self._evolved(rng, state)
+        return after, _info(after)
+
+    def _climbed(self, rng: Generator, state: CCMAState) -> CCMAState:
+        """Make some moves of the climb; at its top, draw the first orders."""
+        climb = Climb(self._problem, state.adjacency, state.gains, state.local)
+        at_top = climb_up(climb, MOVES_A_STEP)
+        score = self._problem.score(climb.adjacency)
+        is_better = score > state.score
+        after = replace(
+            state,
+            generation=state.generation + 1,
+            evaluations=state.evaluations + climb.evaluations,
+            improved=state.generation + 1 if is_better else state.improved,
+            score=score if is_better else state.score,
+            adjacency=climb.adjacency if is_better else state.adjacency,
+            gains=climb.gains,
+            local=climb.local,
+        )
+        return self._settled(rng, after) if at_top else after
+
+    def _settled(self, rng: Generator, state: CCMAState) -> CCMAState:
+        """Return the state in which evolution begins: the climber's order and random ones."""
+        n, required = self._n, self._problem.rules.required
+        rows = [(v, tuple(np.flatnonzero(required[:, v]).tolist())) for v in range(n)]
+        found = extend(self._problem, rows)
+        top = [(v, tuple(np.flatnonzero(state.adjacency[:, v]).tolist())) for v in range(n)]
+        archive = learned(state.archive, found)
+        scores = self._problem.local_scores(state.adjacency)
+        none = np.empty(0, dtype=np.uint64)
+        sets = flat_sets([parents for _, parents in top])
+        archive = archive.with_families(np.arange(n), scores, *sets, none)
+        first = pair_of(self._problem.dag(state.adjacency), self._problem.names)[0]
+        drawn = [rng.permutation(n) for _ in range(self.n_orders - 1)]
+        orders = np.array([first, *drawn], dtype=np.int64).reshape(self.n_orders, n)
+        after = replace(
+            state,
+            is_climbing=False,
+            evaluations=state.evaluations + found.n_scored + n,
+            gains=np.empty((0, 0)),
+            local=np.empty(0),
+            **_fields(archive),
+        )
+        return self._with_orders(after, archive, *self._improved(rng, orders, archive))
+
+    def _evolved(self, rng: Generator, state: CCMAState) -> CCMAState:
+        """Return the next generation of both species."""
+        order_rng, mask_rng = rng.spawn(2)
+        rows = self._breeder(mask_rng, state).rows(self._pairs(state))
+        found = extend(self._problem, rows)
+        masks, credit = self._credited(mask_rng, state, found)
+        archive = learned(state.archive, found)
+        stalled = state.generation - state.improved
+        if stalled and stalled % self._method.refill == 0:
+            fresh = [order_rng.permutation(self._n) for _ in range(len(state.orders))]
+            bred = np.array(fresh, dtype=np.int64)
+            kept = state.orders[:1]
+        else:
+            bred = breed_orders(order_rng, state.orders, len(state.orders))
+            kept = state.orders
+        orders = np.concatenate([kept, bred])
+        after = replace(
+            state,
+            generation=state.generation + 1,
+            evaluations=state.evaluations + found.n_scored,
+            masks=masks,
+            credit=credit,
+        )
+        return self._with_orders(after, archive, *self._improved(order_rng, orders, archive))
+
+    def _improved(
+        self, rng: Generator, orders: Orders, archive: Archive
+    ) -> tuple[Orders, NDArray[np.int64]]:
+        """Return the orders after climbing, with the families that they choose."""
+        n, required = self._n, self._problem.rules.required
+        climbed = np.empty_like(orders)
+        waiting = np.empty(n, dtype=np.int64)
+        for i, order in enumerate(orders):
+            read_order(order, required, waiting, climbed[i])
+        choice = np.empty(orders.shape, dtype=np.int64)
+        visits = rng.permuted(np.tile(np.arange(n), (len(orders), 1)), axis=1)
+        climb_orders(climbed, visits, archive.families, LEAST_GAIN, choice)
+        return climbed, choice
+
+    def _with_orders(
+        self, state: CCMAState, archive: Archive, orders: Orders, choice: NDArray[np.int64]
+    ) -> CCMAState:
+        """Keep the best orders with distinct structures; note the best structure."""
+        totals = archive.score[choice].sum(axis=1)
+        ranked = np.argsort(-totals, kind="stable")
+        _, first = np.unique(choice[ranked], axis=0, return_index=True)
+        distinct = ranked[np.sort(first)]
+        others = ranked[~np.isin(ranked, distinct)]
+        kept = np.concatenate([distinct, others])[: self.n_orders]
+        score = math.fsum(archive.score[choice[kept[0]]])
+        is_better = score > state.score + LEAST_GAIN
+        return replace(
+            state,
+            improved=state.generation if is_better else state.improved,
+            score=score if is_better else state.score,
+            adjacency=self._structure(archive, choice[kept[0]]) if is_better else state.adjacency,
+            orders=orders[kept],
+            choice=choice[kept],
+            **_fields(archive),
+        )
+
+    def _structure(self, archive: Archive, choice: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return the adjacency matrix of the families that an order has chosen."""
+        adjacency = np.zeros((self._n, self._n), dtype=np.bool_)
+        for child, family in enumerate(choice):
+            adjacency[list(archive.parents_of(int(family))), child] = True
+        return adjacency
+
+    def _breeder(self, rng: Generator, state: CCMAState) -> RowBreeder:
+        return RowBreeder(
+            rng, self._problem.rules, state.archive, state.choice, state.masks, state.probes
+        )
+
+    def _pairs(self, state: CCMAState) -> list[tuple[int, int]]:
+        """Return the rows, as (mask, child), whose turn it is."""
+        every = self._method.masks * self._n
+        first = state.generation * self._rows_a_generation
+        numbers = (first + np.arange(self._rows_a_generation)) % every
+        return [divmod(int(number), self._n) for number in numbers]
+
+    def _credited(
+        self, rng: Generator, state: CCMAState, found: Extensions
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Judge the new rows by their partners; keep the best rows of each child.
+
+        A row is worth what its best family, with one more parent or without, would gain for
+        the best order or for a random one, whichever is more.
+        """
+        partners = [0, int(rng.integers(len(state.orders)))]
+        worth = np.full(len(found.rows), -np.inf)
+        children = np.array([child for child, _ in found.rows], dtype=np.int64)
+        for partner in partners:
+            place = np.argsort(state.orders[partner])
+            held = state.archive.score[state.choice[partner]]
+            before = place[None, :] < place[children][:, None]
+            best = np.where(before, found.wider, -np.inf).max(axis=1, initial=-np.inf)
+            best = np.maximum(best, found.scores)
+            for r, (child, parents) in enumerate(found.rows):
+                if all(place[parent] < place[child] for parent in parents):
+                    worth[r] = max(worth[r], best[r] - held[child])
+        return _survivors(state, found.rows, worth)
+
+
+def _survivors(
+    state: CCMAState, rows: tuple[Row, ...], worth: NDArray[np.float64]
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return the masks in which better new rows have taken the place of the worst ones."""
+    masks, credit = state.masks.copy(), state.credit / 2  # what was good once counts less
+    credit[state.credit < 0] = state.credit[state.credit < 0] * 2
+    for r in np.argsort(-worth, kind="stable"):
+        child, parents = rows[r]
+        worst = int(credit[:, child].argmin())
+        if worth[r] > credit[worst, child]:
+            masks[worst, :, child] = False
+            masks[worst, list(parents), child] = True
+            credit[worst, child] = worth[r]
+    return masks, credit
+
+
+def _fields(archive: Archive) -> dict[str, Any]:
+    """Return the archive as fields of a state."""
+    return {
+        "begin": archive.begin,
+        "family_scores": archive.score,
+        "start": archive.start,
+        "parents": archive.parents,
+        "extended": archive.extended,
+    }
+
+
+def _ranked(gains: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return for each child all other variables, from the one that gains most by itself."""
+    n = len(gains)
+    order = np.argsort(-gains.T, axis=1, kind="stable")
+    others = order[order != np.arange(n)[:, None]].reshape(n, max(0, n - 1))
+    ranked: NDArray[np.int32] = others.astype(np.int32)
+    return ranked
+
+
+def _info(state: CCMAState) -> Info:
+    return {"n_families": float(len(state.family_scores)), "n_extended": float(len(state.extended))}

@@ -1,0 +1,213 @@
+"""Single moves on a structure: add, delete or reverse an arc, and what each would gain.
+
+A `Climb` is a structure at work: beside its arcs it holds what toggling each possible
+parent of each variable would change (a matrix of gains), and which variables can be
+reached from which. A move changes the parents of one variable or two, so that only their
+columns are scored anew, as one batch. Choosing a move is then a matter of looking: no
+family is scored twice and no cycle searched for.
+
+`hill_climb` and `tabu` are made of these moves, and `ccma` starts from them. Of equally
+good moves a deletion comes before an addition and that before a reversal, then the first
+by name of parent and child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.score import FamilyBatch
+from coevo.search.contract import Problem
+
+__all__ = ["LEAST_GAIN", "Climb", "Move", "reachable"]
+
+LEAST_GAIN = 1e-9  # what round-off may pretend
+NEVER = -np.inf
+Kind = Literal["delete", "add", "reverse"]
+Adjacency = NDArray[np.bool_]  # (n, n), [parent, child]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A change of one arc, and what it gains."""
+
+    kind: Kind
+    parent: int
+    child: int
+    gain: float
+
+
+class Climb:
+    """A structure, changed in place by moves; the arrays given are copied."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        adjacency: Adjacency,
+        gains: NDArray[np.float64] | None = None,
+        local: NDArray[np.float64] | None = None,
+    ) -> None:
+        self._problem = problem
+        rules = problem.rules
+        self._may_add = rules.allowed & ~rules.required
+        self._may_delete = ~rules.required
+        self._max_parents = rules.max_parents
+        self.evaluations = 0
+        self.adjacency = adjacency.copy()
+        self.reach = reachable(adjacency)
+        if gains is None or local is None:
+            self.local = problem.local_scores(adjacency)
+            self.evaluations += len(self.local)
+            self.gains = np.full(adjacency.shape, NEVER)
+            self._score(range(len(adjacency)))
+        else:
+            self.gains, self.local = gains.copy(), local.copy()
+
+    def moves(self) -> dict[Kind, NDArray[np.float64]]:
+        """Return what each legal move gains, ``[parent, child]`` of the arc as it is now.
+
+        A reversal is checked for other paths only when it is chosen.
+        """
+        arcs, gains = self.adjacency, self.gains
+        n_parents = arcs.sum(axis=0)
+        has_room = n_parents < self._max_parents
+        can_add = ~arcs & self._may_add & ~self.reach.T & has_room
+        can_delete = arcs & self._may_delete
+        can_reverse = can_delete & self._may_add.T & has_room[:, None]
+        return {
+            "delete": np.where(can_delete, gains, NEVER),
+            "add": np.where(can_add, gains, NEVER),
+            "reverse": np.where(can_reverse, gains + gains.T, NEVER),
+        }
+
+    def best_move(self, forbidden: Adjacency | None = None) -> Move | None:
+        """Return the move with the highest gain, if there is any; it may be a loss.
+
+        `forbidden` are pairs, in either direction, that must stay as they are.
+        """
+        tables = self.moves()
+        if forbidden is not None:
+            for table in tables.values():
+                table[forbidden | forbidden.T] = NEVER
+        while True:
+            found = [_highest(kind, table) for kind, table in tables.items()]
+            best = max(found, key=lambda move: move.gain)  # the first kind of equal ones
+            if best.gain == NEVER:
+                return None
+            if self.is_legal(best):
+                return best
+            tables["reverse"][best.parent, best.child] = NEVER
+
+    def is_legal(self, move: Move) -> bool:
+        """Return whether one of `moves` leaves the structure without a cycle."""
+        return move.kind != "reverse" or not self._has_detour(move.parent, move.child)
+
+    def _has_detour(self, parent: int, child: int) -> bool:
+        """Return whether there is a path from parent to child beside their arc."""
+        return bool((self.adjacency[parent] & self.reach[:, child]).any())
+
+    def make(self, move: Move) -> None:
+        """Change the structure and score what has changed."""
+        parent, child = move.parent, move.child
+        self.adjacency[parent, child] = move.kind == "add"
+        self.local[child] += self.gains[parent, child]
+        changed = [child]
+        if move.kind == "reverse":
+            self.adjacency[child, parent] = True
+            self.local[parent] += self.gains[child, parent]
+            changed.append(parent)
+        if move.kind == "add":
+            before = self.reach[:, parent].copy()
+            before[parent] = True
+            after = self.reach[child].copy()
+            after[child] = True
+            self.reach |= np.outer(before, after)
+        else:
+            self.reach = reachable(self.adjacency)
+        self._score(changed)
+
+    def _score(self, children: Iterable[int]) -> None:
+        """Fill the columns of some children: what toggling each parent would gain."""
+        rules = self._problem.rules
+        pairs = []
+        toggled: list[tuple[NDArray[np.int64], int]] = []
+        for child in children:
+            parents = np.flatnonzero(self.adjacency[:, child])
+            is_parent = self.adjacency[:, child]
+            may_add = self._may_add[:, child] & (len(parents) < rules.max_parents)
+            others = np.flatnonzero((may_add | is_parent) & self._may_delete[:, child])
+            toggled.append((others, child))
+            pairs.append(toggle_families(child, parents, others))
+        batch = _joined(pairs)
+        scores = self._problem.scorer.local_scores(batch) if len(batch) else np.empty(0)
+        self.evaluations += len(batch)
+        at = 0
+        for others, child in toggled:
+            self.gains[:, child] = NEVER
+            part = scores[at : at + len(others)]
+            self.gains[others, child] = part - self.local[child]
+            at += len(others)
+
+
+def _highest(kind: Kind, table: NDArray[np.float64]) -> Move:
+    parent, child = divmod(int(table.argmax()), table.shape[1])
+    return Move(kind, parent, child, float(table[parent, child]))
+
+
+def reachable(adjacency: Adjacency) -> Adjacency:
+    """Return which variables can be reached from which, in one step or more."""
+    n = len(adjacency)
+    reach = np.zeros((n, n), dtype=np.bool_)
+    waiting = adjacency.sum(axis=1)  # children that are not done yet
+    ready = [int(v) for v in np.flatnonzero(waiting == 0)]
+    while ready:
+        v = ready.pop()
+        children = np.flatnonzero(adjacency[v])
+        if len(children):
+            reach[v] = reach[children].any(axis=0)
+            reach[v, children] = True
+        for parent in np.flatnonzero(adjacency[:, v]):
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                ready.append(int(parent))
+    return reach
+
+
+def toggle_families(
+    child: int, parents: NDArray[np.int64], others: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the families of a child with each of `others` added or taken away.
+
+    As members one after another, and the length of each.
+    """
+    n_parents = len(parents)
+    is_parent = np.isin(others, parents, assume_unique=True)
+    lengths = np.where(is_parent, n_parents, n_parents + 2)
+    start = np.concatenate([[0], np.cumsum(lengths)])
+    members = np.empty(int(start[-1]), dtype=np.int32)
+    members[start[:-1]] = child
+    added = others[~is_parent]
+    if len(added):
+        table = np.empty((len(added), n_parents + 1), dtype=np.int64)
+        table[:, :n_parents] = parents
+        table[:, n_parents] = added
+        table.sort(axis=1)
+        at = start[:-1][~is_parent][:, None] + 1 + np.arange(n_parents + 1)
+        members[at] = table
+    for place in np.flatnonzero(is_parent):
+        left = parents[parents != others[place]]
+        members[start[place] + 1 : start[place + 1]] = left
+    return members, lengths
+
+
+def _joined(parts: list[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> FamilyBatch:
+    """Return families of several children as one batch."""
+    members = np.concatenate([part[0] for part in parts])
+    lengths = np.concatenate([part[1] for part in parts])
+    start = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=start[1:])
+    return FamilyBatch(members, start)

@@ -1,0 +1,162 @@
+"""Hill climbing: the best single change of an arc, again and again, and restarts.
+
+Arcs are added, deleted or reversed, always the one change that gains most, until none
+gains anything. A restart changes some arcs of the best structure at random and climbs
+again; the best of all climbs is the result. Without restarts nothing is drawn at random,
+so that every seed gives the same structure.
+
+The first climb starts from the required arcs alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.errors import bad_parameter
+from coevo.search.climbing import LEAST_GAIN, Climb, Move
+from coevo.search.contract import Info, Method, Problem, Search, SearchState
+
+__all__ = ["HillClimb", "HillClimbState", "check_counts"]
+
+MOVES_A_STEP = 16  # between two looks at the clock
+
+
+@dataclass(frozen=True)
+class HillClimbState(SearchState):
+    """The best structure, and the one that is being climbed from."""
+
+    current: NDArray[np.bool_]  # (n, n)
+    gains: NDArray[np.float64]  # (n, n), what toggling each parent of `current` would gain
+    local: NDArray[np.float64]  # (n,), local scores of `current`
+    at_top: bool  # no move gains anything
+    n_restarts: int  # begun so far
+
+
+@dataclass(frozen=True)
+class HillClimb(Method):
+    """Settings of hill climbing.
+
+    Parameters
+    ----------
+    restarts : int
+        How often to start again from a changed structure.
+    perturbations : int
+        Random changes at each restart.
+    """
+
+    name: ClassVar[str] = "hill_climb"
+    state_type: ClassVar[type[SearchState]] = HillClimbState
+    default_generations: ClassVar[int | None] = None
+
+    restarts: int = 0
+    perturbations: int = 10
+
+    def __post_init__(self) -> None:
+        check_counts(self, "HillClimb", {"restarts": 0, "perturbations": 1})
+
+    def on(self, problem: Problem) -> HillClimbSearch:
+        """Return the search on a problem."""
+        return HillClimbSearch(self, problem)
+
+
+def check_counts(method: Method, owner: str, least: dict[str, int]) -> None:
+    """Raise `ParameterError` unless each of these settings is an int and large enough."""
+    for name, bound in least.items():
+        value = getattr(method, name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < bound:
+            raise bad_parameter(name, owner, f"an int >= {bound}", value)
+
+
+class HillClimbSearch(Search[HillClimbState]):
+    """Hill climbing on a problem; a step makes some moves."""
+
+    def __init__(self, method: HillClimb, problem: Problem) -> None:
+        self._method = method
+        self._problem = problem
+
+    def start(self, rng: Generator) -> tuple[HillClimbState, Info]:
+        """Return the required arcs alone."""
+        climb = Climb(self._problem, self._problem.rules.required)
+        score = math.fsum(climb.local)
+        state = HillClimbState(
+            generation=0,
+            evaluations=climb.evaluations,
+            improved=0,
+            score=score,
+            adjacency=climb.adjacency,
+            current=climb.adjacency,
+            gains=climb.gains,
+            local=climb.local,
+            at_top=False,
+            n_restarts=0,
+        )
+        return state, {"current_score": score}
+
+    def step(self, rng: Generator, state: HillClimbState) -> tuple[HillClimbState, Info]:
+        """Climb some moves up; or, at the top, change the best structure and begin anew."""
+        n_restarts = state.n_restarts
+        if state.at_top:
+            climb = Climb(self._problem, state.adjacency)
+            perturb(climb, rng, self._method.perturbations)
+            n_restarts += 1
+        else:
+            climb = Climb(self._problem, state.current, state.gains, state.local)
+        at_top = climb_up(climb, MOVES_A_STEP)
+        score = math.fsum(climb.local)
+        is_better = score > state.score + LEAST_GAIN
+        after = HillClimbState(
+            generation=state.generation + 1,
+            evaluations=state.evaluations + climb.evaluations,
+            improved=state.generation + 1 if is_better else state.improved,
+            score=self._problem.score(climb.adjacency) if is_better else state.score,
+            adjacency=climb.adjacency if is_better else state.adjacency,
+            current=climb.adjacency,
+            gains=climb.gains,
+            local=climb.local,
+            at_top=at_top,
+            n_restarts=n_restarts,
+        )
+        return after, {"current_score": score, "n_restarts": float(n_restarts)}
+
+    def is_finished(self, state: HillClimbState) -> bool:
+        """Return whether the last climb has reached its top."""
+        return state.at_top and state.n_restarts >= self._method.restarts
+
+
+def climb_up(climb: Climb, n_moves: int) -> bool:
+    """Make the best moves while they gain; return whether none is left that does."""
+    for _ in range(n_moves):
+        move = climb.best_move()
+        if move is None or move.gain <= LEAST_GAIN:
+            return True
+        climb.make(move)
+    return False
+
+
+def perturb(climb: Climb, rng: Generator, n_moves: int) -> None:
+    """Make random legal moves."""
+    for _ in range(n_moves):
+        move = random_move(climb, rng)
+        if move is None:
+            return
+        climb.make(move)
+
+
+def random_move(climb: Climb, rng: Generator) -> Move | None:
+    """Return any legal move, each as likely as another."""
+    legal = [
+        Move(kind, int(parent), int(child), float(table[parent, child]))
+        for kind, table in climb.moves().items()
+        for parent, child in np.argwhere(table > -np.inf)
+    ]
+    while legal:
+        move = legal.pop(int(rng.integers(len(legal))))
+        if climb.is_legal(move):
+            return move
+    return None

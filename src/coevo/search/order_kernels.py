@@ -1,0 +1,174 @@
+"""Orders and the families they allow: best responses, and climbing by insertion.
+
+The families of each child stand in descending order of score, so that the best response
+of connectivity to an order is, for each child, the first family whose members all come
+before it. Moving one variable to another place is a series of exchanges with its
+neighbours; an exchange changes what is allowed for two variables only, and each of them
+has to be looked up again only if it loses a parent that it has, or gains one that a better
+family needs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.jit import inlined, kernel
+
+__all__ = ["Families", "climb_orders", "respond"]
+
+
+class Families(NamedTuple):
+    """Families by child, each child's from the best to the worst; the last has no way out.
+
+    The last family of a child (no parents, or its required ones) is allowed by every order
+    that is read under the constraints.
+    """
+
+    begin: NDArray[np.int64]  # (n + 1,), families of child v: begin[v] to begin[v + 1]
+    score: NDArray[np.float64]  # (n_families,)
+    start: NDArray[np.int64]  # (n_families + 1,), where the parents of each begin
+    parents: NDArray[np.int32]
+
+
+@inlined
+def _fits(start, parents, place, family, at):
+    """Return whether all parents of a family come before place `at`."""
+    fits = True
+    for i in range(start[family], start[family + 1]):
+        if place[parents[i]] >= at:
+            fits = False
+            break
+    return fits
+
+
+@inlined
+def _has(start, parents, family, variable):
+    """Return whether a variable is among the parents of a family."""
+    found = False
+    for i in range(start[family], start[family + 1]):
+        if parents[i] == variable:
+            found = True
+            break
+    return found
+
+
+@inlined
+def _first_fit(start, parents, place, family, at):
+    """Return the first family from `family` on that fits at a place."""
+    while not _fits(start, parents, place, family, at):
+        family += 1
+    return family
+
+
+@kernel
+def respond(orders, families, choice):
+    """Overwrite ``choice[o, v]`` with the best family that order o allows for v."""
+    begin, start, parents = families.begin, families.start, families.parents
+    n = orders.shape[1]
+    place = np.empty(n, dtype=np.int64)
+    for o in range(len(orders)):
+        for i in range(n):
+            place[orders[o, i]] = i
+        for v in range(n):
+            choice[o, v] = _first_fit(start, parents, place, begin[v], place[v])
+
+
+@inlined
+def _slide(order, place, choice, families, v, step):
+    """Return the best place for v on one side, and what moving there would gain."""
+    begin, score, start, parents = families.begin, families.score, families.start, families.parents
+    n = len(order)
+    home = place[v]
+    current = choice[v]
+    gain = 0.0
+    best_gain, best_place = 0.0, home
+    at = home + step
+    while 0 <= at < n:
+        w = order[at]
+        place[w] = at - step
+        place[v] = at
+        if step > 0:  # w loses v, v gains w
+            if _has(start, parents, choice[w], v):
+                found = _first_fit(start, parents, place, choice[w] + 1, place[w])
+                gain += score[found] - score[choice[w]]
+            for family in range(begin[v], current):
+                if _has(start, parents, family, w) and _fits(start, parents, place, family, at):
+                    gain += score[family] - score[current]
+                    current = family
+                    break
+        else:  # v loses w, w gains v
+            if _has(start, parents, current, w):
+                found = _first_fit(start, parents, place, current + 1, at)
+                gain += score[found] - score[current]
+                current = found
+            for family in range(begin[w], choice[w]):
+                if _has(start, parents, family, v) and _fits(
+                    start, parents, place, family, place[w]
+                ):
+                    gain += score[family] - score[choice[w]]
+                    break
+        if gain > best_gain:
+            best_gain, best_place = gain, at
+        at += step
+    at = home + step
+    while 0 <= at < n:
+        place[order[at]] = at
+        at += step
+    place[v] = home
+    return best_gain, best_place
+
+
+@inlined
+def _move(order, place, choice, families, v, target):
+    """Move v to a place and look up whom that concerns."""
+    begin, start, parents = families.begin, families.start, families.parents
+    home = place[v]
+    step = 1 if target > home else -1
+    at = home
+    while at != target:
+        order[at] = order[at + step]
+        place[order[at]] = at
+        at += step
+    order[target] = v
+    place[v] = target
+    at = home
+    while True:
+        w = order[at]
+        choice[w] = _first_fit(start, parents, place, begin[w], at)
+        if at == target:
+            break
+        at += step
+
+
+@kernel
+def climb_orders(orders, visits, families, least_gain, choice):
+    """Improve each order in place by moving one variable at a time, until no move gains.
+
+    ``visits[o]`` is the order in which the variables of order o are tried, round after
+    round. `choice` is overwritten with the best responses.
+    """
+    begin, start, parents = families.begin, families.start, families.parents
+    n = orders.shape[1]
+    place = np.empty(n, dtype=np.int64)
+    for o in range(len(orders)):
+        order, chosen = orders[o], choice[o]
+        for i in range(n):
+            place[order[i]] = i
+        for v in range(n):
+            chosen[v] = _first_fit(start, parents, place, begin[v], place[v])
+        idle = 0
+        turn = 0
+        while idle < n:
+            v = visits[o, turn]
+            turn = turn + 1 if turn + 1 < n else 0
+            right_gain, right = _slide(order, place, chosen, families, v, 1)
+            left_gain, left = _slide(order, place, chosen, families, v, -1)
+            if max(right_gain, left_gain) > least_gain:
+                target = right if right_gain >= left_gain else left
+                _move(order, place, chosen, families, v, target)
+                idle = 0
+            else:
+                idle += 1

@@ -1,0 +1,141 @@
+"""Tabu search: hill climbing that walks on, downhill if need be, and does not turn back.
+
+At each move the best change of an arc is made, even if it loses, but a pair of variables
+that was changed lately stays as it is for some moves, unless the change leads to the best
+structure so far. It ends when some moves in a row have found nothing better. Nothing is
+drawn at random, so that every seed gives the same structure.
+
+References
+----------
+F. Glover (1989). Tabu search, part I. ORSA Journal on Computing 1, 190-206.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.search.climbing import LEAST_GAIN, Climb, Move
+from coevo.search.contract import Info, Method, Problem, Search, SearchState
+from coevo.search.hill_climb import MOVES_A_STEP, check_counts
+
+__all__ = ["Tabu", "TabuState"]
+
+
+@dataclass(frozen=True)
+class TabuState(SearchState):
+    """The best structure, the one that the walk has reached, and what it may not touch."""
+
+    current: NDArray[np.bool_]  # (n, n)
+    gains: NDArray[np.float64]  # (n, n)
+    local: NDArray[np.float64]  # (n,)
+    free_at: NDArray[np.int64]  # (n, n), the move from which on a pair may change again
+    n_moves: int
+    n_stalled: int  # moves since the best structure was found
+    is_stuck: bool  # there is no legal move
+
+
+@dataclass(frozen=True)
+class Tabu(Method):
+    """Settings of tabu search.
+
+    Parameters
+    ----------
+    tenure : int
+        For how many moves a pair that was changed stays as it is.
+    max_stalled : int
+        End after so many moves in a row that find nothing better.
+    """
+
+    name: ClassVar[str] = "tabu"
+    state_type: ClassVar[type[SearchState]] = TabuState
+    default_generations: ClassVar[int | None] = None
+
+    tenure: int = 10
+    max_stalled: int = 100
+
+    def __post_init__(self) -> None:
+        check_counts(self, "Tabu", {"tenure": 0, "max_stalled": 1})
+
+    def on(self, problem: Problem) -> TabuSearch:
+        """Return the search on a problem."""
+        return TabuSearch(self, problem)
+
+
+class TabuSearch(Search[TabuState]):
+    """Tabu search on a problem; a step makes some moves."""
+
+    def __init__(self, method: Tabu, problem: Problem) -> None:
+        self._method = method
+        self._problem = problem
+
+    def start(self, rng: Generator) -> tuple[TabuState, Info]:
+        """Return the required arcs alone."""
+        climb = Climb(self._problem, self._problem.rules.required)
+        score = math.fsum(climb.local)
+        state = TabuState(
+            generation=0,
+            evaluations=climb.evaluations,
+            improved=0,
+            score=score,
+            adjacency=climb.adjacency,
+            current=climb.adjacency,
+            gains=climb.gains,
+            local=climb.local,
+            free_at=np.zeros(climb.adjacency.shape, dtype=np.int64),
+            n_moves=0,
+            n_stalled=0,
+            is_stuck=False,
+        )
+        return state, {"current_score": score}
+
+    def step(self, rng: Generator, state: TabuState) -> tuple[TabuState, Info]:
+        """Walk some moves."""
+        climb = Climb(self._problem, state.current, state.gains, state.local)
+        free_at, n_moves, n_stalled = state.free_at.copy(), state.n_moves, state.n_stalled
+        best, adjacency = state.score, state.adjacency
+        is_stuck = False
+        for _ in range(MOVES_A_STEP):
+            score = math.fsum(climb.local)
+            move = self._choose(climb, free_at > n_moves, best - score)
+            is_stuck = move is None
+            if move is None or n_stalled >= self._method.max_stalled:
+                break
+            climb.make(move)
+            n_moves += 1
+            free_at[move.parent, move.child] = n_moves + self._method.tenure
+            n_stalled += 1
+            if score + move.gain > best + LEAST_GAIN:
+                best, adjacency, n_stalled = score + move.gain, climb.adjacency.copy(), 0
+        is_better = adjacency is not state.adjacency
+        after = TabuState(
+            generation=state.generation + 1,
+            evaluations=state.evaluations + climb.evaluations,
+            improved=state.generation + 1 if is_better else state.improved,
+            score=self._problem.score(adjacency) if is_better else state.score,
+            adjacency=adjacency,
+            current=climb.adjacency,
+            gains=climb.gains,
+            local=climb.local,
+            free_at=free_at,
+            n_moves=n_moves,
+            n_stalled=n_stalled,
+            is_stuck=is_stuck,
+        )
+        return after, {"current_score": math.fsum(climb.local)}
+
+    def _choose(self, climb: Climb, is_tabu: NDArray[np.bool_], to_best: float) -> Move | None:
+        """Return the best move; a tabu one only if it leads above the best so far."""
+        best = climb.best_move()
+        if best is None or best.gain > to_best + LEAST_GAIN:
+            return best
+        return climb.best_move(is_tabu)
+
+    def is_finished(self, state: TabuState) -> bool:
+        """Return whether the walk has stalled."""
+        return state.is_stuck or state.n_stalled >= self._method.max_stalled

@@ -4,18 +4,20 @@ A row of a mask is a set of parents of one child that deserves to be extended, t
 scored with every further variable. Where rows come from is what the mask species is about:
 
 - *response*: the parents that a good order has chosen for the child, or all of them but one
-  (the neighbourhood of what works now);
+  (the neighbourhood of what works now); the first mask asks the best order, before anyone
+  else;
 - *archive*: the best family of the child that was never extended, whatever the orders say;
 - *probe*: a single variable, the most promising first, or the response with a random
   variable beside it (pairs that only work together are found from here);
 - *cross*: the union of two rows of the mask population, or of one and a response.
 
-A row that was extended before would teach nothing, so that the next source is asked.
+A row that was extended before would teach nothing, so that the next source is asked; only
+the first mask does without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.random import Generator
@@ -25,9 +27,10 @@ from coevo.graph import ArcRules
 from coevo.search.archive import Archive, Row, mark_numbers
 from coevo.search.operators import Orders, cycle_crossover
 
-__all__ = ["RowBreeder", "breed_orders"]
+__all__ = ["ELITE", "RowBreeder", "breed_orders"]
 
 Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
+ELITE = 0  # the mask that follows the best order
 ROLES = ("response", "response", "archive", "probe", "probe", "cross", "cross", "cross")
 
 
@@ -110,10 +113,12 @@ class RowBreeder:
         others = self._probes[child, ::-1].tolist()
         return [other for other in others if own ^ number[other] not in self._known]
 
-    def rows(self, pairs: list[tuple[int, int]]) -> list[Row]:
+    def rows(self, pairs: Iterable[tuple[int, int]], limit: int) -> list[Row]:
         """Return rows to extend, at most one for each pair of a mask and a child."""
-        found = []
+        found: list[Row] = []
         for mask, child in pairs:
+            if len(found) >= limit:
+                break
             for parents in self._candidates(mask, child):
                 row = (child, self._legal(child, parents))
                 if self._is_new(row):
@@ -146,7 +151,7 @@ class RowBreeder:
     def _candidates(self, mask: int, child: int) -> Iterator[set[int]]:
         """Yield rows from the source of a mask, then from the others."""
         rng, role = self._rng, ROLES[mask % len(ROLES)]
-        order = 0 if mask == 0 else int(rng.integers(len(self._choice)))
+        order = 0 if mask == ELITE else int(rng.integers(len(self._choice)))
         response = self._archive.parents_of(int(self._choice[order, child]))
         if role == "cross":
             yield self._crossed(child, response)
@@ -156,6 +161,8 @@ class RowBreeder:
             yield set(response)
             for left_out in rng.permutation(len(response)):
                 yield set(response[:left_out] + response[left_out + 1 :])
+        if mask == ELITE:
+            return
         families, singles = self._new_families[child], self._new_singles[child]
         while families and role != "probe":
             yield set(self._archive.parents_of(families.pop()))

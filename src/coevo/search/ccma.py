@@ -25,6 +25,7 @@ are no cycles and nothing is repaired. What is different, and why:
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -33,7 +34,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.search.archive import Archive, Row, flat_sets
-from coevo.search.breeding import RowBreeder, breed_orders
+from coevo.search.breeding import ELITE, RowBreeder, breed_orders
 from coevo.search.climbing import LEAST_GAIN, Climb
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.decode_kernels import read_order
@@ -97,7 +98,7 @@ class CCMA(Method):
     refill: int = 12
 
     def __post_init__(self) -> None:
-        check_counts(self, "CCMA", {"orders": 2, "masks": 1, "refill": 1})
+        check_counts(self, "CCMA", {"orders": 2, "masks": 2, "refill": 1})
 
     def on(self, problem: Problem) -> CCMASearch:
         """Return the search on a problem."""
@@ -190,7 +191,8 @@ class CCMASearch(Search[CCMAState]):
     def _evolved(self, rng: Generator, state: CCMAState) -> CCMAState:
         """Return the next generation of both species."""
         order_rng, mask_rng = rng.spawn(2)
-        rows = self._breeder(mask_rng, state).rows(self._pairs(state))
+        breeder = self._breeder(mask_rng, state)
+        rows = breeder.rows(self._pairs(state), self._rows_a_generation)
         found = extend(self._problem, rows)
         masks, credit = self._credited(mask_rng, state, found)
         archive = learned(state.archive, found)
@@ -260,12 +262,19 @@ class CCMASearch(Search[CCMAState]):
             rng, self._problem.rules, state.archive, state.choice, state.masks, state.probes
         )
 
-    def _pairs(self, state: CCMAState) -> list[tuple[int, int]]:
-        """Return the rows, as (mask, child), whose turn it is."""
-        every = self._method.masks * self._n
+    def _pairs(self, state: CCMAState) -> Iterator[tuple[int, int]]:
+        """Yield (mask, child) in the order of their turns: the elite first, then the others.
+
+        Where not all of them fit into a generation, the next one begins where this one ends.
+        """
+        n = self._n
         first = state.generation * self._rows_a_generation
-        numbers = (first + np.arange(self._rows_a_generation)) % every
-        return [divmod(int(number), self._n) for number in numbers]
+        for i in range(n):
+            yield ELITE, (first + i) % n
+        others = (self._method.masks - 1) * n
+        for i in range(others):
+            mask, child = divmod((first + i) % others, n)
+            yield 1 + mask, child
 
     def _credited(
         self, rng: Generator, state: CCMAState, found: Extensions

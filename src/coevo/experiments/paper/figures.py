@@ -38,7 +38,7 @@ def _draw(panel: Axes, summary: Summary) -> None:
     if crossing is not None and crossing > 0:
         panel.plot([crossing], [curve[crossing]], "o", color="black", markersize=4)
         panel.annotate(
-            f"generation {crossing}",
+            f"at {crossing}",
             (crossing, curve[crossing]),
             xytext=(4, -12),
             textcoords="offset points",

@@ -84,3 +84,95 @@ def cycles(first, second):
                 break
         found.append(cycle)
     return found
+
+
+def all_dags(n):
+    """Return every DAG of n nodes as a set of arcs: each pair has an arc, its reverse or none."""
+    pairs = list(itertools.combinations(range(n), 2))
+    choices = itertools.product(*[[(), ((i, j),), ((j, i),)] for i, j in pairs])
+    graphs = [frozenset(itertools.chain(*choice)) for choice in choices]
+    return [arcs for arcs in graphs if topological_orders(range(n), arcs)]
+
+
+def parents_in(arcs, child):
+    return tuple(sorted(parent for parent, other in arcs if other == child))
+
+
+def structure_score(name, rows, arities, arcs):
+    """Return the score of a set of arcs over numbered variables."""
+    return sum(
+        local_score(name, rows, arities, child, parents_in(arcs, child))
+        for child in range(len(arities))
+    )
+
+
+def read_order(order, required):
+    """Take again and again the first variable whose required parents are all taken."""
+    taken = []
+    while len(taken) < len(order):
+        for variable in order:
+            if variable not in taken and all(p in taken for p in parents_in(required, variable)):
+                taken.append(variable)
+                break
+    return taken
+
+
+def read_pair(order, mask, required, allowed, max_parents):
+    """Return the arcs of an order and a mask, read so that all constraints hold.
+
+    `required` and `allowed` are sets of arcs. Bit after bit, as they stand in the string.
+    """
+    read = read_order(order, required)
+    arcs = set(required)
+    bits = iter(mask)
+    for i in range(len(read)):
+        for j in range(i + 1, len(read)):
+            arc = (read[i], read[j])
+            if (
+                next(bits)
+                and arc in allowed
+                and arc not in required
+                and len(parents_in(arcs, read[j])) < max_parents
+            ):
+                arcs.add(arc)
+    return arcs
+
+
+def possible_credits(scores, best, n_random):
+    """Return what a child may earn: `scores` are those with each partner, `best` is one of them.
+
+    The best partner always counts; a random one may be any of them.
+    """
+    return {max(scores[best], score) for score in scores} if n_random else {scores[best]}
+
+
+def next_population(old, old_scores, children, earned):
+    """Return (individual, score) of the elite and of all children but the worst."""
+    elite = old_scores.index(max(old_scores))
+    worst = earned.index(min(earned))
+    kept = [pair for i, pair in enumerate(zip(children, earned, strict=True)) if i != worst]
+    return [(old[elite], old_scores[elite]), *kept]
+
+
+def k2(name, rows, arities, order, max_parents, required=(), allowed=None):
+    """Return the arcs that K2 adds, one child after another; of equal parents the least."""
+    read = read_order(order, required)
+    arcs = set(required)
+    for place, child in enumerate(read):
+        current = local_score(name, rows, arities, child, parents_in(arcs, child))
+        while len(parents_in(arcs, child)) < max_parents:
+            gains = {
+                parent: local_score(
+                    name, rows, arities, child, parents_in(arcs | {(parent, child)}, child)
+                )
+                - current
+                for parent in sorted(read[:place])
+                if (parent, child) not in arcs and (allowed is None or (parent, child) in allowed)
+            }
+            most = max(gains.values(), default=0.0)
+            if most < 1e-9:
+                break
+            best = min(parent for parent in gains if gains[parent] > most - 1e-9)
+            arcs.add((best, child))
+            current += gains[best]
+    return arcs

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coevo.network import BayesianNetwork, fit, sample
     from coevo.networks import load_network, network_names, open_network
     from coevo.score import FamilyBatch, FamilyScorer
-    from coevo.search import CCGA, K2, Budget, SearchResult, run_search
+    from coevo.search import CCGA, CCMA, K2, Budget, HillClimb, SearchResult, Tabu, run_search
 
 __version__ = "0.1.0"
 
@@ -32,6 +32,7 @@ _HOME = {
     "BayesianNetwork": "network",
     "Budget": "search",
     "CCGA": "search",
+    "CCMA": "search",
     "CoevoError": "errors",
     "CoevoWarning": "errors",
     "Constraints": "graph",
@@ -39,8 +40,10 @@ _HOME = {
     "Dataset": "data",
     "FamilyBatch": "score",
     "FamilyScorer": "score",
+    "HillClimb": "search",
     "K2": "search",
     "SearchResult": "search",
+    "Tabu": "search",
     "Variable": "data",
     "fit": "network",
     "load_network": "networks",
@@ -56,6 +59,7 @@ _HOME = {
 
 __all__ = [
     "CCGA",
+    "CCMA",
     "DAG",
     "K2",
     "BayesianNetwork",
@@ -66,7 +70,9 @@ __all__ = [
     "Dataset",
     "FamilyBatch",
     "FamilyScorer",
+    "HillClimb",
     "SearchResult",
+    "Tabu",
     "Variable",
     "fit",
     "load_network",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 __all__ = ["Interrupts", "gentle_interrupts", "is_interrupt"]
@@ -19,24 +19,26 @@ __all__ = ["Interrupts", "gentle_interrupts", "is_interrupt"]
 class Interrupts:
     """Whether someone has pressed Ctrl-C."""
 
-    def __init__(self) -> None:
+    def __init__(self, heard: Callable[[], object] = lambda: None) -> None:
         self.asked = False
+        self._heard = heard
 
     def take(self, number: int, frame: FrameType | None) -> None:
         """Note the first interrupt; raise at the second."""
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
+        self._heard()
 
 
 @contextlib.contextmanager
-def gentle_interrupts() -> Iterator[Interrupts]:
-    """Note Ctrl-C inside the ``with`` block instead of raising at once.
+def gentle_interrupts(heard: Callable[[], object] = lambda: None) -> Iterator[Interrupts]:
+    """Note Ctrl-C inside the ``with`` block instead of raising at once; call `heard`.
 
     Outside the main thread, and where someone else handles the signal, nothing changes:
     `KeyboardInterrupt` may then still be raised anywhere.
     """
-    interrupts = Interrupts()
+    interrupts = Interrupts(heard)
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield interrupts

@@ -163,3 +163,98 @@ def test_mutations_are_closed_and_change_no_argument(sizes, p):
     two_point_crossover(rng, masks, masks[::-1], p)
     assert np.array_equal(orders, before[0])
     assert np.array_equal(masks, before[1])
+
+
+@pytest.mark.parametrize("n", [16, 37, 63, 64, 65, 128, 129])
+def test_cycles_of_many_variables(n, seed):
+    """One long cycle, cycles of two, and random ones."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(n)
+    swapped = order.copy()
+    swapped[0 : n - n % 2 : 2], swapped[1::2] = order[1::2], order[0 : n - n % 2 : 2]
+    first = np.tile(order, (5, 1))
+    second = np.array([np.roll(order, 1), np.roll(order, -1), swapped, order, rng.permutation(n)])
+    one, two = cycle_crossover(rng, first, second, 1.0)
+    for i in range(5):
+        number = np.empty(n, dtype=int)
+        for k, cycle in enumerate(naive.cycles(first[i].tolist(), second[i].tolist())):
+            number[cycle] = k
+        assert np.array_equal(one[i], np.where(number % 2, second[i], first[i]))
+        assert np.array_equal(two[i], np.where(number % 2, first[i], second[i]))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
+def test_shares_of_pairs_that_are_crossed(p, seed):
+    """Each second cycle, or a middle that is not empty, shows that a pair was crossed."""
+    rng = np.random.default_rng(seed)
+    bound = 5 * np.sqrt(p * (1 - p) / 4000) + 1e-12
+    orders = np.tile(np.arange(4), (4000, 1))
+    one, _ = cycle_crossover(rng, orders, orders[:, [1, 0, 3, 2]], p)
+    assert (one != orders).any(axis=1).mean() == pytest.approx(p, abs=bound)
+    zeros = np.zeros((4000, 1000), dtype=bool)  # long, so that few middles are empty
+    one, _ = two_point_crossover(rng, zeros, ~zeros, p)
+    assert one.any(axis=1).mean() == pytest.approx(p, abs=bound + 0.002)
+
+
+def test_two_point_crossover_draws_every_segment(seed):
+    """Each child has one run of the other's bits, between two cuts that are drawn evenly."""
+    rng = np.random.default_rng(seed)
+    zeros = np.zeros((2000, 4), dtype=bool)
+    one, two = two_point_crossover(rng, zeros, ~zeros, 1.0)
+    assert np.array_equal(two, ~one)
+    segments = {(begin, end) for begin in range(5) for end in range(begin, 5)}
+    expected = {tuple(begin <= i < end for i in range(4)) for begin, end in segments}
+    assert {tuple(row) for row in one.tolist()} == expected
+    zeros = np.zeros((20_000, 10), dtype=bool)
+    shares = two_point_crossover(rng, zeros, ~zeros, 1.0)[0].mean(axis=0)
+    bit = np.arange(10)  # exchanged if one cut is before it and the other behind it
+    expected = 2 * (bit + 1) * (10 - bit) / 11**2
+    assert shares == pytest.approx(expected, abs=6 * 0.5 / np.sqrt(20_000))
+    same = rng.random((50, 9)) < 0.5
+    for child in two_point_crossover(rng, same, same, 1.0):
+        assert np.array_equal(child, same)
+
+
+@pytest.mark.parametrize("p", [0.002, 0.1, 0.5, 0.97])
+def test_flips_are_independent_of_each_other(p, seed):
+    """For each bit, for each row, and for neighbours, those across two rows included."""
+    rng = np.random.default_rng(seed)
+    n_rows, length = 6000, 30
+    masks = rng.random((n_rows, length)) < 0.5
+    flips = flip_bits(rng, masks, p) ^ masks
+    sd = np.sqrt(p * (1 - p))
+    assert flips.mean(axis=0) == pytest.approx(np.full(length, p), abs=6 * sd / np.sqrt(n_rows))
+    in_a_row = flips.sum(axis=1)
+    assert in_a_row.mean() == pytest.approx(length * p, abs=6 * sd * np.sqrt(length / n_rows))
+    assert in_a_row.var() == pytest.approx(length * p * (1 - p), rel=0.3)
+    string = flips.ravel().astype(float) - p
+    for lag in (1, 2, length - 1, length):
+        together = np.mean(string[lag:] * string[:-lag])
+        assert abs(together) < 6 * sd**2 / np.sqrt(flips.size)
+    of_ones, of_zeros = flips[masks].mean(), flips[~masks].mean()
+    assert of_ones == pytest.approx(of_zeros, abs=12 * sd / np.sqrt(flips.size))
+
+
+def test_flips_at_the_ends_of_what_is_probable(seed):
+    rng = np.random.default_rng(seed)
+    masks = rng.random((40, 300)) < 0.5
+    for p in (0, 0.0, 5e-324, 1e-300, 1e-30):
+        flipped = flip_bits(rng, masks, p)
+        assert np.array_equal(flipped, masks)
+        assert not np.shares_memory(flipped, masks)
+    for p in (1, 1.0, np.nextafter(1, 0)):
+        assert np.array_equal(flip_bits(rng, masks, p), ~masks)
+    for shape in ((5, 0), (0, 5), (0, 0)):
+        assert flip_bits(rng, np.zeros(shape, dtype=bool), 0.5).shape == shape
+    turned = np.asfortranarray(masks)
+    flips = flip_bits(np.random.default_rng(seed), turned, 0.3)
+    assert np.array_equal(flips, flip_bits(np.random.default_rng(seed), masks, 0.3))
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_masks_of_hardly_any_bits(length, seed):
+    rng = np.random.default_rng(seed)
+    first, second = np.zeros((6, length), dtype=bool), np.ones((6, length), dtype=bool)
+    one, two = two_point_crossover(rng, first, second, 1.0)
+    assert one.shape == two.shape == (6, length)
+    assert np.array_equal(one, ~two)

@@ -55,9 +55,11 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit."""
     try:
-        cli.main(prog_name="coevo", standalone_mode=False)
+        code = cli.main(prog_name="coevo", standalone_mode=False)
         if sys.stdout is not None:  # it is when the caller closed it
             sys.stdout.flush()
+        if code:  # where click returns it instead of raising
+            sys.exit(code)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:

@@ -78,7 +78,7 @@ def command(
     output: str | None,
     output_format: str,
 ) -> None:
-    """Learn the structure and the tables of a network from a table.
+    """Learn a network from a table.
 
     DATA is a CSV or Parquet file. Scores are natural logarithms; higher is better. Ctrl-C
     ends the search with the best network so far, and writes it.
@@ -89,6 +89,7 @@ def command(
     """
     with working(f"Reading {data} ...") as say:
         from coevo.graph import Constraints
+        from coevo.interrupts import gentle_interrupts
         from coevo.io import check_run_folder
         from coevo.score import FamilyScorer, make_score
         from coevo.search import Budget, make_method, run_search
@@ -111,7 +112,8 @@ def command(
         )
         answer = _answer(result, dataset, scoring)
         if output is not None:
-            answer["files"] = _write(Path(output), result, dataset, answer)
+            with gentle_interrupts():  # what was found is kept
+                answer["files"] = _write(Path(output), result, dataset, answer)
     if output_format == "json":
         answer_json(answer)
     else:
@@ -157,7 +159,10 @@ def _write(
     folder: Path, result: SearchResult, dataset: Dataset, answer: dict[str, Any]
 ) -> dict[str, str]:
     """Fit the tables and write the folder of the run; return the paths."""
+    import warnings
+
     from coevo import __version__
+    from coevo.errors import CoevoWarning, NetworkError
     from coevo.graph import DAG
     from coevo.io import write_run
     from coevo.network import fit
@@ -171,7 +176,12 @@ def _write(
         "per_variable": result.per_variable,
         "families_scored": result.cache.scored,
     }
-    return write_run(folder, fit(in_order, dataset), facts, [r.as_dict() for r in result.history])
+    try:
+        network = fit(in_order, dataset)
+    except NetworkError as error:  # the structure is found all the same
+        warnings.warn(f"model.bif is not written. {error}", CoevoWarning, stacklevel=2)
+        network = None
+    return write_run(folder, network, facts, [row.as_dict() for row in result.history])
 
 
 def _print(answer: dict[str, Any], scoring: Score) -> None:
@@ -179,8 +189,9 @@ def _print(answer: dict[str, Any], scoring: Score) -> None:
     prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
     click.echo(f"score       {answer['score']:.6f}  ({scoring.name}{prior}; higher is better)")
     click.echo(
-        f"method      {answer['method']}, seed {answer['seed']}: {answer['generations']:,} "
-        f"generations in {answer['seconds']:.2f} s, stopped by {answer['stop_reason']}"
+        f"method      {answer['method']}, seed {answer['seed']}: generations: "
+        f"{answer['generations']:,}, in {answer['seconds']:.2f} s, ended by "
+        f"{answer['stop_reason']}"
     )
     click.echo(f"table       {answer['n_rows']:,} rows, {answer['n_variables']:,} variables")
     click.echo(f"arcs        {answer['n_arcs']:,}")

@@ -98,7 +98,7 @@ def command(
     from coevo.experiments import Paper, run_paper
 
     paper = Paper(
-        networks=tuple(name.strip() for name in networks.split(",")),
+        networks=tuple(name.strip() for name in networks.split(",") if name.strip()),
         rows=rows,
         runs=runs,
         seed=seed,
@@ -116,6 +116,7 @@ def command(
                 total,
                 f"{record.network} {record.rows} {record.algorithm}, score {record.score:,.1f}",
             ),
+            heard=lambda: print("Stopping after the runs under way ...", file=sys.stderr),
         )
     if not result.is_complete:
         print(
@@ -127,10 +128,10 @@ def command(
     if output_format == "json":
         answer_json([summary.as_dict() for summary in result.summaries])
     else:
-        _print(result, output)
+        _print(result, f"Tables{', figures' if figures else ''} and a README are in {output}.")
 
 
-def _print(result: PaperResult, output: str) -> None:
+def _print(result: PaperResult, where: str) -> None:
     """Print the answer for people: ours, one line a data set."""
     from coevo.experiments.paper.tables import p_text
 
@@ -145,4 +146,4 @@ def _print(result: PaperResult, output: str) -> None:
             f"{ccga.mean:>11,.1f} ({ccga.sd:>5.1f}) {k2.mean:>10,.1f} ({k2.sd:>6.1f}) "
             f"{p_text(summary.p_value):>8} {'never' if crossing is None else crossing:>9}"
         )
-    click.echo(f"\nTables, figures and a README are in {output}.")
+    click.echo(f"\n{where}")

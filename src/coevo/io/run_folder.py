@@ -61,15 +61,24 @@ def write_json(path: Path, facts: Mapping[str, Any]) -> None:
 
 def write_run(
     folder: Path,
-    network: BayesianNetwork,
+    network: BayesianNetwork | None,
     facts: Mapping[str, Any],
     history: Iterable[Mapping[str, Any]],
 ) -> dict[str, str]:
-    """Write the three files; return their paths by what they hold."""
+    """Write the three files; return their paths by what they hold.
+
+    There is no model where no tables could be fitted to the structure.
+    """
     make_run_folder(folder)
-    write_bif(network, folder / MODEL)
+    (folder / FACTS).unlink(missing_ok=True)  # of an older run
+    if network is None:
+        (folder / MODEL).unlink(missing_ok=True)
+    else:
+        write_bif(network, folder / MODEL)
     with replacing(folder / HISTORY) as stream:
         stream.writelines(json_line(row).encode() for row in history)
     write_json(folder / FACTS, facts)  # last: where it is, the run is complete
     names = {"model": MODEL, "run": FACTS, "history": HISTORY}
+    if network is None:
+        del names["model"]
     return {kind: str(folder / name) for kind, name in names.items()}

@@ -7,6 +7,7 @@ what can never matter, because a job carries its own seed.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -51,7 +52,8 @@ def run_jobs(
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(n_jobs, len(jobs)), context, initializer=_start_worker)
     try:
-        futures = [pool.submit(function, job) for job in jobs]
+        with _interrupts_held():  # which the processes inherit until they ignore them
+            futures = [pool.submit(function, job) for job in jobs]
         for future in as_completed(futures):
             if future.cancelled():
                 continue
@@ -74,3 +76,18 @@ def _cancel(futures: Sequence[Future[Result]]) -> None:
 def _start_worker() -> None:
     """Leave Ctrl-C to the process that started this one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Put Ctrl-C off until the end of the block."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -6,6 +6,8 @@ looks.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +43,15 @@ STYLE: Any = {
 }
 
 
+@contextlib.contextmanager
+def _style() -> Iterator[None]:
+    """Draw in our style, whatever the user's own settings are."""
+    from matplotlib import style
+
+    with style.context(["default", STYLE]):
+        yield
+
+
 def require_matplotlib() -> None:
     """Raise `DependencyError` unless matplotlib is installed."""
     require("matplotlib", "matplotlib", "plot")
@@ -49,10 +60,9 @@ def require_matplotlib() -> None:
 def new_figure(n_panels: int, width: float = 3.3, height: float = 2.9) -> tuple[Figure, list[Axes]]:
     """Return a figure with panels side by side, sizes in inches a panel."""
     require_matplotlib()
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context(STYLE):
+    with _style():
         figure = Figure(figsize=(width * n_panels, height), layout="constrained")
         panels = figure.subplots(1, n_panels, squeeze=False)
     return figure, list(panels[0])
@@ -66,9 +76,7 @@ def band_panel(
     label: str,
 ) -> None:
     """Draw a curve over generations in a band, and horizontal lines by name."""
-    from matplotlib import rc_context
-
-    with rc_context(STYLE):
+    with _style():
         generations = np.arange(len(curve))
         panel.fill_between(generations, *band, color=BLUE, alpha=0.2, linewidth=0)
         panel.plot(generations, curve, color=BLUE, linewidth=1.6, label=label)
@@ -83,13 +91,11 @@ def band_panel(
 
 def write_figure(figure: Figure, stem: Path) -> list[Path]:
     """Write ``stem.png`` and ``stem.svg``, whole or not at all."""
-    from matplotlib import rc_context
-
     written = []
     for kind in ("png", "svg"):
         path = stem.with_name(f"{stem.name}.{kind}")
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        with rc_context(STYLE), replacing(path) as stream:
+        with _style(), replacing(path) as stream:
             figure.savefig(stream, format=kind, dpi=200, metadata=metadata)
         written.append(path)
     return written

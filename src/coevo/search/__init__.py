@@ -2,6 +2,7 @@
 
 from coevo.search.budget import Budget, StopReason
 from coevo.search.ccga import CCGA, CCGAState
+from coevo.search.ccma import CCMA, CCMAState
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.encoding import (
     Mask,
@@ -12,19 +13,25 @@ from coevo.search.encoding import (
     pair_of,
     solution_string,
 )
+from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.k2 import K2, K2State
 from coevo.search.methods import METHODS, make_method
 from coevo.search.result import HistoryRow, SearchResult
 from coevo.search.run import Callback, run_search
 from coevo.search.states import read_state, write_state
+from coevo.search.tabu import Tabu, TabuState
 
 __all__ = [
     "CCGA",
+    "CCMA",
     "K2",
     "METHODS",
     "Budget",
     "CCGAState",
+    "CCMAState",
     "Callback",
+    "HillClimb",
+    "HillClimbState",
     "HistoryRow",
     "Info",
     "K2State",
@@ -36,6 +43,8 @@ __all__ = [
     "SearchResult",
     "SearchState",
     "StopReason",
+    "Tabu",
+    "TabuState",
     "dag_of",
     "decode",
     "make_method",

@@ -155,13 +155,13 @@ class RowBreeder:
         response = self._archive.parents_of(int(self._choice[order, child]))
         if role == "cross":
             yield self._crossed(child, response)
-        if role == "probe" and rng.random() < 0.5:
+        if role == "probe" and len(self._probes[child]) and rng.random() < 0.5:
             yield {*response, self._promising(child)}
         if role in ("response", "cross"):
             yield set(response)
             for left_out in rng.permutation(len(response)):
                 yield set(response[:left_out] + response[left_out + 1 :])
-        if mask == ELITE:
+        if mask == ELITE or not len(self._probes[child]):
             return
         families, singles = self._new_families[child], self._new_singles[child]
         while families and role != "probe":

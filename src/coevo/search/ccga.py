@@ -40,6 +40,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.errors import bad_parameter
+from coevo.search.budget import Budget
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.encoding import n_bits
 from coevo.search.operators import (
@@ -103,7 +104,7 @@ class CCGA(Method):
 
     name: ClassVar[str] = "ccga"
     state_type: ClassVar[type[SearchState]] = CCGAState
-    default_generations: ClassVar[int | None] = GENERATIONS
+    default_budget: ClassVar[Budget] = Budget(max_generations=GENERATIONS)
 
     population: int = 100
     p_flip: float | None = None
@@ -114,7 +115,8 @@ class CCGA(Method):
     def __post_init__(self) -> None:
         for name, least in (("population", 2), ("random_partners", 0)):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not is_int or value < least:
                 raise bad_parameter(name, "CCGA", f"an int >= {least}", value)
         for name in ("p_flip", "p_swap", "p_crossover"):
             value = getattr(self, name)
@@ -204,6 +206,12 @@ class CCGASearch(Search[CCGAState]):
             mask_scores=mask_scores,
         )
         return after, _info(after)
+
+    def fits(self, state: CCGAState) -> bool:
+        """Return whether the populations have the size that is set."""
+        size = self._method.population
+        shapes = (state.orders.shape, state.masks.shape)
+        return shapes == ((size, self._n), (size, n_bits(self._n)))
 
     def _order_children(self, rng: Generator, state: CCGAState) -> Orders:
         first, second, alone = random_pairs(rng, double_tournament(rng, state.order_scores))

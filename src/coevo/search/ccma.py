@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from coevo.search.archive import Archive, Row, flat_sets
 from coevo.search.breeding import ELITE, RowBreeder, breed_orders
+from coevo.search.budget import Budget
 from coevo.search.climbing import LEAST_GAIN, Climb
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.decode_kernels import read_order
@@ -91,7 +92,7 @@ class CCMA(Method):
 
     name: ClassVar[str] = "ccma"
     state_type: ClassVar[type[SearchState]] = CCMAState
-    default_generations: ClassVar[int | None] = 100
+    default_budget: ClassVar[Budget] = Budget(patience=50)
 
     orders: int = 20
     masks: int = 8
@@ -145,6 +146,12 @@ class CCMASearch(Search[CCMAState]):
         """Climb on, or evolve both species by one generation."""
         after = self._climbed(rng, state) if state.is_climbing else self._evolved(rng, state)
         return after, _info(after)
+
+    def fits(self, state: CCMAState) -> bool:
+        """Return whether the species have the size that is set."""
+        n, n_orders = self._n, 0 if state.is_climbing else self.n_orders
+        shapes = (state.orders.shape, state.masks.shape)
+        return shapes == ((n_orders, n), (self._method.masks, n, n))
 
     def _climbed(self, rng: Generator, state: CCMAState) -> CCMAState:
         """Make some moves of the climb; at its top, draw the first orders."""

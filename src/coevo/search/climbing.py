@@ -95,7 +95,8 @@ class Climb:
                 table[forbidden | forbidden.T] = NEVER
         while True:
             found = [_highest(kind, table) for kind, table in tables.items()]
-            best = max(found, key=lambda move: move.gain)  # the first kind of equal ones
+            highest = max(move.gain for move in found)
+            best = next(move for move in found if move.gain >= highest - LEAST_GAIN)
             if best.gain == NEVER:
                 return None
             if self.is_legal(best):
@@ -154,7 +155,9 @@ class Climb:
 
 
 def _highest(kind: Kind, table: NDArray[np.float64]) -> Move:
-    parent, child = divmod(int(table.argmax()), table.shape[1])
+    # Not argmax: of moves that differ by round-off the first by name is taken.
+    first = int((table >= table.max() - LEAST_GAIN).argmax())
+    parent, child = divmod(first, table.shape[1])
     return Move(kind, parent, child, float(table[parent, child]))
 
 

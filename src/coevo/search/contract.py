@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from coevo.graph import DAG, ArcRules, Constraints
 from coevo.score import FamilyBatch, FamilyScorer
+from coevo.search.budget import Budget
 
 __all__ = ["Info", "Method", "Problem", "Search", "SearchState"]
 
@@ -111,6 +112,10 @@ class Search(ABC, Generic[State]):
         """Return whether a further step would change nothing."""
         return False
 
+    def fits(self, state: State) -> bool:
+        """Return whether a state could be one of this search with these settings."""
+        return True
+
 
 @dataclass(frozen=True)
 class Method(ABC):
@@ -118,7 +123,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     state_type: ClassVar[type[SearchState]]
-    default_generations: ClassVar[int | None]  # where the budget has no end; None if it ends
+    default_budget: ClassVar[Budget]  # where the one that is given has no end
 
     @abstractmethod
     def on(self, problem: Problem) -> Search[Any]:

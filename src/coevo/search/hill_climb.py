@@ -19,6 +19,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.errors import bad_parameter
+from coevo.search.budget import Budget
 from coevo.search.climbing import LEAST_GAIN, Climb, Move
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
 
@@ -52,7 +53,7 @@ class HillClimb(Method):
 
     name: ClassVar[str] = "hill_climb"
     state_type: ClassVar[type[SearchState]] = HillClimbState
-    default_generations: ClassVar[int | None] = None
+    default_budget: ClassVar[Budget] = Budget()
 
     restarts: int = 0
     perturbations: int = 10
@@ -69,7 +70,8 @@ def check_counts(method: Method, owner: str, least: dict[str, int]) -> None:
     """Raise `ParameterError` unless each of these settings is an int and large enough."""
     for name, bound in least.items():
         value = getattr(method, name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < bound:
+        is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not is_int or value < bound:
             raise bad_parameter(name, owner, f"an int >= {bound}", value)
 
 

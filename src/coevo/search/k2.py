@@ -29,13 +29,14 @@ from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_parameter, first_repeated, suggestion
 from coevo.score import FamilyBatch
+from coevo.search.budget import Budget
+from coevo.search.climbing import LEAST_GAIN
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.decode_kernels import read_order
 
 __all__ = ["K2", "K2State"]
 
 MOST_PARENTS = 10  # of the paper
-LEAST_GAIN = 1e-9  # what round-off may pretend
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,14 @@ class K2(Method):
 
     name: ClassVar[str] = "k2"
     state_type: ClassVar[type[SearchState]] = K2State
-    default_generations: ClassVar[int | None] = None
+    default_budget: ClassVar[Budget] = Budget()
 
     order: Sequence[str] | None = None
     max_parents: int | None = None
 
     def __post_init__(self) -> None:
         limit = self.max_parents
-        is_int = isinstance(limit, int) and not isinstance(limit, bool)
+        is_int = isinstance(limit, int | np.integer) and not isinstance(limit, bool)
         if limit is not None and not (is_int and limit >= 0):
             raise bad_parameter("max_parents", "K2", "an int >= 0 or None", limit)
         if isinstance(self.order, str):
@@ -125,7 +126,9 @@ class K2Search(Search[K2State]):
         growing = np.zeros_like(state.growing)
         first = np.flatnonzero(np.diff(children, prepend=-1))
         for begin, end in zip(first, [*first[1:], len(children)], strict=True):
-            best = begin + int(scores[begin:end].argmax())
+            # Not argmax: of parents that differ by round-off the first by name is taken.
+            ties = scores[begin:end] >= scores[begin:end].max() - LEAST_GAIN
+            best = begin + int(ties.argmax())
             child = children[best]
             if scores[best] > local[child] + LEAST_GAIN:
                 adjacency[parents[best], child] = True

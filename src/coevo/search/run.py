@@ -51,7 +51,7 @@ def run_search(
     constraints : Constraints, optional
         What is known beforehand.
     budget : Budget, optional
-        When to stop. Where it has no end the method's own number of generations holds.
+        When to stop. Where it has no end the method's own budget holds.
     random_state : int, numpy Generator or None
         The same int gives the same structure; None gives another each time.
     callbacks : iterable of functions
@@ -76,18 +76,25 @@ def run_search(
     chosen = make_method(method, "run_search")
     if not isinstance(scorer, FamilyScorer):
         raise bad_parameter("scorer", "run_search", "a FamilyScorer", scorer)
+    for name, value, kind in (
+        ("budget", budget, Budget),
+        ("constraints", constraints, Constraints),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise bad_parameter(name, "run_search", f"a {kind.__name__} or None", value)
     limits = Budget() if budget is None else budget
-    if not limits.ends and chosen.default_generations is not None:
-        limits = replace(limits, max_generations=chosen.default_generations)
+    if not limits.ends:
+        limits = replace(chosen.default_budget, target=limits.target)
     problem = Problem.of(scorer, constraints)
     seed = seed_of(random_state, "run_search")
     search = chosen.on(problem)
     if state is not None:
-        _check_state(state, chosen, problem)
+        _check_state(state, chosen, problem, search)
     before = scorer.statistics()
     loop = _Loop(search, limits, seed, tuple(callbacks))
     reason = loop.run(state)
-    return _result(problem, chosen, loop, reason, seed, before)
+    with gentle_interrupts():  # what was found is not lost any more
+        return _result(problem, chosen, loop, reason, seed, before)
 
 
 class _Loop:
@@ -170,7 +177,7 @@ class _Loop:
         return any(answer is True for answer in answers)
 
 
-def _check_state(state: SearchState, method: Method, problem: Problem) -> None:
+def _check_state(state: SearchState, method: Method, problem: Problem, search: Search[Any]) -> None:
     """Raise `ParameterError` for a state of another method or of other data."""
     if not isinstance(state, method.state_type):
         raise ParameterError(f"The state is not one of {method.name!r}, so it cannot go on.")
@@ -178,6 +185,10 @@ def _check_state(state: SearchState, method: Method, problem: Problem) -> None:
     if state.adjacency.shape != (n, n):
         raise ParameterError(
             f"The state is about {len(state.adjacency)} variables, and the data have {n}."
+        )
+    if not search.fits(state):
+        raise ParameterError(
+            f"The state was made by {method.name!r} with other settings, so it cannot go on."
         )
     if not problem.rules.fulfilled_by(state.adjacency):
         raise ParameterError("The state breaks the constraints. Start anew.")

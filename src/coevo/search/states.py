@@ -8,7 +8,6 @@ that a search needs to go on.
 from __future__ import annotations
 
 import io
-import zipfile
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
@@ -45,11 +44,19 @@ def read_state(path: str | PathLike[str], kind: type[State]) -> State:
     """
     with open_source(Path(path)) as source:
         content = io.BytesIO(source.read_all())
+    not_a_state = FormatError(f"{str(path)!r} is not the state of a search.")
     try:
         with np.load(content, allow_pickle=False) as entries:
-            if str(entries[KIND]) != kind.__name__:
-                raise FormatError(f"{str(path)!r} holds a {entries[KIND]}, not a {kind.__name__}.")
-            values = {field.name: entries[field.name] for field in fields(kind)}
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile):
-        raise FormatError(f"{str(path)!r} is not the state of a search.") from None
+            values = {name: entries[name] for name in entries.files}
+    except Exception:  # a damaged archive fails in many ways
+        raise not_a_state from None
+    held = str(values.get(KIND))
+    if held != kind.__name__:
+        if held.endswith("State"):
+            raise FormatError(f"{str(path)!r} holds a {held}, not a {kind.__name__}.")
+        raise not_a_state
+    wanted = [field.name for field in fields(kind)]
+    if not set(wanted) <= values.keys():
+        raise not_a_state
+    values = {name: values[name] for name in wanted}
     return kind(**{name: v.item() if v.ndim == 0 else v for name, v in values.items()})

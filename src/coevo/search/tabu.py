@@ -20,6 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.search.budget import Budget
 from coevo.search.climbing import LEAST_GAIN, Climb, Move
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.hill_climb import MOVES_A_STEP, check_counts
@@ -54,7 +55,7 @@ class Tabu(Method):
 
     name: ClassVar[str] = "tabu"
     state_type: ClassVar[type[SearchState]] = TabuState
-    default_generations: ClassVar[int | None] = None
+    default_budget: ClassVar[Budget] = Budget()
 
     tenure: int = 10
     max_stalled: int = 100

@@ -16,7 +16,7 @@ from coevo.experiments.paper.figures import convergence_figure
 from coevo.experiments.paper.journal import Journal
 from coevo.experiments.paper.page import figure_stem, folder_page, table_stem
 from coevo.experiments.paper.plan import DataSet, Job, Paper
-from coevo.experiments.paper.runs import RunRecord, original_score, run_one
+from coevo.experiments.paper.runs import RunRecord, load_kernels, original_score, run_one
 from coevo.experiments.paper.summary import Summary, summarise
 from coevo.experiments.paper.tables import (
     convergence_table,
@@ -57,11 +57,12 @@ def run_paper(
     n_jobs: int = 1,
     figures: bool = True,
     tell: Tell = lambda record, done, total: None,
+    heard: Callable[[], object] = lambda: None,
 ) -> PaperResult:
     """Do the experiment, or what is left of it, and write its tables and figures.
 
     Everything is checked before the first run. Ctrl-C ends after the runs under way and
-    keeps them; the same call then goes on.
+    keeps them; the same call then goes on. `heard` is called at once.
     """
     if n_jobs < 1:
         raise bad_parameter("n_jobs", "paper", "an int >= 1", n_jobs)
@@ -74,7 +75,14 @@ def run_paper(
     journal.open()
     jobs = paper.jobs()
     missing = [job for job in jobs if job.key not in journal.records]
-    _do(missing, journal, len(jobs), n_jobs, tell)
+    if missing:
+        load_kernels()  # here first, so that several processes do not compile the same
+    with gentle_interrupts(heard) as interrupts:
+        done = len(jobs) - len(missing)
+        for record in run_jobs(run_one, missing, n_jobs, stop=lambda: interrupts.asked):
+            journal.add(record)
+            done += 1
+            tell(record, done, len(jobs))
     journal.put_in_order()
     n_done = sum(job.key in journal.records for job in jobs)
     if n_done < len(jobs):
@@ -82,16 +90,6 @@ def run_paper(
     summaries = tuple(_summary(data, jobs, journal, paper) for data in paper.data_sets())
     _write(paper, summaries, folder, figures)
     return PaperResult(summaries, n_done, len(jobs))
-
-
-def _do(missing: list[Job], journal: Journal, n_runs: int, n_jobs: int, tell: Tell) -> None:
-    """Do the runs that are missing and keep each one."""
-    done = n_runs - len(missing)
-    with gentle_interrupts() as interrupts:
-        for record in run_jobs(run_one, missing, n_jobs, stop=lambda: interrupts.asked):
-            journal.add(record)
-            done += 1
-            tell(record, done, n_runs)
 
 
 def _summary(data: DataSet, jobs: list[Job], journal: Journal, paper: Paper) -> Summary:

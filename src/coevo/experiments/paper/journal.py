@@ -11,9 +11,11 @@ when the journal is opened again. At the end both files are put into the order o
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import math
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from coevo import __version__
 from coevo.errors import FileError, FormatError
@@ -24,6 +26,7 @@ from coevo.io import json_line, make_run_folder, write_json
 
 __all__ = ["Journal", "Key"]
 
+Item = TypeVar("Item")
 Key = tuple[str, int, str, int]  # network, rows, algorithm, run
 EXPERIMENT, RUNS, TIMES = "experiment.json", "runs.jsonl", "times.jsonl"
 COMMON = ("seed", "generations", "population")  # what all runs of a folder share
@@ -43,11 +46,10 @@ class Journal:
     def open(self) -> None:
         """Make the folder and read the runs that it holds."""
         make_run_folder(self._folder)
-        times = {_key(line): line["seconds"] for line in _lines(self._folder / TIMES)}
-        for line in _lines(self._folder / RUNS):
-            if _key(line) in times:
-                record = _record(line, times[_key(line)])
-                self.records[record.key] = record
+        times = dict(_lines(self._folder / TIMES, _time))
+        for record in _lines(self._folder / RUNS, _record):
+            if record.key in times:
+                self.records[record.key] = replace(record, seconds=times[record.key])
         write_json(self._folder / EXPERIMENT, self._common)
         self.put_in_order()  # whole lines only, before any is added
 
@@ -79,6 +81,11 @@ class Journal:
         """Raise `FileError` if the folder holds runs of another experiment."""
         path = self._folder / EXPERIMENT
         if not path.exists():
+            if (self._folder / RUNS).exists():
+                raise FileError(
+                    f"{str(self._folder)!r} holds runs, and no {EXPERIMENT!r} that says of what. "
+                    "Give another folder."
+                )
             return
         held = _object(path)
         for name, value in self._common.items():
@@ -97,11 +104,11 @@ def _object(path: Path) -> dict[str, Any]:
     except ValueError:
         held = None
     if not isinstance(held, dict):
-        raise FormatError(f"{str(path)!r} is damaged. Remove it or give another folder.")
+        raise FormatError(f"{str(path)!r} is damaged. Give another folder.")
     return held
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def _lines(path: Path, read: Callable[[dict[str, Any]], Item]) -> list[Item]:
     """Return the records of a file; a last line that was cut off is left out."""
     if not path.exists():
         return []
@@ -110,8 +117,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     records = []
     for number, line in enumerate(lines[:-1], start=1):  # what follows the last newline is cut
         try:
-            record = json.loads(line)
-            _key(record)
+            record = read(json.loads(line))
         except (ValueError, KeyError, TypeError):
             raise FormatError(
                 f"Line {number} of {str(path)!r} is damaged. Remove it or give another folder."
@@ -120,13 +126,25 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return records
 
 
-def _key(line: dict[str, Any]) -> Key:
-    return line["network"], line["rows"], line["algorithm"], line["run"]
+def _time(line: dict[str, Any]) -> tuple[Key, float]:
+    key = (str(line["network"]), int(line["rows"]), str(line["algorithm"]), int(line["run"]))
+    return key, float(line["seconds"])
 
 
-def _record(line: dict[str, Any], seconds: float) -> RunRecord:
-    improvements = tuple((generation, score) for generation, score in line["improvements"])
-    return RunRecord(**{**line, "improvements": improvements}, seconds=seconds)
+def _record(line: dict[str, Any]) -> RunRecord:
+    """Return the run of a line; its time stands elsewhere."""
+    steps = tuple((int(generation), float(score)) for generation, score in line["improvements"])
+    record = RunRecord(**{**line, "improvements": steps}, seconds=0.0)
+    whole = (record.rows, record.run, record.seed, record.n_arcs, record.generations)
+    if (
+        not isinstance(record.network, str)
+        or record.algorithm not in ALGORITHMS
+        or not all(isinstance(number, int) for number in whole)
+        or not math.isfinite(record.score)
+        or (record.algorithm == "ccga" and (not steps or steps[0][0] != 0))
+    ):
+        raise ValueError
+    return record
 
 
 def _run_line(record: RunRecord) -> str:

@@ -17,7 +17,7 @@ from coevo.networks import open_network
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, K2, Budget, SearchResult, run_search
 
-__all__ = ["RunRecord", "original_score", "run_one"]
+__all__ = ["RunRecord", "load_kernels", "original_score", "run_one"]
 
 SCORE = "k2"  # the paper's "BDe with every hyperparameter 1"
 
@@ -55,7 +55,7 @@ def _scorer(data: DataSet, algorithm: str) -> FamilyScorer:
 
 
 @cache
-def _load_kernels() -> None:
+def load_kernels() -> None:
     """Run both algorithms once, so that no run's time has the loading of kernels in it."""
     scorer = FamilyScorer(sample(_network("asia"), 100, 0), SCORE)
     for method in (CCGA(population=4), K2()):
@@ -69,12 +69,14 @@ def original_score(data: DataSet) -> float:
 
 def run_one(job: Job) -> RunRecord:
     """Do one run."""
-    _load_kernels()
+    load_kernels()
     scorer = _scorer(job.data, job.algorithm)
     method = CCGA(population=job.population) if job.algorithm == "ccga" else K2()
     budget = Budget(max_generations=job.generations) if job.algorithm == "ccga" else Budget()
     began = time.process_time()
     result = run_search(method, scorer, budget=budget, random_state=job.seed)
+    if result.stop_reason == "interrupt":  # by a second Ctrl-C; half a run is none
+        raise KeyboardInterrupt
     return _record(job, result, time.process_time() - began)
 
 
@@ -82,7 +84,7 @@ def _record(job: Job, result: SearchResult, seconds: float) -> RunRecord:
     """Return what is kept of a run; a curve needs no more than cents. K2 has no generations."""
     history = result.history if job.algorithm == "ccga" else ()
     improvements = tuple(
-        (row.generation, round(row.score, 2)) for row in history if row.improved == row.generation
+        (row.generation, round(row.score, 6)) for row in history if row.improved == row.generation
     )
     return RunRecord(
         network=job.data.network,

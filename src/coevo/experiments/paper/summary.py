@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +71,7 @@ def summarise(
     curves = np.array([_curve(record, generations) for record in ccga])
     curve = curves.mean(axis=0)
     k2_spread = _spread(k2)
-    above = np.flatnonzero(curve > k2_spread.mean)
+    above = np.flatnonzero(curve > k2_spread.mean + 1e-5)  # not by what was rounded
     return Summary(
         data=data,
         original=original,
@@ -96,7 +97,9 @@ def _welch(first: list[float], second: list[float]) -> float:
     """Return the p-value for the first mean being higher; 1/2 where nothing varies."""
     if np.ptp(first) == 0 and np.ptp(second) == 0:
         return 0.5 if first[0] == second[0] else float(first[0] < second[0])
-    return float(ttest_ind(first, second, equal_var=False, alternative="greater").pvalue)
+    with warnings.catch_warnings():  # one group may well be all the same
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return float(ttest_ind(first, second, equal_var=False, alternative="greater").pvalue)
 
 
 def _mean_seconds(records: list[RunRecord]) -> float:

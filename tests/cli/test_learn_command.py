@@ -1,0 +1,482 @@
+"""``coevo learn`` finds a network, says the same of it everywhere, and writes its folder."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import random
+
+import pytest
+
+import coevo
+import coevo.cli.common
+import coevo.data
+import coevo.network
+import coevo.score
+import coevo.search
+from coevo.data import read_data, write_data
+from coevo.errors import NetworkError
+from coevo.io import read_bif
+from coevo.network import fit, sample
+from coevo.networks import load_network
+from coevo.score import FamilyScorer
+from coevo.search import METHODS, Budget, run_search
+from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c
+
+KEYS = [
+    "score",
+    "arcs",
+    "n_arcs",
+    "seconds",
+    "generations",
+    "evaluations",
+    "stop_reason",
+    "method",
+    "scoring",
+    "ess",
+    "seed",
+    "n_rows",
+    "n_variables",
+    "data_hash",
+]
+N_ROWS = 2000
+FILES = ["history.jsonl", "model.bif", "run.json"]
+QUICK = ("--max-generations", 12)
+LIMITED = ("-m", "ccga", "-s", "k2", "-p", 2, "--seed", 7, *QUICK)  # enough to differ
+
+
+@pytest.fixture(autouse=True)
+def _no_news_in_between(monkeypatch):
+    """Tell nothing of a search, however long it takes."""
+    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
+
+
+@pytest.fixture
+def asia(folder, seed):
+    """Return a sample of Asia that stands in ``asia.csv``."""
+    dataset = sample(load_network("asia"), N_ROWS, seed)  # so many that all states are seen
+    write_data(dataset, "asia.csv")
+    return read_data("asia.csv")
+
+
+@pytest.fixture
+def answer(run):
+    """Return a function that gives the JSON answer of ``coevo learn``."""
+
+    def call(*arguments):
+        code, out, err = run("learn", *arguments, "--format", "json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return call
+
+
+def arcs_of(found):
+    return [(arc["from"], arc["to"]) for arc in found["arcs"]]
+
+
+def most_parents(found):
+    children = [child for _, child in arcs_of(found)]
+    return max(children.count(child) for child in children)
+
+
+def timeless(found):
+    return {name: value for name, value in found.items() if name not in ("seconds", "files")}
+
+
+def read_lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def check_folder(path, found, dataset):
+    """Check that the files of a folder say what the answer says."""
+    assert sorted(os.listdir(path)) == FILES
+    network = read_bif(path / "model.bif")
+    assert sorted(network.dag.arcs) == sorted(arcs_of(found))
+    assert network.variables == dataset.source_variables
+    assert network == fit(network.dag, dataset)
+    history = read_lines(path / "history.jsonl")
+    assert [row["generation"] for row in history] == list(range(found["generations"] + 1))
+    for name in ("score", "seconds", "evaluations"):
+        values = [row[name] for row in history]
+        assert values == sorted(values)
+    last = history[-1]
+    assert (last["score"], last["n_arcs"]) == (found["score"], found["n_arcs"])
+    assert last["evaluations"] == found["evaluations"]
+    facts = json.loads((path / "run.json").read_bytes())
+    assert facts["version"] == coevo.__version__
+    assert {name: facts[name] for name in KEYS} == {name: found[name] for name in KEYS}
+    assert facts["data_hash"] == dataset.content_hash
+    return facts
+
+
+# -- the answer
+
+
+@pytest.mark.parametrize(
+    ("arguments", "generations", "reason"),
+    [
+        (["-m", "ccga", *QUICK], 12, "generations"),
+        (["-m", "ccga", "--max-generations", 0], 0, "generations"),
+        (["-m", "ccga", "-t", 0], 0, "time"),
+        (["-m", "k2"], None, "finished"),
+        (["-m", "k2", "--max-generations", 1], 1, "generations"),
+        (["-m", "k2", "-t", 0], 0, "time"),
+    ],
+)
+def test_json_is_the_result_of_the_search(arguments, generations, reason, asia, answer, run):
+    found = answer("asia.csv", *arguments, "-s", "k2", "--seed", 7)
+    assert list(found) == KEYS
+    limits = Budget(max_generations=found["generations"])
+    scorer = FamilyScorer(asia, "k2")
+    expected = run_search(arguments[1], scorer, budget=limits, random_state=7)
+    assert arcs_of(found) == list(expected.dag.arcs)
+    assert found["n_arcs"] == len(found["arcs"])
+    assert found["score"] == expected.score == FamilyScorer(asia, "k2").score(expected.dag)
+    assert generations in (None, found["generations"])
+    assert found["generations"] == expected.generations
+    assert found["evaluations"] == expected.evaluations
+    assert found["stop_reason"] == reason
+    assert found["seconds"] >= 0
+    assert (found["method"], found["scoring"], found["ess"]) == (arguments[1], "k2", None)
+    assert (found["seed"], found["n_rows"], found["n_variables"]) == (7, N_ROWS, 8)
+    assert found["data_hash"] == asia.content_hash
+    assert os.listdir() == ["asia.csv"]  # without -o nothing is written
+
+
+def test_text(asia, answer, run):
+    found = answer("asia.csv", *LIMITED)
+    code, out, err = run("learn", "asia.csv", *LIMITED, "-o", "run")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    before, seconds = lines[1].split(", in ")
+    assert float(seconds.removesuffix(" s, ended by generations")) >= 0
+    assert before == "method      ccga, seed 7: generations: 12"
+    assert [lines[0], *lines[2:]] == [
+        f"score       {found['score']:.6f}  (k2; higher is better)",
+        "table       2,000 rows, 8 variables",
+        f"arcs        {found['n_arcs']}",
+        *(f"  {parent} -> {child}" for parent, child in arcs_of(found)),
+        "wrote       run/model.bif",
+        "wrote       run/run.json",
+        "wrote       run/history.jsonl",
+    ]
+    without = run("learn", "asia.csv", "-m", "k2", "--ess", 2.5).out.splitlines()
+    assert without[0].endswith("  (bdeu, ess 2.5; higher is better)")
+    assert not any(line.startswith("wrote") for line in without)
+
+
+def test_the_usual_settings(asia, answer):
+    found = answer("asia.csv", *QUICK)
+    usual = ("-m", "ccga", "-s", "bdeu", "--ess", 1, "--seed", 0)
+    assert timeless(found) == timeless(answer("asia.csv", *QUICK, *usual))
+    others = [answer("asia.csv", *QUICK, "--seed", other) for other in (1, 2, 3)]
+    assert any(other["arcs"] != found["arcs"] for other in others)
+
+
+def test_without_a_limit_there_are_250_generations(asia, answer):
+    found = answer("asia.csv", "--drop", "asia", "--drop", "tub", "--drop", "xray")
+    assert (found["generations"], found["stop_reason"]) == (250, "generations")
+
+
+@pytest.mark.parametrize("method", ["ccga", "k2"])
+@pytest.mark.parametrize("limit", [1, 2])
+def test_the_most_parents(method, limit, asia, answer):
+    """The likelihood never falls by a parent, so that the limit is all that holds it."""
+    arguments = ["asia.csv", "-m", method, "-s", "loglik", "--max-generations", 30]
+    limited, free = answer(*arguments, "-p", limit), answer(*arguments)
+    assert most_parents(limited) == limit < most_parents(free)
+
+
+# -- the folder
+
+
+@pytest.mark.parametrize("method", ["ccga", "k2"])
+def test_the_folder(method, asia, answer, folder, run):
+    arguments = ["asia.csv", "-m", method, "-s", "bds", "--ess", 2.0, "--seed", 3, *QUICK]
+    found = answer(*arguments, "-o", "runs/first")
+    assert list(found) == [*KEYS, "files"]
+    assert found["files"] == {
+        "model": "runs/first/model.bif",
+        "run": "runs/first/run.json",
+        "history": "runs/first/history.jsonl",
+    }
+    facts = check_folder(folder / "runs/first", found, asia)
+    written = [*map(str, arguments), "-o", "runs/first", "--format", "json"]
+    assert facts["command"] == ["learn", *written]
+    assert (facts["seed"], facts["scoring"], facts["ess"]) == (3, "bds", 2.0)
+    assert facts["settings"] == METHODS[method]().settings()
+    scorer = FamilyScorer(asia, "bds", ess=2.0)
+    assert facts["per_variable"] == scorer.per_variable(read_bif("runs/first/model.bif").dag)
+
+    code, out, err = run(
+        "score", "asia.csv", "--structure", "runs/first/model.bif", "-s", "bds", "--ess", 2.0,
+        "--format", "json",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert json.loads(out)["score"] == found["score"]
+
+
+def test_a_folder_is_used_again(asia, answer, folder):
+    answer("asia.csv", *QUICK, "-o", "run")
+    (folder / "run" / "notes.txt").write_text("mine")
+    found = answer("asia.csv", "-m", "k2", "-o", "run")
+    (folder / "run" / "notes.txt").unlink()
+    check_folder(folder / "run", found, asia)
+
+
+# -- the same answer
+
+
+def test_no_thread_process_or_hash_seed_changes_a_byte(asia, answer, folder, launch):
+    found = answer("asia.csv", *LIMITED, "-o", "one")
+    again = answer("asia.csv", *LIMITED, "-o", "two", "-j", 2)
+    code, out, err = launch(
+        "learn", "asia.csv", *LIMITED, "-o", "three", "-j", 2, "--format", "json",
+        PYTHONHASHSEED="1",
+    )  # fmt: skip
+    assert code == 0
+    assert all(line.startswith("generation ") for line in err.splitlines())  # if it was slow
+    assert timeless(found) == timeless(again) == timeless(json.loads(out))
+    models = {(folder / name / "model.bif").read_bytes() for name in ("one", "two", "three")}
+    assert len(models) == 1
+
+
+def test_threads_change_nothing_where_there_is_work_for_two(folder, answer, monkeypatch, seed):
+    write_data(sample(load_network("alarm"), 500, seed), "alarm.csv")
+    asked = []
+
+    def scorer(*arguments, n_jobs):
+        asked.append(n_jobs)
+        return FamilyScorer(*arguments, n_jobs=n_jobs)
+
+    monkeypatch.setattr(coevo.score, "FamilyScorer", scorer)
+    one, two = (
+        answer("alarm.csv", "--max-generations", 4, "-j", n, "-o", f"run{n}") for n in (1, 2)
+    )
+    assert asked == [1, 2]
+    assert timeless(one) == timeless(two)
+    assert (folder / "run1/model.bif").read_bytes() == (folder / "run2/model.bif").read_bytes()
+
+
+@pytest.mark.parametrize("method", ["ccga", "k2"])
+def test_no_order_of_rows_or_columns_can_be_seen(method, asia, folder, answer, seed):
+    with (folder / "asia.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    shuffle = random.Random(seed)
+    shuffle.shuffle(rows)
+    order = [*range(1, len(header)), 0]
+    with (folder / "moved.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([row[i] for i in order] for row in [header, *rows])
+    arguments = ["-m", method, "--seed", 5, *QUICK]
+    found = answer("moved.csv", *arguments, "-o", "run")
+    assert timeless(found) == timeless(answer("asia.csv", *arguments))
+    names = [variable.name for variable in read_bif("run/model.bif").variables]
+    assert names == [header[i] for i in order]  # a network is written as its table was
+
+
+# -- states
+
+
+def test_states(folder, answer, run):
+    (folder / "rows.csv").write_text("a,b\nx,no\nx,yes\ny,yes\ny,yes\nx,no\n")
+    (folder / "states.json").write_text('{"a": ["w", "x", "y", "z"]}')
+    arguments = ["rows.csv", "-m", "k2", "-s", "k2"]
+    found = answer(*arguments, "--states", "states.json", "-o", "run")
+    assert found["score"] != answer(*arguments)["score"]
+    variable, _ = read_bif("run/model.bif").variables
+    assert variable.states == ("w", "x", "y", "z")
+    scored = run("score", "rows.csv", "--structure", "run/model.bif", "-s", "k2")
+    assert scored.out.startswith(f"score       {found['score']:.6f}\n")
+
+
+def test_warnings_are_plain_lines(folder, run):
+    (folder / "rows.csv").write_text("a,b\nx,no\nx,yes\n")
+    code, out, err = run("learn", "rows.csv", "-m", "k2")
+    assert code == 0
+    assert out.startswith("score ")
+    assert err == (
+        "Warning: Column 'a' is 'x' in every row, so it can tell nothing about the other columns.\n"
+    )
+
+
+# -- refusals
+
+METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            "asia.csv -m ccgga",
+            f"'method' of learn must be one of {METHOD_NAMES}; got 'ccgga'. Did you mean 'ccga'?",
+        ),
+        (
+            "asia.csv -s bicc",
+            "'score' of learn must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'k2', 'loglik'; "
+            "got 'bicc'. Did you mean 'bic'?",
+        ),
+        ("asia.csv -s k2 --ess 2", "'ess' goes with 'bdeu' and 'bds' only; the score is 'k2'."),
+        ("asia.csv --ess 0", "'ess' of bdeu must be a number > 0; got 0.0."),
+        ("asia.csv -t nan", "'max_time' of Budget must be a number >= 0 or None; got nan."),
+        ("asai.csv", "There is no file 'asai.csv'. Did you mean 'asia.csv'?"),
+        (".", "'.' is a folder. Name a file in it."),
+        ("missing.csv", "Column 'b' has 1 missing value, in row 2. Drop or fill it."),
+        ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),
+        ("asia.csv -o asia.csv/run", "'asia.csv/run' cannot be made: 'asia.csv' is a file."),
+        ("asia.csv -o old/a/b", "'old/a/b' cannot be made: 'old/a' is a file."),
+        (
+            "asia.csv --states typo.json",
+            "'typo.json' declares states of 'asai', which is not a column of the table. "
+            "Did you mean 'asia'?",
+        ),
+        ("asia.csv --states tipo.json", "There is no file 'tipo.json'. Did you mean 'typo.json'?"),
+        (
+            "asia.csv --states cancer",
+            "'cancer' declares states of 'Pollution', which is not a column of the table.",
+        ),
+        ("asia.csv --states asai", "There is no file and no bundled network 'asai'. "
+         "Did you mean 'asia'?"),
+        ("asia.csv --drop asai", "'drop' names 'asai', which is not a column of the table. "
+         "Did you mean 'asia'?"),
+    ],
+)  # fmt: skip
+def test_refusals(arguments, sentence, asia, folder, refused):
+    (folder / "missing.csv").write_text("a,b\nx,no\ny,\nx,yes\n")
+    (folder / "typo.json").write_text('{"asai": ["no", "yes"]}')
+    (folder / "old").mkdir()
+    (folder / "old" / "a").write_text("mine")
+    before = sorted(path for path in folder.rglob("*"))
+    given = arguments.split()
+    assert refused("learn", *given, *([] if "-o" in given else ["-o", "new/run"])) == sentence
+    assert sorted(path for path in folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("-p 0", "Invalid value for '-p' / '--max-parents': 0 is not in the range x>=1."),
+        ("-t -1", "Invalid value for '-t' / '--max-time': -1.0 is not in the range x>=0."),
+        (
+            "--max-generations -1",
+            "Invalid value for '--max-generations': -1 is not in the range x>=0.",
+        ),
+        ("--seed -1", "Invalid value for '--seed': -1 is not in the range x>=0."),
+        ("-j 0", "Invalid value for '-j' / '--n-jobs': 0 is not in the range x>=1."),
+        ("--format xml", "Invalid value for '--format': 'xml' is not one of 'text', 'json'."),
+    ],
+)
+def test_usage_errors(arguments, sentence, asia, run):
+    code, out, err = run("learn", "asia.csv", "-o", "run", *arguments.split())
+    assert (code, out) == (2, "")
+    assert err == (
+        "Usage: coevo learn [OPTIONS] DATA\n"
+        "Try 'coevo learn --help' for help.\n"
+        f"\nError: {sentence}\n"
+    )
+    assert os.listdir() == ["asia.csv"]
+
+
+def test_settings_are_checked_before_a_file_is_opened(folder, refused):
+    for arguments, start in (
+        ("-m x", "'method' of learn "),
+        ("-s x", "'score' of learn "),
+        ("-o .", "There is no file 'no.csv'."),
+    ):
+        assert refused("learn", "no.csv", *arguments.split()).startswith(start)
+    (folder / "file").write_text("")
+    assert refused("learn", "no.csv", "-o", "file") == "'file' is a file. Name a folder."
+
+
+# -- Ctrl-C
+
+
+@pytest.fixture
+def press_at(monkeypatch):
+    """Return a function: Ctrl-C will be pressed so often in the callbacks of a generation."""
+
+    def install(generation, times):
+        search = coevo.search.run_search
+
+        def press(row):
+            if row.generation == generation:
+                press_ctrl_c(times)
+
+        def pressed(*arguments, callbacks=(), **options):
+            return search(*arguments, callbacks=[*callbacks, press], **options)
+
+        monkeypatch.setattr(coevo.search, "run_search", pressed)
+
+    return install
+
+
+@ctrl_c_works()
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("generation", [0, 4])
+def test_ctrl_c_gives_the_best_so_far(generation, times, asia, answer, run, folder, press_at):
+    arguments = ["asia.csv", "-s", "k2", "--seed", 7]
+    expected = answer(*arguments, "--max-generations", generation)
+    press_at(generation, times)
+    code, out, err = run("learn", *arguments, "-t", 600, "-o", "run", "--format", "json")
+    assert (code, err) == (130, "Interrupted; this is the best network so far.\n")
+    found = json.loads(out)
+    assert found["stop_reason"] == "interrupt"
+    assert timeless(found) == timeless(expected) | {"stop_reason": "interrupt"}
+    check_folder(folder / "run", found, asia)
+
+
+@ctrl_c_works()
+def test_ctrl_c_before_the_search_writes_nothing(asia, run, monkeypatch):
+    def press(*arguments, **options):
+        press_ctrl_c()
+
+    monkeypatch.setattr(coevo.data, "read_data", press)
+    code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run")
+    assert (code, out, err.strip()) == (130, "", "Interrupted.")
+    assert os.listdir() == ["asia.csv"]
+
+
+@ctrl_c_works()
+def test_ctrl_c_after_the_search_loses_nothing(asia, answer, run, monkeypatch, folder):
+    fit = coevo.network.fit
+
+    def press(*arguments, **options):
+        press_ctrl_c()
+        return fit(*arguments, **options)
+
+    monkeypatch.setattr(coevo.network, "fit", press)
+    code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run", "--format", "json")
+    assert (code, err) == (0, "")
+    check_folder(folder / "run", json.loads(out), asia)
+
+
+def test_a_structure_without_tables_is_answered(asia, run, monkeypatch):
+    def fit(*arguments, **options):
+        raise NetworkError("The table of 'a' would be too large.")
+
+    assert run("learn", "asia.csv", *QUICK, "-o", "run").code == 0
+    monkeypatch.setattr(coevo.network, "fit", fit)
+    code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run", "--format", "json")
+    sentence = "Warning: model.bif is not written. The table of 'a' would be too large.\n"
+    assert (code, err) == (0, sentence)
+    assert sorted(json.loads(out)["files"]) == ["history", "run"]
+    assert sorted(os.listdir("run")) == ["history.jsonl", "run.json"]
+
+
+def test_ctrl_c_in_a_terminal(asia, answer, folder):
+    ended = interrupted_command(
+        "learn", "asia.csv", "-s", "k2", "--seed", 7, "-t", 600, "-o", "run", "--format", "json",
+        cwd=folder, at="generation 3,",
+    )  # fmt: skip
+    assert ended.code == 130
+    assert ended.err == ["Interrupted; this is the best network so far.\n"]
+    found = json.loads(ended.out)
+    assert found["generations"] >= 3
+    check_folder(folder / "run", found, asia)
+    expected = answer(
+        "asia.csv", "-s", "k2", "--seed", 7, "--max-generations", found["generations"]
+    )
+    assert timeless(found) == timeless(expected) | {"stop_reason": "interrupt"}

@@ -1,0 +1,89 @@
+"""Every method obeys the contract of searches, in every kind of setting."""
+
+import pytest
+
+from coevo.errors import ParameterError
+from coevo.score import FamilyScorer
+from coevo.search import CCGA, CCMA, K2, METHODS, HillClimb, Tabu, make_method, run_search
+from contracts import SearchContract
+from problems import random_table
+
+
+class TestCCGA(SearchContract):
+    def method(self, names):
+        return CCGA(population=12)
+
+
+class TestCCGA1(SearchContract):
+    def method(self, names):
+        return CCGA(population=12, random_partners=0)
+
+
+class TestCCGAOfAnOddPopulation(SearchContract):
+    def method(self, names):
+        return CCGA(population=7, random_partners=2, p_flip=0.2, p_swap=1.0)
+
+
+class TestK2(SearchContract):
+    def method(self, names):
+        return K2()
+
+
+class TestK2OfAGivenOrder(SearchContract):
+    def method(self, names):
+        return K2(order=sorted(names, reverse=True), max_parents=2)
+
+
+class TestHillClimb(SearchContract):
+    def method(self, names):
+        return HillClimb()
+
+
+class TestHillClimbWithRestarts(SearchContract):
+    def method(self, names):
+        return HillClimb(restarts=3, perturbations=2)
+
+
+class TestTabu(SearchContract):
+    def method(self, names):
+        return Tabu(tenure=3, max_stalled=20)
+
+
+class TestCCMA(SearchContract):
+    def method(self, names):
+        return CCMA(orders=4, masks=3, refill=2)
+
+
+def test_methods_by_name():
+    for name, kind in METHODS.items():
+        assert make_method(name, "x") == kind()
+        assert kind.name == name
+    assert make_method("ccga", "x", population=7) == CCGA(population=7)
+    assert make_method("k2", "x", max_parents=3) == K2(max_parents=3)
+    chosen = CCGA(population=7)
+    assert make_method(chosen, "x") is chosen
+
+
+LISTED = ", ".join(repr(name) for name in sorted(METHODS))
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("CCGA", f"one of {LISTED}; got 'CCGA'. Did you mean 'ccga'?"),
+        ("", f"one of {LISTED}; got ''."),
+        (None, "the name of a method or a Method; got None."),
+        (K2, f"the name of a method or a Method; got {K2!r}."),
+    ],
+)
+def test_what_is_no_method(method, message, seed):
+    with pytest.raises(ParameterError) as caught:
+        run_search(method, FamilyScorer(random_table(seed)))
+    assert str(caught.value) == f"'method' of run_search must be {message}"
+
+
+def test_data_are_not_a_scorer(seed):
+    table = random_table(seed)
+    with pytest.raises(ParameterError) as caught:
+        run_search("k2", table)
+    assert str(caught.value) == f"'scorer' of run_search must be a FamilyScorer; got {table!r}."

@@ -20,38 +20,56 @@ from coevo.score.score_kernels import ALL_ONES, DIRICHLET_SEEN, LIKELIHOOD
 __all__ = ["count_seen", "score_sparse"]
 
 LARGEST_CODE = 2.0**62
+SMALL_CODE = 2.0**31
 LARGEST_LOG = 600.0  # safely below that of the largest float
 
 
-def count_seen(index: Index, variables: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return how often each configuration of `variables` that occurs does.
+def count_seen(
+    index: Index, child: int, parents: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how often each cell and each configuration of the parents that occur do.
 
-    The counts stand in the order of the table's cells, the first variable slowest.
+    Both in the order of the table, the child fastest, so that one sort serves both: the
+    cells of a configuration stand side by side.
     """
     joint = np.zeros(index.codes.shape[1], dtype=np.int64)
     size = 1.0
-    for variable in variables:
+    for variable in (*parents, child):
         arity = int(index.facts[variable, ARITY])
         if size * arity >= LARGEST_CODE:  # keep the order of the cells, close the gaps
             seen, joint = np.unique(joint, return_inverse=True)
             size = float(len(seen))
-        joint = joint * arity + index.codes[variable]
+        joint *= arity
+        joint += index.codes[variable]
         size *= arity
-    if not len(index.weights):
+    if size < SMALL_CODE:
+        joint = joint.astype(np.int32)  # which sort faster
+    if len(index.weights):
+        order = np.argsort(joint, kind="stable")
+        joint, weights = joint[order], index.weights[order]
+    else:
         joint.sort()
-        ends = np.flatnonzero(np.append(joint[1:] != joint[:-1], True)) + 1
-        return np.diff(ends, prepend=0)
-    order = np.argsort(joint, kind="stable")
-    sorted_codes = joint[order]
-    begins = np.flatnonzero(np.insert(sorted_codes[1:] != sorted_codes[:-1], 0, True))
-    sums: NDArray[np.int64] = np.add.reduceat(index.weights[order], begins)
+        weights = None
+    cells = np.flatnonzero(np.append(True, joint[1:] != joint[:-1]))
+    above = joint[cells] // int(index.facts[child, ARITY])
+    configurations = cells[np.append(True, above[1:] != above[:-1])]
+    return _sums(cells, weights, len(joint)), _sums(configurations, weights, len(joint))
+
+
+def _sums(
+    begins: NDArray[np.int64], weights: NDArray[np.int64] | None, n_rows: int
+) -> NDArray[np.int64]:
+    """Return the weight of each run of rows."""
+    if weights is None:
+        return np.diff(begins, append=n_rows)
+    sums: NDArray[np.int64] = np.add.reduceat(weights, begins)
     return sums
 
 
 def score_sparse(index: Index, spec: ScoreSpec, child: int, variables: NDArray[np.int32]) -> float:
     """Return the local score of the family of `child` over `variables`, child included."""
     parents = variables[variables != child]
-    cells, configurations = count_seen(index, variables), count_seen(index, parents)
+    cells, configurations = count_seen(index, child, parents)
     r = int(index.facts[child, ARITY])
     if spec.kind == ALL_ONES:
         return _log_rising(0.0, cells) - _log_rising(math.log(r), configurations)

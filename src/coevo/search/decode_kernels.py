@@ -63,17 +63,21 @@ def read_order(order, required, waiting, read):
 
 @inlined
 def _read_parents(order, upper, lower, first, last, rules, parents, n_parents):
-    """Overwrite ``parents[v]``, a bit set, for each variable v; `n_parents` is scratch."""
+    """Overwrite ``parents[v]``, a bit set, for each variable v; `n_parents` is scratch.
+
+    Indices are unsigned wherever there are many: numba tests signed ones for being
+    negative.
+    """
     allowed, required, any_required, any_rule, max_parents = rules
     n, n_words = parents.shape
-    one = np.uint64(1)
+    one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     for child in range(n):
         for word in range(n_words):
             parents[child, word] = np.uint64(0)
     if not any_rule:
         for bit in range(first, last):
             parent, child = order[upper[bit]], order[lower[bit]]
-            parents[child, parent >> 6] |= one << np.uint64(parent & 63)
+            parents[child, parent >> six] |= one << (parent & low)
         return
     for child in range(n):
         n_parents[child] = 0
@@ -86,7 +90,7 @@ def _read_parents(order, upper, lower, first, last, rules, parents, n_parents):
         parent, child = order[upper[bit]], order[lower[bit]]
         is_free = allowed[parent, child] and not required[parent, child]
         if is_free and n_parents[child] < max_parents:
-            parents[child, parent >> 6] |= one << np.uint64(parent & 63)
+            parents[child, parent >> six] |= one << (parent & low)
             n_parents[child] += 1
 
 
@@ -106,16 +110,16 @@ def _slot(slots, child_of, sets, child, parents):
     for word in range(n_words):
         mark = (mark ^ parents[child, word]) * np.uint64(0x9E3779B97F4A7C15)
         mark ^= mark >> np.uint64(29)
-    mask = len(slots) - 1
-    slot = np.int64(mark & np.uint64(mask))
+    mask = np.uint64(len(slots) - 1)
+    slot = mark & mask
     while slots[slot] >= 0:
-        family = slots[slot]
+        family = np.uint64(slots[slot])
         same = child_of[family] == child
         for word in range(n_words):
             same = same and sets[family, word] == parents[child, word]
         if same:
             break
-        slot = (slot + 1) & mask
+        slot = (slot + np.uint64(1)) & mask
     return slot
 
 
@@ -158,20 +162,28 @@ def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which)
     slots, child_of, sets = known.slots, known.child, known.parents
     n = orders.shape[1]
     n_words = sets.shape[1]
-    order = np.empty(n, dtype=np.int64)
+    order = np.empty(n, dtype=np.uint64)
     waiting = np.empty(n, dtype=np.int64)
     n_parents = np.empty(n, dtype=np.int64)
     parents = np.empty((n, n_words), dtype=np.uint64)
+    before = np.empty((n, n_words), dtype=np.uint64)
     n_families = n_known
     for solution in range(len(order_of)):
         if rules[2]:
             _read_order(orders[order_of[solution]], rules[1], waiting, order)
         else:
             for place in range(n):
-                order[place] = orders[order_of[solution], place]
+                order[place] = np.uint64(orders[order_of[solution], place])
         first, last = begin[mask_of[solution]], begin[mask_of[solution] + 1]
         _read_parents(order, upper, lower, first, last, rules, parents, n_parents)
         for child in range(n):
+            same = solution > 0  # as in the solution before, which is common
+            for word in range(n_words):
+                same = same and parents[child, word] == before[child, word]
+                before[child, word] = parents[child, word]
+            if same:
+                which[solution, child] = which[solution - 1, child]
+                continue
             slot = _slot(slots, child_of, sets, child, parents)
             if slots[slot] < 0:
                 slots[slot] = n_families

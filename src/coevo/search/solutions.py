@@ -24,7 +24,7 @@ __all__ = ["SolutionScorer"]
 FAMILIES_A_PART = 1 << 17
 RECENT_FAMILIES = 1 << 14  # that are kept at hand; what this much memory takes stays in the CPU
 
-Bits = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Bits = tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]
 
 
 class SolutionScorer:
@@ -34,7 +34,8 @@ class SolutionScorer:
         rules = problem.rules
         self._problem = problem
         self._n = problem.n_variables
-        self._upper, self._lower = np.triu_indices(self._n, k=1)
+        upper, lower = np.triu_indices(self._n, k=1)
+        self._upper, self._lower = upper.astype(np.uint32), lower.astype(np.uint32)
         any_required = bool(rules.required.any())
         any_rule = any_required or rules.max_parents < self._n - 1
         any_rule |= not bool((rules.allowed | np.eye(self._n, dtype=np.bool_)).all())

@@ -176,3 +176,30 @@ def k2(name, rows, arities, order, max_parents, required=(), allowed=None):
             arcs.add((best, child))
             current += gains[best]
     return arcs
+
+
+def undominated(families):
+    """Return the (parents, score) that no subset of theirs equals or beats, best first."""
+    kept = [
+        (parents, score)
+        for parents, score in families.items()
+        if not any(
+            other < parents and other_score >= score for other, other_score in families.items()
+        )
+    ]
+    return sorted(kept, key=lambda family: -family[1])
+
+
+def best_response(order, families):
+    """Return for each child the score of its best family inside the variables before it."""
+    found = {}
+    for place, child in enumerate(order):
+        before = set(order[:place])
+        found[child] = max(score for parents, score in families[child] if parents <= before)
+    return found
+
+
+def moved(order, variable, place):
+    """Return an order with one variable taken out and put in at a place."""
+    rest = [other for other in order if other != variable]
+    return [*rest[:place], variable, *rest[place:]]

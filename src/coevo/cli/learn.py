@@ -33,9 +33,10 @@ __all__ = ["command"]
 @click.option(
     "-m",
     "--method",
-    default="ccga",
+    default="ccma",
     show_default=True,
-    help="ccga (the 2011 paper's coevolution) or k2 (greedy, a random order).",
+    help="ccma (coevolution with local search), ccga (that of the 2011 paper), hill_climb, tabu, "
+    "or k2 (greedy, a random order).",
 )
 @score_options
 @click.option(
@@ -51,8 +52,14 @@ __all__ = ["command"]
 @click.option(
     "--max-generations",
     type=click.IntRange(min=0),
-    help="Stop after some generations.  [default: 250 for ccga if there is no limit of time]",
+    help="Stop after some generations.",
 )
+@click.option(
+    "--patience",
+    type=click.IntRange(min=1),
+    help="Stop after some generations in a row that found nothing better.",
+)
+@click.option("--target", type=float, metavar="SCORE", help="Stop when a score is reached.")
 @table_options
 @seed_option("network")
 @n_jobs_option
@@ -71,6 +78,8 @@ def command(
     max_parents: int | None,
     max_time: float | None,
     max_generations: int | None,
+    patience: int | None,
+    target: float | None,
     states: str | None,
     drop: tuple[str, ...],
     seed: int,
@@ -80,8 +89,10 @@ def command(
 ) -> None:
     """Learn a network from a table.
 
-    DATA is a CSV or Parquet file. Scores are natural logarithms; higher is better. Ctrl-C
-    ends the search with the best network so far, and writes it.
+    DATA is a CSV or Parquet file. Scores are natural logarithms; higher is better. Without
+    a limit ccma stops after 50 generations that found nothing better, ccga after 250
+    generations; the other methods end by themselves. Ctrl-C ends the search with the best
+    network so far, and writes it.
 
     \b
     coevo learn alarm.csv -s k2 --seed 7 -o run/
@@ -97,7 +108,9 @@ def command(
         scoring = make_score(score_name, ess, "learn")
         chosen = make_method(method, "learn")
         constraints = Constraints(max_parents=max_parents)
-        budget = Budget(max_time=max_time, max_generations=max_generations)
+        budget = Budget(
+            max_time=max_time, max_generations=max_generations, patience=patience, target=target
+        )
         if output is not None:
             check_run_folder(Path(output))
         dataset = read_table(data, drop, states)

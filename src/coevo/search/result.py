@@ -35,6 +35,7 @@ class HistoryRow:
             "generation": self.generation,
             "evaluations": self.evaluations,
             "seconds": round(self.seconds, 6),
+            "improved": self.improved,
             "score": self.score,
             "n_arcs": self.n_arcs,
             **self.details,

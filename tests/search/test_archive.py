@@ -1,0 +1,158 @@
+"""The archive keeps what an order may need, and orders find it there."""
+
+import numpy as np
+import pytest
+
+import naive
+from coevo.graph import Constraints
+from coevo.search.archive import Archive, flat_sets, marks_of
+from coevo.search.extension import extend, learned
+from coevo.search.order_kernels import Families, climb_orders, respond
+from problems import problem_of, random_constraints, random_table
+
+pytestmark = pytest.mark.kernel
+
+
+def random_families(rng, n, per_child):
+    """Return for each child scored sets of parents, the empty set among them."""
+    families = []
+    for child in range(n):
+        others = [v for v in range(n) if v != child]
+        sets = {frozenset(): float(rng.normal())}
+        for _ in range(per_child):
+            size = rng.integers(1, min(4, n))
+            sets[frozenset(rng.choice(others, size, replace=False).tolist())] = float(rng.normal())
+        families.append(sets)
+    return families
+
+
+def archive_of(families, parts, rng):
+    """Return an archive that was given families in some parts, in any order."""
+    n = len(families)
+    start, parents = flat_sets([() for _ in range(n)])
+    none = np.empty(0, dtype=np.uint64)
+    least = np.array([sets[frozenset()] for sets in families])
+    archive = Archive(np.arange(n + 1), least, start, parents, none)
+    rows = [(v, s) for v, sets in enumerate(families) for s in sets]
+    for part in np.array_split(rng.permutation(len(rows)), parts):
+        chosen = [rows[i] for i in part]
+        scores = np.array([families[child][s] for child, s in chosen])
+        children = np.array([child for child, _ in chosen], dtype=np.int64)
+        sets = flat_sets([tuple(sorted(s)) for _, s in chosen])
+        archive = archive.with_families(children, scores, *sets, none)
+    return archive
+
+
+def held(archive):
+    """Return the families of each child, in the order of the archive."""
+    return [
+        [
+            (frozenset(archive.parents_of(f)), float(archive.score[f]))
+            for f in range(archive.begin[child], archive.begin[child + 1])
+        ]
+        for child in range(len(archive.begin) - 1)
+    ]
+
+
+@pytest.mark.parametrize("case", range(8))
+def test_no_family_is_kept_that_a_subset_equals_or_beats(case, seed):
+    rng = np.random.default_rng([seed, case])
+    families = random_families(rng, n=6, per_child=25)
+    archive = archive_of(families, parts=1 + case % 4, rng=rng)
+    assert held(archive) == [naive.undominated(sets) for sets in families]
+
+
+def test_equal_scores_leave_the_smaller_and_the_first_by_name(seed):
+    families = [{frozenset(): -2.0, frozenset({1}): -1.0, frozenset({1, 2}): -1.0,
+                 frozenset({2}): -1.0}, {frozenset(): 0.0}, {frozenset(): 0.0}]  # fmt: skip
+    rng = np.random.default_rng(seed)
+    for parts in (1, 2, 3):
+        assert held(archive_of(families, parts, rng))[0] == [
+            (frozenset({1}), -1.0),
+            (frozenset({2}), -1.0),
+            (frozenset(), -2.0),
+        ]
+
+
+@pytest.mark.parametrize("case", range(6))
+def test_best_responses_and_climbing(case, seed):
+    """An order responds as the slow twin does; after climbing no single move gains."""
+    rng = np.random.default_rng([seed, case])
+    n = 6
+    archive = archive_of(random_families(rng, n, per_child=20), 2, rng)
+    orders = np.array([rng.permutation(n) for _ in range(4)])
+    choice = np.empty((4, n), dtype=np.int64)
+    respond(orders, archive.families, choice)
+    before = archive.score[choice].sum(axis=1)
+    for order, chosen in zip(orders, choice, strict=True):
+        slow = naive.best_response(order.tolist(), held(archive))
+        assert [float(archive.score[f]) for f in chosen] == [slow[v] for v in range(n)]
+
+    climbed = orders.copy()
+    visits = np.array([rng.permutation(n) for _ in range(4)])
+    climb_orders(climbed, visits, archive.families, 1e-9, choice)
+    assert (archive.score[choice].sum(axis=1) >= before - 1e-9).all()
+    for order, chosen in zip(climbed.tolist(), choice, strict=True):
+        slow = naive.best_response(order, held(archive))
+        assert [float(archive.score[f]) for f in chosen] == [slow[v] for v in range(n)]
+        total = sum(slow.values())
+        for variable in range(n):
+            for place in range(n):
+                other = naive.moved(order, variable, place)
+                assert sum(naive.best_response(other, held(archive)).values()) <= total + 1e-8
+
+
+def test_a_way_out_is_never_taken(seed):
+    """A required parent that comes too late makes an order worthless, not an error."""
+    problem = problem_of(random_table(seed, 3), "k2", Constraints(required=[("v000", "v001")]))
+    archive = Archive.empty(problem)
+    choice = np.empty((2, 3), dtype=np.int64)
+    respond(np.array([[0, 1, 2], [1, 0, 2]]), archive.families, choice)
+    totals = archive.score[choice].sum(axis=1)
+    assert np.isfinite(totals[0])
+    assert totals[1] == -np.inf
+    orders = np.array([[0, 1, 2], [2, 0, 1]])
+    climb_orders(orders, np.array([[0, 1, 2], [1, 2, 0]]), archive.families, 1e-9, choice)
+    assert np.isfinite(archive.score[choice]).all()
+
+
+@pytest.mark.parametrize("case", range(6))
+def test_extensions_are_all_that_the_rules_allow(case, seed):
+    rng = np.random.default_rng([seed, case])
+    table = random_table([seed, case], 5)
+    problem = problem_of(table, "bic", random_constraints(rng, table.names))
+    rules = problem.rules
+    rows = []
+    for child in range(5):
+        needed = set(np.flatnonzero(rules.required[:, child]).tolist())
+        free = [u for u in range(5) if rules.allowed[u, child] and u not in needed]
+        room = rules.max_parents - len(needed)
+        extra = free[: min(room, int(rng.integers(0, 3)))]
+        rows.append((child, tuple(sorted([*needed, *extra]))))
+    found = extend(problem, rows)
+    names = table.names
+    for r, (child, parents) in enumerate(rows):
+        own = [names[p] for p in parents]
+        assert found.scores[r] == problem.scorer.local_score(names[child], own)
+        for other in range(5):
+            is_open = (
+                rules.allowed[other, child]
+                and other not in parents
+                and len(parents) < rules.max_parents
+            )
+            expected = -np.inf
+            if is_open:
+                expected = problem.scorer.local_score(names[child], [*own, names[other]])
+            assert found.wider[r, other] == expected
+    archive = learned(Archive.empty(problem), found)
+    child = np.array([row[0] for row in rows])
+    marks = marks_of(child, *flat_sets([row[1] for row in rows]), 5)
+    assert sorted(archive.extended.tolist()) == sorted(marks.tolist())
+    assert isinstance(archive.families, Families)
+
+
+def test_marks_depend_on_the_set_alone():
+    child = np.array([0, 0, 1, 0])
+    one, two, other, less = marks_of(child, *flat_sets([(1, 2), (1, 2), (0, 2), (1,)]), 3)
+    assert one == two
+    assert len({int(one), int(other), int(less)}) == 3

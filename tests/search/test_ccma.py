@@ -1,0 +1,90 @@
+"""CCMA finds the best structure where all can be looked at, and what greed does not see."""
+
+import numpy as np
+import pytest
+
+import naive
+from coevo.data import read_data
+from coevo.errors import ParameterError
+from coevo.network import sample
+from coevo.networks import load_network
+from coevo.score import FamilyScorer
+from coevo.search import CCMA, Budget, run_search
+from coevo.search.archive import Archive
+from problems import problem_of, random_table, trajectory
+
+
+@pytest.mark.parametrize("score", ["k2", "bdeu", "bic"])
+@pytest.mark.parametrize("case", range(4))
+def test_the_best_of_all_structures(case, score, seed):
+    table = random_table([seed, case], n_variables=4, n_rows=80)
+    rows, arities = table.codes.T.tolist(), table.arities.tolist()
+    best = max(naive.structure_score(score, rows, arities, arcs) for arcs in naive.all_dags(4))
+    found = run_search("ccma", FamilyScorer(table, score), random_state=seed)
+    assert found.stop_reason == "patience"
+    assert found.score == pytest.approx(best, rel=1e-11)
+
+
+def test_parents_that_only_work_together_are_found(seed):
+    """Neither of two columns tells anything of their parity by itself."""
+    rng = np.random.default_rng(seed)
+    cells = rng.integers(0, 2, (400, 6))
+    cells[:, 5] = cells[:, 0] ^ cells[:, 3]
+    table = read_data(cells, names=list("abcdef"))
+    found = run_search("ccma", FamilyScorer(table, "bdeu"), random_state=seed)
+    trio = {"a", "d", "f"}
+    children = [child for child in trio if set(found.dag.parents(child)) == trio - {child}]
+    assert len(children) == 1
+    assert found.score > run_search("hill_climb", FamilyScorer(table, "bdeu")).score + 100
+
+
+@pytest.mark.parametrize("network", ["asia", "sachs"])
+def test_every_seed_finds_the_same_score(network, seed):
+    table = sample(load_network(network), 500, seed)
+    scorer = FamilyScorer(table, "bdeu")
+    scores = {round(run_search("ccma", scorer, random_state=s).score, 6) for s in range(4)}
+    assert len(scores) == 1
+
+
+def test_it_starts_as_hill_climbing_and_goes_on_above_it(seed):
+    table = sample(load_network("insurance"), 300, seed)
+    climbed = run_search("hill_climb", FamilyScorer(table, "k2"))
+    found = run_search(
+        "ccma", FamilyScorer(table, "k2"), budget=Budget(max_generations=15), random_state=seed
+    )
+    greedy = [row.score for row in found.history if row.details["n_extended"] == 0]
+    assert greedy == [row.score for row in climbed.history[: len(greedy)]]
+    assert found.score > climbed.score
+
+
+def test_the_archive_agrees_with_the_scorer_at_every_step(seed):
+    table = random_table(seed, 6)
+    problem = problem_of(table, "bic")
+    for state in trajectory(CCMA(orders=3, masks=4), problem, seed, 8):
+        archive = state.archive
+        assert isinstance(archive, Archive)
+        for child in range(6):
+            part = archive.score[archive.begin[child] : archive.begin[child + 1]]
+            assert (np.diff(part) <= 0).all()
+            for family in range(archive.begin[child], archive.begin[child + 1]):
+                parents = [table.names[p] for p in archive.parents_of(family)]
+                exact = problem.scorer.local_score(table.names[child], parents)
+                assert archive.score[family] == exact
+        assert np.array_equal(
+            np.sort(state.orders, axis=1), np.tile(range(6), (len(state.orders), 1))
+        )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"orders": 1}, "'orders' of CCMA must be an int >= 2; got 1."),
+        ({"masks": 1}, "'masks' of CCMA must be an int >= 2; got 1."),
+        ({"refill": 0}, "'refill' of CCMA must be an int >= 1; got 0."),
+        ({"orders": 2.5}, "'orders' of CCMA must be an int >= 2; got 2.5."),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(ParameterError) as caught:
+        CCMA(**settings)
+    assert str(caught.value) == message

@@ -17,6 +17,7 @@ the first mask does without.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -27,37 +28,86 @@ from coevo.graph import ArcRules
 from coevo.search.archive import Archive, Row, mark_numbers
 from coevo.search.operators import Orders, cycle_crossover
 
-__all__ = ["ELITE", "RowBreeder", "breed_orders"]
+__all__ = ["ELITE", "Parents", "RowBreeder", "breed_orders", "random_order"]
 
 Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
 ELITE = 0  # the mask that follows the best order
 ROLES = ("response", "response", "archive", "probe", "probe", "cross", "cross", "cross")
 
 
-def breed_orders(rng: Generator, orders: Orders, n_children: int) -> Orders:
+Parents = list[tuple[int, ...]]  # of each child, as an order has chosen them
+
+
+def breed_orders(
+    rng: Generator, orders: Orders, responses: list[Parents], n_children: int
+) -> Orders:
     """Return new orders: two crossed by rank or by cycles, or one shaken.
 
-    `orders` stand from the best to the worst; better ones are chosen more often.
+    `orders` stand from the best to the worst; better ones are chosen more often. Before an
+    order is shaken it is drawn anew among all orders of its structure: they are worth the
+    same, but climbing goes other ways from each of them.
     """
     size, n = orders.shape
     places = np.argsort(orders, axis=1)
     children = np.empty((n_children, n), dtype=np.int64)
     for i in range(n_children):
         # The lesser of two draws prefers the better half.
-        one, two = rng.integers(size, size=(2, 2)).min(axis=0)
+        one, two = rng.integers(size, size=(2, 2)).min(axis=0).tolist()
         kind = rng.random()
-        if kind < 0.45 and one != two:
+        if kind < 0.3 and one != two:
             mixed = np.where(rng.random(n) < 0.5, places[one], places[two])
             children[i] = np.argsort(mixed + rng.random(n))
-        elif kind < 0.6 and one != two:
+        elif kind < 0.4 and one != two:
             pair = cycle_crossover(rng, orders[one][None], orders[two][None], 1.0)
             children[i] = pair[int(rng.integers(2))][0]
+        elif kind < 0.7:
+            children[i] = _with_family_shuffled(rng, responses[one])
         else:
-            shaken = places[one].astype(np.float64)
-            moved = rng.choice(n, size=min(n, 2 + int(rng.integers(max(1, n // 5)))), replace=False)
-            shaken[moved] = rng.random(len(moved)) * n
-            children[i] = np.argsort(shaken, kind="stable")
+            children[i] = _with_some_moved(rng, responses[one])
     return children
+
+
+def random_order(rng: Generator, parents: Parents) -> NDArray[np.int64]:
+    """Return an order of a structure: always the first by lot of those that may come."""
+    n = len(parents)
+    lots = rng.random(n).tolist()
+    waiting = [len(own) for own in parents]
+    children: list[list[int]] = [[] for _ in range(n)]
+    for child, own in enumerate(parents):
+        for parent in own:
+            children[parent].append(child)
+    ready = [(lots[v], v) for v in range(n) if waiting[v] == 0]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        v = heapq.heappop(ready)[1]
+        order.append(v)
+        for child in children[v]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                heapq.heappush(ready, (lots[child], child))
+    return np.array(order, dtype=np.int64)
+
+
+def _with_family_shuffled(rng: Generator, parents: Parents) -> NDArray[np.int64]:
+    """Return an order in which a variable, its parents and its children trade places."""
+    order = random_order(rng, parents)
+    center = int(rng.integers(len(parents)))
+    group = [v for v, own in enumerate(parents) if center in own or v == center]
+    group = sorted({*group, *parents[center]})
+    place = np.argsort(order)[group]
+    order[place] = order[rng.permutation(place)]
+    return order
+
+
+def _with_some_moved(rng: Generator, parents: Parents) -> NDArray[np.int64]:
+    """Return an order in which some variables were put anywhere."""
+    order = random_order(rng, parents)
+    n = len(order)
+    keys = np.arange(n, dtype=np.float64)
+    moved = rng.choice(n, size=min(n, 2 + int(rng.integers(max(1, n // 5)))), replace=False)
+    keys[moved] = rng.random(len(moved)) * n
+    return order[np.argsort(keys, kind="stable")]
 
 
 class RowBreeder:

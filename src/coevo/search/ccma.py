@@ -34,7 +34,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.search.archive import Archive, Row, flat_sets
-from coevo.search.breeding import ELITE, RowBreeder, breed_orders
+from coevo.search.breeding import ELITE, Parents, RowBreeder, breed_orders
 from coevo.search.budget import Budget
 from coevo.search.climbing import LEAST_GAIN, Climb
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
@@ -115,6 +115,7 @@ class CCMASearch(Search[CCMAState]):
         self._n = problem.n_variables
         affordable = max(FEWEST_ORDERS, VARIABLES_A_GENERATION // max(1, self._n))
         self.n_orders = min(method.orders, affordable)
+        self.n_children = max(self.n_orders, min(3 * self.n_orders, affordable - self.n_orders))
         every = method.masks * self._n
         self._rows_a_generation = max(1, min(every, FAMILIES_A_GENERATION // max(1, self._n)))
 
@@ -209,7 +210,7 @@ class CCMASearch(Search[CCMAState]):
             bred = np.array(fresh, dtype=np.int64)
             kept = state.orders[:1]
         else:
-            bred = breed_orders(order_rng, state.orders, len(state.orders))
+            bred = breed_orders(order_rng, state.orders, self._responses(state), self.n_children)
             kept = state.orders
         orders = np.concatenate([kept, bred])
         after = replace(
@@ -256,6 +257,11 @@ class CCMASearch(Search[CCMAState]):
             choice=choice[kept],
             **_fields(archive),
         )
+
+    def _responses(self, state: CCMAState) -> list[Parents]:
+        """Return the structure of each order, as the parents of each child."""
+        parents_of = state.archive.parents_of
+        return [[parents_of(family) for family in row] for row in state.choice.tolist()]
 
     def _structure(self, archive: Archive, choice: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return the adjacency matrix of the families that an order has chosen."""

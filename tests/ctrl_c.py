@@ -66,6 +66,8 @@ def interrupted_command(*arguments, cwd, at):
             out = process.stdout.read()
         finally:
             guard.cancel()
+    if process.returncode != 130:
+        print("after Ctrl-C:", *after)  # for whoever looks into a failure
     first_word = at.split()[0]
     return Interrupted(
         process.returncode, out, [line for line in after if not _is_progress(line, first_word)]

@@ -172,13 +172,25 @@ def test_the_usual_settings(asia, answer):
     found = answer("asia.csv", *QUICK)
     usual = ("-m", "ccma", "-s", "bdeu", "--ess", 1, "--seed", 0)
     assert timeless(found) == timeless(answer("asia.csv", *QUICK, *usual))
-    others = [answer("asia.csv", *QUICK, "--seed", other) for other in (1, 2, 3)]
+    few = ("-m", "ccga", "--max-generations", 3)
+    found, *others = [answer("asia.csv", *few, "--seed", other) for other in (0, 1, 2, 3)]
     assert any(other["arcs"] != found["arcs"] for other in others)
 
 
-def test_without_a_limit_there_are_250_generations(asia, answer):
-    found = answer("asia.csv", "--drop", "asia", "--drop", "tub", "--drop", "xray")
+def test_without_a_limit_each_method_has_its_own(asia, answer):
+    less = ("asia.csv", "--drop", "asia", "--drop", "tub", "--drop", "xray")
+    found = answer(*less, "-m", "ccga")
     assert (found["generations"], found["stop_reason"]) == (250, "generations")
+    assert answer(*less)["stop_reason"] == "patience"
+    assert answer(*less, "-m", "tabu")["stop_reason"] == "finished"
+
+
+def test_patience_and_target(asia, answer):
+    found = answer("asia.csv", "-m", "ccga", "--patience", 3)
+    assert found["stop_reason"] == "patience"
+    reached = answer("asia.csv", "-m", "ccga", "--target", found["score"] - 1)
+    assert reached["stop_reason"] == "target"
+    assert reached["score"] >= found["score"] - 1
 
 
 @pytest.mark.parametrize("method", ["ccga", "k2"])

@@ -34,7 +34,7 @@ class Families(NamedTuple):
     parents: NDArray[np.int32]
 
 
-@inlined
+@kernel
 def _fits(start, parents, place, family, at):
     """Return whether all parents of a family come before place `at`."""
     fits = True
@@ -45,7 +45,7 @@ def _fits(start, parents, place, family, at):
     return fits
 
 
-@inlined
+@kernel
 def _has(start, parents, family, variable):
     """Return whether a variable is among the parents of a family."""
     found = False
@@ -56,7 +56,7 @@ def _has(start, parents, family, variable):
     return found
 
 
-@inlined
+@kernel
 def _first_fit(start, parents, place, family, at):
     """Return the first family from `family` on that fits at a place."""
     while not _fits(start, parents, place, family, at):
@@ -178,10 +178,14 @@ def climb_orders(orders, visits, families, least_gain, choice):
         while idle < n:
             v = visits[o, turn]
             turn = turn + 1 if turn + 1 < n else 0
-            right_gain, right = _slide(order, place, chosen, families, first, v, 1)
-            left_gain, left = _slide(order, place, chosen, families, first, v, -1)
-            if max(right_gain, left_gain) > least_gain:
-                target = right if right_gain >= left_gain else left
+            gain, target = least_gain, np.int64(-1)
+            for side in range(2):  # a loop, so that the part is compiled once
+                side_gain, side_target = _slide(
+                    order, place, chosen, families, first, v, 1 - 2 * side
+                )
+                if side_gain > gain:
+                    gain, target = side_gain, side_target
+            if target >= 0:
                 _move(order, place, chosen, families, v, target)
                 idle = 0
             else:

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import pytest
 
 LINE_BY_LINE = """
-import coevo.cli.common, coevo.cli.progress
-for module in (coevo.cli.common, coevo.cli.progress):
-    module.SECONDS_A_LINE = 0.0
+import coevo.cli.common
+coevo.cli.common.SECONDS_A_LINE = 0.0
 coevo.cli.main()
 """
 LONGEST = 120.0  # seconds, for a command that does not hear Ctrl-C

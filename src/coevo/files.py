@@ -19,7 +19,7 @@ from typing import IO
 
 from coevo.errors import FileError, suggestion
 
-__all__ = ["ByteSource", "check_folder", "open_source", "replacing"]
+__all__ = ["ByteSource", "check_folder", "open_source", "replacing", "write_text"]
 
 _GZIP = b"\x1f\x8b"
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -151,6 +151,12 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         if isinstance(error, OSError):
             raise _unwritable(path, error) from None
         raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text as UTF-8, whole or not at all."""
+    with replacing(path) as stream:
+        stream.write(text.encode())
 
 
 def _similar(path: Path) -> str:

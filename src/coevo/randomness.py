@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from coevo.checks import is_int
 from coevo.errors import bad_parameter
 
 __all__ = ["RandomState", "seed_of", "stream"]
@@ -30,8 +31,7 @@ or None; got -1.
         random_state = np.random.default_rng()
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    is_int = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if not is_int or random_state < 0:
+    if not is_int(random_state, 0):
         expected = "an int >= 0, a numpy Generator or None"
         raise bad_parameter("random_state", owner, expected, random_state)
     return int(random_state)

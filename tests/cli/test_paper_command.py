@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import pytest
 
-import coevo.cli.progress
+import coevo.cli.common
 import coevo.experiments
 import papers
 from coevo.data import read_data
@@ -36,7 +36,7 @@ PUBLISHED = {
 @pytest.fixture(autouse=True)
 def _no_news_in_between(monkeypatch):
     """Tell of the last run alone, however long the others take."""
-    monkeypatch.setattr(coevo.cli.progress, "SECONDS_A_LINE", math.inf)
+    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
 
 
 # -- the answer

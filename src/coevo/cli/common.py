@@ -16,13 +16,16 @@ import click
 from coevo.errors import CoevoWarning, DataError, suggestion
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from coevo.data import Dataset, Variable
 
 __all__ = [
-    "SECONDS_A_LINE",
+    "OccasionalLines",
     "answer_json",
     "format_option",
     "n_jobs_option",
+    "narrated",
     "plain_warnings",
     "read_states",
     "read_table",
@@ -45,14 +48,16 @@ format_option = click.option(
 )
 
 
-n_jobs_option = click.option(
-    "-j",
-    "--n-jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Threads; they change the time, never the answer.",
-)
+def n_jobs_option(workers: str, what: str) -> Callable[[Function], Function]:
+    """Return the option for how many workers there are, and what they never change."""
+    return click.option(
+        "-j",
+        "--n-jobs",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help=f"{workers}; they change the time, never the {what}.",
+    )
 
 
 def seed_option(what: str) -> Callable[[Function], Function]:
@@ -120,28 +125,47 @@ def working(doing: str) -> Iterator[Callable[[str], None]]:
     Yields a function that changes the text. Warnings become plain lines on stderr. Off a
     terminal nothing moves; a text that is new is printed every few seconds at most.
     """
-    from rich.console import Console
     from rich.markup import escape
+
+    with narrated() as console, console.status(escape(doing)) as status:
+        lines = OccasionalLines()
+
+        def update(text: str) -> None:
+            if console.is_terminal:
+                status.update(escape(text))
+            else:
+                lines.say(text)
+
+        yield update
+
+
+@contextlib.contextmanager
+def narrated() -> Iterator[Console]:
+    """Yield a console on stderr; warnings become plain lines, compilation is announced."""
+    from rich.console import Console
 
     from coevo.jit import announce_compilation
 
     console = Console(stderr=True, highlight=False)
-    last = time.monotonic()
 
     def say() -> None:
         console.print("Compiling kernels for this machine; later runs will load them ...")
 
-    with plain_warnings(), announce_compilation(say), console.status(escape(doing)) as status:
+    with plain_warnings(), announce_compilation(say):
+        yield console
 
-        def update(text: str) -> None:
-            nonlocal last
-            if console.is_terminal:
-                status.update(escape(text))
-            elif time.monotonic() - last >= SECONDS_A_LINE:
-                last = time.monotonic()
-                print(text, file=sys.stderr)
 
-        yield update
+class OccasionalLines:
+    """Progress where nothing can move: a line on stderr every few seconds at most."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def say(self, text: str, at_once: bool = False) -> None:
+        """Print a text, if it is time to or if it cannot wait."""
+        if at_once or time.monotonic() - self._last >= SECONDS_A_LINE:
+            self._last = time.monotonic()
+            print(text, file=sys.stderr)
 
 
 @contextlib.contextmanager

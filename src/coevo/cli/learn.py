@@ -62,7 +62,7 @@ __all__ = ["command"]
 @click.option("--target", type=float, metavar="SCORE", help="Stop when a score is reached.")
 @table_options
 @seed_option("network")
-@n_jobs_option
+@n_jobs_option("Threads", "answer")
 @click.option(
     "-o",
     "--output",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.common import answer_json, format_option, seed_option
+from coevo.cli.common import answer_json, format_option, n_jobs_option, seed_option
 from coevo.cli.progress import runs_progress
 
 if TYPE_CHECKING:
@@ -61,14 +61,7 @@ def _numbers(ctx: click.Context, parameter: click.Parameter, value: str) -> tupl
     show_default=True,
     help="Individuals of each species of CCGA.",
 )
-@click.option(
-    "-j",
-    "--n-jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Processes; they change the time, never the numbers.",
-)
+@n_jobs_option("Processes", "numbers")
 @seed_option("tables and figures")
 @click.option("--figures/--no-figures", default=True, help="Figures need matplotlib: coevo[plot].")
 @click.option("-o", "--output", metavar="DIR", required=True, help="Where to write everything.")

@@ -33,7 +33,7 @@ __all__ = ["command"]
 )
 @score_options
 @click.option("--per-variable", is_flag=True, help="Print the local score of each variable.")
-@n_jobs_option
+@n_jobs_option("Threads", "answer")
 @table_options
 @format_option
 def command(

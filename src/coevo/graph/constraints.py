@@ -30,6 +30,13 @@ class ArcRules:
     required: NDArray[np.bool_]  # (n, n), only where allowed, without a cycle
     max_parents: int  # n - 1 when there is no limit
 
+    @property
+    def about_arcs(self) -> bool:
+        """Whether any arc is required or excluded."""
+        excluded = ~self.allowed
+        np.fill_diagonal(excluded, False)
+        return bool(self.required.any() or excluded.any())
+
     def fulfilled_by(self, adjacency: NDArray[np.bool_]) -> bool:
         """Return whether a structure keeps all rules."""
         return bool(

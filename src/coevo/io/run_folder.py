@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.errors import FileError
-from coevo.files import replacing
+from coevo.files import replacing, write_text
 from coevo.io.bif_writer import write_bif
 from coevo.network import BayesianNetwork
 
@@ -55,8 +55,7 @@ def json_line(record: Mapping[str, Any]) -> str:
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Write an object as JSON for people to read too."""
     text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    with replacing(path) as stream:
-        stream.write(text.encode())
+    write_text(path, text)
 
 
 def write_run(

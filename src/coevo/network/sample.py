@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.checks import is_int
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.memory import check_memory
@@ -47,7 +48,7 @@ def sample(network: BayesianNetwork, rows: int, random_state: RandomState = None
     >>> sample(load_network("asia"), 1000, random_state=1)
     <Dataset: 1,000 rows, 8 variables>
     """
-    if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:
+    if not is_int(rows, 1):
         raise bad_parameter("rows", "sample", "an int >= 1", rows)
     # Twice: the rows as they are drawn, and in the order of the data set.
     width = 1 if all(variable.arity <= 256 for variable in network.variables) else 2

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.files import replacing
+from coevo.files import write_text
 
 __all__ = ["Table"]
 
@@ -104,7 +104,6 @@ class Table:
             (".csv", self.csv()),
         ):
             path = stem.with_name(stem.name + suffix)
-            with replacing(path) as stream:
-                stream.write(text.encode())
+            write_text(path, text)
             written.append(path)
         return written

@@ -6,7 +6,7 @@ write one without touching a Python object for each family.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
 
@@ -56,6 +56,13 @@ class FamilyBatch:
             raise ParameterError(
                 "A family is a child and its parents, as numbers of variables."
             ) from None
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> FamilyBatch:
+        """Build a batch from parts, each the members of its families and their lengths."""
+        members = np.concatenate([part[0] for part in parts])
+        lengths = np.concatenate([part[1] for part in parts])
+        return cls(members, np.concatenate([[0], np.cumsum(lengths)]))
 
     def check_starts(self) -> None:
         """Raise `ParameterError` unless `start` cuts `members` into families."""

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.checks import is_int
 from coevo.data import Dataset, leave_out
 from coevo.errors import DataError, bad_parameter
 from coevo.graph import DAG
@@ -94,8 +95,7 @@ class FamilyScorer:
         if not isinstance(dataset, Dataset):
             raise bad_parameter("dataset", "FamilyScorer", "a Dataset (see read_data)", dataset)
         for name, value, least in (("n_jobs", n_jobs, 1), ("cache_bytes", cache_bytes, 0)):
-            is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not is_int or value < least:
+            if not is_int(value, least):
                 raise bad_parameter(name, "FamilyScorer", f"an int >= {least}", value)
         if dataset.n_rows > MAX_ROWS:
             raise DataError(f"The table has more than {MAX_ROWS:,} rows. Take a sample of them.")

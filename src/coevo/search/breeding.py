@@ -140,28 +140,27 @@ class RowBreeder:
     ) -> None:
         self._rng, self._rules, self._archive = rng, rules, archive
         self._choice, self._masks, self._probes = choice, masks, probes
-        self._is_free = not rules.required.any() and bool(
-            (rules.allowed | np.eye(len(rules.allowed), dtype=np.bool_)).all()
-        )
+        self._is_free = not rules.about_arcs
         as_child, as_parent = mark_numbers(len(rules.allowed))
         self._as_child, self._as_parent = as_child.tolist(), as_parent.tolist()
         self._known = set(archive.extended.tolist())
-        self._new_families = self._by_child(archive.marks(), archive.children())
-        self._new_singles = [self._singles(child) for child in range(len(probes))]
+        self._is_open = ~np.isin(archive.marks(), archive.extended) & (archive.score > -np.inf)
+        self._left: dict[int, tuple[list[int], list[int]]] = {}  # of the children asked for
 
-    def _by_child(self, marks: NDArray[np.uint64], children: NDArray[np.int64]) -> list[list[int]]:
-        """Return for each child its families that were never extended, the worst first."""
-        is_new = ~np.isin(marks, self._archive.extended) & (self._archive.score > -np.inf)
-        found: list[list[int]] = [[] for _ in range(len(self._probes))]
-        for family in np.flatnonzero(is_new)[::-1].tolist():
-            found[children[family]].append(family)
-        return found
+    def _left_of(self, child: int) -> tuple[list[int], list[int]]:
+        """Return the families and the single variables of a child that were never extended.
 
-    def _singles(self, child: int) -> list[int]:
-        """Return the single variables that were never extended, the most promising last."""
-        own, number = self._as_child[child], self._as_parent
-        others = self._probes[child, ::-1].tolist()
-        return [other for other in others if own ^ number[other] not in self._known]
+        Both are used up from the end, where the best family and the most promising variable
+        stand.
+        """
+        if child not in self._left:
+            begin, end = self._archive.begin[child : child + 2]
+            families = (begin + np.flatnonzero(self._is_open[begin:end]))[::-1].tolist()
+            own, number = self._as_child[child], self._as_parent
+            others = self._probes[child, ::-1].tolist()
+            singles = [other for other in others if own ^ number[other] not in self._known]
+            self._left[child] = families, singles
+        return self._left[child]
 
     def rows(self, pairs: Iterable[tuple[int, int]], limit: int) -> list[Row]:
         """Return rows to extend, at most one for each pair of a mask and a child."""
@@ -213,7 +212,7 @@ class RowBreeder:
                 yield set(response[:left_out] + response[left_out + 1 :])
         if mask == ELITE or not len(self._probes[child]):
             return
-        families, singles = self._new_families[child], self._new_singles[child]
+        families, singles = self._left_of(child)
         while families and role != "probe":
             yield set(self._archive.parents_of(families.pop()))
         while singles:

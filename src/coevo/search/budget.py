@@ -8,13 +8,10 @@ seconds makes a run repeatable to the last bit.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import Literal
 
-import numpy as np
-
+from coevo.checks import is_int, is_number
 from coevo.errors import bad_parameter
 
 __all__ = ["Budget", "StopReason"]
@@ -57,14 +54,13 @@ class Budget:
     target: float | None = None
 
     def __post_init__(self) -> None:
-        if self.max_time is not None and not (_is_number(self.max_time) and self.max_time >= 0):
+        if self.max_time is not None and not (is_number(self.max_time) and self.max_time >= 0):
             raise bad_parameter("max_time", "Budget", "a number >= 0 or None", self.max_time)
-        if self.target is not None and not _is_number(self.target):
+        if self.target is not None and not is_number(self.target):
             raise bad_parameter("target", "Budget", "a number or None", self.target)
         for name, least in (("max_generations", 0), ("max_evaluations", 0), ("patience", 1)):
             value = getattr(self, name)
-            is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if value is not None and not (is_int and value >= least):
+            if value is not None and not is_int(value, least):
                 raise bad_parameter(name, "Budget", f"an int >= {least} or None", value)
 
     @property
@@ -91,7 +87,3 @@ class Budget:
         if self.max_time is not None and seconds >= self.max_time:
             return "time"
         return None
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

@@ -31,14 +31,15 @@ optimization. PPSN III, 249-257.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.checks import is_number
 from coevo.errors import bad_parameter
 from coevo.search.budget import Budget
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
@@ -61,6 +62,9 @@ from coevo.search.solutions import SolutionScorer
 __all__ = ["CCGA", "CCGAState"]
 
 Item = TypeVar("Item", bound=np.generic)
+Crossover = Callable[
+    [Generator, NDArray[Item], NDArray[Item], float], tuple[NDArray[Item], NDArray[Item]]
+]
 
 GENERATIONS = 250  # of the paper's table 2
 
@@ -113,18 +117,13 @@ class CCGA(Method):
     random_partners: int = 1
 
     def __post_init__(self) -> None:
-        for name, least in (("population", 2), ("random_partners", 0)):
-            value = getattr(self, name)
-            is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not is_int or value < least:
-                raise bad_parameter(name, "CCGA", f"an int >= {least}", value)
+        self.check_counts(population=2, random_partners=0)
         for name in ("p_flip", "p_swap", "p_crossover"):
             value = getattr(self, name)
             expected = "a number from 0 to 1" + (" or None" if name == "p_flip" else "")
             if value is None and name == "p_flip":
                 continue
-            is_number = isinstance(value, Real) and not isinstance(value, bool)
-            if not (is_number and 0 <= value <= 1):
+            if not (is_number(value) and 0 <= value <= 1):
                 raise bad_parameter(name, "CCGA", expected, value)
 
     def on(self, problem: Problem) -> CCGASearch:
@@ -168,8 +167,10 @@ class CCGASearch(Search[CCGAState]):
     def step(self, rng: Generator, state: CCGAState) -> tuple[CCGAState, Info]:
         """Return the next generation of both species."""
         order_rng, mask_rng = rng.spawn(2)
-        new_orders = self._order_children(order_rng, state)
-        new_masks = self._mask_children(mask_rng, state)
+        crossed = self._crossed(order_rng, state.orders, state.order_scores, cycle_crossover)
+        new_orders = swap_two(order_rng, crossed, self._method.p_swap)
+        mixed = self._crossed(mask_rng, state.masks, state.mask_scores, two_point_crossover)
+        new_masks = flip_bits(mask_rng, mixed, self._p_flip)
         # Populations of before and their children in one array each, so that one batch can
         # pair any of them.
         size = self._method.population
@@ -184,22 +185,19 @@ class CCGASearch(Search[CCGAState]):
         scores = self._solutions.scores(orders, order_of, masks, mask_of)
         earned = scores.reshape(2, -1, size).max(axis=1)
 
-        adjacency, score, improved = state.adjacency, state.score, state.improved
+        better = None
         best = int(scores.argmax())
         if scores[best] > state.score:
             found = self._solutions.structure(orders[order_of[best]], masks[mask_of[best]])
             if found[1] > state.score:  # not by round-off alone
-                (adjacency, score), improved = found, state.generation + 1
+                better = found
         kept_orders, order_scores = _replaced(
             state.orders, state.order_scores, new_orders, earned[0]
         )
         kept_masks, mask_scores = _replaced(state.masks, state.mask_scores, new_masks, earned[1])
-        after = CCGAState(
-            generation=state.generation + 1,
-            evaluations=state.evaluations + len(scores) * self._n,
-            improved=improved,
-            score=score,
-            adjacency=adjacency,
+        after = state.after(
+            len(scores) * self._n,
+            better,
             orders=kept_orders,
             order_scores=order_scores,
             masks=kept_masks,
@@ -213,19 +211,14 @@ class CCGASearch(Search[CCGAState]):
         shapes = (state.orders.shape, state.masks.shape)
         return shapes == ((size, self._n), (size, n_bits(self._n)))
 
-    def _order_children(self, rng: Generator, state: CCGAState) -> Orders:
-        first, second, alone = random_pairs(rng, double_tournament(rng, state.order_scores))
+    def _crossed(
+        self, rng: Generator, population: NDArray[Item], scores: Scores, cross: Crossover[Item]
+    ) -> NDArray[Item]:
+        """Select by tournaments, pair at random and cross; one without a pair is copied."""
+        first, second, alone = random_pairs(rng, double_tournament(rng, scores))
         p_crossover = self._method.p_crossover
-        one, two = cycle_crossover(rng, state.orders[first], state.orders[second], p_crossover)
-        children = np.concatenate([one, two, state.orders[alone]])
-        return swap_two(rng, children, self._method.p_swap)
-
-    def _mask_children(self, rng: Generator, state: CCGAState) -> Masks:
-        first, second, alone = random_pairs(rng, double_tournament(rng, state.mask_scores))
-        p_crossover = self._method.p_crossover
-        one, two = two_point_crossover(rng, state.masks[first], state.masks[second], p_crossover)
-        children = np.concatenate([one, two, state.masks[alone]])
-        return flip_bits(rng, children, self._p_flip)
+        one, two = cross(rng, population[first], population[second], p_crossover)
+        return np.concatenate([one, two, population[alone]])
 
     def _partners(self, rng: Generator, scores: Scores) -> NDArray[np.int64]:
         """Return (partners, children): for each child the best partner and random ones."""

@@ -36,12 +36,11 @@ from numpy.typing import NDArray
 from coevo.search.archive import Archive, Row, flat_sets
 from coevo.search.breeding import ELITE, Parents, RowBreeder, breed_orders
 from coevo.search.budget import Budget
-from coevo.search.climbing import LEAST_GAIN, Climb
-from coevo.search.contract import Info, Method, Problem, Search, SearchState
+from coevo.search.climbing import Climb, climb_up
+from coevo.search.contract import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.decode_kernels import read_order
 from coevo.search.encoding import pair_of
 from coevo.search.extension import Extensions, extend, learned
-from coevo.search.hill_climb import MOVES_A_STEP, check_counts, climb_up
 from coevo.search.operators import Orders
 from coevo.search.order_kernels import climb_orders
 
@@ -99,7 +98,7 @@ class CCMA(Method):
     refill: int = 12
 
     def __post_init__(self) -> None:
-        check_counts(self, "CCMA", {"orders": 2, "masks": 2, "refill": 1})
+        self.check_counts(orders=2, masks=2, refill=1)
 
     def on(self, problem: Problem) -> CCMASearch:
         """Return the search on a problem."""
@@ -122,15 +121,10 @@ class CCMASearch(Search[CCMAState]):
     def start(self, rng: Generator) -> tuple[CCMAState, Info]:
         """Return the required arcs alone, about to climb."""
         n, method = self._n, self._method
-        climb = Climb(self._problem, self._problem.rules.required)
+        climb = Climb.at_start(self._problem)
         archive = Archive.empty(self._problem)
-        score = math.fsum(climb.local)
         state = CCMAState(
-            generation=0,
-            evaluations=climb.evaluations,
-            improved=0,
-            score=score,
-            adjacency=climb.adjacency,
+            **climb.first_fields(),
             is_climbing=True,
             gains=climb.gains,
             local=climb.local,
@@ -157,31 +151,20 @@ class CCMASearch(Search[CCMAState]):
     def _climbed(self, rng: Generator, state: CCMAState) -> CCMAState:
         """Make some moves of the climb; at its top, draw the first orders."""
         climb = Climb(self._problem, state.adjacency, state.gains, state.local)
-        at_top = climb_up(climb, MOVES_A_STEP)
+        at_top = climb_up(climb)
         score = self._problem.score(climb.adjacency)
-        is_better = score > state.score
-        after = replace(
-            state,
-            generation=state.generation + 1,
-            evaluations=state.evaluations + climb.evaluations,
-            improved=state.generation + 1 if is_better else state.improved,
-            score=score if is_better else state.score,
-            adjacency=climb.adjacency if is_better else state.adjacency,
-            gains=climb.gains,
-            local=climb.local,
-        )
+        better = (climb.adjacency, score) if score > state.score else None
+        after = state.after(climb.evaluations, better, gains=climb.gains, local=climb.local)
         return self._settled(rng, after) if at_top else after
 
     def _settled(self, rng: Generator, state: CCMAState) -> CCMAState:
         """Return the state in which evolution begins: the climber's order and random ones."""
-        n, required = self._n, self._problem.rules.required
-        rows = [(v, tuple(np.flatnonzero(required[:, v]).tolist())) for v in range(n)]
-        found = extend(self._problem, rows)
-        top = [(v, tuple(np.flatnonzero(state.adjacency[:, v]).tolist())) for v in range(n)]
+        n = self._n
+        found = extend(self._problem, _rows(self._problem.rules.required))
         archive = learned(state.archive, found)
         scores = self._problem.local_scores(state.adjacency)
         none = np.empty(0, dtype=np.uint64)
-        sets = flat_sets([parents for _, parents in top])
+        sets = flat_sets([parents for _, parents in _rows(state.adjacency)])
         archive = archive.with_families(np.arange(n), scores, *sets, none)
         first = pair_of(self._problem.dag(state.adjacency), self._problem.names)[0]
         drawn = [rng.permutation(n) for _ in range(self.n_orders - 1)]
@@ -213,13 +196,7 @@ class CCMASearch(Search[CCMAState]):
             bred = breed_orders(order_rng, state.orders, self._responses(state), self.n_children)
             kept = state.orders
         orders = np.concatenate([kept, bred])
-        after = replace(
-            state,
-            generation=state.generation + 1,
-            evaluations=state.evaluations + found.n_scored,
-            masks=masks,
-            credit=credit,
-        )
+        after = state.after(found.n_scored, masks=masks, credit=credit)
         return self._with_orders(after, archive, *self._improved(order_rng, orders, archive))
 
     def _improved(
@@ -316,8 +293,9 @@ def _survivors(
     state: CCMAState, rows: tuple[Row, ...], worth: NDArray[np.float64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Return the masks in which better new rows have taken the place of the worst ones."""
-    masks, credit = state.masks.copy(), state.credit / 2  # what was good once counts less
-    credit[state.credit < 0] = state.credit[state.credit < 0] * 2
+    # What was good once counts less.
+    credit = np.where(state.credit < 0, state.credit * 2, state.credit / 2)
+    masks = state.masks.copy()
     for r in np.argsort(-worth, kind="stable"):
         child, parents = rows[r]
         worst = int(credit[:, child].argmin())
@@ -326,6 +304,14 @@ def _survivors(
             masks[worst, list(parents), child] = True
             credit[worst, child] = worth[r]
     return masks, credit
+
+
+def _rows(adjacency: NDArray[np.bool_]) -> list[Row]:
+    """Return the parents of each child of a structure."""
+    return [
+        (child, tuple(np.flatnonzero(parents).tolist()))
+        for child, parents in enumerate(adjacency.T)
+    ]
 
 
 def _fields(archive: Archive) -> dict[str, Any]:

@@ -13,19 +13,20 @@ by name of parent and child.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch
-from coevo.search.contract import Problem
+from coevo.search.contract import LEAST_GAIN, Problem
 
-__all__ = ["LEAST_GAIN", "Climb", "Move", "reachable"]
+__all__ = ["MOVES_A_STEP", "Climb", "Move", "climb_up", "reachable"]
 
-LEAST_GAIN = 1e-9  # what round-off may pretend
+MOVES_A_STEP = 16  # between two looks at the clock
 NEVER = -np.inf
 Kind = Literal["delete", "add", "reverse"]
 Adjacency = NDArray[np.bool_]  # (n, n), [parent, child]
@@ -66,6 +67,25 @@ class Climb:
             self._score(range(len(adjacency)))
         else:
             self.gains, self.local = gains.copy(), local.copy()
+
+    @classmethod
+    def at_start(cls, problem: Problem) -> Climb:
+        """Return the structure that every climb starts from: the required arcs alone."""
+        return cls(problem, problem.rules.required)
+
+    def first_fields(self) -> dict[str, Any]:
+        """Return what every state holds before the first move."""
+        return {
+            "generation": 0,
+            "evaluations": self.evaluations,
+            "improved": 0,
+            "score": math.fsum(self.local),
+            "adjacency": self.adjacency,
+        }
+
+    def fields(self) -> dict[str, Any]:
+        """Return what a state keeps of a climb, to go on with."""
+        return {"current": self.adjacency, "gains": self.gains, "local": self.local}
 
     def moves(self) -> dict[Kind, NDArray[np.float64]]:
         """Return what each legal move gains, ``[parent, child]`` of the arc as it is now.
@@ -133,17 +153,16 @@ class Climb:
 
     def _score(self, children: Iterable[int]) -> None:
         """Fill the columns of some children: what toggling each parent would gain."""
-        rules = self._problem.rules
         pairs = []
         toggled: list[tuple[NDArray[np.int64], int]] = []
         for child in children:
-            parents = np.flatnonzero(self.adjacency[:, child])
             is_parent = self.adjacency[:, child]
-            may_add = self._may_add[:, child] & (len(parents) < rules.max_parents)
+            parents = np.flatnonzero(is_parent)
+            may_add = self._may_add[:, child] & (len(parents) < self._max_parents)
             others = np.flatnonzero((may_add | is_parent) & self._may_delete[:, child])
             toggled.append((others, child))
             pairs.append(toggle_families(child, parents, others))
-        batch = _joined(pairs)
+        batch = FamilyBatch.joined(pairs)
         scores = self._problem.scorer.local_scores(batch) if len(batch) else np.empty(0)
         self.evaluations += len(batch)
         at = 0
@@ -207,10 +226,11 @@ def toggle_families(
     return members, lengths
 
 
-def _joined(parts: list[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> FamilyBatch:
-    """Return families of several children as one batch."""
-    members = np.concatenate([part[0] for part in parts])
-    lengths = np.concatenate([part[1] for part in parts])
-    start = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=start[1:])
-    return FamilyBatch(members, start)
+def climb_up(climb: Climb, n_moves: int = MOVES_A_STEP) -> bool:
+    """Make the best moves while they gain; return whether none is left that does."""
+    for _ in range(n_moves):
+        move = climb.best_move()
+        if move is None or move.gain <= LEAST_GAIN:
+            return True
+        climb.make(move)
+    return False

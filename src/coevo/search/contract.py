@@ -13,19 +13,22 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.checks import is_int
+from coevo.errors import bad_parameter
 from coevo.graph import DAG, ArcRules, Constraints
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search.budget import Budget
 
-__all__ = ["Info", "Method", "Problem", "Search", "SearchState"]
+__all__ = ["LEAST_GAIN", "Info", "Method", "Problem", "Search", "SearchState"]
 
+LEAST_GAIN = 1e-9  # what round-off may pretend
 Info = Mapping[str, float]  # what a reader of the history wants beside the best score
 
 
@@ -93,6 +96,24 @@ class SearchState:
     score: float
     adjacency: NDArray[np.bool_]
 
+    def after(
+        self,
+        n_asked: int,
+        better: tuple[NDArray[np.bool_], float] | None = None,
+        **own: Any,
+    ) -> Self:
+        """Return the state of the next generation, in which local scores were asked for.
+
+        `better` is a structure that beats the best so far, with its score, if one was
+        found; `own` are the fields that the method changes.
+        """
+        generation = self.generation + 1
+        best: dict[str, Any] = {}
+        if better is not None:
+            best = {"adjacency": better[0], "score": better[1], "improved": generation}
+        evaluations = self.evaluations + n_asked
+        return replace(self, generation=generation, evaluations=evaluations, **best, **own)
+
 
 State = TypeVar("State", bound=SearchState)
 
@@ -128,6 +149,13 @@ class Method(ABC):
     @abstractmethod
     def on(self, problem: Problem) -> Search[Any]:
         """Return the search on a problem, or say what of the settings does not fit it."""
+
+    def check_counts(self, **least: int) -> None:
+        """Raise `ParameterError` unless each of these settings is an int and large enough."""
+        for name, bound in least.items():
+            value = getattr(self, name)
+            if not is_int(value, bound):
+                raise bad_parameter(name, type(self).__name__, f"an int >= {bound}", value)
 
     def settings(self) -> dict[str, Any]:
         """Return the settings as plain numbers, strings and lists."""

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch
 from coevo.search.archive import Archive, Row, flat_sets, marks_of
-from coevo.search.climbing import LEAST_GAIN
-from coevo.search.contract import Problem
+from coevo.search.contract import LEAST_GAIN, Problem
 
 __all__ = ["Extensions", "extend", "learned"]
 
@@ -58,7 +57,7 @@ def extend(problem: Problem, rows: Sequence[Row]) -> Extensions:
         wider = np.concatenate([child[row_of][:, None], wider], axis=1)
         parts += [_part(base), _part(wider)]
         places.append((own, row_of, added))
-    batch = _batch(parts)
+    batch = FamilyBatch.joined(parts)
     found = problem.scorer.local_scores(batch)
     at = 0
     for own, row_of, added in places:
@@ -72,12 +71,6 @@ def extend(problem: Problem, rows: Sequence[Row]) -> Extensions:
 def _part(table: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     lengths = np.full(len(table), table.shape[1], dtype=np.int64)
     return table.astype(np.int32).ravel(), lengths
-
-
-def _batch(parts: list[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> FamilyBatch:
-    lengths = np.concatenate([lengths for _, lengths in parts])
-    start = np.concatenate([[0], np.cumsum(lengths)])
-    return FamilyBatch(np.concatenate([members for members, _ in parts]), start)
 
 
 def learned(archive: Archive, extensions: Extensions) -> Archive:

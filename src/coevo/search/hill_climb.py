@@ -18,14 +18,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.errors import bad_parameter
 from coevo.search.budget import Budget
-from coevo.search.climbing import LEAST_GAIN, Climb, Move
-from coevo.search.contract import Info, Method, Problem, Search, SearchState
+from coevo.search.climbing import Climb, Move, climb_up
+from coevo.search.contract import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 
-__all__ = ["HillClimb", "HillClimbState", "check_counts"]
-
-MOVES_A_STEP = 16  # between two looks at the clock
+__all__ = ["HillClimb", "HillClimbState"]
 
 
 @dataclass(frozen=True)
@@ -59,20 +56,11 @@ class HillClimb(Method):
     perturbations: int = 10
 
     def __post_init__(self) -> None:
-        check_counts(self, "HillClimb", {"restarts": 0, "perturbations": 1})
+        self.check_counts(restarts=0, perturbations=1)
 
     def on(self, problem: Problem) -> HillClimbSearch:
         """Return the search on a problem."""
         return HillClimbSearch(self, problem)
-
-
-def check_counts(method: Method, owner: str, least: dict[str, int]) -> None:
-    """Raise `ParameterError` unless each of these settings is an int and large enough."""
-    for name, bound in least.items():
-        value = getattr(method, name)
-        is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not is_int or value < bound:
-            raise bad_parameter(name, owner, f"an int >= {bound}", value)
 
 
 class HillClimbSearch(Search[HillClimbState]):
@@ -84,21 +72,10 @@ class HillClimbSearch(Search[HillClimbState]):
 
     def start(self, rng: Generator) -> tuple[HillClimbState, Info]:
         """Return the required arcs alone."""
-        climb = Climb(self._problem, self._problem.rules.required)
-        score = math.fsum(climb.local)
-        state = HillClimbState(
-            generation=0,
-            evaluations=climb.evaluations,
-            improved=0,
-            score=score,
-            adjacency=climb.adjacency,
-            current=climb.adjacency,
-            gains=climb.gains,
-            local=climb.local,
-            at_top=False,
-            n_restarts=0,
-        )
-        return state, {"current_score": score}
+        climb = Climb.at_start(self._problem)
+        first = climb.first_fields() | climb.fields()
+        state = HillClimbState(**first, at_top=False, n_restarts=0)
+        return state, {"current_score": state.score}
 
     def step(self, rng: Generator, state: HillClimbState) -> tuple[HillClimbState, Info]:
         """Climb some moves up; or, at the top, change the best structure and begin anew."""
@@ -109,36 +86,18 @@ class HillClimbSearch(Search[HillClimbState]):
             n_restarts += 1
         else:
             climb = Climb(self._problem, state.current, state.gains, state.local)
-        at_top = climb_up(climb, MOVES_A_STEP)
+        at_top = climb_up(climb)
         score = math.fsum(climb.local)
-        is_better = score > state.score + LEAST_GAIN
-        after = HillClimbState(
-            generation=state.generation + 1,
-            evaluations=state.evaluations + climb.evaluations,
-            improved=state.generation + 1 if is_better else state.improved,
-            score=self._problem.score(climb.adjacency) if is_better else state.score,
-            adjacency=climb.adjacency if is_better else state.adjacency,
-            current=climb.adjacency,
-            gains=climb.gains,
-            local=climb.local,
-            at_top=at_top,
-            n_restarts=n_restarts,
-        )
+        better = None
+        if score > state.score + LEAST_GAIN:
+            better = (climb.adjacency, self._problem.score(climb.adjacency))
+        own = {**climb.fields(), "at_top": at_top, "n_restarts": n_restarts}
+        after = state.after(climb.evaluations, better, **own)
         return after, {"current_score": score, "n_restarts": float(n_restarts)}
 
     def is_finished(self, state: HillClimbState) -> bool:
         """Return whether the last climb has reached its top."""
         return state.at_top and state.n_restarts >= self._method.restarts
-
-
-def climb_up(climb: Climb, n_moves: int) -> bool:
-    """Make the best moves while they gain; return whether none is left that does."""
-    for _ in range(n_moves):
-        move = climb.best_move()
-        if move is None or move.gain <= LEAST_GAIN:
-            return True
-        climb.make(move)
-    return False
 
 
 def perturb(climb: Climb, rng: Generator, n_moves: int) -> None:

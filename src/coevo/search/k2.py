@@ -27,11 +27,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_parameter, first_repeated, suggestion
 from coevo.score import FamilyBatch
 from coevo.search.budget import Budget
-from coevo.search.climbing import LEAST_GAIN
-from coevo.search.contract import Info, Method, Problem, Search, SearchState
+from coevo.search.contract import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.decode_kernels import read_order
 
 __all__ = ["K2", "K2State"]
@@ -70,8 +70,7 @@ class K2(Method):
 
     def __post_init__(self) -> None:
         limit = self.max_parents
-        is_int = isinstance(limit, int | np.integer) and not isinstance(limit, bool)
-        if limit is not None and not (is_int and limit >= 0):
+        if limit is not None and not is_int(limit, 0):
             raise bad_parameter("max_parents", "K2", "an int >= 0 or None", limit)
         if isinstance(self.order, str):
             raise bad_parameter("order", "K2", "a sequence of names or None", self.order)
@@ -134,16 +133,8 @@ class K2Search(Search[K2State]):
                 adjacency[parents[best], child] = True
                 local[child] = scores[best]
                 growing[child] = True
-        after = K2State(
-            generation=state.generation + 1,
-            evaluations=state.evaluations + len(children),
-            improved=state.generation + 1 if growing.any() else state.improved,
-            score=math.fsum(local),
-            adjacency=adjacency,
-            order=state.order,
-            local=local,
-            growing=growing,
-        )
+        better = (adjacency, math.fsum(local)) if growing.any() else None
+        after = state.after(len(children), better, local=local, growing=growing)
         return after, {"n_growing": float(growing.sum())}
 
     def is_finished(self, state: K2State) -> bool:

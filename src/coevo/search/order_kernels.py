@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from coevo.jit import inlined, kernel
 
-__all__ = ["Families", "climb_orders", "respond"]
+__all__ = ["Families", "climb_orders"]
 
 
 class Families(NamedTuple):
@@ -62,19 +62,6 @@ def _first_fit(start, parents, place, family, at):
     while not _fits(start, parents, place, family, at):
         family += 1
     return family
-
-
-@kernel
-def respond(orders, families, choice):
-    """Overwrite ``choice[o, v]`` with the best family that order o allows for v."""
-    begin, start, parents = families.begin, families.start, families.parents
-    n = orders.shape[1]
-    place = np.empty(n, dtype=np.int64)
-    for o in range(len(orders)):
-        for i in range(n):
-            place[orders[o, i]] = i
-        for v in range(n):
-            choice[o, v] = _first_fit(start, parents, place, begin[v], place[v])
 
 
 @inlined
@@ -161,7 +148,8 @@ def climb_orders(orders, visits, families, least_gain, choice):
     """Improve each order in place by moving one variable at a time, until no move gains.
 
     ``visits[o]`` is the order in which the variables of order o are tried, round after
-    round. `choice` is overwritten with the best responses.
+    round. `choice` is overwritten with the best responses. A move must gain more than
+    `least_gain`; where that is infinite, orders stay and only respond.
     """
     begin, start, parents = families.begin, families.start, families.parents
     n = orders.shape[1]

@@ -37,8 +37,7 @@ class SolutionScorer:
         upper, lower = np.triu_indices(self._n, k=1)
         self._upper, self._lower = upper.astype(np.uint32), lower.astype(np.uint32)
         any_required = bool(rules.required.any())
-        any_rule = any_required or rules.max_parents < self._n - 1
-        any_rule |= not bool((rules.allowed | np.eye(self._n, dtype=np.bool_)).all())
+        any_rule = rules.about_arcs or rules.max_parents < self._n - 1
         limit = rules.max_parents
         self._rules = (rules.allowed, rules.required, any_required, any_rule, limit)
         self._start_over(0)

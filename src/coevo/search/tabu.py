@@ -21,9 +21,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.search.budget import Budget
-from coevo.search.climbing import LEAST_GAIN, Climb, Move
-from coevo.search.contract import Info, Method, Problem, Search, SearchState
-from coevo.search.hill_climb import MOVES_A_STEP, check_counts
+from coevo.search.climbing import MOVES_A_STEP, Climb, Move
+from coevo.search.contract import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 
 __all__ = ["Tabu", "TabuState"]
 
@@ -61,7 +60,7 @@ class Tabu(Method):
     max_stalled: int = 100
 
     def __post_init__(self) -> None:
-        check_counts(self, "Tabu", {"tenure": 0, "max_stalled": 1})
+        self.check_counts(tenure=0, max_stalled=1)
 
     def on(self, problem: Problem) -> TabuSearch:
         """Return the search on a problem."""
@@ -77,23 +76,16 @@ class TabuSearch(Search[TabuState]):
 
     def start(self, rng: Generator) -> tuple[TabuState, Info]:
         """Return the required arcs alone."""
-        climb = Climb(self._problem, self._problem.rules.required)
-        score = math.fsum(climb.local)
+        climb = Climb.at_start(self._problem)
         state = TabuState(
-            generation=0,
-            evaluations=climb.evaluations,
-            improved=0,
-            score=score,
-            adjacency=climb.adjacency,
-            current=climb.adjacency,
-            gains=climb.gains,
-            local=climb.local,
+            **climb.first_fields(),
+            **climb.fields(),
             free_at=np.zeros(climb.adjacency.shape, dtype=np.int64),
             n_moves=0,
             n_stalled=0,
             is_stuck=False,
         )
-        return state, {"current_score": score}
+        return state, {"current_score": state.score}
 
     def step(self, rng: Generator, state: TabuState) -> tuple[TabuState, Info]:
         """Walk some moves."""
@@ -113,16 +105,13 @@ class TabuSearch(Search[TabuState]):
             n_stalled += 1
             if score + move.gain > best + LEAST_GAIN:
                 best, adjacency, n_stalled = score + move.gain, climb.adjacency.copy(), 0
-        is_better = adjacency is not state.adjacency
-        after = TabuState(
-            generation=state.generation + 1,
-            evaluations=state.evaluations + climb.evaluations,
-            improved=state.generation + 1 if is_better else state.improved,
-            score=self._problem.score(adjacency) if is_better else state.score,
-            adjacency=adjacency,
-            current=climb.adjacency,
-            gains=climb.gains,
-            local=climb.local,
+        better = None
+        if adjacency is not state.adjacency:
+            better = (adjacency, self._problem.score(adjacency))
+        after = state.after(
+            climb.evaluations,
+            better,
+            **climb.fields(),
             free_at=free_at,
             n_moves=n_moves,
             n_stalled=n_stalled,

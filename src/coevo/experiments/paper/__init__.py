@@ -24,7 +24,7 @@ from coevo.experiments.paper.tables import (
     result_table,
     times_table,
 )
-from coevo.files import replacing
+from coevo.files import write_text
 from coevo.interrupts import gentle_interrupts
 from coevo.io import check_run_folder
 from coevo.networks import open_network
@@ -112,5 +112,4 @@ def _write(paper: Paper, summaries: tuple[Summary, ...], folder: Path, figures: 
         ("convergence.csv", convergence_table(summaries).csv()),
         ("README.md", folder_page(paper, summaries, tables, figures)),
     ):
-        with replacing(folder / name) as stream:
-            stream.write(text.encode())
+        write_text(folder / name, text)

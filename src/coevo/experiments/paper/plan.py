@@ -11,8 +11,7 @@ import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
+from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_parameter, first_repeated
 from coevo.randomness import stream
 from coevo.search.ccga import GENERATIONS
@@ -87,9 +86,9 @@ class Paper:
         object.__setattr__(self, "rows", tuple(self.rows))
         least = {"seed": 0, "generations": 0, "population": 2, "runs": 2}
         for name, bound in least.items():
-            if not _is_int(getattr(self, name), bound):
+            if not is_int(getattr(self, name), bound):
                 raise bad_parameter(name, "paper", f"an int >= {bound}", getattr(self, name))
-        if not self.rows or not all(_is_int(rows, 1) for rows in self.rows):
+        if not self.rows or not all(is_int(rows, 1) for rows in self.rows):
             raise bad_parameter("rows", "paper", "ints >= 1", self.rows)
         for name, values in (("networks", self.networks), ("rows", map(str, self.rows))):
             twice = first_repeated(values)
@@ -130,8 +129,3 @@ class Paper:
         """Return the seed of a data set or a run; 32 bits, so that people can type it."""
         name = int.from_bytes(hashlib.sha256(network.encode()).digest()[:8], "big")
         return int(stream(self.seed, name, *key).integers(2**32))
-
-
-def _is_int(value: object, least: int) -> bool:
-    is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return is_int and value >= least  # type: ignore[operator]

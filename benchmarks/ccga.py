@@ -20,7 +20,7 @@ import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ import numpy as np
 
 from coevo import CCGA, K2, Budget, Dataset, FamilyScorer, load_network, sample, write_data
 from coevo.search import Method, SearchResult, run_search
-from harness import print_json, rewrite, stamp
+from harness import Run, best_seconds, print_json, rewrite, stamp
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -47,15 +47,10 @@ def search(method: Method, scorer: FamilyScorer, seed: int, generations: int) ->
     return run_search(method, scorer, budget=budget, random_state=seed)
 
 
-def seconds_of(run: Callable[[], Callable[[], object]], repeats: int) -> float:
-    """Return the least CPU time of some repeats; what `run` prepares is not timed."""
-    least = float("inf")
-    for _ in range(repeats):
-        prepared = run()
-        began = time.process_time()
-        prepared()
-        least = min(least, time.process_time() - began)
-    return least
+def mean_seconds(makers: Iterable[Callable[[], Run]], repeats: int) -> float:
+    """Return the mean over runs of the least CPU time of each; making one is not timed."""
+    numbered = {str(number): make for number, make in enumerate(makers)}
+    return statistics.mean(best_seconds(numbered, repeats).values())
 
 
 def pyagrum_k2(path: Path, order: list[str]) -> Callable[[], object]:
@@ -78,8 +73,8 @@ def mean_ccga(dataset: Dataset, options: argparse.Namespace, population: int) ->
         scorer = FamilyScorer(dataset, "k2")
         return lambda: search(method, scorer, seed, options.generations)
 
-    seeds = range(options.runs)
-    return statistics.mean(seconds_of(partial(prepared, seed), options.repeats) for seed in seeds)
+    makers = [partial(prepared, seed) for seed in range(options.runs)]
+    return mean_seconds(makers, options.repeats)
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
@@ -92,15 +87,14 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.csv"
         write_data(dataset, path)
-        peer = statistics.mean(
-            seconds_of(partial(pyagrum_k2, path, order), options.repeats) for order in orders
-        )
+        makers = [partial(pyagrum_k2, path, order) for order in orders]
+        peer = mean_seconds(makers, options.repeats)
 
     def our_k2(order: list[str]) -> Callable[[], object]:
         scorer = FamilyScorer(dataset, "k2")
         return lambda: search(K2(order=order), scorer, 0, 100)
 
-    ours = statistics.mean(seconds_of(partial(our_k2, order), options.repeats) for order in orders)
+    ours = mean_seconds([partial(our_k2, order) for order in orders], options.repeats)
     alone = mean_ccga(dataset, options, options.population)
     shared = FamilyScorer(dataset, "k2")
     sharing = []

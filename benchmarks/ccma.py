@@ -22,11 +22,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from coevo import DAG, Budget, Dataset, FamilyScorer, load_network, run_search, sample, write_data
 from coevo.search import SearchResult
-from harness import print_json, rewrite, stamp
+from harness import categorical_frame, print_json, rewrite, stamp
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -56,12 +54,7 @@ def with_pyagrum(dataset: Dataset, score: str) -> tuple[DAG, float]:
 
 def with_pybnesian(dataset: Dataset, score: str) -> tuple[DAG, float]:
     """Return pybnesian's structure and the seconds that it took."""
-    frame = pd.DataFrame(
-        {
-            variable.name: pd.Categorical.from_codes(codes, list(variable.states))
-            for variable, codes in zip(dataset.variables, dataset.codes, strict=True)
-        }
-    )
+    frame = categorical_frame(dataset)
     names = list(dataset.names)
     began = time.perf_counter()
     peer_score = pybnesian.BIC(frame) if score == "bic" else pybnesian.BDe(frame, 1.0)

@@ -11,9 +11,21 @@ import time
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Family", "Run", "best_seconds", "print_json", "random_families", "rewrite", "stamp"]
+if TYPE_CHECKING:
+    from coevo import Dataset
+
+__all__ = [
+    "Family",
+    "Run",
+    "best_seconds",
+    "categorical_frame",
+    "print_json",
+    "random_families",
+    "rewrite",
+    "stamp",
+]
 
 Run = Callable[[], object]
 Family = tuple[int, tuple[int, ...]]  # child, parents ascending
@@ -45,6 +57,18 @@ def best_seconds(makers: Mapping[str, Callable[[], Run]], repeats: int) -> dict[
             run()
             best[name] = min(best[name], time.process_time() - began)
     return best
+
+
+def categorical_frame(dataset: Dataset) -> Any:
+    """Return the data as pandas has them, states by name, for the peers that take no other."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            variable.name: pd.Categorical.from_codes(codes, list(variable.states))
+            for variable, codes in zip(dataset.variables, dataset.codes, strict=True)
+        }
+    )
 
 
 def stamp(*packages: str) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from coevo import (
     BayesianNetwork,
@@ -35,7 +34,16 @@ from coevo import (
     sample,
     write_data,
 )
-from harness import Family, Run, best_seconds, print_json, random_families, rewrite, stamp
+from harness import (
+    Family,
+    Run,
+    best_seconds,
+    categorical_frame,
+    print_json,
+    random_families,
+    rewrite,
+    stamp,
+)
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -55,12 +63,7 @@ def ours(dataset: Dataset, score: str) -> Callable[[FamilyBatch], Any]:
 
 def with_pybnesian(dataset: Dataset, score: str) -> Scores:
     """Return pybnesian's scores of families."""
-    frame = pd.DataFrame(
-        {
-            variable.name: pd.Categorical.from_codes(codes, list(variable.states))
-            for variable, codes in zip(dataset.variables, dataset.codes, strict=True)
-        }
-    )
+    frame = categorical_frame(dataset)
     names, model = dataset.names, pybnesian.DiscreteBN(list(dataset.names))
     peer = pybnesian.BIC(frame) if score == "bic" else pybnesian.BDe(frame, 1.0)
     return lambda families: [

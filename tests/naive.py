@@ -203,3 +203,21 @@ def moved(order, variable, place):
     """Return an order with one variable taken out and put in at a place."""
     rest = [other for other in order if other != variable]
     return [*rest[:place], variable, *rest[place:]]
+
+
+def single_moves(n, arcs, fulfils):
+    """Yield (kind, parent, child, arcs after it) of each change of one arc that is legal.
+
+    `fulfils` says whether a set of arcs keeps to the constraints.
+    """
+    for kind in ("delete", "add", "reverse"):
+        for parent, child in itertools.permutations(range(n), 2):
+            if ((parent, child) in arcs) == (kind == "add"):
+                continue
+            after = set(arcs) ^ {(parent, child)}
+            if kind == "reverse":
+                after.add((child, parent))
+            elif kind == "add" and (child, parent) in arcs:
+                continue
+            if topological_orders(range(n), after) and fulfils(after):
+                yield kind, parent, child, after

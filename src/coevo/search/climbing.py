@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch
+from coevo.search.climb_kernels import NEVER, Board, all_moves, best_move, connect, reachable
 from coevo.search.contract import LEAST_GAIN, Problem
 
-__all__ = ["MOVES_A_STEP", "Climb", "Move", "climb_up", "reachable"]
+__all__ = ["MOVES_A_STEP", "Climb", "Move", "climb_up"]
 
 MOVES_A_STEP = 16  # between two looks at the clock
-NEVER = -np.inf
 Kind = Literal["delete", "add", "reverse"]
+KINDS: tuple[Kind, ...] = ("delete", "add", "reverse")
 Adjacency = NDArray[np.bool_]  # (n, n), [parent, child]
 
 
@@ -57,6 +58,7 @@ class Climb:
         self._may_add = rules.allowed & ~rules.required
         self._may_delete = ~rules.required
         self._max_parents = rules.max_parents
+        self._nothing = np.zeros(adjacency.shape, dtype=np.bool_)
         self.evaluations = 0
         self.adjacency = adjacency.copy()
         self.reach = reachable(adjacency)
@@ -87,49 +89,29 @@ class Climb:
         """Return what a state keeps of a climb, to go on with."""
         return {"current": self.adjacency, "gains": self.gains, "local": self.local}
 
-    def moves(self) -> dict[Kind, NDArray[np.float64]]:
-        """Return what each legal move gains, ``[parent, child]`` of the arc as it is now.
+    def _board(self) -> Board:
+        has_room = self.adjacency.sum(axis=0) < self._max_parents
+        return Board(
+            self.adjacency, self.gains, self.reach, self._may_add, self._may_delete, has_room
+        )
 
-        A reversal is checked for other paths only when it is chosen.
-        """
-        arcs, gains = self.adjacency, self.gains
-        n_parents = arcs.sum(axis=0)
-        has_room = n_parents < self._max_parents
-        can_add = ~arcs & self._may_add & ~self.reach.T & has_room
-        can_delete = arcs & self._may_delete
-        can_reverse = can_delete & self._may_add.T & has_room[:, None]
-        return {
-            "delete": np.where(can_delete, gains, NEVER),
-            "add": np.where(can_add, gains, NEVER),
-            "reverse": np.where(can_reverse, gains + gains.T, NEVER),
-        }
+    def moves(self) -> list[Move]:
+        """Return every legal move."""
+        gains = np.empty((len(KINDS), *self.gains.shape))
+        all_moves(self._board(), gains)
+        return [
+            Move(KINDS[kind], parent, child, float(gains[kind, parent, child]))
+            for kind, parent, child in np.argwhere(gains > NEVER).tolist()
+        ]
 
     def best_move(self, forbidden: Adjacency | None = None) -> Move | None:
         """Return the move with the highest gain, if there is any; it may be a loss.
 
         `forbidden` are pairs, in either direction, that must stay as they are.
         """
-        tables = self.moves()
-        if forbidden is not None:
-            for table in tables.values():
-                table[forbidden | forbidden.T] = NEVER
-        while True:
-            found = [_highest(kind, table) for kind, table in tables.items()]
-            highest = max(move.gain for move in found)
-            best = next(move for move in found if move.gain >= highest - LEAST_GAIN)
-            if best.gain == NEVER:
-                return None
-            if self.is_legal(best):
-                return best
-            tables["reverse"][best.parent, best.child] = NEVER
-
-    def is_legal(self, move: Move) -> bool:
-        """Return whether one of `moves` leaves the structure without a cycle."""
-        return move.kind != "reverse" or not self._has_detour(move.parent, move.child)
-
-    def _has_detour(self, parent: int, child: int) -> bool:
-        """Return whether there is a path from parent to child beside their arc."""
-        return bool((self.adjacency[parent] & self.reach[:, child]).any())
+        taboo = self._nothing if forbidden is None else forbidden
+        kind, parent, child, gain = best_move(self._board(), taboo, LEAST_GAIN)
+        return None if kind < 0 else Move(KINDS[kind], parent, child, gain)
 
     def make(self, move: Move) -> None:
         """Change the structure and score what has changed."""
@@ -142,11 +124,7 @@ class Climb:
             self.local[parent] += self.gains[child, parent]
             changed.append(parent)
         if move.kind == "add":
-            before = self.reach[:, parent].copy()
-            before[parent] = True
-            after = self.reach[child].copy()
-            after[child] = True
-            self.reach |= np.outer(before, after)
+            connect(self.reach, parent, child)
         else:
             self.reach = reachable(self.adjacency)
         self._score(changed)
@@ -171,32 +149,6 @@ class Climb:
             part = scores[at : at + len(others)]
             self.gains[others, child] = part - self.local[child]
             at += len(others)
-
-
-def _highest(kind: Kind, table: NDArray[np.float64]) -> Move:
-    # Not argmax: of moves that differ by round-off the first by name is taken.
-    first = int((table >= table.max() - LEAST_GAIN).argmax())
-    parent, child = divmod(first, table.shape[1])
-    return Move(kind, parent, child, float(table[parent, child]))
-
-
-def reachable(adjacency: Adjacency) -> Adjacency:
-    """Return which variables can be reached from which, in one step or more."""
-    n = len(adjacency)
-    reach = np.zeros((n, n), dtype=np.bool_)
-    waiting = adjacency.sum(axis=1)  # children that are not done yet
-    ready = [int(v) for v in np.flatnonzero(waiting == 0)]
-    while ready:
-        v = ready.pop()
-        children = np.flatnonzero(adjacency[v])
-        if len(children):
-            reach[v] = reach[children].any(axis=0)
-            reach[v, children] = True
-        for parent in np.flatnonzero(adjacency[:, v]):
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
-                ready.append(int(parent))
-    return reach
 
 
 def toggle_families(

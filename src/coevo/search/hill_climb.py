@@ -111,13 +111,5 @@ def perturb(climb: Climb, rng: Generator, n_moves: int) -> None:
 
 def random_move(climb: Climb, rng: Generator) -> Move | None:
     """Return any legal move, each as likely as another."""
-    legal = [
-        Move(kind, int(parent), int(child), float(table[parent, child]))
-        for kind, table in climb.moves().items()
-        for parent, child in np.argwhere(table > -np.inf)
-    ]
-    while legal:
-        move = legal.pop(int(rng.integers(len(legal))))
-        if climb.is_legal(move):
-            return move
-    return None
+    legal = climb.moves()
+    return legal[int(rng.integers(len(legal)))] if legal else None

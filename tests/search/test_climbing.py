@@ -1,0 +1,65 @@
+"""A climb knows every legal move, what it gains, and which is the best."""
+
+import numpy as np
+import pytest
+
+import naive
+from coevo.search.climbing import Climb
+from coevo.search.contract import LEAST_GAIN
+from problems import as_arcs, problem_of, random_constraints, random_table
+
+pytestmark = pytest.mark.kernel
+
+N = 5
+
+
+def problem(seed, constrained):
+    data = random_table(seed, N, 60)
+    rng = np.random.default_rng(seed)
+    return problem_of(data, "bdeu", random_constraints(rng, data.names) if constrained else None)
+
+
+def fulfilling(problem):
+    return lambda arcs: problem.rules.fulfilled_by(_matrix(arcs))
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_moves_are_those_of_the_slow_twin(seed, constrained):
+    """On a walk of random moves, and so for structures of every kind."""
+    on = problem(seed, constrained)
+    rng = np.random.default_rng(seed)
+    climb = Climb.at_start(on)
+    for _ in range(12):
+        expected = {
+            (kind, parent, child): on.score(_matrix(after)) - on.score(climb.adjacency)
+            for kind, parent, child, after in naive.single_moves(
+                N, as_arcs(climb.adjacency), fulfilling(on)
+            )
+        }
+        moves = climb.moves()
+        found = {(move.kind, move.parent, move.child): move.gain for move in moves}
+        assert found.keys() == expected.keys()
+        assert all(found[move] == pytest.approx(expected[move], abs=1e-8) for move in expected)
+        _check_best(climb, moves)
+        if not moves:
+            break
+        climb.make(moves[int(rng.integers(len(moves)))])
+
+
+def _matrix(arcs):
+    matrix = np.zeros((N, N), dtype=np.bool_)
+    for parent, child in arcs:
+        matrix[parent, child] = True
+    return matrix
+
+
+def _check_best(climb, moves):
+    """Expect the first move, in the order of the list, of those that gain most."""
+    forbidden = np.zeros((N, N), dtype=np.bool_)
+    forbidden[0] = True
+    for taboo in (np.zeros((N, N), dtype=np.bool_), forbidden):
+        free = [m for m in moves if not (taboo[m.parent, m.child] or taboo[m.child, m.parent])]
+        highest = max((move.gain for move in free), default=None)
+        best = [move for move in free if move.gain > highest - LEAST_GAIN]
+        assert climb.best_move(taboo) == (best[0] if best else None)

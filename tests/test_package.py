@@ -24,7 +24,7 @@ MODULES = sorted(
 
 # From the ground up; an import may point to an earlier line or its own, never to a later.
 FLOORS = [
-    ["checks", "errors", "files", "interrupts", "jit", "memory"],
+    ["checks", "errors", "files", "interrupts", "jit", "memory", "threads"],
     ["randomness"],
     ["data"],
     ["graph"],

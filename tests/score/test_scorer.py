@@ -15,6 +15,7 @@ from coevo.graph import DAG
 from coevo.score import SCORES, FamilyBatch, FamilyScorer, make_score
 from coevo.score import counting as counting_module
 from coevo.score import scorer as scorer_module
+from coevo.score.family_kernels import SPARSE
 from tables import SHAPES, dataset_of, random_codes, random_families
 
 TIGHT = {"rel": 1e-11, "abs": 1e-9}
@@ -51,18 +52,38 @@ def test_scores_equal_the_direct_sum_for_any_number_of_rows(shape, name, n_rows,
     assert scores.tolist() == pytest.approx(expected(name, arities, codes, families), **TIGHT)
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("name", SCORES)
 def test_a_table_larger_than_the_data_is_counted_sparsely(name, seed, monkeypatch):
     arities, codes = random_codes("wide", seed, n_rows=200)
     families = [(0, (1, 2)), (4, (0, 6, 7)), (5, (2, 3)), (7, (6,))]
     done = []
-    sparse = scorer_module.score_sparse
-    monkeypatch.setattr(scorer_module, "score_sparse", lambda *a: done.append(1) or sparse(*a))
+    sparse = scorer_module.evaluate_sparse
+
+    def noted(index, spec, batch, *rest):
+        done.extend(batch.method == SPARSE)
+        sparse(index, spec, batch, *rest)
+
+    monkeypatch.setattr(scorer_module, "evaluate_sparse", noted)
     scores = FamilyScorer(dataset_of(arities, codes), name).local_scores(
         FamilyBatch.from_pairs(families)
     )
-    assert len(done) == 3
+    assert sum(done) == 3
     assert scores.tolist() == pytest.approx(expected(name, arities, codes, families), **TIGHT)
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("n_rows", [50, 30_000])
+def test_counts_of_every_size_are_summed_whatever_the_order_of_the_rows(name, n_rows, seed):
+    """With few states in wide tables some counts are large, and most cells are empty."""
+    rng = np.random.default_rng(seed)
+    arities = [60] * 4
+    codes = np.minimum(rng.geometric(0.7, (4, n_rows)) - 1, 59)
+    family = FamilyBatch.from_pairs([(2, (0, 1, 3))])
+    score = FamilyScorer(dataset_of(arities, codes), name).local_scores(family)[0]
+    again = FamilyScorer(dataset_of(arities, codes[:, rng.permutation(n_rows)]), name)
+    assert score == again.local_scores(family)[0]
+    assert score == pytest.approx(*expected(name, arities, codes, [(2, (0, 1, 3))]), **TIGHT)
 
 
 @pytest.mark.parametrize("name", SCORES)

@@ -7,17 +7,21 @@ import naive
 from coevo.graph import Constraints
 from coevo.search.archive import Archive, flat_sets, marks_of
 from coevo.search.extension import extend, learned
-from coevo.search.order_kernels import Families, climb_orders
+from coevo.search.order_kernels import Families, climb_orders, first_with
 from problems import problem_of, random_constraints, random_table
 
 pytestmark = pytest.mark.kernel
+
+
+def climb(orders, visits, families, choice, least_gain=1e-9):
+    climb_orders(orders, visits, families, first_with(families), least_gain, choice)
 
 
 def respond(orders, families, choice):
     """Overwrite the choice of each order; none is moved."""
     before = orders.copy()
     visits = np.tile(np.arange(orders.shape[1]), (len(orders), 1))
-    climb_orders(orders, visits, families, np.inf, choice)
+    climb(orders, visits, families, choice, least_gain=np.inf)
     assert np.array_equal(orders, before)
 
 
@@ -98,7 +102,7 @@ def test_best_responses_and_climbing(case, seed):
 
     climbed = orders.copy()
     visits = np.array([rng.permutation(n) for _ in range(4)])
-    climb_orders(climbed, visits, archive.families, 1e-9, choice)
+    climb(climbed, visits, archive.families, choice)
     assert (archive.score[choice].sum(axis=1) >= before - 1e-9).all()
     for order, chosen in zip(climbed.tolist(), choice, strict=True):
         slow = naive.best_response(order, held(archive))
@@ -120,7 +124,7 @@ def test_a_way_out_is_never_taken(seed):
     assert np.isfinite(totals[0])
     assert totals[1] == -np.inf
     orders = np.array([[0, 1, 2], [2, 0, 1]])
-    climb_orders(orders, np.array([[0, 1, 2], [1, 2, 0]]), archive.families, 1e-9, choice)
+    climb(orders, np.array([[0, 1, 2], [1, 2, 0]]), archive.families, choice)
     assert np.isfinite(archive.score[choice]).all()
 
 

@@ -4,7 +4,7 @@
 counting by estimated cost and asks for the tables of two and three variables that it
 will need. `evaluate_by_levels` counts those tables and the families built on them,
 `evaluate_all_rows` the others (two kernels, so that only what a data set needs has to be
-compiled), and `sparse.score_sparse` those whose tables would be too large. Only `plan`
+compiled), and `sparse_kernels.evaluate_sparse` those whose tables would be too large. Only `plan`
 makes room in what is shared; the others may run on several threads, each on its own part
 of the batch and of the pool.
 

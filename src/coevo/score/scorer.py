@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,13 +36,13 @@ from coevo.score.family_kernels import (
     KEEP,
     SPARSE,
     Batch,
-    Scratch,
     evaluate_all_rows,
     evaluate_by_levels,
     plan,
 )
 from coevo.score.scores import Score, make_score
-from coevo.score.sparse import score_sparse
+from coevo.score.sparse_kernels import evaluate_sparse
+from coevo.threads import Threads
 
 __all__ = ["FamilyScorer"]
 
@@ -104,8 +103,8 @@ class FamilyScorer:
         self._spec = self._score.spec(dataset.n_rows, int(dataset.arities.max()))
         self._singles = state_counts(dataset)
         self._index = build_index(dataset, self._singles)
-        self._n_jobs, self._cache_bytes = int(n_jobs), int(cache_bytes)
-        self._threads = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+        self._cache_bytes = int(cache_bytes)
+        self.threads = Threads(int(n_jobs))
         self._lock = threading.Lock()
         self._start_over()
 
@@ -116,7 +115,7 @@ class FamilyScorer:
         still be writing to it.
         """
         self._known = new_known(self._singles, KNOWN_CELLS)
-        self._scratch = [new_scratch(self._dataset) for _ in range(self._n_jobs)]
+        self._scratch = [new_scratch(self._dataset) for _ in range(self.threads.n)]
         self._cache = FamilyCache(self._dataset.n_variables, self._cache_bytes)
         self._is_sound = True
 
@@ -207,12 +206,6 @@ class FamilyScorer:
             if last < n:
                 forget(self._known)
             first = last
-        for family in np.flatnonzero(batch.method == SPARSE):
-            begin, end = families.start[family], families.start[family + 1]
-            child = int(families.members[begin])
-            scores[family] = score_sparse(
-                self._index, self._spec, child, batch.variables[begin:end]
-            )
         return scores
 
     def _evaluate(self, batch: Batch, first: int, last: int, scores: NDArray[np.float64]) -> None:
@@ -220,22 +213,20 @@ class FamilyScorer:
         index, spec, known = self._index, self._spec, self._known
         methods = np.unique(batch.method[first:last])
 
-        def part(begin: int, end: int, scratch: Scratch) -> None:
-            if BY_LEVELS in methods or KEEP in methods:
-                evaluate_by_levels(index, spec, batch, begin, end, known, scratch, scores)
-            if ALL_ROWS in methods:
-                evaluate_all_rows(index, spec, batch, begin, end, scratch, scores)
-
         cost = max(self._dataset.codes.shape[1], dense_limit(self._dataset))
         step = max(SMALLEST_PART, CELLS_A_STEP // cost)
-        for begin in range(first, last, step):
-            end = min(begin + step, last)
-            n_parts = min(len(self._scratch), max(1, (end - begin) // SMALLEST_PART))
-            if self._threads is None or n_parts == 1:
-                part(begin, end, self._scratch[0])
-                continue
-            borders = np.linspace(begin, end, n_parts + 1).astype(int)
-            list(self._threads.map(part, borders[:-1], borders[1:], self._scratch))
+        for beginning in range(first, last, step):
+
+            def part(begin: int, end: int, number: int, offset: int = beginning) -> None:
+                begin, end, scratch = offset + begin, offset + end, self._scratch[number]
+                if BY_LEVELS in methods or KEEP in methods:
+                    evaluate_by_levels(index, spec, batch, begin, end, known, scratch, scores)
+                if ALL_ROWS in methods:
+                    evaluate_all_rows(index, spec, batch, begin, end, scratch, scores)
+                if SPARSE in methods:
+                    evaluate_sparse(index, spec, batch, begin, end, scores)
+
+            self.threads.in_parts(part, min(step, last - beginning), SMALLEST_PART)
 
 
 def _first(names: set[str]) -> str:

@@ -42,7 +42,7 @@ from coevo.search.decode_kernels import read_order
 from coevo.search.encoding import pair_of
 from coevo.search.extension import Extensions, extend, learned
 from coevo.search.operators import Orders
-from coevo.search.order_kernels import climb_orders
+from coevo.search.order_kernels import climb_orders, first_with
 
 __all__ = ["CCMA", "CCMAState"]
 
@@ -203,15 +203,29 @@ class CCMASearch(Search[CCMAState]):
         self, rng: Generator, orders: Orders, archive: Archive
     ) -> tuple[Orders, NDArray[np.int64]]:
         """Return the orders after climbing, with the families that they choose."""
-        n, required = self._n, self._problem.rules.required
-        climbed = np.empty_like(orders)
-        waiting = np.empty(n, dtype=np.int64)
-        for i, order in enumerate(orders):
-            read_order(order, required, waiting, climbed[i])
+        climbed = self._readable(orders)
         choice = np.empty(orders.shape, dtype=np.int64)
-        visits = rng.permuted(np.tile(np.arange(n), (len(orders), 1)), axis=1)
-        climb_orders(climbed, visits, archive.families, LEAST_GAIN, choice)
+        visits = rng.permuted(np.tile(np.arange(self._n), (len(orders), 1)), axis=1)
+        families = archive.families
+        first = first_with(families)
+
+        def climb(begin: int, end: int, part: int) -> None:
+            own = slice(begin, end)
+            climb_orders(climbed[own], visits[own], families, first, LEAST_GAIN, choice[own])
+
+        self._problem.scorer.threads.in_parts(climb, len(orders), 1, many=True)
         return climbed, choice
+
+    def _readable(self, orders: Orders) -> Orders:
+        """Return a copy of the orders in which required parents come first."""
+        required = self._problem.rules.required
+        if not required.any():
+            return orders.copy()
+        read = np.empty_like(orders)
+        waiting = np.empty(self._n, dtype=np.int64)
+        for i, order in enumerate(orders):
+            read_order(order, required, waiting, read[i])
+        return read
 
     def _with_orders(
         self, state: CCMAState, archive: Archive, orders: Orders, choice: NDArray[np.int64]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from coevo.jit import inlined, kernel
 
-__all__ = ["Families", "climb_orders"]
+__all__ = ["Families", "climb_orders", "first_with"]
 
 
 class Families(NamedTuple):
@@ -64,10 +64,11 @@ def _first_fit(start, parents, place, family, at):
     return family
 
 
-@inlined
-def _first_with(families, n):
+@kernel
+def first_with(families):
     """Return for each child and parent the child's first family with it, or a large number."""
     begin, start, parents = families.begin, families.start, families.parents
+    n = len(begin) - 1
     first = np.full((n, n), np.int32(0x7FFFFFFF), dtype=np.int32)
     for child in range(n):
         for family in range(begin[child + 1] - 1, begin[child] - 1, -1):
@@ -144,17 +145,17 @@ def _move(order, place, choice, families, v, target):
 
 
 @kernel
-def climb_orders(orders, visits, families, least_gain, choice):
+def climb_orders(orders, visits, families, first, least_gain, choice):
     """Improve each order in place by moving one variable at a time, until no move gains.
 
     ``visits[o]`` is the order in which the variables of order o are tried, round after
-    round. `choice` is overwritten with the best responses. A move must gain more than
-    `least_gain`; where that is infinite, orders stay and only respond.
+    round; `first` is what `first_with` says of the families. `choice` is overwritten with
+    the best responses. A move must gain more than `least_gain`; where that is infinite,
+    orders stay and only respond.
     """
     begin, start, parents = families.begin, families.start, families.parents
     n = orders.shape[1]
     place = np.empty(n, dtype=np.int64)
-    first = _first_with(families, n)
     for o in range(len(orders)):
         order, chosen = orders[o], choice[o]
         for i in range(n):

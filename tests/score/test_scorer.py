@@ -73,6 +73,20 @@ def test_a_table_larger_than_the_data_is_counted_sparsely(name, seed, monkeypatc
 
 
 @pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_score_is_above_its_ceiling(shape, name, seed):
+    arities, codes = random_codes(shape, seed, n_rows=80)
+    families = random_families(len(arities), 60, 4, seed)
+    scorer = FamilyScorer(dataset_of(arities, codes), name)
+    scores = scorer.local_scores(FamilyBatch.from_pairs(families))
+    q = np.array([math.prod(float(arities[p]) for p in parents) for _, parents in families])
+    r = np.array([float(arities[child]) for child, _ in families])
+    ceiling = scorer.scoring.ceiling(80, q, r)
+    assert (scores <= ceiling + 1e-9).all()
+    assert (ceiling < 0).any() == (name in ("bic", "aic"))
+
+
+@pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("n_rows", [50, 30_000])
 def test_counts_of_every_size_are_summed_whatever_the_order_of_the_rows(name, n_rows, seed):
     """With few states in wide tables some counts are large, and most cells are empty."""

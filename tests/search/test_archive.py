@@ -129,10 +129,11 @@ def test_a_way_out_is_never_taken(seed):
 
 
 @pytest.mark.parametrize("case", range(6))
-def test_extensions_are_all_that_the_rules_allow(case, seed):
+def test_extensions_are_all_that_the_rules_allow_and_that_could_gain(case, seed):
     rng = np.random.default_rng([seed, case])
     table = random_table([seed, case], 5)
-    problem = problem_of(table, "bic", random_constraints(rng, table.names))
+    score = ["k2", "bic"][case % 2]
+    problem = problem_of(table, score, random_constraints(rng, table.names))
     rules = problem.rules
     rows = []
     for child in range(5):
@@ -155,12 +156,22 @@ def test_extensions_are_all_that_the_rules_allow(case, seed):
             expected = -np.inf
             if is_open:
                 expected = problem.scorer.local_score(names[child], [*own, names[other]])
-            assert found.wider[r, other] == expected
+            if found.wider[r, other] != expected:  # left out, since it could not gain
+                assert score == "bic"
+                assert found.wider[r, other] == -np.inf
+                assert expected <= found.scores[r]
     archive = learned(Archive.empty(problem), found)
     child = np.array([row[0] for row in rows])
     marks = marks_of(child, *flat_sets([row[1] for row in rows]), 5)
     assert sorted(archive.extended.tolist()) == sorted(marks.tolist())
     assert isinstance(archive.families, Families)
+
+
+def test_families_that_cannot_gain_are_not_counted(seed):
+    table = random_table(seed, n_variables=9, n_rows=40)
+    rows = [(child, tuple(v for v in range(5) if v != child)) for child in range(9)]
+    n_scored = {score: extend(problem_of(table, score), rows).n_scored for score in ("k2", "bic")}
+    assert n_scored["bic"] < n_scored["k2"]
 
 
 def test_marks_depend_on_the_set_alone():

@@ -59,6 +59,16 @@ class Score(ABC):
     def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
         """Return the score as the kernels take it."""
 
+    def ceiling(
+        self, n_rows: int, q: NDArray[np.float64], r: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what no local score exceeds, whatever the data, for each q and r.
+
+        Data are never more likely than 1, so that it is 0 or, where parameters have a
+        price, what they cost.
+        """
+        return np.zeros(np.broadcast_shapes(q.shape, r.shape))
+
 
 @dataclass(frozen=True)
 class K2(Score):
@@ -135,6 +145,12 @@ class _Likelihood(Score):
         counts = np.arange(min(n_rows, LONGEST_TABLE) + 1)
         table = xlogy(counts, np.maximum(counts, 1))
         return ScoreSpec(LIKELIHOOD, 0.0, self.price(n_rows), n_rows, table)
+
+    def ceiling(
+        self, n_rows: int, q: NDArray[np.float64], r: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what the parameters cost, as a loss."""
+        return -self.price(n_rows) * q * (r - 1)
 
 
 @dataclass(frozen=True)

@@ -31,46 +31,62 @@ class Extensions:
 
 
 def extend(problem: Problem, rows: Sequence[Row]) -> Extensions:
-    """Score rows, and all rows with one more parent that the rules allow, in one batch."""
-    rules, n = problem.rules, problem.n_variables
-    scores, wider_scores = np.empty(len(rows)), np.full((len(rows), n), -np.inf)
+    """Score rows, and all rows with one more parent that the rules allow, in two batches.
+
+    Left out are those that cannot be better than the row itself, whatever the data say:
+    under BIC and AIC large tables cost more than the row has to lose.
+    """
+    n = problem.n_variables
+    wider_scores = np.full((len(rows), n), -np.inf)
     if not rows:
-        return Extensions((), scores, wider_scores, 0)
+        return Extensions((), np.empty(0), wider_scores, 0)
+    scores = problem.scorer.local_scores(_batch(rows))
     child = np.array([row[0] for row in rows])
     sizes = np.array([len(row[1]) for row in rows])
-    inside = np.zeros((len(rows), n), dtype=np.bool_)
-    for r, (_, parents) in enumerate(rows):
-        inside[r, list(parents)] = True
-    is_open = rules.allowed.T[child] & ~inside & (sizes < rules.max_parents)[:, None]
+    is_open = _is_open(problem, rows, child, sizes, scores)
     parts: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
-    places: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
+    places: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     for size in np.unique(sizes):
         own = np.flatnonzero(sizes == size)
-        row_of, added = np.nonzero(is_open[own])
-        row_of = own[row_of]
+        place, added = np.nonzero(is_open[own])
         held = np.array([rows[r][1] for r in own.tolist()], dtype=np.int64).reshape(len(own), size)
-        base = np.concatenate([child[own][:, None], held], axis=1)
-        of_row = np.zeros(len(rows), dtype=np.int64)
-        of_row[own] = np.arange(len(own))
-        wider = np.concatenate([held[of_row[row_of]], added[:, None]], axis=1)
-        wider.sort(axis=1)
-        wider = np.concatenate([child[row_of][:, None], wider], axis=1)
-        parts += [_part(base), _part(wider)]
-        places.append((own, row_of, added))
+        members = np.concatenate([held[place], added[:, None]], axis=1)
+        members.sort(axis=1)
+        table = np.concatenate([child[own[place]][:, None], members], axis=1)
+        lengths = np.full(len(table), table.shape[1], dtype=np.int64)
+        parts.append((table.astype(np.int32).ravel(), lengths))
+        places.append((own[place], added))
     batch = FamilyBatch.joined(parts)
-    found = problem.scorer.local_scores(batch)
-    at = 0
-    for own, row_of, added in places:
-        scores[own] = found[at : at + len(own)]
-        at += len(own)
-        wider_scores[row_of, added] = found[at : at + len(row_of)]
-        at += len(row_of)
-    return Extensions(tuple(rows), scores, wider_scores, len(batch))
+    row_of, added = (np.concatenate(columns) for columns in zip(*places, strict=True))
+    wider_scores[row_of, added] = problem.scorer.local_scores(batch)
+    return Extensions(tuple(rows), scores, wider_scores, len(rows) + len(batch))
 
 
-def _part(table: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    lengths = np.full(len(table), table.shape[1], dtype=np.int64)
-    return table.astype(np.int32).ravel(), lengths
+def _is_open(
+    problem: Problem,
+    rows: Sequence[Row],
+    child: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    scores: NDArray[np.float64],
+) -> NDArray[np.bool_]:
+    """Return which further parents each row may have and could gain from."""
+    rules, dataset = problem.rules, problem.scorer.dataset
+    inside = np.zeros((len(rows), problem.n_variables), dtype=np.bool_)
+    for r, (_, parents) in enumerate(rows):
+        inside[r, list(parents)] = True
+    arities = dataset.arities.astype(np.float64)
+    q = np.where(inside, arities, 1.0).prod(axis=1)[:, None] * arities
+    ceiling = problem.scorer.scoring.ceiling(dataset.n_rows, q, arities[child][:, None])
+    has_room = (sizes < rules.max_parents)[:, None]
+    is_open: NDArray[np.bool_] = rules.allowed.T[child] & ~inside & has_room
+    return is_open & (ceiling > scores[:, None])
+
+
+def _batch(rows: Sequence[Row]) -> FamilyBatch:
+    """Return the rows themselves as families."""
+    members = [v for child, parents in rows for v in (child, *parents)]
+    lengths = np.array([1 + len(parents) for _, parents in rows], dtype=np.int64)
+    return FamilyBatch.joined([(np.array(members, dtype=np.int32), lengths)])
 
 
 def learned(archive: Archive, extensions: Extensions) -> Archive:

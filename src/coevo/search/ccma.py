@@ -108,6 +108,8 @@ class CCMA(Method):
 class CCMASearch(Search[CCMAState]):
     """CCMA on a problem."""
 
+    least_gain = LEAST_GAIN  # of a move of an order
+
     def __init__(self, method: CCMA, problem: Problem) -> None:
         self._method = method
         self._problem = problem
@@ -182,22 +184,28 @@ class CCMASearch(Search[CCMAState]):
     def _evolved(self, rng: Generator, state: CCMAState) -> CCMAState:
         """Return the next generation of both species."""
         order_rng, mask_rng = rng.spawn(2)
-        breeder = self._breeder(mask_rng, state)
-        rows = breeder.rows(self._pairs(state), self._rows_a_generation)
-        found = extend(self._problem, rows)
+        found = extend(self._problem, self._new_rows(mask_rng, state))
         masks, credit = self._credited(mask_rng, state, found)
         archive = learned(state.archive, found)
-        stalled = state.generation - state.improved
-        if stalled and stalled % self._method.refill == 0:
-            fresh = [order_rng.permutation(self._n) for _ in range(len(state.orders))]
-            bred = np.array(fresh, dtype=np.int64)
-            kept = state.orders[:1]
-        else:
-            bred = breed_orders(order_rng, state.orders, self._responses(state), self.n_children)
-            kept = state.orders
-        orders = np.concatenate([kept, bred])
+        orders = self._new_orders(order_rng, state)
         after = state.after(found.n_scored, masks=masks, credit=credit)
         return self._with_orders(after, archive, *self._improved(order_rng, orders, archive))
+
+    def _new_rows(self, rng: Generator, state: CCMAState) -> list[Row]:
+        """Breed what this generation extends."""
+        breeder = RowBreeder(
+            rng, self._problem.rules, state.archive, state.choice, state.masks, state.probes
+        )
+        return breeder.rows(self._pairs(state), self._rows_a_generation)
+
+    def _new_orders(self, rng: Generator, state: CCMAState) -> Orders:
+        """Return the orders and their children; after a stall, the best and random ones."""
+        stalled = state.generation - state.improved
+        if stalled and stalled % self._method.refill == 0:
+            drawn = [rng.permutation(self._n) for _ in range(len(state.orders))]
+            return np.concatenate([state.orders[:1], np.array(drawn, dtype=np.int64)])
+        bred = breed_orders(rng, state.orders, self._responses(state), self.n_children)
+        return np.concatenate([state.orders, bred])
 
     def _improved(
         self, rng: Generator, orders: Orders, archive: Archive
@@ -211,7 +219,7 @@ class CCMASearch(Search[CCMAState]):
 
         def climb(begin: int, end: int, part: int) -> None:
             own = slice(begin, end)
-            climb_orders(climbed[own], visits[own], families, first, LEAST_GAIN, choice[own])
+            climb_orders(climbed[own], visits[own], families, first, self.least_gain, choice[own])
 
         self._problem.scorer.threads.in_parts(climb, len(orders), 1, many=True)
         return climbed, choice
@@ -260,11 +268,6 @@ class CCMASearch(Search[CCMAState]):
         for child, family in enumerate(choice):
             adjacency[list(archive.parents_of(int(family))), child] = True
         return adjacency
-
-    def _breeder(self, rng: Generator, state: CCMAState) -> RowBreeder:
-        return RowBreeder(
-            rng, self._problem.rules, state.archive, state.choice, state.masks, state.probes
-        )
 
     def _pairs(self, state: CCMAState) -> Iterator[tuple[int, int]]:
         """Yield (mask, child) in the order of their turns: the elite first, then the others.

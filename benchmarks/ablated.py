@@ -1,0 +1,206 @@
+"""CCMA with one part taken away, and the steps that lead from the paper's CCGA to it.
+
+Each variant is a method like any other, so that it runs under the same loop, budget and
+seeds. None is offered to users: they are here to show what a part buys.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.score import FamilyBatch
+from coevo.search import CCGA, CCMA, Problem
+from coevo.search.archive import Archive, Row, flat_sets
+from coevo.search.ccga import CCGASearch
+from coevo.search.ccma import CCMASearch, CCMAState
+from coevo.search.contract import Method
+from coevo.search.operators import Chosen, Masks, Orders, Scores
+from coevo.search.order_kernels import climb_orders, first_with
+from coevo.search.solutions import SolutionScorer
+
+__all__ = ["VARIANTS"]
+
+CANDIDATES = 20  # parents a child, where they are fixed beforehand
+MOST_FIXED_PARENTS = 3
+
+
+class PairSolutions(SolutionScorer):
+    """Solutions whose masks have a bit for each pair of variables, not of positions."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        n = problem.n_variables
+        self._bit_of = np.zeros((n, n), dtype=np.int64)
+        self._places = np.triu_indices(n, k=1)
+        self._bit_of[self._places] = np.arange(len(self._places[0]))
+        self._bit_of += self._bit_of.T
+
+    def _by_position(self, orders: Orders, masks: Masks) -> Masks:
+        """Return each mask as the positions of its order have it."""
+        above, below = self._places
+        bits = self._bit_of[orders[:, above], orders[:, below]]
+        by_position: Masks = np.take_along_axis(masks, bits, axis=1)
+        return by_position
+
+    def scores(self, orders: Orders, order_of: Chosen, masks: Masks, mask_of: Chosen) -> Scores:
+        """Return the score of each solution."""
+        read = self._by_position(orders[order_of], masks[mask_of])
+        return super().scores(orders, order_of, read, np.arange(len(read)))
+
+    def structure(self, order: Orders, mask: Masks) -> tuple[NDArray[np.bool_], float]:
+        """Return the adjacency matrix and the exact score of one solution."""
+        return super().structure(order, self._by_position(order[None], mask[None])[0])
+
+
+class PairMasks(CCGASearch):
+    """CCGA whose masks are about pairs of variables; the order says the direction."""
+
+    def __init__(self, method: CCGA, problem: Problem) -> None:
+        super().__init__(method, problem)
+        self._solutions = PairSolutions(problem)
+
+
+class WithoutLocalSearch(CCMASearch):
+    """Orders respond and are bred; none climbs."""
+
+    least_gain = math.inf
+
+
+class WithoutArchive(CCMASearch):
+    """Families of earlier generations are forgotten, but for those that an order uses."""
+
+    def _evolved(self, rng: Generator, state: CCMAState) -> CCMAState:
+        archive, choice = state.archive, state.choice
+        used = np.unique(choice)
+        sets = flat_sets([archive.parents_of(family) for family in used.tolist()])
+        marks = np.empty(0, dtype=np.uint64)
+        empty = Archive.empty(self._problem)
+        kept = empty.with_families(archive.children()[used], archive.score[used], *sets, marks)
+        place = dict(zip(kept.marks().tolist(), range(kept.n_families), strict=True))
+        moved = [[place[mark] for mark in row] for row in archive.marks()[choice].tolist()]
+        forgetful = replace(
+            state,
+            choice=np.array(moved, dtype=np.int64),
+            begin=kept.begin,
+            family_scores=kept.score,
+            start=kept.start,
+            parents=kept.parents,
+            extended=marks,
+        )
+        return super()._evolved(rng, forgetful)
+
+
+class RandomPartners(CCMASearch):
+    """An order is judged with a random mask: families within its rows, not all that are known."""
+
+    _masks: NDArray[np.bool_]
+
+    def _evolved(self, rng: Generator, state: CCMAState) -> CCMAState:
+        self._masks = state.masks
+        return super()._evolved(rng, state)
+
+    def _improved(
+        self, rng: Generator, orders: Orders, archive: Archive
+    ) -> tuple[Orders, NDArray[np.int64]]:
+        masks = getattr(self, "_masks", None)
+        if masks is None:  # the first orders meet no mask yet
+            return super()._improved(rng, orders, archive)
+        climbed = self._readable(orders)
+        choice = np.empty(orders.shape, dtype=np.int64)
+        visits = rng.permuted(np.tile(np.arange(self._n), (len(orders), 1)), axis=1)
+        size = np.diff(archive.start)
+        child_of_parent = np.repeat(archive.children(), size)
+        family_of_parent = np.repeat(np.arange(archive.n_families), size)
+        for mask, own in enumerate(np.array_split(rng.permutation(len(orders)), len(masks))):
+            outside = ~masks[mask][archive.parents, child_of_parent]
+            fits = np.ones(archive.n_families, dtype=np.bool_)
+            fits[family_of_parent[outside]] = False
+            fits[archive.begin[1:] - 1] = True  # the least family of each child
+            kept = np.flatnonzero(fits)
+            sets = flat_sets([archive.parents_of(family) for family in kept.tolist()])
+            begin = np.searchsorted(kept, archive.begin)
+            families = archive.families._replace(
+                begin=begin, score=archive.score[kept], start=sets[0], parents=sets[1]
+            )
+            chosen = np.empty((len(own), self._n), dtype=np.int64)
+            moved = climbed[own]
+            first = first_with(families)
+            climb_orders(moved, visits[own], families, first, self.least_gain, chosen)
+            climbed[own], choice[own] = moved, kept[chosen]
+        return climbed, choice
+
+
+class OrdersAlone(CCMASearch):
+    """Families are scored once: three parents at most, of a fixed list for each child."""
+
+    def _settled(self, rng: Generator, state: CCMAState) -> CCMAState:
+        settled = super()._settled(rng, state)
+        rows = [
+            (child, tuple(sorted(parents)))
+            for child in range(self._n)
+            for size in range(2, MOST_FIXED_PARENTS + 1)
+            for parents in itertools.combinations(state.probes[child, :CANDIDATES].tolist(), size)
+        ]
+        scores = self._problem.scorer.local_scores(FamilyBatch.from_pairs(rows))
+        children = np.array([child for child, _ in rows])
+        sets = flat_sets([parents for _, parents in rows])
+        none = np.empty(0, dtype=np.uint64)
+        archive = settled.archive.with_families(children, scores, *sets, none)
+        return self._with_orders(settled, archive, *self._improved(rng, settled.orders, archive))
+
+    def _new_rows(self, rng: Generator, state: CCMAState) -> list[Row]:
+        return []
+
+
+class MasksAlone(CCMASearch):
+    """The first orders stay for ever, the climber's among them."""
+
+    least_gain = math.inf
+
+    def _new_orders(self, rng: Generator, state: CCMAState) -> Orders:
+        return state.orders
+
+
+@dataclass(frozen=True)
+class Ablated(CCMA):
+    """CCMA with another search."""
+
+    search: ClassVar[type[CCMASearch]]
+
+    def on(self, problem: Problem) -> CCMASearch:
+        """Return the search on a problem."""
+        return self.search(self, problem)
+
+
+@dataclass(frozen=True)
+class PairCCGA(CCGA):
+    """CCGA with masks over pairs of variables."""
+
+    def on(self, problem: Problem) -> PairMasks:
+        """Return the search on a problem."""
+        return PairMasks(self, problem)
+
+
+def _ablated(search: type[CCMASearch]) -> Method:
+    kind: type[Ablated] = dataclass(frozen=True)(type(search.__name__, (Ablated,), {}))
+    kind.search = search
+    return kind()
+
+
+VARIANTS: dict[str, Method] = {
+    "ccga: masks of positions": CCGA(),
+    "ccga, masks of pairs": PairCCGA(),
+    "ccma, random partners only": _ablated(RandomPartners),
+    "ccma without local search": _ablated(WithoutLocalSearch),
+    "ccma without the archive": _ablated(WithoutArchive),
+    "ccma, masks alone": _ablated(MasksAlone),
+    "ccma, orders alone": _ablated(OrdersAlone),
+    "ccma": CCMA(),
+}

@@ -114,10 +114,12 @@ def command(
         if output is not None:
             check_run_folder(Path(output))
         dataset = read_table(data, drop, states)
-        say(f"Learning by {chosen.name} ...")
+        scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs)
+        memory = scorer.memory() + chosen.memory(dataset.n_variables)
+        say(f"Learning by {chosen.name}, in at most {memory / 1e9:.1f} GB of memory ...")
         result = run_search(
             chosen,
-            FamilyScorer(dataset, scoring, n_jobs=n_jobs),
+            scorer,
             constraints=constraints,
             budget=budget,
             random_state=seed,

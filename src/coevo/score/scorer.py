@@ -133,6 +133,11 @@ class FamilyScorer:
         """Return how many families were asked for and how many had to be computed."""
         return self._cache.statistics()
 
+    def memory(self) -> int:
+        """Return how many bytes it holds at most, the data among them."""
+        arrays = [*self._index, *self._known[:3], *(a for own in self._scratch for a in own)]
+        return self._cache_bytes + sum(int(array.nbytes) for array in arrays)
+
     def local_scores(self, batch: FamilyBatch) -> NDArray[np.float64]:
         """Return the local score of each family of a batch, in its order."""
         batch.check_starts()

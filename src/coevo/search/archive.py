@@ -24,7 +24,7 @@ from coevo.search.archive_kernels import mark_dominated
 from coevo.search.contract import Problem
 from coevo.search.order_kernels import Families
 
-__all__ = ["Archive", "Row", "flat_sets", "mark_numbers", "marks_of"]
+__all__ = ["FAMILIES_A_CHILD", "Archive", "Row", "flat_sets", "mark_numbers", "marks_of"]
 
 Row = tuple[int, tuple[int, ...]]  # a child and a set of parents, ascending
 Marks = NDArray[np.uint64]

@@ -126,6 +126,13 @@ class CCGA(Method):
             if not (is_number(value) and 0 <= value <= 1):
                 raise bad_parameter(name, "CCGA", expected, value)
 
+    def memory(self, n_variables: int) -> int:
+        """Return how many bytes a search takes at most, about, besides the scorer's.
+
+        Two populations and what operators draw for them, a number for each bit.
+        """
+        return 16 * self.population * n_bits(n_variables) + super().memory(n_variables)
+
     def on(self, problem: Problem) -> CCGASearch:
         """Return the search on a problem."""
         return CCGASearch(self, problem)

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.search.archive import Archive, Row, flat_sets
+from coevo.search.archive import FAMILIES_A_CHILD, Archive, Row, flat_sets
 from coevo.search.breeding import ELITE, Parents, RowBreeder, breed_orders
 from coevo.search.budget import Budget
 from coevo.search.climbing import Climb, climb_up
@@ -49,6 +49,7 @@ __all__ = ["CCMA", "CCMAState"]
 FAMILIES_A_GENERATION = 1 << 16  # that are scored at most, so that steps stay short
 VARIABLES_A_GENERATION = 6000  # places that climbing orders have, over all orders
 FEWEST_ORDERS = 4
+BYTES_A_FAMILY = 48  # of the archive: a score, a place, up to eight parents
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,15 @@ class CCMA(Method):
 
     def __post_init__(self) -> None:
         self.check_counts(orders=2, masks=2, refill=1)
+
+    def memory(self, n_variables: int) -> int:
+        """Return how many bytes a search takes at most, about, besides the scorer's.
+
+        The archive and what is left of it are both there for a moment; so are masks.
+        """
+        species = 2 * self.masks * n_variables**2
+        archive = 2 * FAMILIES_A_CHILD * BYTES_A_FAMILY * n_variables
+        return super().memory(n_variables) + species + archive
 
     def on(self, problem: Problem) -> CCMASearch:
         """Return the search on a problem."""

@@ -29,6 +29,7 @@ from coevo.search.budget import Budget
 __all__ = ["LEAST_GAIN", "Info", "Method", "Problem", "Search", "SearchState"]
 
 LEAST_GAIN = 1e-9  # what round-off may pretend
+BYTES_A_PAIR = 128  # of variables: gains, arcs, paths, and families while they are made
 Info = Mapping[str, float]  # what a reader of the history wants beside the best score
 
 
@@ -156,6 +157,10 @@ class Method(ABC):
             value = getattr(self, name)
             if not is_int(value, bound):
                 raise bad_parameter(name, type(self).__name__, f"an int >= {bound}", value)
+
+    def memory(self, n_variables: int) -> int:
+        """Return how many bytes a search takes at most, about, besides the scorer's."""
+        return BYTES_A_PAIR * n_variables**2
 
     def settings(self) -> dict[str, Any]:
         """Return the settings as plain numbers, strings and lists."""

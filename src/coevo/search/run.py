@@ -17,6 +17,7 @@ import numpy as np
 from coevo.errors import ParameterError, bad_parameter
 from coevo.graph import Constraints
 from coevo.interrupts import Interrupts, gentle_interrupts, is_interrupt
+from coevo.memory import check_memory
 from coevo.randomness import RandomState, seed_of, stream
 from coevo.score import CacheStatistics, FamilyScorer
 from coevo.search.budget import Budget, StopReason
@@ -86,6 +87,9 @@ def run_search(
     if not limits.ends:
         limits = replace(chosen.default_budget, target=limits.target)
     problem = Problem.of(scorer, constraints)
+    needed = scorer.memory() + chosen.memory(problem.n_variables)
+    what = f"A search by {chosen.name} on {problem.n_variables:,} variables"
+    check_memory(needed, what, "Leave columns out, or give the scorer a smaller cache.")
     seed = seed_of(random_state, "run_search")
     search = chosen.on(problem)
     if state is not None:

@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
+from coevo import threads as threads_module
 from coevo.score import FamilyScorer
 from coevo.score import cache as cache_module
-from coevo.score import scorer as scorer_module
 from coevo.search import Budget
 from problems import differing_fields, outcome, random_constraints, random_table, shuffled
 
@@ -52,12 +52,12 @@ class SameAnswer:
     def test_threads_change_nothing(self, seed, monkeypatch):
         used = []
 
-        class Counting(scorer_module.ThreadPoolExecutor):
+        class Counting(threads_module.ThreadPoolExecutor):
             def map(self, function, *arguments):
                 used.append(len(arguments[0]))
                 return super().map(function, *arguments)
 
-        monkeypatch.setattr(scorer_module, "ThreadPoolExecutor", Counting)
+        monkeypatch.setattr(threads_module, "ThreadPoolExecutor", Counting)
         table = random_table(seed, n_variables=24, n_rows=80)
         runs = [
             self.run(FamilyScorer(table, "k2", n_jobs=n), seed, budget=Budget(max_generations=3))

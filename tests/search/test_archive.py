@@ -7,7 +7,7 @@ import naive
 from coevo.graph import Constraints
 from coevo.search.archive import Archive, flat_sets, marks_of
 from coevo.search.extension import extend, learned
-from coevo.search.order_kernels import Families, climb_orders, first_with
+from coevo.search.order_kernels import Families, climb_orders, first_with, nearby_responses
 from problems import problem_of, random_constraints, random_table
 
 pytestmark = pytest.mark.kernel
@@ -112,6 +112,26 @@ def test_best_responses_and_climbing(case, seed):
             for place in range(n):
                 other = naive.moved(order, variable, place)
                 assert sum(naive.best_response(other, held(archive)).values()) <= total + 1e-8
+
+
+@pytest.mark.parametrize("case", range(6))
+def test_nearby_responses_are_those_after_any_one_move(case, seed):
+    rng = np.random.default_rng([seed, case])
+    n = 6
+    archive = archive_of(random_families(rng, n, per_child=20), 2, rng)
+    order, choice = rng.permutation(n), np.empty((1, n), dtype=np.int64)
+    respond(order[None], archive.families, choice)
+    families = archive.families
+    asked = np.zeros(archive.n_families, dtype=np.bool_)
+    nearby_responses(order, choice[0], families, first_with(families), asked)
+    expected = set()
+    for variable in range(n):
+        for place in range(n):
+            moved = naive.moved(order.tolist(), variable, place)
+            after = np.empty((1, n), dtype=np.int64)
+            respond(np.array([moved]), families, after)
+            expected |= set(after[0].tolist())
+    assert set(np.flatnonzero(asked).tolist()) == expected - set(choice[0].tolist())
 
 
 def test_a_way_out_is_never_taken(seed):

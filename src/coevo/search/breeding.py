@@ -6,6 +6,9 @@ scored with every further variable. Where rows come from is what the mask specie
 - *response*: the parents that a good order has chosen for the child, or all of them but one
   (the neighbourhood of what works now); the first mask asks the best order, before anyone
   else;
+- *nearby*: what the child would choose after any one move of the best order, or of another
+  one. A move that would pay if only the families on both sides of it were known as well as
+  those of today is found from here;
 - *archive*: the best family of the child that was never extended, whatever the orders say;
 - *probe*: a single variable, the most promising first, or the response with a random
   variable beside it (pairs that only work together are found from here);
@@ -27,12 +30,14 @@ from numpy.typing import NDArray
 from coevo.graph import ArcRules
 from coevo.search.archive import Archive, Row, mark_numbers
 from coevo.search.operators import Orders, cycle_crossover
+from coevo.search.order_kernels import first_with, nearby_responses
 
 __all__ = ["ELITE", "Parents", "RowBreeder", "breed_orders", "random_order"]
 
 Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
 ELITE = 0  # the mask that follows the best order
-ROLES = ("response", "response", "archive", "probe", "probe", "cross", "cross", "cross")
+VISITED = 1  # the mask that looks around the best order
+ROLES = ("response", "nearby", "nearby", "archive", "probe", "probe", "cross", "response")
 
 
 Parents = list[tuple[int, ...]]  # of each child, as an order has chosen them
@@ -121,8 +126,8 @@ class RowBreeder:
         What rows must keep to.
     archive : Archive
         The families that are known, and what was extended.
-    choice : array
-        The families that the orders have chosen, the best order first.
+    orders, choice : array
+        The orders, the best first, and the families that they have chosen.
     masks : array
         The population, ``[mask, parent, child]``.
     probes : array
@@ -134,18 +139,29 @@ class RowBreeder:
         rng: Generator,
         rules: ArcRules,
         archive: Archive,
+        orders: Orders,
         choice: Choice,
         masks: NDArray[np.bool_],
         probes: NDArray[np.int32],
     ) -> None:
         self._rng, self._rules, self._archive = rng, rules, archive
-        self._choice, self._masks, self._probes = choice, masks, probes
+        self._orders, self._choice = orders, choice
+        self._masks, self._probes = masks, probes
         self._is_free = not rules.about_arcs
         as_child, as_parent = mark_numbers(len(rules.allowed))
         self._as_child, self._as_parent = as_child.tolist(), as_parent.tolist()
         self._known = set(archive.extended.tolist())
         self._is_open = ~np.isin(archive.marks(), archive.extended) & (archive.score > -np.inf)
         self._left: dict[int, tuple[list[int], list[int]]] = {}  # of the children asked for
+        self._nearby = [self._around(0), self._around(int(rng.integers(len(orders))))]
+
+    def _around(self, order: int) -> NDArray[np.bool_]:
+        """Return which families were never extended and are responses near an order."""
+        asked = np.zeros(self._archive.n_families, dtype=np.bool_)
+        families = self._archive.families
+        first = first_with(families)
+        nearby_responses(self._orders[order], self._choice[order], families, first, asked)
+        return asked & self._is_open
 
     def _left_of(self, child: int) -> tuple[list[int], list[int]]:
         """Return the families and the single variables of a child that were never extended.
@@ -202,6 +218,12 @@ class RowBreeder:
         rng, role = self._rng, ROLES[mask % len(ROLES)]
         order = 0 if mask == ELITE else int(rng.integers(len(self._choice)))
         response = self._archive.parents_of(int(self._choice[order, child]))
+        if role == "nearby":
+            begin, end = self._archive.begin[child : child + 2]
+            asked = self._nearby[mask != VISITED]
+            for family in (begin + np.flatnonzero(asked[begin:end])).tolist():
+                asked[family] = False
+                yield set(self._archive.parents_of(family))
         if role == "cross":
             yield self._crossed(child, response)
         if role == "probe" and len(self._probes[child]) and rng.random() < 0.5:

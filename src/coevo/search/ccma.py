@@ -204,7 +204,13 @@ class CCMASearch(Search[CCMAState]):
     def _new_rows(self, rng: Generator, state: CCMAState) -> list[Row]:
         """Breed what this generation extends."""
         breeder = RowBreeder(
-            rng, self._problem.rules, state.archive, state.choice, state.masks, state.probes
+            rng,
+            self._problem.rules,
+            state.archive,
+            state.orders,
+            state.choice,
+            state.masks,
+            state.probes,
         )
         return breeder.rows(self._pairs(state), self._rows_a_generation)
 

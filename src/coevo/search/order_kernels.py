@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from coevo.jit import inlined, kernel
 
-__all__ = ["Families", "climb_orders", "first_with"]
+__all__ = ["Families", "climb_orders", "first_with", "nearby_responses"]
 
 
 class Families(NamedTuple):
@@ -179,3 +179,48 @@ def climb_orders(orders, visits, families, first, least_gain, choice):
                 idle = 0
             else:
                 idle += 1
+
+
+@kernel
+def nearby_responses(order, chosen, families, first, asked):
+    """Mark in `asked` the families that a variable would have after one move of an order.
+
+    A move puts one variable to another place, so that it has more or fewer predecessors,
+    and every other variable has one more, one fewer or the same. Of each family that would
+    be the best response then, ``asked[family]`` is set; those that are the response now are
+    left out.
+    """
+    start, parents = families.start, families.parents
+    n = len(order)
+    place = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        place[order[i]] = i
+    for v in range(n):
+        home, now = place[v], chosen[v]
+        for i in range(start[now], start[now + 1]):  # one predecessor fewer
+            lost = parents[i]
+            at = place[lost]
+            place[lost] = n
+            asked[_first_fit(start, parents, place, now + 1, home)] = True
+            place[lost] = at
+        current = now
+        for at in range(home - 1, -1, -1):  # v is put to an earlier place
+            if _has(start, parents, current, order[at]):
+                current = _first_fit(start, parents, place, current + 1, at)
+                asked[current] = True
+        current = now
+        for at in range(home + 1, n):  # one predecessor more, or v is put to a later place
+            w = order[at]
+            for later in range(2):
+                before = at + 1 if later else home
+                best = current if later else now
+                place[w] = at if later else -1
+                for family in range(first[v, w], best):
+                    if _has(start, parents, family, w) and _fits(
+                        start, parents, place, family, before
+                    ):
+                        asked[family] = True
+                        if later:
+                            current = family
+                        break
+            place[w] = at

@@ -221,3 +221,69 @@ def single_moves(n, arcs, fulfils):
                 continue
             if topological_orders(range(n), after) and fulfils(after):
                 yield kind, parent, child, after
+
+
+def v_structures(arcs):
+    """Return every a -> c <- b without an arc between a and b, as ({a, b}, c)."""
+    joined = {frozenset(arc) for arc in arcs}
+    return {
+        (frozenset((a, b)), c)
+        for a, c in arcs
+        for b, other in arcs
+        if c == other and a != b and frozenset((a, b)) not in joined
+    }
+
+
+def equivalent(one, two):
+    """Return whether two sets of arcs have the same edges and the same v-structures."""
+    if {frozenset(arc) for arc in one} != {frozenset(arc) for arc in two}:
+        return False
+    return v_structures(one) == v_structures(two)
+
+
+def essential_graph(arcs, dags):
+    """Return the arcs that all equivalent ones of all DAGs have, and the other ones' edges."""
+    members = [other for other in dags if equivalent(arcs, other)]
+    compelled = {arc for arc in arcs if all(arc in other for other in members)}
+    return compelled, {frozenset(arc) for arc in arcs if arc not in compelled}
+
+
+def oriented(nodes, arcs):
+    """Return the same two sets by Meek's rules: direct v-structures, then what they force."""
+    joined = {frozenset(arc) for arc in arcs}
+    compelled = {(parent, child) for pair, child in v_structures(arcs) for parent in pair}
+    edges = {edge for edge in joined if not any(frozenset(arc) == edge for arc in compelled)}
+
+    def is_forced(a, b):
+        into = [c for c in nodes if (c, b) in compelled]
+        return (
+            any((c, a) in compelled and {c, b} not in joined for c in nodes)
+            or any((a, c) in compelled for c in into)
+            or any(
+                {a, c} in edges and {a, d} in edges and {c, d} not in joined
+                for c, d in itertools.combinations(into, 2)
+            )
+        )
+
+    while True:
+        pairs = itertools.permutations(nodes, 2)
+        forced = [(a, b) for a, b in pairs if {a, b} in edges and is_forced(a, b)]
+        if not forced:
+            return compelled, edges
+        compelled.add(forced[0])
+        edges.remove(frozenset(forced[0]))
+
+
+def hamming(nodes, one, two):
+    """Return on how many pairs two graphs differ; each is (arcs, edges), an edge {a, b}."""
+
+    def relation(graph, a, b):
+        arcs, edges = graph
+        if (a, b) in arcs:
+            return "->"
+        if (b, a) in arcs:
+            return "<-"
+        return "--" if frozenset((a, b)) in edges else "none"
+
+    pairs = itertools.combinations(nodes, 2)
+    return sum(relation(one, a, b) != relation(two, a, b) for a, b in pairs)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coevo.data import Dataset, Variable, read_data, write_data
     from coevo.errors import CoevoError, CoevoWarning
-    from coevo.graph import DAG, Constraints
+    from coevo.graph import CPDAG, DAG, Comparison, Constraints, compare
     from coevo.io import read_bif, write_bif
     from coevo.network import BayesianNetwork, fit, sample
     from coevo.networks import load_network, network_names, open_network
@@ -33,8 +33,10 @@ _HOME = {
     "Budget": "search",
     "CCGA": "search",
     "CCMA": "search",
+    "CPDAG": "graph",
     "CoevoError": "errors",
     "CoevoWarning": "errors",
+    "Comparison": "graph",
     "Constraints": "graph",
     "DAG": "graph",
     "Dataset": "data",
@@ -45,6 +47,7 @@ _HOME = {
     "SearchResult": "search",
     "Tabu": "search",
     "Variable": "data",
+    "compare": "graph",
     "fit": "network",
     "load_network": "networks",
     "network_names": "networks",
@@ -60,12 +63,14 @@ _HOME = {
 __all__ = [
     "CCGA",
     "CCMA",
+    "CPDAG",
     "DAG",
     "K2",
     "BayesianNetwork",
     "Budget",
     "CoevoError",
     "CoevoWarning",
+    "Comparison",
     "Constraints",
     "Dataset",
     "FamilyBatch",
@@ -74,6 +79,7 @@ __all__ = [
     "SearchResult",
     "Tabu",
     "Variable",
+    "compare",
     "fit",
     "load_network",
     "network_names",

@@ -1,6 +1,8 @@
 """Graphs over named variables: no scores, no files."""
 
+from coevo.graph.compare import Comparison, compare
 from coevo.graph.constraints import ArcRules, Constraints
+from coevo.graph.cpdag import CPDAG, Edge
 from coevo.graph.dag import DAG, Arc
 
-__all__ = ["DAG", "Arc", "ArcRules", "Constraints"]
+__all__ = ["CPDAG", "DAG", "Arc", "ArcRules", "Comparison", "Constraints", "Edge", "compare"]

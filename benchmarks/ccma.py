@@ -16,52 +16,16 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import tempfile
-import time
-import warnings
 from pathlib import Path
 from typing import Any
 
-from coevo import DAG, Budget, Dataset, FamilyScorer, load_network, run_search, sample, write_data
+from coevo import Budget, FamilyScorer, load_network, run_search, sample
+from coevo.peers import PEERS
 from coevo.search import SearchResult
-from harness import categorical_frame, print_json, rewrite, stamp
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    import pyagrum
-    import pybnesian
+from harness import print_json, rewrite, stamp
 
 HERE = Path(__file__).parent
 SAME = 1e-6  # nats; what round-off may do
-
-
-def with_pyagrum(dataset: Dataset, score: str) -> tuple[DAG, float]:
-    """Return pyAgrum's structure and the seconds that it took."""
-    peer: Any = pyagrum
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.csv"
-        write_data(dataset, path)
-        learner = peer.BNLearner(str(path))
-    learner.useNoPrior()
-    {"k2": learner.useScoreK2, "bdeu": learner.useScoreBDeu, "bic": learner.useScoreBIC}[score]()
-    learner.useGreedyHillClimbing()
-    began = time.perf_counter()
-    found = learner.learnDAG()
-    seconds = time.perf_counter() - began
-    names = {node: learner.nameFromId(node) for node in found.nodes()}
-    return DAG(dataset.names, [(names[a], names[b]) for a, b in found.arcs()]), seconds
-
-
-def with_pybnesian(dataset: Dataset, score: str) -> tuple[DAG, float]:
-    """Return pybnesian's structure and the seconds that it took."""
-    frame = categorical_frame(dataset)
-    names = list(dataset.names)
-    began = time.perf_counter()
-    peer_score = pybnesian.BIC(frame) if score == "bic" else pybnesian.BDe(frame, 1.0)
-    found = pybnesian.GreedyHillClimbing().estimate(
-        pybnesian.ArcOperatorSet(), peer_score, pybnesian.DiscreteBN(names)
-    )
-    return DAG(names, [tuple(arc) for arc in found.arcs()]), time.perf_counter() - began
 
 
 def time_to(result: SearchResult, target: float) -> float | None:
@@ -85,8 +49,8 @@ def measure(network: str, rows: int, score: str, options: argparse.Namespace) ->
         for name in ("hill_climb", "tabu")
     }
     found = {name: (result.score, result.seconds) for name, result in others.items()}
-    for name, learn in (("pyagrum", with_pyagrum), ("pybnesian", with_pybnesian)):
-        dag, seconds = learn(dataset, score)
+    for name in ("pyagrum", "pybnesian"):
+        dag, seconds = PEERS[name].learn(dataset, scorer.scoring)
         found[name] = (scorer.score(dag), seconds)
     best = max([run.score for run in runs] + [score for score, _ in found.values()])
     times = [time_to(run, best) for run in runs]

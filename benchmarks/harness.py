@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import random
 import sys
 import time
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from coevo import Dataset
+from coevo.experiments.stamp import machine, versions
 
 __all__ = [
     "Family",
     "Run",
     "best_seconds",
-    "categorical_frame",
     "print_json",
     "random_families",
     "rewrite",
@@ -59,39 +55,13 @@ def best_seconds(makers: Mapping[str, Callable[[], Run]], repeats: int) -> dict[
     return best
 
 
-def categorical_frame(dataset: Dataset) -> Any:
-    """Return the data as pandas has them, states by name, for the peers that take no other."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            variable.name: pd.Categorical.from_codes(codes, list(variable.states))
-            for variable, codes in zip(dataset.variables, dataset.codes, strict=True)
-        }
-    )
-
-
 def stamp(*packages: str) -> dict[str, Any]:
     """Return the machine, the versions and the command of this run."""
-    versions = {"python": platform.python_version()}
-    for package in ("coevo", "numpy", "numba", *packages):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed"
     return {
         "command": " ".join([os.path.relpath(sys.argv[0]), *sys.argv[1:]]),
-        "machine": f"{_processor()}, {os.cpu_count()} cores",
-        "versions": versions,
+        "machine": machine(),
+        "versions": versions(*packages),
     }
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo") as lines:
-            return next(line.split(":")[1].strip() for line in lines if "model name" in line)
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def print_json(answer: dict[str, Any]) -> None:

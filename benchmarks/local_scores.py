@@ -34,11 +34,11 @@ from coevo import (
     sample,
     write_data,
 )
+from coevo.peers import categorical_frame
 from harness import (
     Family,
     Run,
     best_seconds,
-    categorical_frame,
     print_json,
     random_families,
     rewrite,

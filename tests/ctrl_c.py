@@ -38,6 +38,20 @@ def press_ctrl_c(times=1):
         signal.raise_signal(signal.SIGINT)
 
 
+def pressed_after(n_runs, work):
+    """Return an experiment in which Ctrl-C is pressed once so many runs are done."""
+
+    def pressed(*arguments, tell, **options):
+        def tell_and_press(record, done, total):
+            tell(record, done, total)
+            if done == n_runs:
+                press_ctrl_c()
+
+        return work(*arguments, tell=tell_and_press, **options)
+
+    return pressed
+
+
 class Interrupted(NamedTuple):
     """How a command ended; `err` is what it printed after Ctrl-C but for its progress."""
 

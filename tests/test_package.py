@@ -34,6 +34,7 @@ FLOORS = [
     ["network"],
     ["io"],
     ["networks"],
+    ["peers"],
     ["parallel"],
     ["report"],
     ["experiments"],

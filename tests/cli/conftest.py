@@ -56,6 +56,20 @@ def refused(run):
 
 
 @pytest.fixture
+def misused(run):
+    """Return a function that gives the sentence after the usage of a command without DATA."""
+
+    def call(name, *arguments):
+        code, out, err = run(name, *arguments)
+        assert (code, out) == (2, "")
+        usage = f"Usage: coevo {name} [OPTIONS]\nTry 'coevo {name} --help' for help.\n\nError: "
+        assert err.startswith(usage)
+        return err.removeprefix(usage)
+
+    return call
+
+
+@pytest.fixture
 def launch(tmp_path):
     """Return a function that runs the command in a process, off a terminal."""
 

@@ -28,6 +28,7 @@ from coevo.networks import load_network
 from coevo.score import FamilyScorer
 from ctrl_c import ctrl_c_works, press_ctrl_c
 from papers import N_RUNS, SMALL, contents
+from refusals import refusal
 
 DATA_SETS = [(network, rows) for network in SMALL.networks for rows in SMALL.rows]
 
@@ -61,13 +62,6 @@ class Told:
             press_ctrl_c()
         if len(self.keys) == self.crash_after:
             raise ZeroDivisionError
-
-
-def refusal(kind, call, *arguments, **options):
-    with pytest.raises(kind) as raised:
-        call(*arguments, **options)
-    assert raised.value.args == (str(raised.value),)
-    return str(raised.value)
 
 
 # -- what the paper printed

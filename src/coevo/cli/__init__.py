@@ -20,6 +20,7 @@ __all__ = ["main"]
 
 # command: what the list of commands says of it; its module has the same name
 COMMANDS = {
+    "bench": "Compare methods, and other libraries, on the same rows.",
     "convert": "Write a network in another format.",
     "learn": "Learn a network from a table.",
     "networks": "List the published networks that come with coevo.",

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.common import answer_json, format_option, n_jobs_option, seed_option
+from coevo.cli.common import n_jobs_option, seed_option
+from coevo.cli.experiments import (
+    answer,
+    data_set_options,
+    folder_options,
+    say_stopping,
+    where,
+)
 from coevo.cli.progress import runs_progress
 
 if TYPE_CHECKING:
@@ -17,29 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-def _numbers(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in value.split(","))
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is not a list of whole numbers, as in 1000,5000."
-        ) from None
-
-
 @click.command("paper")
-@click.option(
-    "--networks",
-    default="alarm,insurance",
-    show_default=True,
-    help="Bundled networks or BIF files, separated by commas.",
-)
-@click.option(
-    "--rows",
-    default="1000,3000,5000",
-    show_default=True,
-    callback=_numbers,
-    help="Sizes of the data sets.",
-)
+@data_set_options("1000,3000,5000")
 @click.option(
     "--runs",
     type=click.IntRange(min=2),
@@ -63,11 +48,9 @@ def _numbers(ctx: click.Context, parameter: click.Parameter, value: str) -> tupl
 )
 @n_jobs_option("Processes", "numbers")
 @seed_option("tables and figures")
-@click.option("--figures/--no-figures", default=True, help="Figures need matplotlib: coevo[plot].")
-@click.option("-o", "--output", metavar="DIR", required=True, help="Where to write everything.")
-@format_option
+@folder_options
 def command(
-    networks: str,
+    networks: tuple[str, ...],
     rows: tuple[int, ...],
     runs: int,
     max_generations: int,
@@ -91,7 +74,7 @@ def command(
     from coevo.experiments import Paper, run_paper
 
     paper = Paper(
-        networks=tuple(name.strip() for name in networks.split(",") if name.strip()),
+        networks=networks,
         rows=rows,
         runs=runs,
         seed=seed,
@@ -109,22 +92,12 @@ def command(
                 total,
                 f"{record.network} {record.rows} {record.algorithm}, score {record.score:,.1f}",
             ),
-            heard=lambda: print("Stopping after the runs under way ...", file=sys.stderr),
+            heard=say_stopping,
         )
-    if not result.is_complete:
-        print(
-            f"Interrupted; {result.n_done} of {result.n_runs} runs are kept in {output}. "
-            "The same command goes on.",
-            file=sys.stderr,
-        )
-        raise click.exceptions.Exit(130)
-    if output_format == "json":
-        answer_json([summary.as_dict() for summary in result.summaries])
-    else:
-        _print(result, f"Tables{', figures' if figures else ''} and a README are in {output}.")
+    answer(result, output, output_format, lambda: _print(result, where(figures, output)))
 
 
-def _print(result: PaperResult, where: str) -> None:
+def _print(result: PaperResult, last: str) -> None:
     """Print the answer for people: ours, one line a data set."""
     from coevo.experiments.paper.tables import p_text
 
@@ -139,4 +112,4 @@ def _print(result: PaperResult, where: str) -> None:
             f"{ccga.mean:>11,.1f} ({ccga.sd:>5.1f}) {k2.mean:>10,.1f} ({k2.sd:>6.1f}) "
             f"{p_text(summary.p_value):>8} {'never' if crossing is None else crossing:>9}"
         )
-    click.echo(f"\n{where}")
+    click.echo(f"\n{last}")

@@ -1,5 +1,6 @@
-"""Experiments: the tables and figures of the 2011 paper."""
+"""Experiments: the tables and figures of the 2011 paper, and the comparison with the peers."""
 
+from coevo.experiments.bench import Bench, BenchResult, run_bench
 from coevo.experiments.paper import Paper, PaperResult, run_paper
 
-__all__ = ["Paper", "PaperResult", "run_paper"]
+__all__ = ["Bench", "BenchResult", "Paper", "PaperResult", "run_bench", "run_paper"]

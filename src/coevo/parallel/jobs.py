@@ -7,16 +7,14 @@ what can never matter, because a job carries its own seed.
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import resource_tracker
 from typing import TypeVar
 
 from coevo.errors import WorkerError
+from coevo.parallel.children import interrupts_held, leave_interrupts
 
 __all__ = ["run_jobs"]
 
@@ -51,9 +49,9 @@ def run_jobs(
         return
     # A fresh interpreter for each: a forked one would inherit threads in unknown states.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(n_jobs, len(jobs)), context, initializer=_start_worker)
+    pool = ProcessPoolExecutor(min(n_jobs, len(jobs)), context, initializer=leave_interrupts)
     try:
-        with _interrupts_held():  # which the processes inherit until they ignore them
+        with interrupts_held():  # which the processes inherit until they ignore them
             futures = [pool.submit(function, job) for job in jobs]
         for future in as_completed(futures):
             if future.cancelled():
@@ -72,24 +70,3 @@ def run_jobs(
 def _cancel(futures: Sequence[Future[Result]]) -> None:
     for future in futures:
         future.cancel()
-
-
-def _start_worker() -> None:
-    """Leave Ctrl-C to the process that started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Put Ctrl-C off until the end of the block."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # which would let signals through when it starts
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,6 +1,28 @@
 """Numbers first, as plain records; then tables and pictures made from them."""
 
+from coevo.report.comparison import (
+    LINE_LOOKS,
+    POINT_LOOKS,
+    Curve,
+    Look,
+    box_panel,
+    gap_axis,
+    time_panel,
+)
 from coevo.report.figures import band_panel, new_figure, require_matplotlib, write_figure
 from coevo.report.tables import Table
 
-__all__ = ["Table", "band_panel", "new_figure", "require_matplotlib", "write_figure"]
+__all__ = [
+    "LINE_LOOKS",
+    "POINT_LOOKS",
+    "Curve",
+    "Look",
+    "Table",
+    "band_panel",
+    "box_panel",
+    "gap_axis",
+    "new_figure",
+    "require_matplotlib",
+    "time_panel",
+    "write_figure",
+]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["band_panel", "new_figure", "require_matplotlib", "write_figure"]
+__all__ = ["band_panel", "in_style", "new_figure", "require_matplotlib", "write_figure"]
 
 # Distinct in print without colour, and for the colour-blind (Okabe and Ito).
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#555555"
@@ -44,7 +44,7 @@ STYLE: Any = {
 
 
 @contextlib.contextmanager
-def _style() -> Iterator[None]:
+def in_style() -> Iterator[None]:
     """Draw in our style, whatever the user's own settings are."""
     from matplotlib import style
 
@@ -62,7 +62,7 @@ def new_figure(n_panels: int, width: float = 3.3, height: float = 2.9) -> tuple[
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    with _style():
+    with in_style():
         figure = Figure(figsize=(width * n_panels, height), layout="constrained")
         panels = figure.subplots(1, n_panels, squeeze=False)
     return figure, list(panels[0])
@@ -76,7 +76,7 @@ def band_panel(
     label: str,
 ) -> None:
     """Draw a curve over generations in a band, and horizontal lines by name."""
-    with _style():
+    with in_style():
         generations = np.arange(len(curve))
         panel.fill_between(generations, *band, color=BLUE, alpha=0.2, linewidth=0)
         panel.plot(generations, curve, color=BLUE, linewidth=1.6, label=label)
@@ -95,7 +95,7 @@ def write_figure(figure: Figure, stem: Path) -> list[Path]:
     for kind in ("png", "svg"):
         path = stem.with_name(f"{stem.name}.{kind}")
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        with _style(), replacing(path) as stream:
+        with in_style(), replacing(path) as stream:
             figure.savefig(stream, format=kind, dpi=200, metadata=metadata)
         written.append(path)
     return written

@@ -55,6 +55,15 @@ class Score(ABC):
     formula: ClassVar[str]
     equivalent: ClassVar[bool]
 
+    @property
+    def label(self) -> str:
+        """The score in a few words, its prior included.
+
+        >>> K2().label, BDeu(10).label
+        ('k2', 'bdeu (ess 10)')
+        """
+        return self.name
+
     @abstractmethod
     def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
         """Return the score as the kernels take it."""
@@ -97,6 +106,11 @@ class _WithSampleSize(Score):
         ok = isinstance(self.ess, Real) and not isinstance(self.ess, bool)
         if not (ok and math.isfinite(self.ess) and self.ess > 0):
             raise bad_parameter("ess", self.name, "a number > 0", self.ess)
+
+    @property
+    def label(self) -> str:
+        """The score in a few words, its prior included."""
+        return f"{self.name} (ess {self.ess:g})"
 
 
 @dataclass(frozen=True)

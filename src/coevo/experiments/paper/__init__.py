@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.errors import bad_parameter
+from coevo.experiments.journal import Journal, Tell
 from coevo.experiments.paper.figures import convergence_figure
-from coevo.experiments.paper.journal import Journal
+from coevo.experiments.paper.journal import paper_journal
 from coevo.experiments.paper.page import figure_stem, folder_page, table_stem
 from coevo.experiments.paper.plan import DataSet, Job, Paper
 from coevo.experiments.paper.runs import RunRecord, load_kernels, original_score, run_one
@@ -24,16 +24,13 @@ from coevo.experiments.paper.tables import (
     result_table,
     times_table,
 )
+from coevo.experiments.start import check_start
 from coevo.files import write_text
 from coevo.interrupts import gentle_interrupts
-from coevo.io import check_run_folder
-from coevo.networks import open_network
 from coevo.parallel import run_jobs
-from coevo.report import require_matplotlib, write_figure
+from coevo.report import write_figure
 
 __all__ = ["Paper", "PaperResult", "RunRecord", "run_paper"]
-
-Tell = Callable[[RunRecord, int, int], object]  # a run, how many are done, how many there are
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ def run_paper(
     *,
     n_jobs: int = 1,
     figures: bool = True,
-    tell: Tell = lambda record, done, total: None,
+    tell: Tell[RunRecord] = lambda record, done, total: None,
     heard: Callable[[], object] = lambda: None,
 ) -> PaperResult:
     """Do the experiment, or what is left of it, and write its tables and figures.
@@ -64,26 +61,16 @@ def run_paper(
     Everything is checked before the first run. Ctrl-C ends after the runs under way and
     keeps them; the same call then goes on. `heard` is called at once.
     """
-    if n_jobs < 1:
-        raise bad_parameter("n_jobs", "paper", "an int >= 1", n_jobs)
-    if figures:
-        require_matplotlib()
-    for network in paper.networks:
-        open_network(network)
-    check_run_folder(folder)
-    journal = Journal(folder, paper)
+    check_start("paper", paper.networks, folder, n_jobs, figures)
+    journal = paper_journal(folder, paper)
     journal.open()
     jobs = paper.jobs()
     missing = [job for job in jobs if job.key not in journal.records]
     if missing:
         load_kernels()  # here first, so that several processes do not compile the same
     with gentle_interrupts(heard) as interrupts:
-        done = len(jobs) - len(missing)
-        for record in run_jobs(run_one, missing, n_jobs, stop=lambda: interrupts.asked):
-            journal.add(record)
-            done += 1
-            tell(record, done, len(jobs))
-    journal.put_in_order()
+        runs = run_jobs(run_one, missing, n_jobs, stop=lambda: interrupts.asked)
+        journal.keep(runs, len(jobs) - len(missing), len(jobs), tell)
     n_done = sum(job.key in journal.records for job in jobs)
     if n_done < len(jobs):
         return PaperResult((), n_done, len(jobs))
@@ -92,7 +79,7 @@ def run_paper(
     return PaperResult(summaries, n_done, len(jobs))
 
 
-def _summary(data: DataSet, jobs: list[Job], journal: Journal, paper: Paper) -> Summary:
+def _summary(data: DataSet, jobs: list[Job], journal: Journal[RunRecord], paper: Paper) -> Summary:
     records = [journal.records[job.key] for job in jobs if job.data == data]
     return summarise(data, original_score(data), records, paper.generations)
 

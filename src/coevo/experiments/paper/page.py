@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from coevo import __version__
+from coevo.experiments.data_sets import file_name, sample_command
 from coevo.experiments.paper.plan import Paper
 from coevo.experiments.paper.published import FIGURE, PUBLISHED, TABLE
 from coevo.experiments.paper.summary import Summary
 from coevo.report import Table
 
-__all__ = ["figure_stem", "file_name", "folder_page", "table_stem"]
+__all__ = ["figure_stem", "folder_page", "table_stem"]
 
 _DIFFERENCES = """\
 ## Where this differs from the paper
@@ -71,12 +72,6 @@ def table_stem(network: str) -> str:
     return f"table{number}-{file_name(network)}"
 
 
-def file_name(network: str) -> str:
-    """Return a name that a file can have, for a bundled network or a BIF file."""
-    kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in network)
-    return kept.strip("-.")
-
-
 def _originals(summaries: Sequence[Summary]) -> Table:
     """Return the scores of the original DAGs beside the published ones."""
     rows = []
@@ -113,8 +108,8 @@ def _files(summaries: Sequence[Summary], figures: bool) -> str:
         lines.append("- `figure-*`: the figures above, in PNG and SVG.")
     lines.append("\nThe data sets can be drawn again:\n")
     lines += [
-        f"    coevo sample {summary.data.network} --rows {summary.data.rows} "
-        f"--seed {summary.data.seed} -o {file_name(summary.data.network)}-{summary.data.rows}.csv"
-        for summary in summaries
+        f"    {sample_command(data.network, data.rows, data.seed, name)}"
+        for data in (summary.data for summary in summaries)
+        for name in (f"{file_name(data.network)}-{data.rows}",)
     ]
     return "\n".join(lines) + "\n"

@@ -7,13 +7,12 @@ other run.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from coevo.checks import is_int
-from coevo.errors import ParameterError, bad_parameter, first_repeated
-from coevo.randomness import stream
+from coevo.errors import bad_parameter
+from coevo.experiments.data_sets import check_sources, named_seed
 from coevo.search.ccga import GENERATIONS
 
 __all__ = ["ALGORITHMS", "DataSet", "Job", "Paper"]
@@ -88,19 +87,12 @@ class Paper:
         for name, bound in least.items():
             if not is_int(getattr(self, name), bound):
                 raise bad_parameter(name, "paper", f"an int >= {bound}", getattr(self, name))
-        if not self.rows or not all(is_int(rows, 1) for rows in self.rows):
-            raise bad_parameter("rows", "paper", "ints >= 1", self.rows)
-        for name, values in (("networks", self.networks), ("rows", map(str, self.rows))):
-            twice = first_repeated(values)
-            if twice is not None:
-                raise ParameterError(f"{name!r} of paper names {twice} twice.")
-        if not self.networks:
-            raise bad_parameter("networks", "paper", "names of networks", self.networks)
+        check_sources("paper", self.networks, self.rows)
 
     def data_sets(self) -> list[DataSet]:
         """Return the data sets, in the order of the tables."""
         return [
-            DataSet(network, rows, self._seed(network, rows))
+            DataSet(network, rows, named_seed(self.seed, network, rows))
             for network in self.networks
             for rows in self.rows
         ]
@@ -112,7 +104,7 @@ class Paper:
                 data,
                 algorithm,
                 run,
-                self._seed(data.network, data.rows, 1 + place, run),
+                named_seed(self.seed, data.network, data.rows, 1 + place, run),
                 self.generations,
                 self.population,
             )
@@ -124,8 +116,3 @@ class Paper:
     def settings(self) -> dict[str, Any]:
         """Return the experiment as plain values."""
         return asdict(self)
-
-    def _seed(self, network: str, *key: int) -> int:
-        """Return the seed of a data set or a run; 32 bits, so that people can type it."""
-        name = int.from_bytes(hashlib.sha256(network.encode()).digest()[:8], "big")
-        return int(stream(self.seed, name, *key).integers(2**32))

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import ttest_ind
 
 from coevo.experiments.paper.plan import DataSet
 from coevo.experiments.paper.published import Spread
@@ -97,6 +96,8 @@ def _welch(first: list[float], second: list[float]) -> float:
     """Return the p-value for the first mean being higher; 1/2 where nothing varies."""
     if np.ptp(first) == 0 and np.ptp(second) == 0:
         return 0.5 if first[0] == second[0] else float(first[0] < second[0])
+    from scipy.stats import ttest_ind  # it takes half a second to import
+
     with warnings.catch_warnings():  # one group may well be all the same
         warnings.simplefilter("ignore", RuntimeWarning)
         return float(ttest_ind(first, second, equal_var=False, alternative="greater").pvalue)

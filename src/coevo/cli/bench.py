@@ -1,0 +1,152 @@
+"""``coevo bench``: every method on the same rows, beside the peers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from coevo.cli.common import n_jobs_option, score_options, seed_option
+from coevo.cli.experiments import (
+    answer,
+    data_set_options,
+    folder_options,
+    names_of,
+    say_stopping,
+    where,
+)
+from coevo.cli.progress import runs_progress
+
+if TYPE_CHECKING:
+    from coevo.experiments import BenchResult
+    from coevo.experiments.bench import RunRecord
+
+__all__ = ["command"]
+
+
+def _names_or_none(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    return () if value.strip() == "none" else names_of(ctx, parameter, value)
+
+
+@click.command("bench")
+@data_set_options("1000,5000")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Data sets of each network and size; each method runs once on each.",
+)
+@click.option(
+    "--methods",
+    default="ccma,ccga,k2,hill_climb,tabu",
+    show_default=True,
+    callback=_names_or_none,
+    help="Methods of coevo, separated by commas, or none.",
+)
+@click.option(
+    "--peers",
+    default="pyagrum,pybnesian,pgmpy,causal-learn",
+    show_default=True,
+    callback=_names_or_none,
+    help="Other libraries, or none; coevo[bench] brings them.",
+)
+@score_options
+@click.option(
+    "-t",
+    "--max-time",
+    type=float,
+    default=60.0,
+    show_default=True,
+    help="Seconds that a run may take.",
+)
+@n_jobs_option("Runs at once, one where times matter", "networks")
+@seed_option("data sets and searches")
+@folder_options
+def command(
+    networks: tuple[str, ...],
+    rows: tuple[int, ...],
+    seeds: int,
+    methods: tuple[str, ...],
+    peers: tuple[str, ...],
+    score_name: str,
+    ess: float | None,
+    max_time: float,
+    n_jobs: int,
+    seed: int,
+    figures: bool,
+    output: str,
+    output_format: str,
+) -> None:
+    """Compare methods, and other libraries, on the same rows.
+
+    Samples the data sets, runs everyone in a process of its own, scores what they found by
+    coevo's scorer and writes one line a run (CSV), a summary (Markdown, LaTeX, CSV), figures
+    (PNG, SVG) and a README into DIR. Ctrl-C keeps the runs that are done, and the same
+    command goes on.
+
+    \b
+    coevo bench --networks asia --rows 500 --seeds 3 -o quick/
+    coevo bench --networks alarm,insurance --rows 1000,5000 --max-time 120 -o bench/
+    coevo bench --networks munin --methods ccma --peers none -t 600 -o munin/
+    """
+    from coevo.experiments import Bench, run_bench
+    from coevo.experiments.bench import not_installed
+    from coevo.score import make_score
+
+    bench = Bench(
+        networks=networks,
+        rows=rows,
+        seeds=seeds,
+        methods=methods,
+        peers=peers,
+        score=make_score(score_name, ess, "bench"),
+        max_time=max_time,
+        seed=seed,
+    )
+    for peer in bench.missing_peers:
+        print(not_installed(peer), file=sys.stderr)
+    with runs_progress("runs") as tell:
+        result = run_bench(
+            bench,
+            Path(output),
+            n_jobs=n_jobs,
+            figures=figures,
+            tell=lambda record, done, total: tell(done, total, _news(record)),
+            heard=say_stopping,
+        )
+    answer(result, output, output_format, lambda: _print(result, where(figures, output)))
+
+
+def _news(record: RunRecord) -> str:
+    """Return what there is to say of a run."""
+    run = f"{record.network} {record.rows} seed {record.repetition} {record.method}"
+    if record.status == "timeout":
+        return f"{run}, timed out"
+    if record.score is None:
+        return f"{run}, failed: {record.error}"
+    return f"{run}, score {record.score:,.1f} in {record.seconds:.2f} s"
+
+
+def _print(result: BenchResult, last: str) -> None:
+    """Print the answer for people: a table for each network and size."""
+    from coevo.experiments.bench.tables import HEADERS, summary_cells
+
+    for setting in dict.fromkeys((s.network, s.rows) for s in result.summaries):
+        lines = [
+            summary_cells(summary)
+            for summary in result.summaries
+            if (summary.network, summary.rows) == setting
+        ]
+        click.echo(f"{setting[0]}, {setting[1]:,} rows")
+        widths = [max(map(len, column)) for column in zip(HEADERS, *lines, strict=True)]
+        for cells in (HEADERS, *lines):
+            first, *others = (
+                cell.ljust(width) if place < 2 else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            )
+            click.echo(f"  {first}  {'  '.join(others)}".rstrip())
+        click.echo()
+    click.echo(last)

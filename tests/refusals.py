@@ -1,0 +1,11 @@
+"""How the tests look at a refusal: one exception, one finished sentence."""
+
+import pytest
+
+
+def refusal(kind, call, *arguments, **options):
+    """Return the sentence with which a call is refused."""
+    with pytest.raises(kind) as raised:
+        call(*arguments, **options)
+    assert raised.value.args == (str(raised.value),)
+    return str(raised.value)

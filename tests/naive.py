@@ -287,3 +287,62 @@ def hamming(nodes, one, two):
 
     pairs = itertools.combinations(nodes, 2)
     return sum(relation(one, a, b) != relation(two, a, b) for a, b in pairs)
+
+
+def joint_distribution(arities, parents, tables):
+    """Return {states of all variables: probability} by the product of all tables.
+
+    Everything is by name; the rows of a table run over the states of the parents, the
+    first parent slowest. The states stand in the order of `arities`.
+    """
+    found = {}
+    for states in itertools.product(*map(range, arities.values())):
+        state = dict(zip(arities, states, strict=True))
+        product = 1.0
+        for name in arities:
+            row = 0
+            for parent in parents[name]:
+                row = row * arities[parent] + state[parent]
+            product *= tables[name][row][state[name]]
+        found[states] = product
+    return found
+
+
+def paths(arcs, start, end):
+    """Return every path between two nodes that visits no node twice, arcs either way."""
+    found, waiting = [], [[start]]
+    while waiting:
+        path = waiting.pop()
+        if path[-1] == end:
+            found.append(path)
+            continue
+        near = {b for a, b in arcs if a == path[-1]} | {a for a, b in arcs if b == path[-1]}
+        waiting.extend([*path, node] for node in near if node not in path)
+    return found
+
+
+def reachable(arcs, node):
+    """Return a node and all its descendants."""
+    found = {node}
+    while more := {b for a, b in arcs if a in found} - found:
+        found |= more
+    return found
+
+
+def d_separated(arcs, one, other, given):
+    """Return whether every path between two sets has a node that blocks it.
+
+    A collider blocks unless it or a descendant is given; any other node blocks if given.
+    """
+
+    def blocks(before, node, after):
+        if (before, node) in arcs and (after, node) in arcs:
+            return not reachable(arcs, node) & set(given)
+        return node in given
+
+    return all(
+        any(blocks(*path[i : i + 3]) for i in range(len(path) - 2))
+        for a in one
+        for b in other
+        for path in paths(arcs, a, b)
+    )

@@ -13,6 +13,7 @@ with warnings.catch_warnings():
 __all__ = [
     "assert_same_network",
     "pyagrum",
+    "pyagrum_network",
     "pyagrum_scorer",
     "pybnesian",
 ]
@@ -37,6 +38,26 @@ def assert_same_network(path, network):
         assert abs(table - network.table(name)).max() < PRECISION
 
 
+def pyagrum_network(network):
+    """Return the network as pyAgrum's, with tables in double precision."""
+    theirs = pyagrum.BayesNet()
+    for variable in network.variables:
+        theirs.add(labelled(variable))
+    for variable in network.variables:
+        # The child varies fastest in its tables, then the parent whose arc came first.
+        for parent in reversed(network.parents(variable.name)):
+            theirs.addArc(parent, variable.name)
+        theirs.cpt(variable.name).fillWith(network.table(variable.name).ravel().tolist())
+    return theirs
+
+
+def labelled(variable):
+    labels = pyagrum.LabelizedVariable(variable.name, "", 0)
+    for state in variable.states:
+        labels.addLabel(state)
+    return labels
+
+
 def pyagrum_scorer(path, network, score, weight=None):
     """Return a function that gives pyAgrum's local score of (child, parents) by name.
 
@@ -45,10 +66,7 @@ def pyagrum_scorer(path, network, score, weight=None):
     """
     template = pyagrum.BayesNet()
     for variable in network.variables:
-        labels = pyagrum.LabelizedVariable(variable.name, "", 0)
-        for state in variable.states:
-            labels.addLabel(state)
-        template.add(labels)
+        template.add(labelled(variable))
     learner = pyagrum.BNLearner(str(path), template)
     if weight is not None:
         learner.useScoreBD()

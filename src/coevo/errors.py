@@ -18,7 +18,7 @@ pickling on its way back from a worker and prints the same everywhere.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 
 __all__ = [
@@ -35,9 +35,12 @@ __all__ = [
     "bad_choice",
     "bad_parameter",
     "first_repeated",
+    "listed",
     "require",
     "suggestion",
 ]
+
+SHOWN = 5  # names or states that a sentence lists before it says how many more there are
 
 
 class CoevoError(Exception):
@@ -121,6 +124,17 @@ def first_repeated(items: Iterable[str]) -> str | None:
             return item
         seen.add(item)
     return None
+
+
+def listed(items: Sequence[str]) -> str:
+    """Return the first few items as a sentence lists them, and how many more there are.
+
+    >>> listed(["a", "b"]), listed(list("abcdefgh"))
+    ('a, b', 'a, b, c, d, e and 3 more')
+    """
+    shown = ", ".join(items[:SHOWN])
+    rest = len(items) - SHOWN
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
 def require(module: str, label: str, extra: str) -> ModuleType:

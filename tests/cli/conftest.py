@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -36,6 +37,18 @@ def run(monkeypatch, capsys):
             code = stop.code
         out, err = capsys.readouterr()
         return Outcome(code, out, err.replace(ANNOUNCEMENT, ""))
+
+    return call
+
+
+@pytest.fixture
+def as_json(run):
+    """Return a function that gives the JSON answer of a command."""
+
+    def call(*arguments):
+        code, out, err = run(*arguments, "--format", "json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
 
     return call
 

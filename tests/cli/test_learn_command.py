@@ -7,6 +7,7 @@ import json
 import math
 import os
 import random
+from functools import partial
 
 import pytest
 
@@ -62,15 +63,9 @@ def asia(folder, seed):
 
 
 @pytest.fixture
-def answer(run):
+def answer(as_json):
     """Return a function that gives the JSON answer of ``coevo learn``."""
-
-    def call(*arguments):
-        code, out, err = run("learn", *arguments, "--format", "json")
-        assert (code, err) == (0, "")
-        return json.loads(out)
-
-    return call
+    return partial(as_json, "learn")
 
 
 def arcs_of(found):

@@ -99,3 +99,15 @@ def test_a_folder_does_not_hide_a_bundled_network(run, refused, folder):
     assert refused("sample", "mine", "--rows", 5, "-o", "x.csv") == (
         "'mine' is a folder. Name a file in it."
     )
+
+
+def test_rows_with_evidence(run, refused, folder):
+    network, given = load_network("survey"), {"T": "train", "A": "old"}
+    arguments = ["--rows", 200, "--seed", 5, "-o", "rows.csv"]
+    assert run("sample", "survey", "--given", "T=train,A=old", *arguments).code == 0
+    with pytest.warns(match="is 'old' in every row"):
+        found = read_data("rows.csv", states=network.variables)
+    assert found == sample(network, 200, 5, given)
+    assert refused("sample", "survey", "--given", "T=trian", *arguments) == (
+        "'T' has no state 'trian'; its states are 'car', 'train', 'other'. Did you mean 'train'?"
+    )

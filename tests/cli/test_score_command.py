@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import random
+from functools import partial
 
 import numpy as np
 import pytest
@@ -42,15 +43,9 @@ def small(folder):
 
 
 @pytest.fixture
-def answer(run):
+def answer(as_json):
     """Return a function that gives the JSON answer of ``coevo score``."""
-
-    def call(*arguments):
-        code, out, err = run("score", *arguments, "--format", "json")
-        assert (code, err) == (0, "")
-        return json.loads(out)
-
-    return call
+    return partial(as_json, "score")
 
 
 def naive_scores(name, network, dataset, ess=1.0):

@@ -11,9 +11,11 @@ import pytest
 from scipy.stats import chi2
 
 from coevo.data import Variable
-from coevo.errors import ParameterError
+from coevo.errors import NetworkError, ParameterError
 from coevo.network import BayesianNetwork, sample
 from coevo.networks import load_network
+from random_networks import enumerated, random_evidence, random_network, turned
+from refusals import refusal
 
 # The function of the same name hides the module from an import.
 MODULE = sys.modules["coevo.network.sample"]
@@ -25,19 +27,6 @@ def labels(dataset):
         variable.name: np.array(variable.states)[dataset.codes[i]].tolist()
         for i, variable in enumerate(dataset.variables)
     }
-
-
-def turned(network):
-    """Return the same network with variables, parents and nothing else turned around."""
-    names = [variable.name for variable in network.variables]
-    tables, parents = {}, {}
-    for name in names:
-        parents[name] = network.parents(name)[::-1]
-        shape = [network.variable(p).arity for p in network.parents(name)]
-        cube = network.table(name).reshape([*shape, -1])
-        axes = [*range(len(shape))[::-1], len(shape)]
-        tables[name] = cube.transpose(axes).reshape(network.table(name).shape)
-    return BayesianNetwork(network.variables[::-1], parents, tables)
 
 
 @pytest.mark.parametrize("name", ["survey", "alarm"])
@@ -68,30 +57,36 @@ def test_blocks_change_nothing(block, seed, monkeypatch):
     assert labels(sample(network, 1000, seed)) == expected
 
 
-def joint(network):
-    """Yield each configuration of all variables with its probability, by enumeration."""
+def joint(network, given):
+    """Yield each row of labels with its probability given evidence, by enumeration."""
+    rows = list(itertools.product(*(variable.states for variable in network.variables)))
     names = [variable.name for variable in network.variables]
-    for states in itertools.product(*(range(v.arity) for v in network.variables)):
-        state = dict(zip(names, states, strict=True))
-        product = 1.0
-        for name in names:
-            row = 0
-            for parent in network.parents(name):
-                row = row * network.variable(parent).arity + state[parent]
-            product *= network.table(name)[row, state[name]]
-        yield tuple(network.variable(n).states[state[n]] for n in names), product
+    fits = [all(row[names.index(n)] == state for n, state in given.items()) for row in rows]
+    values = enumerated(network).ravel() * fits
+    yield from zip(rows, (values / values.sum()).tolist(), strict=True)
 
 
-@pytest.mark.parametrize("name", ["asia", "earthquake", "survey"])
-def test_rows_follow_the_joint_distribution(name, seed):
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("asia", {}),
+        ("asia", {"xray": "yes", "dysp": "no"}),
+        ("asia", {"either": "yes"}),
+        ("earthquake", {}),
+        ("earthquake", {"JohnCalls": "True", "MaryCalls": "True"}),
+        ("survey", {}),
+        ("survey", {"T": "train", "A": "old"}),
+    ],
+)
+def test_rows_follow_the_joint_distribution(name, given, seed):
     n_rows = 40_000
     network = load_network(name)
-    columns = labels(sample(network, n_rows, seed))
+    columns = labels(sample(network, n_rows, seed, given))
     rows = list(zip(*(columns[v.name] for v in network.variables), strict=True))
     counts = {row: rows.count(row) for row in set(rows)}
     statistic, free, rest_seen, rest_expected = 0.0, -1, n_rows, float(n_rows)
     possible = set()
-    for row, probability in joint(network):
+    for row, probability in joint(network, given):
         if probability > 0:
             possible.add(row)
         expected = n_rows * probability
@@ -105,6 +100,43 @@ def test_rows_follow_the_joint_distribution(name, seed):
         free += 1
     assert set(counts) <= possible
     assert chi2.sf(statistic, free) > 1e-6
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.5])
+def test_rows_with_evidence(zeros, seed):
+    """The rows of a seed in any order of variables; what is given, and nothing impossible."""
+    for number in range(20):
+        network = random_network([seed, number], 9, zeros=zeros)
+        given = random_evidence(network, [seed, number], share=0.4)
+        found = sample(network, 60, seed, given)
+        assert labels(sample(turned(network), 60, seed, given)) == labels(found)
+        assert found.source_variables == network.variables
+        for name, state in given.items():
+            assert set(labels(found)[name]) == {state}
+        assert np.isfinite(network.log_likelihood(found).per_row).all()
+        short = labels(sample(network, 7, seed, given))
+        assert short == {name: column[:7] for name, column in labels(found).items()}
+
+
+def test_without_evidence_the_rows_are_the_same(seed):
+    network = load_network("survey")
+    expected = labels(sample(network, 50, seed))
+    assert labels(sample(network, 50, seed, {})) == labels(sample(network, 50, seed, None))
+    assert labels(sample(network, 50, seed, {})) == expected
+
+
+def test_evidence_that_is_refused():
+    asia = load_network("asia")
+    for given, sentence in (
+        ({"smok": "yes"}, "There is no variable 'smok' in the network. Did you mean 'smoke'?"),
+        ({"smoke": "si"}, "'smoke' has no state 'si'; its states are 'yes', 'no'."),
+        (
+            {"either": "no", "tub": "yes"},
+            "The evidence is impossible, the network gives it probability 0: "
+            "'either' = 'no', 'tub' = 'yes'.",
+        ),
+    ):
+        assert refusal(NetworkError, sample, asia, 5, 1, given) == sentence
 
 
 def chain(*rows):

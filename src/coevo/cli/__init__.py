@@ -21,10 +21,12 @@ __all__ = ["main"]
 # command: what the list of commands says of it; its module has the same name
 COMMANDS = {
     "bench": "Compare methods, and other libraries, on the same rows.",
+    "compare": "Compare a structure with the true one.",
     "convert": "Write a network in another format.",
     "learn": "Learn a network from a table.",
     "networks": "List the published networks that come with coevo.",
     "paper": "Repeat the experiments of the 2011 paper.",
+    "query": "Ask a network about variables, given the states of others.",
     "sample": "Draw rows from a network.",
     "score": "Score a structure on a table.",
 }

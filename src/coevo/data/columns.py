@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from coevo.data.dataset import Dataset
 from coevo.data.request import leave_out
 from coevo.data.variable import MAX_STATES, Variable, natural_order
-from coevo.errors import CoevoWarning, DataError
+from coevo.errors import CoevoWarning, DataError, listed
 
 __all__ = ["MISSING_LABELS", "Column", "assemble", "refuse_overflow", "refuse_type"]
 
@@ -30,8 +30,6 @@ MISSING_LABELS = frozenset({"", "NA", "NaN", "nan", "null", "NULL", "?"})
 # In a table this small, a column of different values is more likely a coincidence, or
 # somebody's first example, than an identifier.
 IDENTIFIER_ABOVE = 20
-
-SHOWN = 5  # names or states that a sentence lists before it says how many more there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +73,8 @@ class Column:
         return label.strip() in MISSING_LABELS and label not in (self.declared or ())
 
 
-def assemble(columns: Sequence[Column]) -> Dataset:
-    """Check the columns of a table and put them into a dataset."""
+def assemble(columns: Sequence[Column], fold: bool = True) -> Dataset:
+    """Check the columns of a table and put them into a dataset, folded where that pays."""
     if not len(columns[0].codes):
         raise DataError("The table has no rows. Give at least one observation.")
     counts = [np.bincount(c.codes, minlength=len(c.labels)) for c in columns]
@@ -87,7 +85,8 @@ def assemble(columns: Sequence[Column]) -> Dataset:
         variables.append(variable)
         coded.append(_recoded(column, count, variable))
     _warn_constant(columns, counts)
-    return Dataset(variables, coded).folded()
+    dataset = Dataset(variables, coded)
+    return dataset.folded() if fold else dataset
 
 
 def refuse_overflow(column: Column) -> DataError:
@@ -130,7 +129,7 @@ def _refuse_missing(columns: Sequence[Column], counts: Sequence[NDArray[np.int64
         verb = "column has" if len(others) == 1 else "columns have"
         total = sum(n for _, _, n in found)
         sentences.append(
-            f"{len(others):,} other {verb} missing values too: {_listed(others)}; "
+            f"{len(others):,} other {verb} missing values too: {listed(others)}; "
             f"{total:,} cells in all."
         )
     sentences.append("Drop or fill them." if len(found) > 1 or n_cells > 1 else "Drop or fill it.")
@@ -186,7 +185,7 @@ def _warn_constant(columns: Sequence[Column], counts: Sequence[NDArray[np.int64]
     )
     if len(constant) > 1:
         others = [repr(other.name) for other, _ in constant[1:]]
-        sentence += f" The same holds for {_listed(others)}."
+        sentence += f" The same holds for {listed(others)}."
     # The reader is called by `read_data`, and that by the one who should see this.
     warnings.warn(sentence, CoevoWarning, stacklevel=4)
 
@@ -198,7 +197,7 @@ def _refuse_undeclared(column: Column, seen: Iterable[int]) -> None:
     if not strange:
         return
     row = int(np.argmax(np.isin(column.codes, strange)))
-    states = _listed([repr(state) for state in declared])
+    states = listed([repr(state) for state in declared])
     raise DataError(
         f"Column {column.name!r} holds {column.labels[int(column.codes[row])]!r}, first in row "
         f"{row + 1:,}, which is not one of its declared states {states}. "
@@ -227,10 +226,3 @@ def _too_many_states(column: Column) -> DataError:
         f"Column {column.name!r} has more than {MAX_STATES:,} states, the most that coevo "
         f"takes. Group its values, or leave it out ({leave_out(column.name)})."
     )
-
-
-def _listed(items: Sequence[str]) -> str:
-    """Return the first few items, and how many more there are."""
-    shown = ", ".join(items[:SHOWN])
-    rest = len(items) - SHOWN
-    return f"{shown} and {rest:,} more" if rest > 0 else shown

@@ -35,6 +35,7 @@ def read_data(
     states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
+    fold: bool = True,
 ) -> Dataset:
     """Read a table of discrete observations.
 
@@ -63,11 +64,14 @@ def read_data(
         Columns to leave out, before anything about them is checked.
     names : sequence of str, optional
         Names of the columns of a NumPy array.
+    fold : bool
+        Whether equal rows are stored once, where that pays. False keeps every row in its
+        place, for answers that are one a row.
 
     Returns
     -------
     Dataset
-        The observations, with equal rows stored once where that pays.
+        The observations.
 
     Raises
     ------
@@ -100,14 +104,14 @@ def read_data(
             )
         return source
     if isinstance(source, np.ndarray):
-        return assemble(read_array(source, names, request))
+        return assemble(read_array(source, names, request), fold)
     if names is not None:
         raise ParameterError(
             "'names' of read_data is for NumPy arrays only; this table has names of its own."
         )
     if isinstance(source, str | os.PathLike):
-        return assemble(_read_file(Path(source), request))
-    return assemble(_read_frame(source, request))
+        return assemble(_read_file(Path(source), request), fold)
+    return assemble(_read_frame(source, request), fold)
 
 
 def _read_frame(source: object, request: Request) -> list[Column]:

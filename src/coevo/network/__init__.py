@@ -1,7 +1,20 @@
-"""Bayesian networks: a DAG with tables; fitting them and sampling from them."""
+"""Bayesian networks: a DAG with tables; fitting them, sampling from them, asking them."""
 
-from coevo.network.bayesian_network import BayesianNetwork, Table
+from coevo.network.bayesian_network import BayesianNetwork, Evidence, Table
+from coevo.network.distribution import Distribution
 from coevo.network.fit import fit
+from coevo.network.inference import Explanation
+from coevo.network.rows import Prediction, RowLikelihood
 from coevo.network.sample import sample
 
-__all__ = ["BayesianNetwork", "Table", "fit", "sample"]
+__all__ = [
+    "BayesianNetwork",
+    "Distribution",
+    "Evidence",
+    "Explanation",
+    "Prediction",
+    "RowLikelihood",
+    "Table",
+    "fit",
+    "sample",
+]

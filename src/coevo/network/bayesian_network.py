@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +19,15 @@ from coevo.data.variable import Variable
 from coevo.errors import NetworkError, first_repeated, suggestion
 from coevo.graph import DAG
 
-__all__ = ["BayesianNetwork", "Table"]
+if TYPE_CHECKING:  # what answers questions needs a network first
+    from coevo.data import Dataset
+    from coevo.network.distribution import Distribution
+    from coevo.network.inference import Explanation
+    from coevo.network.rows import Prediction, RowLikelihood
 
+__all__ = ["BayesianNetwork", "Evidence", "Table"]
+
+Evidence = Mapping[str, str]  # the state of each variable that is known
 Table = NDArray[np.float64]  # (parent configurations, states), rows sum to 1
 
 TOLERANCE = 1e-6
@@ -155,6 +162,117 @@ class BayesianNetwork:
     def n_parameters(self) -> int:
         """Number of free parameters."""
         return sum(table.shape[0] * (table.shape[1] - 1) for table in self._tables.values())
+
+    def configurations(
+        self, node: str, codes: Mapping[str, NDArray[np.integer]]
+    ) -> NDArray[np.intp]:
+        """Return the row of the table of `node` that each row of some data reads.
+
+        `codes` has a column for each parent: in each row the number of its state.
+        """
+        joint = np.zeros((), dtype=np.intp)
+        for parent in self.parents(node):
+            joint = joint * self._variables[parent].arity + codes[parent]
+        return joint
+
+    def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
+        """Return the distribution of a variable, or of several together, given evidence.
+
+        The answer is exact. Evidence that cannot be raises `NetworkError`; a question whose
+        tables would not fit into memory raises `ParameterError`, before it is tried.
+
+        Examples
+        --------
+        Mr. Holmes hears from John, then from Mary too, that his burglar alarm rings:
+
+        >>> from coevo.networks import load_network
+        >>> holmes = load_network("earthquake")
+        >>> round(holmes.query("Burglary", {"JohnCalls": "True"})["True"], 4)
+        0.1333
+        >>> both = holmes.query("Burglary", {"JohnCalls": "True", "MaryCalls": "True"})
+        >>> round(both["True"], 4)
+        0.5565
+        >>> round(holmes.query(["Burglary", "Earthquake"])["True", "False"], 4)
+        0.0098
+        """
+        from coevo.network.inference import query
+
+        return query(self, targets, given)
+
+    def marginals(
+        self, targets: str | Iterable[str] | None = None, given: Evidence | None = None
+    ) -> dict[str, Distribution]:
+        """Return the distribution of each target by itself, given evidence.
+
+        Without `targets`, of every variable that is not given. Hardly more work for all
+        variables than for one.
+
+        >>> from coevo.networks import load_network
+        >>> found = load_network("earthquake").marginals(given={"Alarm": "True"})
+        >>> {name: round(each["True"], 3) for name, each in found.items()}
+        {'Burglary': 0.583, 'Earthquake': 0.368, 'JohnCalls': 0.9, 'MaryCalls': 0.7}
+        """
+        from coevo.network.inference import marginals
+
+        return marginals(self, targets, given)
+
+    def log_probability(self, given: Evidence | None = None) -> float:
+        """Return the natural logarithm of the probability of evidence, ``-inf`` for 0.
+
+        >>> from coevo.networks import load_network
+        >>> round(load_network("earthquake").log_probability({"Earthquake": "True"}), 4)
+        -3.912
+        """
+        from coevo.network.inference import log_probability
+
+        return log_probability(self, given)
+
+    def most_probable(self, given: Evidence | None = None) -> Explanation:
+        """Return the jointly most probable states of all variables that are not given.
+
+        They need not be the most probable ones one by one. Of states that make no
+        difference, the first is taken.
+
+        >>> from coevo.networks import load_network
+        >>> load_network("earthquake").most_probable({"Alarm": "True"}).states["Burglary"]
+        'True'
+        """
+        from coevo.network.inference import most_probable
+
+        return most_probable(self, given)
+
+    def log_likelihood(self, dataset: Dataset) -> RowLikelihood:
+        """Return the natural logarithm of the probability of each row, and their sum.
+
+        Every variable must be a column; other columns do not matter. A row that cannot be
+        has ``-inf``, and a `CoevoWarning` says which is the first.
+
+        >>> from coevo.networks import load_network
+        >>> from coevo.network import sample
+        >>> asia = load_network("asia")
+        >>> round(asia.log_likelihood(sample(asia, 1000, random_state=1)).total, 3)
+        -2200.496
+        """
+        from coevo.network.rows import log_likelihood
+
+        return log_likelihood(self, dataset)
+
+    def predict(self, dataset: Dataset, target: str) -> Prediction:
+        """Return how probable each state of a variable is in each row, given the rest of it.
+
+        Only the columns of the target's Markov blanket are needed and looked at. Read a
+        table with ``read_data(..., fold=False)`` to have an answer for every row of it.
+
+        >>> from coevo.networks import load_network
+        >>> from coevo.network import sample
+        >>> asia = load_network("asia")
+        >>> found = asia.predict(sample(asia, 3, random_state=1), "bronc")
+        >>> found.states, found.probabilities[0].round(3).tolist()
+        (('yes', 'yes', 'yes'), [0.923, 0.077])
+        """
+        from coevo.network.rows import predict
+
+        return predict(self, dataset, target)
 
     def __eq__(self, other: object) -> bool:
         """Return whether variables, states, parents and tables are all the same."""

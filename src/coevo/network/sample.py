@@ -4,6 +4,8 @@ Each variable has a random stream of its own, found by its place among the sorte
 and uses one number of it for each row. The rows of a seed are therefore the same in any
 order of the variables and for any size of the blocks in which they are made, and the
 first n rows of a long sample are the rows of a sample of n.
+
+With evidence, rows come in the same way from the network of what is left open by it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from coevo.checks import is_int
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.memory import check_memory
-from coevo.network.bayesian_network import BayesianNetwork, Table
+from coevo.network.bayesian_network import BayesianNetwork, Evidence, Table
+from coevo.network.evidence import checked_evidence
+from coevo.network.inference import condition
 from coevo.randomness import RandomState, seed_of
 
 __all__ = ["sample"]
@@ -25,7 +29,12 @@ __all__ = ["sample"]
 ROWS_A_BLOCK = 1 << 16
 
 
-def sample(network: BayesianNetwork, rows: int, random_state: RandomState = None) -> Dataset:
+def sample(
+    network: BayesianNetwork,
+    rows: int,
+    random_state: RandomState = None,
+    given: Evidence | None = None,
+) -> Dataset:
     """Draw independent rows from a network.
 
     Parameters
@@ -36,6 +45,9 @@ def sample(network: BayesianNetwork, rows: int, random_state: RandomState = None
         How many rows.
     random_state : int, numpy Generator or None
         The same int gives the same rows; None gives others each time.
+    given : mapping of str to str, optional
+        States that some variables have in every row. The others follow their exact
+        distribution given these; no row is thrown away.
 
     Returns
     -------
@@ -47,6 +59,9 @@ def sample(network: BayesianNetwork, rows: int, random_state: RandomState = None
     >>> from coevo.networks import load_network
     >>> sample(load_network("asia"), 1000, random_state=1)
     <Dataset: 1,000 rows, 8 variables>
+    >>> rows = sample(load_network("asia"), 1000, random_state=1, given={"xray": "yes"})
+    >>> [variable.states for variable in rows.variables if variable.name == "xray"]
+    [('no', 'yes')]
     """
     if not is_int(rows, 1):
         raise bad_parameter("rows", "sample", "an int >= 1", rows)
@@ -54,6 +69,9 @@ def sample(network: BayesianNetwork, rows: int, random_state: RandomState = None
     width = 1 if all(variable.arity <= 256 for variable in network.variables) else 2
     n_bytes = 2 * int(rows) * width * len(network.variables)
     check_memory(n_bytes, f"A sample of {rows:,} rows", "Ask for fewer rows.")
+    evidence = checked_evidence(network, given, "sample")
+    if evidence:
+        network = condition(network, evidence)
     streams = _streams(network, random_state)
     codes: dict[str, NDArray[Any]] = {
         variable.name: np.empty(rows, dtype=np.uint8 if variable.arity <= 256 else np.uint16)
@@ -67,7 +85,8 @@ def sample(network: BayesianNetwork, rows: int, random_state: RandomState = None
         for name in network.dag.topological_order:
             column = codes[name][block]
             draws = streams[name].random(len(column))
-            configuration = _configurations(network, name, codes, block)
+            before = {parent: codes[parent][block] for parent in network.parents(name)}
+            configuration = network.configurations(name, before)
             column[:] = 0
             for limit in limits[name].T:
                 column += draws >= limit[configuration]
@@ -94,14 +113,3 @@ def _limits(table: Table) -> NDArray[np.float64]:
     last_possible = table.shape[1] - 1 - (table[:, ::-1] > 0).argmax(axis=1)
     ends[np.arange(table.shape[1]) >= last_possible[:, None]] = 1.0
     return ends[:, :-1]
-
-
-def _configurations(
-    network: BayesianNetwork, name: str, codes: dict[str, NDArray[Any]], block: slice
-) -> NDArray[np.intp]:
-    """Return the row of the table of `name` for each row of a block."""
-    joint = np.zeros(block.stop - block.start, dtype=np.intp)
-    for parent in network.parents(name):
-        joint *= network.variable(parent).arity
-        joint += codes[parent][block]
-    return joint

@@ -1,0 +1,145 @@
+"""``coevo compare``: what one structure has that another has not."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from coevo.cli.common import (
+    answer_json,
+    format_option,
+    n_jobs_option,
+    read_table,
+    score_options,
+    table_options,
+    working,
+)
+from coevo.errors import ParameterError
+
+if TYPE_CHECKING:
+    from coevo.data import Variable
+    from coevo.graph import Comparison
+    from coevo.network import BayesianNetwork
+    from coevo.score import Score
+
+__all__ = ["command"]
+
+SHARES = ("precision", "recall", "f1")
+ABOUT_DATA = {
+    "score_name": "--score",
+    "ess": "--ess",
+    "drop": "--drop",
+    "states": "--states",
+    "n_jobs": "-j",
+}
+
+
+@click.command("compare")
+@click.argument("found", metavar="FOUND")
+@click.argument("true", metavar="TRUE")
+@click.option("--data", metavar="FILE", help="Also score both on this table.")
+@score_options
+@n_jobs_option("Threads", "answer")
+@table_options
+@format_option
+@click.pass_context
+def command(
+    context: click.Context,
+    found: str,
+    true: str,
+    data: str | None,
+    score_name: str,
+    ess: float | None,
+    n_jobs: int,
+    states: str | None,
+    drop: tuple[str, ...],
+    output_format: str,
+) -> None:
+    """Compare a structure with the true one, or any with another.
+
+    FOUND and TRUE are BIF files or names of bundled networks, of the same variables. The
+    structural Hamming distance (SHD) is the number of pairs of variables on which they
+    differ; that of the CPDAGs leaves out what no data could tell. With --data, both are
+    scored on the same rows, and the states of both are taken as declared.
+
+    \b
+    coevo compare run/model.bif alarm
+    coevo compare run/model.bif alarm --data alarm.csv --score k2
+    """
+    scoring = _scoring(context, data, score_name, ess)
+    with working(f"Comparing {found} with {true} ..."):
+        from coevo.graph import compare
+        from coevo.networks import open_network
+
+        ours, theirs = open_network(found), open_network(true)
+        comparison = compare(ours.dag, theirs.dag)
+        answer = {**_measures(comparison), **asdict(comparison)}
+        if data is not None and scoring is not None:
+            from coevo.score import FamilyScorer
+
+            dataset = read_table(data, drop, states, _all_states(ours, theirs))
+            scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs)
+            answer["scores"] = {
+                "scoring": scoring.name,
+                "ess": getattr(scoring, "ess", None),
+                "n_rows": dataset.n_rows,
+                "data_hash": dataset.content_hash,
+                "found": scorer.score(ours.dag),
+                "true": scorer.score(theirs.dag),
+            }
+    if output_format == "json":
+        answer_json(answer)
+    else:
+        _show(answer)
+
+
+def _scoring(
+    context: click.Context, data: str | None, score_name: str, ess: float | None
+) -> Score | None:
+    """Return the score to compute, or None; refuse what would have no effect."""
+    if data is not None:
+        from coevo.score import make_score
+
+        return make_score(score_name, ess, "compare")
+    for name, option in ABOUT_DATA.items():
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise ParameterError(f"'{option}' goes with --data only.")
+    return None
+
+
+def _measures(comparison: Comparison) -> dict[str, Any]:
+    """Return the numbers of a comparison, distances first."""
+    shares = [f"{what}_{share}" for what in ("arc", "skeleton") for share in SHARES]
+    return {name: getattr(comparison, name) for name in ("shd", "shd_cpdag", *shares)}
+
+
+def _all_states(ours: BayesianNetwork, theirs: BayesianNetwork) -> tuple[Variable, ...]:
+    """Return the variables with the states that either network has."""
+    from coevo.data import Variable
+
+    return tuple(
+        Variable(v.name, tuple(dict.fromkeys((*v.states, *theirs.variable(v.name).states))))
+        for v in ours.variables
+    )
+
+
+def _show(answer: dict[str, Any]) -> None:
+    """Print an answer as text."""
+    click.echo(f"SHD         {answer['shd']:,} (DAG), {answer['shd_cpdag']:,} (CPDAG)")
+    for what in ("arc", "skeleton"):
+        shares = (f"{share} {answer[f'{what}_{share}']:.4f}" for share in SHARES)
+        click.echo(f"{what + 's' if what == 'arc' else what:<12}{', '.join(shares)}")
+    click.echo(f"correct     {len(answer['correct']):,}")
+    for kind in ("reversed", "added", "missing"):
+        click.echo(f"{kind:<12}{len(answer[kind]):,}")
+        for parent, child in answer[kind]:
+            click.echo(f"  {parent} -> {child}")
+    if "scores" in answer:
+        scores = answer["scores"]
+        prior = "" if scores["ess"] is None else f", ess {scores['ess']:g}"
+        click.echo(f"scores      {scores['scoring']}{prior}, {scores['n_rows']:,} rows")
+        click.echo(f"  {scores['found']:.6f} found")
+        click.echo(f"  {scores['true']:.6f} true")

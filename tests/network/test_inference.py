@@ -1,0 +1,372 @@
+"""Answers are exact: as enumeration gives them, and as pyAgrum does."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+
+import coevo.memory
+from coevo.data import Dataset, Variable
+from coevo.errors import NetworkError, ParameterError
+from coevo.network import BayesianNetwork, sample
+from coevo.networks import load_network
+from peers import pyagrum, pyagrum_network
+from random_networks import enumerated, random_evidence, random_network, turned
+from refusals import refusal
+
+thorough = settings(derandomize=True, deadline=None, max_examples=120)
+SEEDS = st.integers(0, 10**6)
+SHARES = st.sampled_from([0.0, 0.2, 0.5, 1.0])
+ZEROS = st.sampled_from([0.0, 0.3, 0.6])
+
+
+def names_of(network):
+    return [variable.name for variable in network.variables]
+
+
+def codes_of(network, states):
+    return {name: network.variable(name).states.index(state) for name, state in states.items()}
+
+
+def conditioned(network, given):
+    """Return the joint distribution without the states that evidence excludes, and its sum."""
+    joint = enumerated(network)
+    for name, code in codes_of(network, given).items():
+        axis = names_of(network).index(name)
+        others = [i for i in range(joint.shape[axis]) if i != code]
+        joint[(slice(None),) * axis + (others,)] = 0
+    return joint, joint.sum()
+
+
+def expected_joint(network, targets, given):
+    joint, total = conditioned(network, given)
+    names = names_of(network)
+    rest = tuple(i for i, name in enumerate(names) if name not in targets)
+    kept = [name for name in names if name in targets]
+    return joint.sum(axis=rest).transpose([kept.index(name) for name in targets]) / total
+
+
+# -- enumeration
+
+
+@thorough
+@drawn(SEEDS, SHARES, ZEROS, st.randoms(use_true_random=False))
+def test_answers_are_those_of_enumeration(seed, share, zeros, random):
+    network = random_network(seed, 6, zeros=zeros)
+    given = random_evidence(network, seed, share)
+    _, total = conditioned(network, given)
+    assert network.log_probability(given) == pytest.approx(math.log(total), rel=1e-9, abs=1e-12)
+    free = [name for name in names_of(network) if name not in given]
+    marginals = network.marginals(given=given)
+    assert list(marginals) == free
+    for name in free:
+        expected = expected_joint(network, [name], given)
+        for found in (marginals[name], network.query(name, given)):
+            assert found.variables == (network.variable(name),)
+            np.testing.assert_allclose(found.probabilities, expected, rtol=1e-9, atol=1e-14)
+    if free:
+        targets = random.sample(free, random.randint(1, len(free)))
+        found = network.query(targets, given)
+        assert [variable.name for variable in found.variables] == targets
+        expected = expected_joint(network, targets, given)
+        np.testing.assert_allclose(found.probabilities, expected, rtol=1e-9, atol=1e-14)
+
+
+@thorough
+@drawn(SEEDS, SHARES, ZEROS)
+def test_the_explanation_is_the_best_of_all(seed, share, zeros):
+    network = random_network(seed, 6, zeros=zeros)
+    given = random_evidence(network, seed, share)
+    joint, _ = conditioned(network, given)
+    found = network.most_probable(given)
+    assert list(found.states) == [name for name in names_of(network) if name not in given]
+    codes = codes_of(network, {**found.states, **given})
+    value = joint[tuple(codes[name] for name in names_of(network))]
+    assert value == pytest.approx(joint.max(), rel=1e-9)
+    assert found.log_probability == pytest.approx(math.log(value), rel=1e-9, abs=1e-12)
+
+
+@thorough
+@drawn(SEEDS, SHARES, ZEROS)
+def test_no_order_of_variables_or_parents_can_be_seen(seed, share, zeros):
+    network = random_network(seed, 8, zeros=zeros)
+    given = random_evidence(network, seed, share)
+    other, backwards = turned(network), dict(reversed(given.items()))
+    assert other.log_probability(backwards) == network.log_probability(given)
+    assert other.most_probable(backwards).states == network.most_probable(given).states
+    found = other.marginals(given=backwards)
+    for name, each in network.marginals(given=given).items():
+        assert found[name].to_dict() == each.to_dict()
+
+
+def test_evidence_is_possible_or_not_as_enumeration_says(seed):
+    n_impossible = 0
+    for number in range(30):
+        network = random_network([seed, number], 5, zeros=0.6)
+        rng = np.random.default_rng([seed, number])
+        given = {v.name: str(rng.choice(v.states)) for v in network.variables[:3]}
+        _, total = conditioned(network, given)
+        if total > 0:
+            assert math.exp(network.log_probability(given)) == pytest.approx(total)
+            continue
+        n_impossible += 1
+        assert network.log_probability(given) == -math.inf
+        listed = ", ".join(f"{name!r} = {state!r}" for name, state in sorted(given.items()))
+        sentence = f"The evidence is impossible, the network gives it probability 0: {listed}."
+        target = network.variables[3].name
+        assert refusal(NetworkError, network.most_probable, given) == sentence
+        assert refusal(NetworkError, network.marginals, given=given) == sentence
+        assert refusal(NetworkError, network.query, target, given) == sentence
+    assert 0 < n_impossible < 30
+
+
+# -- pyAgrum
+
+
+def assert_as_pyagrum(network, given):
+    """Compare all marginals and the probability of the evidence."""
+    theirs = pyagrum.LazyPropagation(pyagrum_network(network))
+    theirs.setEvidence(given)
+    theirs.makeInference()
+    for name, found in network.marginals(given=given).items():
+        expected = theirs.posterior(name).toarray().ravel()
+        np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-9)
+    total = math.log(theirs.evidenceProbability()) if given else 0.0
+    assert network.log_probability(given) == pytest.approx(total, abs=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
+@pytest.mark.parametrize(
+    "name", ["asia", "child", "insurance", "alarm", "hailfinder", "hepar2", "win95pts", "andes"]
+)
+def test_published_networks(name, share, seed):
+    network = load_network(name)
+    assert_as_pyagrum(network, random_evidence(network, seed, share))
+
+
+def test_random_networks(seed):
+    for number in range(10):
+        network = random_network([seed, number], 30, max_states=4, zeros=0.1 * (number % 3))
+        assert_as_pyagrum(network, random_evidence(network, seed, 0.2))
+
+
+def test_joint_of_several(seed):
+    network = load_network("alarm")
+    given = random_evidence(network, seed, 0.2)
+    targets = [name for name in names_of(network) if name not in given][3:18:4]
+    theirs = pyagrum.LazyPropagation(pyagrum_network(network))
+    theirs.setEvidence(given)
+    theirs.addJointTarget(set(targets))
+    table = theirs.jointPosterior(set(targets))
+    order = list(table.names)[::-1]  # its arrays run backwards
+    expected = table.toarray().transpose([order.index(name) for name in targets])
+    found = network.query(targets, given)
+    np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-9)
+
+
+# -- large networks
+
+
+@pytest.mark.filterwarnings("ignore:Row")  # most changes of one state are impossible
+@pytest.mark.parametrize("name", ["win95pts", "andes", "munin"])
+def test_explanations_of_large_networks(name, seed):
+    """No change of one state is more probable, and no row drawn given the evidence."""
+    network = load_network(name)
+    given = random_evidence(network, seed, 0.3)
+    found = network.most_probable(given)
+    best = codes_of(network, {**found.states, **given})
+    rows = [
+        {**best, variable.name: code}
+        for variable in network.variables
+        if variable.name not in given
+        for code in range(variable.arity)
+    ]
+    columns = [np.array([row[v.name] for row in rows]) for v in network.variables]
+    for others in (Dataset(network.variables, columns), sample(network, 200, seed, given)):
+        assert network.log_likelihood(others).per_row.max() <= found.log_probability + 1e-9
+
+
+def test_munin_agrees_with_itself(seed):
+    network = load_network("munin")
+    given = random_evidence(network, seed, 0.1)
+    some = [name for name in names_of(network) if name not in given][::250]
+    marginals = network.marginals(given=given)
+    for name in some:
+        found = network.query(name, given).probabilities
+        np.testing.assert_allclose(found, marginals[name].probabilities, atol=1e-12)
+        # The chain rule, one state at a time.
+        state = network.variable(name).states[int(found.argmax())]
+        more = network.log_probability({**given, name: state}) - network.log_probability(given)
+        assert math.exp(more) == pytest.approx(found.max(), rel=1e-9)
+
+
+def test_nothing_underflows():
+    """3,000 throws, each 50,000 times as probable with one coin as with the other."""
+    coin = Variable("coin", ("fair", "odd"))
+    throws = [Variable(f"t{i:04d}", ("no", "yes")) for i in range(3000)]
+    parents = {throw.name: ["coin"] for throw in throws}
+    tables = {throw.name: [[0.5, 0.5], [0.99999, 0.00001]] for throw in throws}
+    tables["coin"] = [0.5, 0.5]
+    network = BayesianNetwork([coin, *throws], parents, tables)
+    given = {throw.name: "yes" for throw in throws}
+    assert network.query("coin", given).probabilities.tolist() == [1.0, 0.0]
+    assert network.log_probability(given) == pytest.approx(3001 * math.log(0.5), rel=1e-12)
+    # The last throw rules the probable coin out; then it was the other one, for certain.
+    tables[throws[-1].name] = [[1.0, 0.0], [0.5, 0.5]]
+    network = BayesianNetwork([coin, *throws], parents, tables)
+    assert network.query("coin", given).probabilities.tolist() == [0.0, 1.0]
+    expected = 2 * math.log(0.5) + 2999 * math.log(0.00001)
+    assert network.log_probability(given) == pytest.approx(expected, rel=1e-12)
+    assert network.most_probable(given).states == {"coin": "odd"}
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_tried(monkeypatch):
+    monkeypatch.setattr(coevo.memory, "machine_memory", lambda: 10**9)
+    names = [f"v{i:02d}" for i in range(70)]
+    variables = [Variable(name, ("0", "1")) for name in names]
+    coins = BayesianNetwork(variables, {}, {name: [0.5, 0.5] for name in names})
+    assert coins.query(names[:20]).probabilities.shape == (2,) * 20
+    sentence = (
+        "The exact answer needs 18,889,465,931,478.6 GB of memory; this machine has 1.0 GB. "
+        "Ask for fewer variables at once, or give more evidence."
+    )
+    assert refusal(ParameterError, coins.query, names) == sentence
+
+
+def test_a_structure_that_is_too_dense_is_refused(monkeypatch):
+    """In a grid, each variable has the one above and the one to its left as parents."""
+    monkeypatch.setattr(coevo.memory, "machine_memory", lambda: 2**16)
+    places = list(itertools.product(range(12), repeat=2))
+    name = {place: "{:02d}{:02d}".format(*place) for place in places}
+    parents = {
+        name[i, j]: [name[p] for p in ((i - 1, j), (i, j - 1)) if min(p) >= 0] for i, j in places
+    }
+    variables = [Variable(name[place], ("0", "1")) for place in places]
+    tables = {v.name: np.full((2 ** len(parents[v.name]), 2), 0.5) for v in variables}
+    network = BayesianNetwork(variables, parents, tables)
+    for ask in (network.marginals, network.most_probable, lambda: network.query("1111")):
+        assert refusal(ParameterError, ask).startswith("The exact answer needs 0.0 GB of memory")
+    assert network.query("0202").probabilities == pytest.approx([0.5, 0.5])
+
+
+# -- small things
+
+
+def test_ties_go_to_the_first_state():
+    network = BayesianNetwork(
+        [Variable("b", ("y", "x")), Variable("a", ("2", "1", "0"))],
+        {"b": ["a"]},
+        {"a": [0.2, 0.4, 0.4], "b": [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]},
+    )
+    assert network.most_probable().states == {"b": "y", "a": "1"}
+    # 0.1 + 0.2 is not 0.3 to the last bit.
+    a = Variable("a", ("u", "v"))
+    b = Variable("b", ("u", "v"))
+    network = BayesianNetwork(
+        [a, b], {"b": ["a"]}, {"a": [0.6, 0.4], "b": [[0.3, 0.7], [0.0, 1.0]]}
+    )
+    tied = BayesianNetwork([a, b], {}, {"a": [0.1 + 0.2 + 0.2, 0.5], "b": [0.5, 0.2 + 0.2 + 0.1]})
+    assert tied.most_probable().states == {"a": "u", "b": "u"}
+    assert network.most_probable().states == {"a": "u", "b": "v"}
+
+
+def test_everything_or_nothing_is_given():
+    network = load_network("asia")
+    full = random_evidence(network, 1, 1.0)
+    assert network.marginals(given=full) == {}
+    assert network.most_probable(full).states == {}
+    columns = [[network.variable(v.name).states.index(full[v.name])] for v in network.variables]
+    expected = network.log_likelihood(Dataset(network.variables, columns)).total
+    assert network.log_probability(full) == pytest.approx(expected, rel=1e-12)
+    assert network.most_probable(full).log_probability == pytest.approx(expected, rel=1e-12)
+    assert network.log_probability() == network.log_probability({}) == 0.0
+
+
+def test_states_that_are_single():
+    one = Variable("one", ("only",))
+    coin = Variable("coin", ("heads", "tails"))
+    network = BayesianNetwork(
+        [one, coin], {"one": ["coin"]}, {"one": [[1.0], [1.0]], "coin": [0.25, 0.75]}
+    )
+    assert network.query("one").to_dict() == {"only": 1.0}
+    both = {("only", "heads"): 0.25, ("only", "tails"): 0.75}
+    assert network.query(["one", "coin"]).to_dict() == pytest.approx(both)
+    found = network.marginals(given={"one": "only"})
+    assert found["coin"].to_dict() == pytest.approx({"heads": 0.25, "tails": 0.75})
+    assert network.marginals()["one"].to_dict() == {"only": 1.0}
+    assert network.most_probable().states == {"one": "only", "coin": "tails"}
+
+
+def test_a_distribution():
+    found = load_network("earthquake").query(["Alarm", "Burglary"])
+    assert repr(found) == "<Distribution of 'Alarm', 'Burglary': 4 probabilities>"
+    assert found["True", "False"] == found.to_dict()["True", "False"]
+    assert sum(found.to_dict().values()) == pytest.approx(1, abs=1e-12)
+    with pytest.raises(ValueError, match="read-only"):
+        found.probabilities[0, 0] = 1
+    assert refusal(NetworkError, found.__getitem__, ("True", "flase")) == (
+        "'Burglary' has no state 'flase'; its states are 'True', 'False'. Did you mean 'False'?"
+    )
+    for states in ("True", ("True",), ("True",) * 3):
+        assert refusal(ParameterError, found.__getitem__, states) == (
+            f"One state is needed for each of 'Alarm', 'Burglary'; got {states!r}."
+        )
+
+
+@pytest.mark.parametrize(
+    ("kind", "targets", "given", "sentence"),
+    [
+        (
+            NetworkError,
+            "Alrm",
+            {},
+            "There is no variable 'Alrm' in the network. Did you mean 'Alarm'?",
+        ),
+        (
+            NetworkError,
+            "Alarm",
+            {"Jon": "True"},
+            "There is no variable 'Jon' in the network.",
+        ),
+        (
+            NetworkError,
+            "Alarm",
+            {"Burglary": "true"},
+            "'Burglary' has no state 'true'; its states are 'True', 'False'. Did you mean 'True'?",
+        ),
+        (
+            NetworkError,
+            "Alarm",
+            {"Burglary": True},
+            "'Burglary' has no state True; its states are 'True', 'False'. Did you mean 'True'?",
+        ),
+        (
+            ParameterError,
+            None,
+            {},
+            "'targets' of query must be a variable, or a list of variables; got None.",
+        ),
+        (ParameterError, [], {}, "'targets' of query is empty. Name at least one variable."),
+        (ParameterError, ["Alarm", "Alarm"], {}, "'targets' of query names 'Alarm' twice."),
+        (
+            ParameterError,
+            "Alarm",
+            {"Alarm": "True"},
+            "'Alarm' is asked for and given. Leave it out of the targets or the evidence.",
+        ),
+        (
+            ParameterError,
+            "Alarm",
+            ["Burglary"],
+            "'given' of query must be a mapping of variable to state; got ['Burglary'].",
+        ),
+    ],
+)
+def test_questions_that_are_refused(kind, targets, given, sentence):
+    assert refusal(kind, load_network("earthquake").query, targets, given) == sentence

@@ -1,0 +1,188 @@
+"""What a network says of rows is what it says of their states, one by one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import coevo.memory
+from coevo.data import Dataset, Variable, read_data
+from coevo.errors import CoevoWarning, DataError, NetworkError, ParameterError
+from coevo.network import BayesianNetwork, sample
+from coevo.networks import load_network
+from random_networks import random_network, turned
+from refusals import refusal
+
+RAIN = Variable("rain", ("no", "yes"))
+WET = Variable("wet", ("dry", "wet"))
+GARDEN = BayesianNetwork(
+    [RAIN, WET], {"wet": ["rain"]}, {"rain": [0.75, 0.25], "wet": [[0.5, 0.5], [0.0, 1.0]]}
+)
+
+
+def rows_of(dataset):
+    """Return each stored row as {name: state}."""
+    columns = {
+        variable.name: np.array(variable.states)[dataset.codes[i]].tolist()
+        for i, variable in enumerate(dataset.variables)
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def permuted(dataset, rng):
+    """Return the same rows with columns and states in another order, and a column more."""
+    variables, columns = [Variable("another", ("?",))], [np.zeros(dataset.n_rows, dtype=int)]
+    for i in rng.permutation(dataset.n_variables):
+        variable = dataset.variables[i]
+        places = rng.permutation(variable.arity)
+        states = ("never seen", *(variable.states[place] for place in places))
+        variables.append(Variable(variable.name, states))
+        columns.append(np.argsort(places)[dataset.codes[i]] + 1)
+    return Dataset(variables, columns)
+
+
+def test_rows_are_as_probable_as_evidence(seed):
+    for number in range(5):
+        network = random_network([seed, number], 7, zeros=0.2)
+        dataset = sample(network, 30, seed)
+        found = network.log_likelihood(dataset)
+        expected = [network.log_probability(row) for row in rows_of(dataset)]
+        np.testing.assert_allclose(found.per_row, expected, rtol=1e-9, atol=1e-12)
+        assert found.total == pytest.approx(math.fsum(expected), rel=1e-9)
+
+
+def test_predictions_are_those_of_a_query(seed):
+    for number in range(5):
+        network = random_network([seed, number], 7, zeros=0.2)
+        dataset = sample(network, 20, seed)
+        for variable in network.variables:
+            found = network.predict(dataset, variable.name)
+            assert found.variable == variable
+            for i, row in enumerate(rows_of(dataset)):
+                given = {name: state for name, state in row.items() if name != variable.name}
+                expected = network.query(variable.name, given).probabilities
+                np.testing.assert_allclose(found.probabilities[i], expected, atol=1e-9)
+                assert found.states[i] == variable.states[found.codes[i]]
+                best = expected.max()
+                assert expected[found.codes[i]] == pytest.approx(best)
+                assert (expected[: found.codes[i]] < best).all()
+
+
+@pytest.mark.parametrize("name", ["survey", "alarm"])
+def test_no_order_can_be_seen(name, seed):
+    network, rng = load_network(name), np.random.default_rng(seed)
+    dataset = sample(network, 100, seed)
+    expected = network.log_likelihood(dataset)
+    for other in (permuted(dataset, rng), dataset):
+        found = turned(network).log_likelihood(other)
+        assert found.total == expected.total
+        assert found.per_row.tolist() == expected.per_row.tolist()
+    rows = rng.permutation(dataset.n_rows)
+    canonical = Dataset(dataset.variables, list(dataset.codes[:, rows]))
+    assert network.log_likelihood(canonical).total == expected.total
+    target = network.variables[0].name
+    for other in (permuted(dataset, rng), dataset):
+        found = turned(network).predict(other, target).probabilities
+        expected_shares = network.predict(dataset, target).probabilities
+        np.testing.assert_allclose(found, expected_shares, rtol=1e-12)
+
+
+def test_only_the_blanket_is_needed(seed):
+    network = load_network("alarm")
+    dataset = sample(network, 50, seed)
+    blanket = network.dag.markov_blanket("HR")
+    places = [dataset.position(name) for name in blanket]
+    few = Dataset([dataset.variables[i] for i in places], [dataset.codes[i] for i in places])
+    expected = network.predict(dataset, "HR").probabilities
+    assert network.predict(few, "HR").probabilities.tolist() == expected.tolist()
+    alone = BayesianNetwork([RAIN, WET], {}, {"rain": [0.75, 0.25], "wet": [0.5, 0.5]})
+    found = alone.predict(Dataset([WET], [[0, 1]]), "rain")
+    assert found.states == ("no", "no")
+    assert found.probabilities == pytest.approx(np.array([[0.75, 0.25]] * 2))
+
+
+def test_ties_go_to_the_first_state():
+    network = BayesianNetwork(
+        [RAIN, WET],
+        {"wet": ["rain"]},
+        {"rain": [0.5, 0.5], "wet": [[0.1 + 0.2, 0.7], [0.3, 0.7]]},
+    )
+    assert network.predict(Dataset([WET], [[0, 1]]), "rain").states == ("no", "no")
+
+
+def test_rows_that_occur_more_than_once(seed):
+    network = load_network("cancer")
+    dataset = sample(network, 2000, seed)
+    folded = dataset.folded()
+    assert folded.weights is not None
+    total = network.log_likelihood(dataset).total
+    assert network.log_likelihood(folded).total == pytest.approx(total, rel=1e-12)
+    assert len(network.log_likelihood(folded).per_row) == folded.codes.shape[1]
+    assert len(network.predict(folded, "Cancer").states) == folded.codes.shape[1]
+
+
+def test_a_table_that_is_not_folded_has_an_answer_for_every_row():
+    table = np.array([["no", "dry"], ["yes", "wet"], *[["no", "wet"]] * 98])
+    names = ["rain", "wet"]
+    assert read_data(table, names=names).weights is not None
+    dataset = read_data(table, names=names, fold=False)
+    assert dataset.weights is None
+    assert dataset == read_data(table, names=names)
+    assert GARDEN.predict(dataset, "wet").states[:3] == ("dry", "wet", "dry")
+
+
+def test_rows_that_are_impossible():
+    dataset = Dataset([RAIN, WET], [[0, 1, 0, 1], [0, 0, 1, 0]])
+    with pytest.warns(CoevoWarning) as caught:
+        found = GARDEN.log_likelihood(dataset)
+    assert [str(warning.message) for warning in caught] == [
+        "Row 2 (and 1 more) is impossible under the network; its log-likelihood is -inf."
+    ]
+    assert caught[0].filename == __file__
+    assert np.isneginf(found.per_row).tolist() == [False, True, False, True]
+    assert found.total == -math.inf
+    assert GARDEN.predict(dataset, "rain").states == ("no", "no", "no", "no")
+    weighted = Dataset([RAIN, WET], [[0, 1], [0, 0]], np.array([3, 2]))
+    with pytest.warns(CoevoWarning) as caught:
+        GARDEN.log_likelihood(weighted)
+    assert str(caught[0].message) == (
+        "Distinct row 2 is impossible under the network; its log-likelihood is -inf."
+    )
+    sure = BayesianNetwork(
+        [RAIN, WET], {"wet": ["rain"]}, {"rain": [0.75, 0.25], "wet": [[0.0, 1.0]] * 2}
+    )
+    assert refusal(DataError, sure.predict, dataset, "rain") == (
+        "Row 1 is impossible under the network, whatever 'rain' is, so that nothing can be "
+        "predicted."
+    )
+
+
+def test_refusals(monkeypatch):
+    dataset = Dataset([RAIN, Variable("wet", ("dry", "soaked", "wet"))], [[0, 1, 1], [0, 0, 1]])
+    strange = (
+        "Column 'wet' holds 'soaked', which is not one of its states in the network: "
+        "'dry', 'wet'. Row 3 is the first."
+    )
+    assert refusal(DataError, GARDEN.log_likelihood, dataset) == strange
+    assert refusal(DataError, GARDEN.predict, dataset, "rain") == strange
+    assert len(GARDEN.predict(dataset, "wet").states) == 3  # its own column does not matter
+    lacking = Dataset([WET], [[0, 1]])
+    assert refusal(DataError, GARDEN.log_likelihood, lacking) == "There is no column 'rain'."
+    assert refusal(DataError, GARDEN.predict, lacking, "wet") == "There is no column 'rain'."
+    assert refusal(NetworkError, GARDEN.predict, dataset, "rian") == (
+        "There is no variable 'rian' in the network. Did you mean 'rain'?"
+    )
+    for ask, name in (
+        (GARDEN.log_likelihood, "log_likelihood"),
+        (lambda table: GARDEN.predict(table, "wet"), "predict"),
+    ):
+        assert refusal(ParameterError, ask, "table.csv") == (
+            f"'dataset' of {name} must be a Dataset (see read_data); got 'table.csv'."
+        )
+    monkeypatch.setattr(coevo.memory, "machine_memory", lambda: 10)
+    assert refusal(ParameterError, GARDEN.predict, dataset, "wet") == (
+        "A prediction for 3 rows needs 0.0 GB of memory; this machine has 0.0 GB. "
+        "Predict fewer rows at a time."
+    )

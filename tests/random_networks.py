@@ -1,0 +1,68 @@
+"""Networks to ask: drawn at random, or laid out in another order."""
+
+import numpy as np
+
+import naive
+from coevo.data import Variable
+from coevo.network import BayesianNetwork
+
+
+def random_network(seed, n_variables=6, max_states=3, zeros=0.0, max_parents=3):
+    """Return a network of random arcs and tables; `zeros` is the share of entries that are 0.
+
+    Names and states stand in no order that means anything.
+    """
+    rng = np.random.default_rng([*np.atleast_1d(seed), n_variables])
+    names = rng.permutation([f"v{i:02d}" for i in range(n_variables)]).tolist()
+    variables = {
+        name: Variable(name, tuple(rng.permutation([f"s{k}" for k in range(arity)]).tolist()))
+        for name, arity in zip(names, rng.integers(1, max_states + 1, n_variables), strict=True)
+    }
+    parents, tables = {}, {}
+    for i, name in enumerate(names):
+        n_parents = min(i, int(rng.integers(0, max_parents + 1)))
+        parents[name] = rng.permutation(names[:i])[:n_parents].tolist()
+        rows = int(np.prod([variables[p].arity for p in parents[name]], dtype=int))
+        table = rng.dirichlet(np.ones(variables[name].arity), rows)
+        table[rng.random(table.shape) < zeros] = 0
+        table[table.sum(axis=1) == 0, 0] = 1
+        tables[name] = table / table.sum(axis=1, keepdims=True)
+    shown = rng.permutation(names).tolist()
+    return BayesianNetwork([variables[name] for name in shown], parents, tables)
+
+
+def turned(network):
+    """Return the same network with variables, parents and nothing else turned around."""
+    names = [variable.name for variable in network.variables]
+    tables, parents = {}, {}
+    for name in names:
+        parents[name] = network.parents(name)[::-1]
+        shape = [network.variable(p).arity for p in network.parents(name)]
+        cube = network.table(name).reshape([*shape, -1])
+        axes = [*range(len(shape))[::-1], len(shape)]
+        tables[name] = cube.transpose(axes).reshape(network.table(name).shape)
+    return BayesianNetwork(network.variables[::-1], parents, tables)
+
+
+def random_evidence(network, seed, share):
+    """Return the states of a share of the variables in one row that the network draws."""
+    rng = np.random.default_rng(seed)
+    row = {}
+    for name in network.dag.topological_order:
+        place = network.configurations(name, row)
+        row[name] = np.asarray(
+            rng.choice(network.variable(name).arity, p=network.table(name)[place])
+        )
+    return {
+        name: network.variable(name).states[int(row[name])]
+        for name in sorted(row)
+        if rng.random() < share
+    }
+
+
+def enumerated(network):
+    """Return the joint distribution as an array, an axis a variable, by the slow twin."""
+    arities = {variable.name: variable.arity for variable in network.variables}
+    tables = {name: network.table(name).tolist() for name in arities}
+    joint = naive.joint_distribution(arities, {n: network.parents(n) for n in arities}, tables)
+    return np.array(list(joint.values())).reshape(list(arities.values()))

@@ -22,7 +22,7 @@ from coevo.search.ccga import CCGASearch
 from coevo.search.ccma import CCMASearch, CCMAState
 from coevo.search.contract import Method
 from coevo.search.operators import Chosen, Masks, Orders, Scores
-from coevo.search.order_kernels import climb_orders, first_with
+from coevo.search.order_kernels import KICK_DRAWS, climb_orders, holders_of
 from coevo.search.solutions import SolutionScorer
 
 __all__ = ["VARIANTS"]
@@ -68,9 +68,13 @@ class PairMasks(CCGASearch):
 
 
 class WithoutLocalSearch(CCMASearch):
-    """Orders respond and are bred; none climbs."""
+    """Orders respond and are bred; none climbs, none is kicked."""
 
     least_gain = math.inf
+
+    def __init__(self, method: CCMA, problem: Problem) -> None:
+        super().__init__(method, problem)
+        self.n_kicks = 0
 
 
 class WithoutArchive(CCMASearch):
@@ -115,6 +119,7 @@ class RandomPartners(CCMASearch):
         climbed = self._readable(orders)
         choice = np.empty(orders.shape, dtype=np.int64)
         visits = rng.permuted(np.tile(np.arange(self._n), (len(orders), 1)), axis=1)
+        kicks = rng.random((len(orders), self.n_kicks, self._n + KICK_DRAWS))
         size = np.diff(archive.start)
         child_of_parent = np.repeat(archive.children(), size)
         family_of_parent = np.repeat(np.arange(archive.n_families), size)
@@ -131,8 +136,15 @@ class RandomPartners(CCMASearch):
             )
             chosen = np.empty((len(own), self._n), dtype=np.int64)
             moved = climbed[own]
-            first = first_with(families)
-            climb_orders(moved, visits[own], families, first, self.least_gain, chosen)
+            climb_orders(
+                moved,
+                visits[own],
+                kicks[own],
+                families,
+                holders_of(families),
+                self.least_gain,
+                chosen,
+            )
             climbed[own], choice[own] = moved, kept[chosen]
         return climbed, choice
 
@@ -159,10 +171,8 @@ class OrdersAlone(CCMASearch):
         return []
 
 
-class MasksAlone(CCMASearch):
+class MasksAlone(WithoutLocalSearch):
     """The first orders stay for ever, the climber's among them."""
-
-    least_gain = math.inf
 
     def _new_orders(self, rng: Generator, state: CCMAState) -> Orders:
         return state.orders

@@ -1,5 +1,7 @@
 """The archive keeps what an order may need, and orders find it there."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -7,14 +9,22 @@ import naive
 from coevo.graph import Constraints
 from coevo.search.archive import Archive, flat_sets, marks_of
 from coevo.search.extension import extend, learned
-from coevo.search.order_kernels import Families, climb_orders, first_with, nearby_responses
+from coevo.search.order_kernels import (
+    KICK_DRAWS,
+    Families,
+    climb_orders,
+    holders_of,
+    nearby_responses,
+)
 from problems import problem_of, random_constraints, random_table
 
 pytestmark = pytest.mark.kernel
 
 
-def climb(orders, visits, families, choice, least_gain=1e-9):
-    climb_orders(orders, visits, families, first_with(families), least_gain, choice)
+def climb(orders, visits, families, choice, least_gain=1e-9, kicks=None):
+    n_orders, n = orders.shape
+    draws = np.empty((n_orders, 0, n + KICK_DRAWS)) if kicks is None else kicks
+    climb_orders(orders, visits, draws, families, holders_of(families), least_gain, choice)
 
 
 def respond(orders, families, choice):
@@ -115,6 +125,38 @@ def test_best_responses_and_climbing(case, seed):
 
 
 @pytest.mark.parametrize("case", range(6))
+def test_a_kicked_order_is_a_top_and_never_below_where_it_was(case, seed):
+    rng = np.random.default_rng([seed, case])
+    n = 7
+    archive = archive_of(random_families(rng, n, per_child=25), 2, rng)
+    before = np.array([rng.permutation(n) for _ in range(5)])
+    visits = np.array([rng.permutation(n) for _ in range(5)])
+    choice = np.empty((5, n), dtype=np.int64)
+    climb(before, visits, archive.families, choice)
+    tops = archive.score[choice].sum(axis=1)
+    orders = before.copy()
+    climb(orders, visits, archive.families, choice, kicks=rng.random((5, 6, n + KICK_DRAWS)))
+    scores = archive.score[choice].sum(axis=1)
+    assert (scores >= tops - 1e-9).all()
+    assert (np.sort(orders, axis=1) == np.arange(n)).all()
+    again, same = orders.copy(), np.empty_like(choice)
+    climb(again, visits, archive.families, same)
+    assert np.array_equal(again, orders)
+    assert np.array_equal(same, choice)
+
+
+@pytest.mark.parametrize("draws", itertools.product([0.0, 0.5, 0.999], repeat=4))
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_every_kick_leaves_an_order(n, draws, seed):
+    rng = np.random.default_rng(seed)
+    archive = archive_of(random_families(rng, n, per_child=3 if n > 1 else 0), 1, rng)
+    orders, choice = rng.permutation(n)[None], np.empty((1, n), dtype=np.int64)
+    kick = np.concatenate([rng.random(n), draws])[None, None]
+    climb(orders, np.arange(n)[None], archive.families, choice, kicks=kick)
+    assert sorted(orders[0].tolist()) == list(range(n))
+
+
+@pytest.mark.parametrize("case", range(6))
 def test_nearby_responses_are_those_after_any_one_move(case, seed):
     rng = np.random.default_rng([seed, case])
     n = 6
@@ -123,7 +165,7 @@ def test_nearby_responses_are_those_after_any_one_move(case, seed):
     respond(order[None], archive.families, choice)
     families = archive.families
     asked = np.zeros(archive.n_families, dtype=np.bool_)
-    nearby_responses(order, choice[0], families, first_with(families), asked)
+    nearby_responses(order, choice[0], families, holders_of(families), asked)
     expected = set()
     for variable in range(n):
         for place in range(n):

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from coevo.graph import ArcRules
 from coevo.search.archive import Archive, Row, mark_numbers
 from coevo.search.operators import Orders, cycle_crossover
-from coevo.search.order_kernels import first_with, nearby_responses
+from coevo.search.order_kernels import holders_of, nearby_responses
 
 __all__ = ["ELITE", "Parents", "RowBreeder", "breed_orders", "random_order"]
 
@@ -159,8 +159,8 @@ class RowBreeder:
         """Return which families were never extended and are responses near an order."""
         asked = np.zeros(self._archive.n_families, dtype=np.bool_)
         families = self._archive.families
-        first = first_with(families)
-        nearby_responses(self._orders[order], self._choice[order], families, first, asked)
+        holders = holders_of(families)
+        nearby_responses(self._orders[order], self._choice[order], families, holders, asked)
         return asked & self._is_open
 
     def _left_of(self, child: int) -> tuple[list[int], list[int]]:

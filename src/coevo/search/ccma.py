@@ -10,7 +10,8 @@ are no cycles and nothing is repaired. What is different, and why:
 - **The partner of an order is computed.** Both species share an archive of scored families
   (`coevo.search.archive`); the best connectivity for an order is looked up in it.
 - **Orders climb** by moving one variable at a time to its best place, with the best
-  response at each place (`coevo.search.order_kernels`).
+  response at each place; at the top they are kicked, and climb again
+  (`coevo.search.order_kernels`).
 - **Masks decide which families are scored at all.** Each generation extends their rows: a
   row is scored with every further variable, all in one batch. There is no limit on parents
   and no list of candidates: families grow as long as a further parent gains something. A
@@ -42,12 +43,13 @@ from coevo.search.decode_kernels import read_order
 from coevo.search.encoding import pair_of
 from coevo.search.extension import Extensions, extend, learned
 from coevo.search.operators import Orders
-from coevo.search.order_kernels import climb_orders, first_with
+from coevo.search.order_kernels import KICK_DRAWS, climb_orders, holders_of
 
 __all__ = ["CCMA", "CCMAState"]
 
 FAMILIES_A_GENERATION = 1 << 16  # that are scored at most, so that steps stay short
-VARIABLES_A_GENERATION = 6000  # places that climbing orders have, over all orders
+VARIABLES_A_GENERATION = 6000  # places that orders have, over all orders
+CLIMBED_A_GENERATION = 24_000  # places of all orders that climb, over all kicks
 FEWEST_ORDERS = 4
 BYTES_A_FAMILY = 48  # of the archive: a score, a place, up to eight parents
 
@@ -127,6 +129,8 @@ class CCMASearch(Search[CCMAState]):
         affordable = max(FEWEST_ORDERS, VARIABLES_A_GENERATION // max(1, self._n))
         self.n_orders = min(method.orders, affordable)
         self.n_children = max(self.n_orders, min(3 * self.n_orders, affordable - self.n_orders))
+        places = max(1, self._n * (self.n_orders + self.n_children))
+        self.n_kicks = max(1, CLIMBED_A_GENERATION // places - 1)
         every = method.masks * self._n
         self._rows_a_generation = max(1, min(every, FAMILIES_A_GENERATION // max(1, self._n)))
 
@@ -230,12 +234,21 @@ class CCMASearch(Search[CCMAState]):
         climbed = self._readable(orders)
         choice = np.empty(orders.shape, dtype=np.int64)
         visits = rng.permuted(np.tile(np.arange(self._n), (len(orders), 1)), axis=1)
+        kicks = rng.random((len(orders), self.n_kicks, self._n + KICK_DRAWS))
         families = archive.families
-        first = first_with(families)
+        holders = holders_of(families)
 
         def climb(begin: int, end: int, part: int) -> None:
             own = slice(begin, end)
-            climb_orders(climbed[own], visits[own], families, first, self.least_gain, choice[own])
+            climb_orders(
+                climbed[own],
+                visits[own],
+                kicks[own],
+                families,
+                holders,
+                self.least_gain,
+                choice[own],
+            )
 
         self._problem.scorer.threads.in_parts(climb, len(orders), 1, many=True)
         return climbed, choice

@@ -346,3 +346,75 @@ def d_separated(arcs, one, other, given):
         for b in other
         for path in paths(arcs, a, b)
     )
+
+
+def cut_sets(values, n_cuts):
+    """Return every way to part sorted distinct values by so many cuts, as lists of bins."""
+    ways = itertools.combinations(range(1, len(values)), n_cuts)
+    return [
+        [values[a:b] for a, b in itertools.pairwise([0, *starts, len(values)])] for starts in ways
+    ]
+
+
+def bin_of(value, bins):
+    return next(i for i, members in enumerate(bins) if value in members)
+
+
+def squared_distances(rows, bins):
+    """Return how far all rows are from the means of their bins, squared and summed."""
+    total = 0.0
+    for members in bins:
+        inside = [row for row in rows if row in members]
+        mean = sum(inside) / len(inside)
+        total += sum((row - mean) ** 2 for row in inside)
+    return total
+
+
+def even_bins(rows, n_bins):
+    """Return bins whose k-th cut has nearest to k parts of all rows below it, else the lower."""
+    values = sorted(set(rows))
+    if n_bins >= len(values):
+        return [[value] for value in values]
+    starts = set()
+    for k in range(1, n_bins):
+        off = [abs(n_bins * sum(r < v for r in rows) - k * len(rows)) for v in values[1:]]
+        starts.add(1 + off.index(min(off)))
+    return [values[a:b] for a, b in itertools.pairwise([0, *sorted(starts), len(values)])]
+
+
+def conditional_nats(given, told):
+    """Return the nats that it takes to tell one column, row by row, once another is known."""
+    nats = 0.0
+    for state in set(given):
+        inside = [t for g, t in zip(given, told, strict=True) if g == state]
+        nats -= sum(math.log(inside.count(t) / len(inside)) for t in inside)
+    return nats
+
+
+def relatives(rows, others, most):
+    """Return the columns that BIC joins to one in four even bins, the strongest first."""
+    bins = even_bins(rows, 4)
+    coarse = [bin_of(row, bins) for row in rows]
+    gains = {}
+    for name, other in others.items():
+        free = (len(bins) - 1) * (len(set(other)) - 1)
+        shared = conditional_nats([0] * len(rows), other) - conditional_nats(coarse, other)
+        gains[name] = shared - free * math.log(len(rows)) / 2
+    joined = [name for name in sorted(gains) if gains[name] > 1e-9]
+    return sorted(joined, key=lambda name: -gains[name])[:most]
+
+
+def description_length(rows, bins, others):
+    """Return the nats of the two-part code of other columns, given one in bins."""
+    binned = [bin_of(row, bins) for row in rows]
+    values = set(rows)
+    length = math.log(math.comb(len(values) - 1, len(bins) - 1))
+    for other in others:
+        length += conditional_nats(binned, other)
+        length += (len(bins) - 1) * (len(set(other)) - 1) * math.log(len(rows)) / 2
+    return length
+
+
+def follows(one, other):
+    """Return whether each state of a column goes with one state of the other."""
+    return len(set(zip(one, other, strict=True))) == len(set(one))

@@ -17,10 +17,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coevo.data import Dataset, Variable, read_data, write_data
+    from coevo.data import (
+        Cuts,
+        Dataset,
+        Variable,
+        audit,
+        read_columns,
+        read_data,
+        read_types,
+        write_data,
+    )
     from coevo.errors import CoevoError, CoevoWarning
     from coevo.graph import CPDAG, DAG, Comparison, Constraints, compare
-    from coevo.io import read_bif, write_bif
+    from coevo.io import Knowledge, read_bif, read_knowledge, write_bif, write_knowledge
     from coevo.network import BayesianNetwork, fit, sample
     from coevo.networks import load_network, network_names, open_network
     from coevo.score import FamilyBatch, FamilyScorer
@@ -38,26 +47,33 @@ _HOME = {
     "CoevoWarning": "errors",
     "Comparison": "graph",
     "Constraints": "graph",
+    "Cuts": "data",
     "DAG": "graph",
     "Dataset": "data",
     "FamilyBatch": "score",
     "FamilyScorer": "score",
     "HillClimb": "search",
     "K2": "search",
+    "Knowledge": "io",
     "SearchResult": "search",
     "Tabu": "search",
     "Variable": "data",
+    "audit": "data",
     "compare": "graph",
     "fit": "network",
     "load_network": "networks",
     "network_names": "networks",
     "open_network": "networks",
     "read_bif": "io",
+    "read_columns": "data",
     "read_data": "data",
+    "read_knowledge": "io",
+    "read_types": "data",
     "run_search": "search",
     "sample": "network",
     "write_bif": "io",
     "write_data": "data",
+    "write_knowledge": "io",
 }
 
 __all__ = [
@@ -72,24 +88,31 @@ __all__ = [
     "CoevoWarning",
     "Comparison",
     "Constraints",
+    "Cuts",
     "Dataset",
     "FamilyBatch",
     "FamilyScorer",
     "HillClimb",
+    "Knowledge",
     "SearchResult",
     "Tabu",
     "Variable",
+    "audit",
     "compare",
     "fit",
     "load_network",
     "network_names",
     "open_network",
     "read_bif",
+    "read_columns",
     "read_data",
+    "read_knowledge",
+    "read_types",
     "run_search",
     "sample",
     "write_bif",
     "write_data",
+    "write_knowledge",
 ]
 
 

@@ -41,6 +41,8 @@ KEYS = [
     "n_rows",
     "n_variables",
     "data_hash",
+    "columns",
+    "audit",
 ]
 N_ROWS = 2000
 FILES = ["history.jsonl", "model.bif", "run.json"]
@@ -152,6 +154,7 @@ def test_text(asia, answer, run):
     assert [lines[0], *lines[2:]] == [
         f"score       {found['score']:.6f}  (k2; higher is better)",
         "table       2,000 rows, 8 variables",
+        "columns     8 categorical",
         f"arcs        {found['n_arcs']}",
         *(f"  {parent} -> {child}" for parent, child in arcs_of(found)),
         "wrote       run/model.bif",
@@ -255,9 +258,9 @@ def test_threads_change_nothing_where_there_is_work_for_two(folder, answer, monk
     write_data(sample(load_network("alarm"), 500, seed), "alarm.csv")
     asked = []
 
-    def scorer(*arguments, n_jobs):
+    def scorer(*arguments, n_jobs, **options):
         asked.append(n_jobs)
-        return FamilyScorer(*arguments, n_jobs=n_jobs)
+        return FamilyScorer(*arguments, n_jobs=n_jobs, **options)
 
     monkeypatch.setattr(coevo.score, "FamilyScorer", scorer)
     one, two = (
@@ -440,7 +443,7 @@ def test_ctrl_c_before_the_search_writes_nothing(asia, run, monkeypatch):
     def press(*arguments, **options):
         press_ctrl_c()
 
-    monkeypatch.setattr(coevo.data, "read_data", press)
+    monkeypatch.setattr(coevo.data, "read_columns", press)
     code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run")
     assert (code, out, err.strip()) == (130, "", "Interrupted.")
     assert os.listdir() == ["asia.csv"]

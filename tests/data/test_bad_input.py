@@ -128,7 +128,8 @@ def test_a_column_of_nulls():
 
 DECIMAL = (
     "Column 'age' holds decimal numbers, the first is 0.37 in row 1. "
-    "Discretise it first, or declare its states with states= (--states)."
+    "Discretise it with discretise= (coevo learn does), or declare its states with states= "
+    "(--states)."
 )
 
 
@@ -146,7 +147,8 @@ def test_decimal_numbers(file):
 def test_the_first_decimal_number_is_shown(file, cell):
     assert refusal(file(f"age,sex\n1,f\n-2,m\n{cell},f\n7.5,f\n")) == (
         f"Column 'age' holds decimal numbers, the first is {cell} in row 3. "
-        "Discretise it first, or declare its states with states= (--states)."
+        "Discretise it with discretise= (coevo learn does), or declare its states with states= "
+        "(--states)."
     )
 
 
@@ -158,7 +160,8 @@ def test_numbers_beside_text_are_text(file):
 def test_decimal_numbers_that_are_whole():
     assert refusal(pl.DataFrame({"x": [1.0, 2.0], "y": [0, 1]})) == (
         "Column 'x' holds decimal numbers, the first is 1.0 in row 1. "
-        "Discretise it first, or declare its states with states= (--states)."
+        "Discretise it with discretise= (coevo learn does), or declare its states with states= "
+        "(--states)."
     )
 
 
@@ -184,7 +187,7 @@ def test_an_identifier_of_many_rows(file, monkeypatch):
     assert refusal(file("id,y\n" + rows)) == (
         "Column 'id' has a different value in each of its first 65,535 rows, so it looks like "
         "an identifier. Leave it out (drop=['id'], or --drop id), or declare its states with "
-        "states= (--states)."
+        "states= (--states). If it is a measurement, say so with types= (--types)."
     )
 
 
@@ -204,7 +207,8 @@ def test_too_many_decimal_or_undeclared_values(file):
     name = file("x,y\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(65_600)))
     assert refusal(name) == (
         "Column 'x' holds decimal numbers, the first is 0.5 in row 1. "
-        "Discretise it first, or declare its states with states= (--states)."
+        "Discretise it with discretise= (coevo learn does), or declare its states with states= "
+        "(--states)."
     )
     assert refusal(name, states={"x": ["0.5"]}) == (
         "Column 'x' holds '1.5', first in row 2, which is not one of its declared states '0.5'. "
@@ -483,8 +487,8 @@ def test_parameters():
         "'states' of read_data must be a list of states for column 'a'; got '01'."
     )
     assert sentence(read_data(frame), drop=["a"]) == (
-        "'states', 'drop' and 'names' of read_data are for tables; a Dataset is already read. "
-        "Give them where it is made."
+        "'states', 'drop', 'names', 'types', 'discretise' and 'bins' of read_data are for tables; "
+        "a Dataset is already read. Give them where it is made."
     )
     assert refusal(array[0], names=["a"]) == (
         "The array has the shape (3,). Give one with two dimensions, rows and columns."

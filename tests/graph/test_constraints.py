@@ -28,13 +28,22 @@ def test_nothing_is_asked_by_default():
     st.sets(st.sampled_from(ARCS), max_size=4),
     st.lists(st.integers(0, 3), min_size=4, max_size=4),
     st.integers(1, 3),
+    st.sets(st.sampled_from(NAMES), max_size=1),
+    st.sets(st.sampled_from(NAMES), max_size=1),
     st.sets(st.sampled_from(ARCS), max_size=5),
 )
-def test_fulfilled_means_each_of_them(required, forbidden, tier_of, max_parents, arcs):
+def test_fulfilled_means_each_of_them(
+    required, forbidden, tier_of, max_parents, roots, leaves, arcs
+):
     """Against the meaning of the words; tier 3 stands for no tier."""
     tiers = [[n for n, tier in zip(NAMES, tier_of, strict=True) if tier == t] for t in range(3)]
     known = Constraints(
-        max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers
+        max_parents=max_parents,
+        required=required,
+        forbidden=forbidden,
+        tiers=tiers,
+        roots=roots,
+        leaves=leaves,
     )
     try:
         rules = known.rules(NAMES)
@@ -47,6 +56,7 @@ def test_fulfilled_means_each_of_them(required, forbidden, tier_of, max_parents,
         required <= arcs
         and not forbidden & arcs
         and not against_tiers
+        and not any(child in roots or parent in leaves for parent, child in arcs)
         and all(sum(c == child for _, c in arcs) <= max_parents for child in NAMES)
     )
 
@@ -81,6 +91,16 @@ def test_fulfilled_means_each_of_them(required, forbidden, tier_of, max_parents,
         ({"tiers": [["a"], ["b", "a"]]}, "The tiers name 'a' twice."),
         ({"tiers": [["a", "e"]]}, "The tiers name 'e', which is not a variable."),
         (
+            {"required": [("a", "b")], "roots": ["b"]},
+            "'a' -> 'b' is required, but 'b' is a root.",
+        ),
+        (
+            {"required": [("a", "b")], "leaves": ["a"]},
+            "'a' -> 'b' is required, but 'a' is a leaf.",
+        ),
+        ({"roots": ["A"]}, "The roots name 'A', which is not a variable. Did you mean 'a'?"),
+        ({"leaves": ["e"]}, "The leaves name 'e', which is not a variable."),
+        (
             {"required": [("a", "c"), ("b", "c")], "max_parents": 1},
             "2 parents of 'c' are required, but 'max_parents' is 1.",
         ),
@@ -112,3 +132,14 @@ def test_one_variable():
     rules = Constraints(max_parents=2).rules(["a"])
     assert rules.max_parents == 0
     assert rules.fulfilled_by(np.zeros((1, 1), dtype=bool))
+
+
+def test_equal_constraints_are_one_value():
+    one = Constraints(roots=["b", "a"], leaves=["c", "c"], max_parents=2)
+    two = Constraints(roots=["a", "b"], leaves=["c"], max_parents=2)
+    assert one == two
+    assert hash(one) == hash(two)
+    assert one != Constraints(roots=["a", "b"], leaves=["c"])
+    assert one != "roots"
+    assert Constraints(**one.as_dict()) == one
+    assert repr(one) == "Constraints(max_parents=2, roots=('a', 'b'), leaves=('c',))"

@@ -7,6 +7,8 @@ import pytest
 
 import naive
 from coevo.graph import Constraints
+from coevo.score import FamilyScorer
+from coevo.search import Problem
 from coevo.search.archive import Archive, flat_sets, marks_of
 from coevo.search.extension import extend, learned
 from coevo.search.order_kernels import (
@@ -145,7 +147,7 @@ def test_a_kicked_order_is_a_top_and_never_below_where_it_was(case, seed):
     assert np.array_equal(same, choice)
 
 
-@pytest.mark.parametrize("draws", itertools.product([0.0, 0.5, 0.999], repeat=4))
+@pytest.mark.parametrize("draws", list(itertools.product([0.0, 0.5, 0.999], repeat=4)))
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_every_kick_leaves_an_order(n, draws, seed):
     rng = np.random.default_rng(seed)
@@ -234,6 +236,13 @@ def test_families_that_cannot_gain_are_not_counted(seed):
     rows = [(child, tuple(v for v in range(5) if v != child)) for child in range(9)]
     n_scored = {score: extend(problem_of(table, score), rows).n_scored for score in ("k2", "bic")}
     assert n_scored["bic"] < n_scored["k2"]
+
+
+def test_families_that_gain_by_their_weight_are_counted(seed):
+    table = random_table(seed, n_variables=9, n_rows=40)
+    scorer = FamilyScorer(table, "bic", weights={(table.names[8], table.names[0]): 1e6})
+    found = extend(Problem.of(scorer), [(0, (1, 2, 3, 4))])
+    assert found.wider[0, 8] > found.scores[0]
 
 
 def test_marks_depend_on_the_set_alone():

@@ -18,7 +18,7 @@ from coevo.errors import CoevoWarning, DataError, suggestion
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from coevo.data import Dataset, Variable
+    from coevo.data import ColumnNote, Dataset, Variable
 
 __all__ = [
     "OccasionalLines",
@@ -27,6 +27,7 @@ __all__ = [
     "n_jobs_option",
     "narrated",
     "plain_warnings",
+    "read_columns",
     "read_states",
     "read_table",
     "score_options",
@@ -188,14 +189,25 @@ def read_table(
 
     `default` are the variables whose states hold where ``--states`` says nothing.
     """
-    from coevo.data import read_data
+    return read_columns(source, drop, states, default)[0]
+
+
+def read_columns(
+    source: str,
+    drop: tuple[str, ...],
+    states: str | None,
+    default: tuple[Variable, ...] = (),
+    **bins: Any,
+) -> tuple[Dataset, tuple[ColumnNote, ...]]:
+    """Read a table, and what was decided about its columns; `bins` is for `read_data`."""
+    from coevo import data
 
     given = () if states is None else read_states(states)
     declared = {variable.name: variable for variable in (*default, *given)}
-    dataset = read_data(source, drop=drop, states=tuple(declared.values()))
+    dataset, notes = data.read_columns(source, drop=drop, states=tuple(declared.values()), **bins)
     if states is not None:
         _check_declared(states, given, (*dataset.names, *drop))
-    return dataset
+    return dataset, notes
 
 
 def _check_declared(source: str, given: tuple[Variable, ...], columns: tuple[str, ...]) -> None:
@@ -218,17 +230,12 @@ def _is_json(source: str) -> bool:
 def read_states(source: str) -> tuple[Variable, ...]:
     """Return the variables of a network, or of a JSON object of lists."""
     from coevo.data import Variable
-    from coevo.files import open_source
+    from coevo.documents import read_json
     from coevo.networks import open_network
 
     if not _is_json(source):
         return open_network(source).variables
-    with open_source(Path(source)) as stream:
-        text = stream.read_all()
-    try:
-        declared = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{source!r} is not JSON: {error}.") from None
+    declared = read_json(Path(source))
     if not isinstance(declared, dict) or not all(map(_is_plain_list, declared.values())):
         raise DataError(f"{source!r} must hold an object with a list of states for each column.")
     return tuple(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coevo.cli.brought import Brought, bin_options, lines_on_audit, lines_on_columns
 from coevo.cli.common import (
     answer_json,
     format_option,
     n_jobs_option,
-    read_table,
     score_options,
     seed_option,
     table_options,
@@ -61,6 +61,7 @@ __all__ = ["command"]
 )
 @click.option("--target", type=float, metavar="SCORE", help="Stop when a score is reached.")
 @table_options
+@bin_options
 @seed_option("network")
 @n_jobs_option("Threads", "answer")
 @click.option(
@@ -82,6 +83,10 @@ def command(
     target: float | None,
     states: str | None,
     drop: tuple[str, ...],
+    types: str | None,
+    discretise: str | None,
+    bins: int | None,
+    constraints_file: str | None,
     seed: int,
     n_jobs: int,
     output: str | None,
@@ -89,17 +94,18 @@ def command(
 ) -> None:
     """Learn a network from a table.
 
-    DATA is a CSV or Parquet file. Scores are natural logarithms; higher is better. Without
-    a limit ccma stops after 50 generations that found nothing better, ccga after 250
-    generations; the other methods end by themselves. Ctrl-C ends the search with the best
-    network so far, and writes it.
+    DATA is a CSV or Parquet file. Columns of numbers are cut into bins, unless they have few
+    values. Scores are natural logarithms; higher is better. Without a limit ccma stops after
+    50 generations that found nothing better, ccga after 250 generations; the other methods
+    end by themselves. Ctrl-C ends the search with the best network so far, and writes it.
 
     \b
     coevo learn alarm.csv -s k2 --seed 7 -o run/
     coevo learn alarm.csv -m k2 -s bic -p 4
+    coevo learn patients.csv --bins 3 --constraints known.json -o run/
     """
     with working(f"Reading {data} ...") as say:
-        from coevo.graph import Constraints
+        from coevo.data import audit
         from coevo.interrupts import gentle_interrupts
         from coevo.io import check_run_folder
         from coevo.score import FamilyScorer, make_score
@@ -107,25 +113,32 @@ def command(
 
         scoring = make_score(score_name, ess, "learn")
         chosen = make_method(method, "learn")
-        constraints = Constraints(max_parents=max_parents)
+        brought = Brought(types, discretise, bins, constraints_file, max_parents)
         budget = Budget(
             max_time=max_time, max_generations=max_generations, patience=patience, target=target
         )
         if output is not None:
             check_run_folder(Path(output))
-        dataset = read_table(data, drop, states)
-        scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs)
+        dataset, notes = brought.table(data, drop, states)
+        known = brought.knowledge(dataset.names)
+        findings = audit(dataset)
+        scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs, weights=known.weights)
         memory = scorer.memory() + chosen.memory(dataset.n_variables)
         say(f"Learning by {chosen.name}, in at most {memory / 1e9:.1f} GB of memory ...")
         result = run_search(
             chosen,
             scorer,
-            constraints=constraints,
+            constraints=known.constraints,
             budget=budget,
             random_state=seed,
             callbacks=[_teller(say)],
         )
-        answer = _answer(result, dataset, scoring)
+        answer = _answer(result, dataset, scoring) | {
+            "columns": {note.name: note.as_dict() for note in notes},
+            "audit": [finding.as_dict() for finding in findings],
+        }
+        if known.weights:
+            answer["log_prior"] = sum(known.weights.get(arc, 0.0) for arc in result.dag.arcs)
         if output is not None:
             with gentle_interrupts():  # what was found is kept
                 answer["files"] = _write(Path(output), result, dataset, answer)
@@ -202,6 +215,8 @@ def _write(
 def _print(answer: dict[str, Any], scoring: Score) -> None:
     """Print the answer for people."""
     prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
+    if "log_prior" in answer:
+        prior += f", weights of arcs {answer['log_prior']:+g}"
     click.echo(f"score       {answer['score']:.6f}  ({scoring.name}{prior}; higher is better)")
     click.echo(
         f"method      {answer['method']}, seed {answer['seed']}: generations: "
@@ -209,6 +224,8 @@ def _print(answer: dict[str, Any], scoring: Score) -> None:
         f"{answer['stop_reason']}"
     )
     click.echo(f"table       {answer['n_rows']:,} rows, {answer['n_variables']:,} variables")
+    for line in (*lines_on_columns(answer["columns"]), *lines_on_audit(answer["audit"])):
+        click.echo(line)
     click.echo(f"arcs        {answer['n_arcs']:,}")
     for arc in answer["arcs"]:
         click.echo(f"  {arc['from']} -> {arc['to']}")

@@ -1,19 +1,29 @@
 """From a table to a `Dataset`: the only room that knows data frames and files of rows."""
 
+from coevo.data.audit import Finding, audit
+from coevo.data.column_types import BIN_METHODS, ColumnNote, read_types
+from coevo.data.cuts import Cuts
 from coevo.data.dataset import Codes, Dataset
-from coevo.data.reader import read_data
+from coevo.data.reader import read_columns, read_data
 from coevo.data.request import leave_out
 from coevo.data.variable import MAX_STATES, Variable, natural_order
 from coevo.data.write import check_writable, write_data
 
 __all__ = [
+    "BIN_METHODS",
     "MAX_STATES",
     "Codes",
+    "ColumnNote",
+    "Cuts",
     "Dataset",
+    "Finding",
     "Variable",
+    "audit",
     "check_writable",
     "leave_out",
     "natural_order",
+    "read_columns",
     "read_data",
+    "read_types",
     "write_data",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.columns import Column, refuse_type
+from coevo.data.number_labels import NumberLabels
 from coevo.data.request import Request
 from coevo.errors import DataError, ParameterError, bad_parameter
 
@@ -43,18 +44,19 @@ def read_array(array: NDArray[Any], names: object, request: Request) -> list[Col
         found = _checked_names(names, array.shape[1])
         values = list(array.T)
     kept = request.kept(found)
-    return [read_values(found[i], values[i], request.states.get(found[i])) for i in kept]
+    return [read_values(found[i], values[i], request) for i in kept]
 
 
-def read_values(name: str, values: NDArray[Any], declared: tuple[str, ...] | None) -> Column:
+def read_values(name: str, values: NDArray[Any], request: Request) -> Column:
     """Read one column from a 1-D array."""
+    declared = request.states.get(name)
     kind = values.dtype.kind
     if kind in "iu":
         return Column(name, *_coded_whole(values), declared)
     if kind == "b":
         return Column(name, ["False", "True"], values.astype(np.uint8), declared)
     if kind == "f":
-        return _read_floats(name, values, declared)
+        return _read_floats(name, values, declared, request.wants_numbers(name))
     if kind in "UT":
         texts, codes = np.unique(values, return_inverse=True)
         return Column(name, [str(text) for text in texts], codes, declared)
@@ -102,16 +104,17 @@ def _coded_whole(values: NDArray[Any]) -> tuple[list[str | None], NDArray[np.int
     return [str(value) for value in distinct.tolist()], codes
 
 
-def _read_floats(name: str, values: NDArray[Any], declared: tuple[str, ...] | None) -> Column:
+def _read_floats(
+    name: str, values: NDArray[Any], declared: tuple[str, ...] | None, are_wanted: bool
+) -> Column:
     missing = np.isnan(values)
-    if declared is None:
+    if declared is None and not are_wanted:
         # Refused whatever follows: for its missing cells, or else for its first number.
         present = values[~missing][:1]
         labels: list[str | None] = [*(str(value) for value in present), None]
         return Column(name, labels, missing.astype(np.uint8) * len(present), None, 0)
     distinct, codes = np.unique(values, return_inverse=True)
-    labels = [None if np.isnan(value) else str(value) for value in distinct]
-    return Column(name, labels, codes, declared)
+    return Column(name, NumberLabels(distinct), codes, declared, None if declared else 0)
 
 
 def _text(name: str, value: Any) -> str | None:

@@ -1,31 +1,36 @@
 """What a column of a table must be before it becomes a variable.
 
 Readers differ in how they find the cells; what they may find is decided here, once. A
-reader turns each column into labels and codes (a `Column`) and `assemble` does the rest:
-it refuses missing cells, decimal numbers, identifiers and undeclared values, each with
-one sentence that names the column, the first row and the way out, and puts what is left
-into a `Dataset`. Rows are counted from 1, without the header.
+reader turns each column into labels and codes (a `Column`). `check_cells` refuses missing
+cells; `assemble`, after numbers were cut into bins (`coevo.data.settle`), refuses decimal
+numbers, identifiers and undeclared values, and puts what is left into a `Dataset`. Each
+refusal is one sentence that names the column, the first row and the way out. Rows are
+counted from 1, without the header.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.dataset import Dataset
+from coevo.data.number_labels import MISSING_LABELS, NumberLabels, numbers_of
 from coevo.data.request import leave_out
 from coevo.data.variable import MAX_STATES, Variable, natural_order
 from coevo.errors import CoevoWarning, DataError, listed
 
-__all__ = ["MISSING_LABELS", "Column", "assemble", "refuse_overflow", "refuse_type"]
-
-# Text that stands for a missing cell, unless it is a declared state of its column.
-# Spaces around it do not count: many published tables write ", ?".
-MISSING_LABELS = frozenset({"", "NA", "NaN", "nan", "null", "NULL", "?"})
+__all__ = [
+    "IDENTIFIER_ABOVE",
+    "Column",
+    "assemble",
+    "check_cells",
+    "refuse_overflow",
+    "refuse_type",
+]
 
 # In a table this small, a column of different values is more likely a coincidence, or
 # somebody's first example, than an identifier.
@@ -40,7 +45,7 @@ class Column:
     ----------
     name : str
         What the source calls it.
-    labels : list of str or None
+    labels : sequence of str or None
         The text of each code; None stands for a missing cell. Some may be unseen.
     codes : array of int
         For each row an index into `labels`.
@@ -51,49 +56,63 @@ class Column:
     """
 
     name: str
-    labels: list[str | None]
+    labels: Sequence[str | None]
     codes: NDArray[np.integer]
     declared: tuple[str, ...] | None = None
     decimal: int | None = None
+    counts: NDArray[np.int64] = field(init=False)  # rows that show each label
 
     def __post_init__(self) -> None:
         # All columns of a table wait here for each other, so that bytes count.
         dtype = np.min_scalar_type(max(0, len(self.labels) - 1))
         object.__setattr__(self, "codes", self.codes.astype(dtype, copy=False))
+        counts = np.bincount(self.codes, minlength=len(self.labels))
+        object.__setattr__(self, "counts", counts)
 
     def first_row(self, code: int) -> str:
         """Return the first row of a label, counted from 1, as a sentence shows it."""
         return f"{int(np.argmax(self.codes == code)) + 1:,}"
 
-    def is_missing(self, code: int) -> bool:
-        """Return whether a label stands for a missing cell in this column."""
+    def missing(self) -> list[int]:
+        """Return the codes of the labels that stand for a missing cell in this column."""
+        if isinstance(self.labels, NumberLabels):
+            return self.labels.missing
+        return [code for code in np.flatnonzero(self.counts).tolist() if self._is_missing(code)]
+
+    def _is_missing(self, code: int) -> bool:
         label = self.labels[code]
         if label is None:
             return True
         return label.strip() in MISSING_LABELS and label not in (self.declared or ())
 
 
-def assemble(columns: Sequence[Column], fold: bool = True) -> Dataset:
-    """Check the columns of a table and put them into a dataset, folded where that pays."""
+def check_cells(columns: Sequence[Column]) -> None:
+    """Raise `DataError` if there are no rows, or if a cell is missing."""
     if not len(columns[0].codes):
         raise DataError("The table has no rows. Give at least one observation.")
-    counts = [np.bincount(c.codes, minlength=len(c.labels)) for c in columns]
-    _refuse_missing(columns, counts)
-    variables, coded = [], []
-    for column, count in zip(columns, counts, strict=True):
-        variable = _variable(column, count)
-        variables.append(variable)
-        coded.append(_recoded(column, count, variable))
-    _warn_constant(columns, counts)
+    _refuse_missing(columns)
+
+
+def assemble(columns: Sequence[Column], fold: bool = True) -> Dataset:
+    """Put the columns of a table, once they are all states, into a dataset.
+
+    It is folded where that pays.
+    """
+    variables = [_variable(column) for column in columns]
+    coded = [_recoded(*pair) for pair in zip(columns, variables, strict=True)]
+    _warn_constant(columns)
     dataset = Dataset(variables, coded)
     return dataset.folded() if fold else dataset
 
 
-def refuse_overflow(column: Column) -> DataError:
+def refuse_overflow(column: Column, is_late: bool = False) -> DataError:
     """Return what is wrong with a column of which a reader gave up the rest.
 
-    A reader may stop once a column shows more than `MAX_STATES` labels.
+    A reader may stop once a column shows more than `MAX_STATES` labels. `is_late` says that
+    the column is a later part of such a one, which were numbers up to here.
     """
+    if is_late:
+        return _too_many_states(column)
     if column.declared is not None:
         _refuse_undeclared(column, range(len(column.labels)))
     if column.decimal is not None:
@@ -111,12 +130,12 @@ def refuse_type(name: str, kind: object) -> DataError:
     )
 
 
-def _refuse_missing(columns: Sequence[Column], counts: Sequence[NDArray[np.int64]]) -> None:
-    found = []
-    for column, count in zip(columns, counts, strict=True):
-        codes = [k for k in np.flatnonzero(count).tolist() if column.is_missing(k)]
-        if codes:
-            found.append((column, codes, int(count[codes].sum())))
+def _refuse_missing(columns: Sequence[Column]) -> None:
+    found = [
+        (column, codes, int(column.counts[codes].sum()))
+        for column in columns
+        if (codes := column.missing())
+    ]
     if not found:
         return
     column, codes, n_cells = found[0]
@@ -140,9 +159,9 @@ def _refuse_missing(columns: Sequence[Column], counts: Sequence[NDArray[np.int64
     raise DataError(" ".join(sentences))
 
 
-def _variable(column: Column, count: NDArray[np.int64]) -> Variable:
+def _variable(column: Column) -> Variable:
     """Return the variable of a column, or refuse what cannot be one."""
-    seen = np.flatnonzero(count).tolist()
+    seen = np.flatnonzero(column.counts).tolist()
     if column.declared is not None:
         _refuse_undeclared(column, seen)
         return Variable(column.name, column.declared)
@@ -156,9 +175,7 @@ def _variable(column: Column, count: NDArray[np.int64]) -> Variable:
     return Variable(column.name, natural_order(str(column.labels[code]) for code in seen))
 
 
-def _recoded(
-    column: Column, count: NDArray[np.int64], variable: Variable
-) -> NDArray[np.unsignedinteger]:
+def _recoded(column: Column, variable: Variable) -> NDArray[np.unsignedinteger]:
     """Return the codes of a column as positions in the states of its variable."""
     position = {state: i for i, state in enumerate(variable.states)}
     # An unseen label needs no state of its own; nothing points to it.
@@ -168,13 +185,13 @@ def _recoded(
     return recoded
 
 
-def _warn_constant(columns: Sequence[Column], counts: Sequence[NDArray[np.int64]]) -> None:
+def _warn_constant(columns: Sequence[Column]) -> None:
     if len(columns[0].codes) == 1:
         return  # one row says nothing about what varies
     constant = [
-        (column, int(np.argmax(count)))
-        for column, count in zip(columns, counts, strict=True)
-        if np.count_nonzero(count) == 1
+        (column, int(np.argmax(column.counts)))
+        for column in columns
+        if np.count_nonzero(column.counts) == 1
     ]
     if not constant:
         return
@@ -186,8 +203,8 @@ def _warn_constant(columns: Sequence[Column], counts: Sequence[NDArray[np.int64]
     if len(constant) > 1:
         others = [repr(other.name) for other, _ in constant[1:]]
         sentence += f" The same holds for {listed(others)}."
-    # The reader is called by `read_data`, and that by the one who should see this.
-    warnings.warn(sentence, CoevoWarning, stacklevel=4)
+    # `read_data` is three calls up, and was called by the one who should see this.
+    warnings.warn(sentence, CoevoWarning, stacklevel=5)
 
 
 def _refuse_undeclared(column: Column, seen: Iterable[int]) -> None:
@@ -208,16 +225,19 @@ def _refuse_undeclared(column: Column, seen: Iterable[int]) -> None:
 def _decimal(column: Column, code: int) -> DataError:
     return DataError(
         f"Column {column.name!r} holds decimal numbers, the first is {column.labels[code]} in "
-        f"row {column.first_row(code)}. Discretise it first, or declare its states with "
-        "states= (--states)."
+        f"row {column.first_row(code)}. Discretise it with discretise= (coevo learn does), or "
+        "declare its states with states= (--states)."
     )
 
 
 def _identifier(column: Column, rows: str) -> DataError:
+    hint = ""
+    if numbers_of(column.labels) is not None:
+        hint = " If it is a measurement, say so with types= (--types)."
     return DataError(
         f"Column {column.name!r} has a different value in each of its {rows} rows, so it looks "
         f"like an identifier. Leave it out ({leave_out(column.name)}), or declare its states "
-        "with states= (--states)."
+        f"with states= (--states).{hint}"
     )
 
 

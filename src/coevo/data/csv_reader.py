@@ -11,7 +11,6 @@ it occurs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import csv_kernels as k
-from coevo.data.columns import MISSING_LABELS, Column, refuse_overflow
+from coevo.data.columns import Column
 from coevo.data.csv_dialect import detect_delimiter
+from coevo.data.csv_fields import CsvField
 from coevo.data.label_store import LabelStore
 from coevo.data.request import Request
 from coevo.errors import DataError
@@ -34,8 +34,6 @@ CHUNK_BYTES = 4 << 20
 HEAD_BYTES = 1 << 20  # the header must end here
 MAX_RECORD_BYTES = 64 << 20  # a longer one is a quote that nobody closed
 _DELIMITER_HINT = " Fields are separated by a comma, a semicolon, a tab or '|'."
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_WHOLE = re.compile(r"[+-]?\d+")
 
 
 def read_csv(source: ByteSource, request: Request, chunk_bytes: int = CHUNK_BYTES) -> list[Column]:
@@ -56,33 +54,16 @@ class _CsvReader:
 
     def columns(self) -> list[Column]:
         """Read all rows and return the columns to keep."""
-        kept = self._request.kept(self._names, _DELIMITER_HINT if len(self._names) == 1 else "")
-        stores = [LabelStore() for _ in kept]
-        blocks: list[NDArray[np.integer]] = []  # (n_kept, n_rows), one a piece of the file
-        for starts, lengths in self._pieces(len(self._names)):
-            block = np.empty((len(kept), starts.shape[1]), dtype=np.uint16)
-            for j, field in enumerate(kept):
-                done = stores[j].encode(self._buffer, starts[field], lengths[field], block[j])
-                if done < block.shape[1]:
-                    codes = [*(earlier[j] for earlier in blocks), block[j, :done]]
-                    raise refuse_overflow(self._column(self._names[field], stores[j], codes))
-            narrow = max(map(len, stores)) <= 256
-            blocks.append(block.astype(np.uint8) if narrow else block)
-        return [
-            self._column(self._names[field], stores[j], [block[j] for block in blocks])
-            for j, field in enumerate(kept)
+        request, names = self._request, self._names
+        kept = request.kept(names, _DELIMITER_HINT if len(names) == 1 else "")
+        fields = [
+            CsvField(name, request.states.get(name), request.wants_numbers(name), self._not_utf8)
+            for name in (names[i] for i in kept)
         ]
-
-    def _column(self, name: str, store: LabelStore, parts: list[NDArray[np.integer]]) -> Column:
-        codes = np.concatenate(parts)
-        labels: list[str | None] = []
-        for code, text in enumerate(store.texts()):
-            try:
-                labels.append(text.decode())
-            except UnicodeDecodeError:
-                row = int(np.argmax(codes == code)) + 1
-                raise self._not_utf8(f"Column {name!r} in row {row:,}", text) from None
-        return Column(name, labels, codes, self._request.states.get(name), _first_decimal(labels))
+        for starts, lengths in self._pieces(len(names)):
+            for i, field in zip(kept, fields, strict=True):
+                field.add(self._buffer, starts[i], lengths[i])
+        return [field.column() for field in fields]
 
     def _pieces(self, n_fields: int) -> Iterator[tuple[Spans, Spans]]:
         """Yield start and length of each field, (n_fields, n_rows), a piece at a time."""
@@ -170,16 +151,3 @@ class _CsvReader:
             f"A quote that opens in line {line:,} of {str(self._path)!r} is never closed. "
             "Close it, or put the text in quotes and double the quotes inside."
         )
-
-
-def _first_decimal(labels: list[str | None]) -> int | None:
-    """Return the code of the first decimal number, if all labels are numbers."""
-    first = None
-    for code, label in enumerate(labels):
-        text = (label or "").strip()
-        if _WHOLE.fullmatch(text) or text in MISSING_LABELS:
-            continue
-        if not _NUMBER.fullmatch(text):
-            return None
-        first = code if first is None else first
-    return first

@@ -41,14 +41,15 @@ def read_frame(frame: nw.DataFrame[Any], request: Request) -> list[Column]:
     names = [str(name) for name in frame.columns]
     kept = set(request.kept(names))
     return [
-        read_series(name, series, request.states.get(name))
+        read_series(name, series, request)
         for i, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True))
         if i in kept
     ]
 
 
-def read_series(name: str, series: nw.Series[Any], declared: tuple[str, ...] | None) -> Column:
+def read_series(name: str, series: nw.Series[Any], request: Request) -> Column:
     """Read one column of a data frame."""
+    declared = request.states.get(name)
     native, kind = series.to_native(), series.dtype
     if not len(series):
         return Column(name, [], np.zeros(0, dtype=np.uint8))  # of no particular type
@@ -67,7 +68,7 @@ def read_series(name: str, series: nw.Series[Any], declared: tuple[str, ...] | N
     if nulls.any():  # refused, whatever else it holds
         return Column(name, ["present", None], nulls.to_numpy().astype(np.uint8))
     if kind == nw.Boolean or kind.is_integer() or kind.is_float():
-        return read_values(name, series.to_numpy(), declared)
+        return read_values(name, series.to_numpy(), request)
     raise refuse_type(name, kind)
 
 

@@ -37,7 +37,7 @@ def read_parquet(path: Path, request: Request) -> list[Column]:
         columns = []
         for name in kept:
             table = nw.from_native(file.read(columns=[name]), eager_only=True)
-            columns.append(read_series(name, table[name], request.states.get(name)))
+            columns.append(read_series(name, table[name], request))
         return columns
 
 

@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from coevo.data.array_reader import read_array
-from coevo.data.columns import Column, assemble
+from coevo.data.column_types import ColumnNote
+from coevo.data.columns import Column, assemble, check_cells
 from coevo.data.dataset import Dataset
 from coevo.data.request import Request
+from coevo.data.settle import settle
 from coevo.data.variable import Variable
 from coevo.errors import ParameterError
 from coevo.files import open_source
 
-__all__ = ["read_data"]
+__all__ = ["read_columns", "read_data"]
 
 _ACCEPTED = (
     "the path of a CSV or Parquet file, a pandas or polars data frame, a PyArrow table, "
@@ -36,18 +38,27 @@ def read_data(
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
     fold: bool = True,
+    types: Mapping[str, Any] | None = None,
+    discretise: str | None = None,
+    bins: int | None = None,
 ) -> Dataset:
-    """Read a table of discrete observations.
+    """Read a table of observations.
 
     Labels are text: the number 1 is the state ``"1"``, True is ``"True"``, and text is kept
     exactly as it stands, spaces included. The states of a column are those that it shows, or
     those that it declares (a pandas Categorical, a polars Enum, an Arrow dictionary), or
     those given here.
 
+    Numbers are cut into bins where `discretise`, `bins` or `types` ask for it. The states of
+    such a column are named after its cut points (``below_18``, ``from_18_to_65``,
+    ``from_65``; see `Cuts`), and a column of numbers whose declared states are bins is put
+    into those: ``states=network.variables`` reads new rows as the old ones were.
+
     Refused, each with a sentence that names the column and the way out: missing cells (an
     empty cell, ``NA``, ``NaN``, ``nan``, ``null``, ``NULL``, ``?``, and the nulls of data
-    frames), decimal numbers, more than 65,535 states, and a column that has a different
-    value in each of more than 20 rows, which is taken for an identifier.
+    frames), decimal numbers that are not to be cut, more than 65,535 states, and a column
+    that has a different value in each of more than 20 rows, which is taken for an
+    identifier.
 
     Parameters
     ----------
@@ -67,6 +78,18 @@ def read_data(
     fold : bool
         Whether equal rows are stored once, where that pays. False keeps every row in its
         place, for answers that are one a row.
+    types : mapping of str to type, optional
+        What some columns are: ``'categorical'`` (each value is a state), ``'continuous'``,
+        ``'ignore'``, a list of cut points, `Cuts`, or ``{"type": "continuous", "bins": 3,
+        "method": "kmeans"}``. See also `read_types`.
+    discretise : str, optional
+        Cut columns of numbers into bins: ``'mdl'`` (chooses how many, by what the column
+        tells about the others), ``'quantile'``, ``'uniform'`` or ``'kmeans'``. Up to 20
+        different whole numbers, or 10 decimal ones that recur, stay states, unless `types`
+        says that the column is continuous.
+    bins : int, optional
+        How many bins (3), or the most that ``'mdl'`` may make (5). Without a method it means
+        quantiles.
 
     Returns
     -------
@@ -94,24 +117,67 @@ def read_data(
     <Dataset: 3 rows, 2 variables>
     >>> dataset.source_variables[0]
     Variable(name='rain', states=('no', 'yes'))
+    >>> measured = np.array([[0.2, 7], [1.4, 8], [3.1, 8], [9.9, 7]])
+    >>> binned = read_data(measured, names=["mm", "day"], discretise="quantile", bins=2)
+    >>> binned.source_variables[0]
+    Variable(name='mm', states=('below_2', 'from_2'))
     """
-    request = Request.of(states, drop)
+    request = Request.of(states, drop, types, discretise, bins)
+    return _read(source, request, names, fold)[0]
+
+
+def read_columns(
+    source: Any,
+    *,
+    states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
+    drop: Iterable[str] = (),
+    names: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+    discretise: str | None = None,
+    bins: int | None = None,
+) -> tuple[Dataset, tuple[ColumnNote, ...]]:
+    """Read a table as `read_data` does; return also what was decided about its columns.
+
+    >>> import numpy as np
+    >>> measured = np.array([[0.2, 7], [1.4, 8], [3.1, 8], [9.9, 7]])
+    >>> _, notes = read_columns(measured, names=["mm", "day"], types={"mm": [1, 3]}, bins=2)
+    >>> [(note.name, note.type, note.holds) for note in notes]
+    [('mm', 'continuous', 'decimal numbers'), ('day', 'categorical', 'whole numbers')]
+    """
+    request = Request.of(states, drop, types, discretise, bins)
+    return _read(source, request, names)
+
+
+def _read(
+    source: Any, request: Request, names: Sequence[str] | None, fold: bool = True
+) -> tuple[Dataset, tuple[ColumnNote, ...]]:
     if isinstance(source, Dataset):
-        if request.states or request.drop or names is not None:
+        if request != Request.of() or names is not None:
             raise ParameterError(
-                "'states', 'drop' and 'names' of read_data are for tables; a Dataset is "
-                "already read. Give them where it is made."
+                "'states', 'drop', 'names', 'types', 'discretise' and 'bins' of read_data are for "
+                "tables; a Dataset is already read. Give them where it is made."
             )
-        return source
+        notes = [
+            ColumnNote(v.name, "categorical", v.states, "declared states")
+            for v in source.source_variables
+        ]
+        return source, tuple(notes)
+    columns = _read_table(source, request, names)
+    check_cells(columns)
+    settled, found = settle(columns, request)
+    return assemble(settled, fold), found
+
+
+def _read_table(source: Any, request: Request, names: Sequence[str] | None) -> list[Column]:
     if isinstance(source, np.ndarray):
-        return assemble(read_array(source, names, request), fold)
+        return read_array(source, names, request)
     if names is not None:
         raise ParameterError(
             "'names' of read_data is for NumPy arrays only; this table has names of its own."
         )
     if isinstance(source, str | os.PathLike):
-        return assemble(_read_file(Path(source), request), fold)
-    return assemble(_read_frame(source, request), fold)
+        return _read_file(Path(source), request)
+    return _read_frame(source, request)
 
 
 def _read_frame(source: object, request: Request) -> list[Column]:

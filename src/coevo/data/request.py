@@ -1,4 +1,4 @@
-"""What a caller asked of a reader: columns to leave out, and states to take as declared.
+"""What a caller asked of a reader: columns to leave out, states and types to take as said.
 
 Every reader asks the same `Request` which of its columns to read, so that a wrong name is
 refused with the same sentence for a file, a data frame and an array.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from coevo.data.column_types import Binning, ColumnType
+from coevo.data.cuts import Cuts
 from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, suggestion
 
@@ -19,21 +21,58 @@ __all__ = ["Request", "leave_out"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Columns to leave out, and declared states by column; both already checked."""
+    """Columns to leave out, declared states and types by column; all checked."""
 
     states: Mapping[str, tuple[str, ...]]
     drop: tuple[str, ...]
     whole_network: bool = False  # the states of columns that are not there do not matter
+    types: Mapping[str, ColumnType] = field(default_factory=dict)
+    binning: Binning | None = None  # None: numbers are cut where a type says so only
 
     @classmethod
-    def of(cls, states: object, drop: object) -> Request:
-        """Check the parameters `states` and `drop` of `read_data` and keep them."""
+    def of(
+        cls,
+        states: object = None,
+        drop: object = (),
+        types: object = None,
+        discretise: object = None,
+        bins: object = None,
+    ) -> Request:
+        """Check the parameters of `read_data` and keep them."""
         if isinstance(drop, str | bytes) or not isinstance(drop, Iterable):
             raise bad_parameter("drop", "read_data", "a list of column names", drop)
         dropped = tuple(str(name) for name in drop)
-        if _is_variables(states):
-            return cls({variable.name: variable.states for variable in states}, dropped, True)
-        return cls(_declared(states), dropped)
+        said = _said(types)
+        binning = None
+        if discretise is not None or bins is not None:
+            binning = Binning.of(discretise, bins, "read_data")
+        declared: dict[str, tuple[str, ...]]
+        if is_network := _is_variables(states):
+            declared = {variable.name: variable.states for variable in states}
+        else:
+            declared = _declared(states)
+        for name, kind in said.items():
+            if name in declared and not is_network:
+                raise DataError(
+                    f"Column {name!r} has declared states and the type {kind.kind!r}. Give one of "
+                    "the two."
+                )
+            if kind.states is not None:
+                declared[name] = kind.states
+            elif kind.kind != "ignore":
+                declared.pop(name, None)
+        return cls(declared, dropped, is_network, said, binning)
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """All columns to leave out."""
+        return (*self.drop, *(name for name, said in self.types.items() if said.kind == "ignore"))
+
+    def wants_numbers(self, name: str) -> bool:
+        """Return whether the numbers of a column must be kept, however many there are."""
+        if name in self.states:
+            return Cuts.from_states(self.states[name]) is not None
+        return self.binning is not None or name in self.types
 
     def kept(self, names: Sequence[str], hint: str = "") -> list[int]:
         """Return the positions of the columns to read, once all names are in order.
@@ -48,17 +87,19 @@ class Request:
         if not names:
             raise DataError(f"The table has no columns. A network needs at least two.{hint}")
         declared = () if self.whole_network else tuple(self.states)
-        for parameter, asked in (("drop", self.drop), ("states", declared)):
+        asked_for = (("drop", self.drop), ("types", tuple(self.types)), ("states", declared))
+        for parameter, asked in asked_for:
             for name in asked:
                 if name not in names:
                     raise DataError(
                         f"{parameter!r} names {name!r}, which is not a column of the table."
                         f"{suggestion(name, names)}"
                     )
-        kept = [i for i, name in enumerate(names) if name not in self.drop]
+        left_out = set(self.ignored)
+        kept = [i for i, name in enumerate(names) if name not in left_out]
         _check_names([names[i] for i in kept], kept)
         if len(kept) < 2:
-            after = " left after dropping" if self.drop else ""
+            after = " left after dropping" if left_out else ""
             left = f"one column{after}, {names[kept[0]]!r}" if kept else f"no column{after}"
             raise DataError(f"The table has {left}. A network needs at least two.{hint}")
         return kept
@@ -67,6 +108,15 @@ class Request:
 def _is_variables(states: object) -> TypeGuard[Sequence[Variable]]:
     """Return whether these are variables, as a network has them."""
     return isinstance(states, list | tuple) and all(isinstance(v, Variable) for v in states)
+
+
+def _said(types: object) -> dict[str, ColumnType]:
+    """Return what is said about the type of some columns."""
+    if types is None:
+        return {}
+    if not isinstance(types, Mapping):
+        raise bad_parameter("types", "read_data", "a mapping of column to its type", types)
+    return {str(name): ColumnType.of(str(name), given) for name, given in types.items()}
 
 
 def _declared(states: object) -> dict[str, tuple[str, ...]]:

@@ -1,17 +1,20 @@
 """What is known about a structure before the data are looked at.
 
-Required and forbidden arcs, tiers and a limit on parents. They are checked against the
-variables once, before a search starts, and become two matrices and a number (`ArcRules`),
-which is all that a search ever asks.
+Required and forbidden arcs, tiers, roots, leaves and a limit on parents. They are checked
+against the variables once, before a search starts, and become two matrices and a number
+(`ArcRules`), which is all that a search ever asks.
 
 Tiers are groups of variables, first to last: no arc may lead from a later tier to an
-earlier one. Within a tier, and for variables in no tier, they say nothing.
+earlier one. Within a tier, and for variables in no tier, they say nothing. A root has no
+parents, a leaf has no children. (What is likely rather than known is not a constraint but
+a part of the score: see the weights of `coevo.score.FamilyScorer`.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +50,7 @@ class ArcRules:
 
 
 class Constraints:
-    """Required and forbidden arcs, tiers and a limit on parents.
+    """Required and forbidden arcs, tiers, roots, leaves and a limit on parents.
 
     Parameters
     ----------
@@ -57,6 +60,8 @@ class Constraints:
         Arcs that must be there, and arcs that must not.
     tiers : iterable of iterables of str
         Groups of variables; no arc leads from a later one to an earlier one.
+    roots, leaves : iterable of str
+        Variables that have no parents, and variables that have no children.
 
     Examples
     --------
@@ -69,7 +74,7 @@ class Constraints:
     coevo.errors.GraphError: 'a' -> 'b' is required and forbidden.
     """
 
-    __slots__ = ("_forbidden", "_max_parents", "_required", "_tiers")
+    __slots__ = ("_forbidden", "_leaves", "_max_parents", "_required", "_roots", "_tiers")
 
     def __init__(
         self,
@@ -78,6 +83,8 @@ class Constraints:
         required: Iterable[Arc] = (),
         forbidden: Iterable[Arc] = (),
         tiers: Iterable[Iterable[str]] = (),
+        roots: Iterable[str] = (),
+        leaves: Iterable[str] = (),
     ) -> None:
         is_int = isinstance(max_parents, int) and not isinstance(max_parents, bool)
         if max_parents is not None and not (is_int and max_parents >= 1):
@@ -85,7 +92,9 @@ class Constraints:
         self._max_parents = max_parents
         self._required = tuple(sorted({(parent, child) for parent, child in required}))
         self._forbidden = tuple(sorted({(parent, child) for parent, child in forbidden}))
-        self._tiers = tuple(tuple(tier) for tier in tiers)
+        self._tiers = tuple(tier for tier in map(tuple, tiers) if tier)
+        self._roots = tuple(sorted(set(roots)))
+        self._leaves = tuple(sorted(set(leaves)))
 
     @property
     def max_parents(self) -> int | None:
@@ -107,6 +116,16 @@ class Constraints:
         """Groups of variables, first to last."""
         return self._tiers
 
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Variables without parents, sorted."""
+        return self._roots
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """Variables without children, sorted."""
+        return self._leaves
+
     def rules(self, names: Sequence[str]) -> ArcRules:
         """Check the constraints against the variables; return them as matrices.
 
@@ -124,6 +143,8 @@ class Constraints:
         for i, later in enumerate(self._tiers):
             for earlier in self._tiers[:i]:
                 allowed[np.ix_([number[v] for v in later], [number[v] for v in earlier])] = False
+        allowed[:, [number[root] for root in self._roots]] = False
+        allowed[[number[leaf] for leaf in self._leaves], :] = False
         required = np.zeros_like(allowed)
         for parent, child in self._required:
             if not allowed[number[parent], number[child]]:
@@ -144,12 +165,13 @@ class Constraints:
                             f"a variable.{suggestion(end, names)}"
                         )
         listed = [variable for tier in self._tiers for variable in tier]
-        for variable in listed:
-            if variable not in names:
-                raise GraphError(
-                    f"The tiers name {variable!r}, which is not a variable."
-                    f"{suggestion(variable, names)}"
-                )
+        for kind, group in (("tiers", listed), ("roots", self._roots), ("leaves", self._leaves)):
+            for variable in group:
+                if variable not in names:
+                    raise GraphError(
+                        f"The {kind} name {variable!r}, which is not a variable."
+                        f"{suggestion(variable, names)}"
+                    )
         twice = first_repeated(listed)
         if twice is not None:
             raise GraphError(f"The tiers name {twice!r} twice.")
@@ -160,6 +182,10 @@ class Constraints:
             return f"The arc {parent!r} -> {child!r} is required, but leads back to its start."
         if (parent, child) in self._forbidden:
             return f"{parent!r} -> {child!r} is required and forbidden."
+        if child in self._roots:
+            return f"{parent!r} -> {child!r} is required, but {child!r} is a root."
+        if parent in self._leaves:
+            return f"{parent!r} -> {child!r} is required, but {parent!r} is a leaf."
         later = f"{parent!r} is in a later tier than {child!r}"
         return f"{parent!r} -> {child!r} is required, but {later}."
 
@@ -177,10 +203,36 @@ class Constraints:
                     f"{self._max_parents}."
                 )
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is asked for as plain values, by the name of its parameter.
+
+        >>> Constraints(max_parents=3, roots=["a"]).as_dict()
+        {'max_parents': 3, 'roots': ['a']}
+        """
+        found: dict[str, Any] = {}
+        if self._max_parents is not None:
+            found["max_parents"] = self._max_parents
+        for name in ("required", "forbidden", "tiers"):
+            if getattr(self, name):
+                found[name] = [list(part) for part in getattr(self, name)]
+        for name in ("roots", "leaves"):
+            if getattr(self, name):
+                found[name] = list(getattr(self, name))
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both ask for the same in the same words."""
+        if not isinstance(other, Constraints):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self.__slots__))
+
     def __repr__(self) -> str:
         parts = [
             f"{name}={value!r}"
-            for name in ("max_parents", "required", "forbidden", "tiers")
+            for name in ("max_parents", "required", "forbidden", "tiers", "roots", "leaves")
             if (value := getattr(self, name))
         ]
         return f"Constraints({', '.join(parts)})"

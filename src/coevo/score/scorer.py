@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from coevo.checks import is_int
 from coevo.data import Dataset, leave_out
 from coevo.errors import DataError, bad_parameter
-from coevo.graph import DAG
+from coevo.graph import DAG, Arc
+from coevo.score.arc_weights import ArcWeights
 from coevo.score.cache import CacheStatistics, FamilyCache
 from coevo.score.counting import (
     build_index,
@@ -70,6 +71,9 @@ class FamilyScorer:
     cache_bytes : int
         Limit of the memory for scores that are kept, or what one batch needs if that is
         more.
+    weights : mapping of (parent, child) to float, optional
+        The log prior of some arcs, which is added to the local score of each family that
+        has them. Above 0 favours an arc, below 0 makes it pay.
 
     Examples
     --------
@@ -90,6 +94,7 @@ class FamilyScorer:
         ess: float | None = None,
         n_jobs: int = 1,
         cache_bytes: int = CACHE_BYTES,
+        weights: Mapping[Arc, float] | None = None,
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise bad_parameter("dataset", "FamilyScorer", "a Dataset (see read_data)", dataset)
@@ -101,6 +106,7 @@ class FamilyScorer:
         self._dataset = dataset
         self._score = make_score(score, ess, "FamilyScorer")
         self._spec = self._score.spec(dataset.n_rows, int(dataset.arities.max()))
+        self._weights = ArcWeights.of(weights, dataset.names) if weights else None
         self._singles = state_counts(dataset)
         self._index = build_index(dataset, self._singles)
         self._cache_bytes = int(cache_bytes)
@@ -129,6 +135,11 @@ class FamilyScorer:
         """The score that is computed."""
         return self._score
 
+    @property
+    def weights(self) -> dict[Arc, float]:
+        """The log prior of some arcs, which counts in every score."""
+        return {} if self._weights is None else dict(self._weights.arcs)
+
     def statistics(self) -> CacheStatistics:
         """Return how many families were asked for and how many had to be computed."""
         return self._cache.statistics()
@@ -151,7 +162,10 @@ class FamilyScorer:
                 start = batch.start[first : last + 1]
                 part = FamilyBatch(batch.members[start[0] : start[-1]], start - start[0])
                 entries, new = self._cache.find(part)
-                self._cache.keep(self._compute(new))
+                computed = self._compute(new)
+                if self._weights is not None:
+                    computed += self._weights.of_families(new)
+                self._cache.keep(computed)
                 scores[first:last] = self._cache.scores(entries)
             self._is_sound = True
         return scores

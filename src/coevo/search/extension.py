@@ -74,11 +74,13 @@ def _is_open(
     inside = np.zeros((len(rows), problem.n_variables), dtype=np.bool_)
     for r, (_, parents) in enumerate(rows):
         inside[r, list(parents)] = True
+    is_open: NDArray[np.bool_] = rules.allowed.T[child] & ~inside
+    is_open &= (sizes < rules.max_parents)[:, None]
+    if problem.scorer.weights:  # which the ceiling knows nothing of
+        return is_open
     arities = dataset.arities.astype(np.float64)
     q = np.where(inside, arities, 1.0).prod(axis=1)[:, None] * arities
     ceiling = problem.scorer.scoring.ceiling(dataset.n_rows, q, arities[child][:, None])
-    has_room = (sizes < rules.max_parents)[:, None]
-    is_open: NDArray[np.bool_] = rules.allowed.T[child] & ~inside & has_room
     return is_open & (ceiling > scores[:, None])
 
 

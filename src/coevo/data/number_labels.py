@@ -1,0 +1,101 @@
+"""Labels that are numbers: read from text, or made from numbers only when they are shown.
+
+A column of measurements may have a label for each row; as text they would take far more
+memory than the table itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["MISSING_LABELS", "NumberLabels", "first_decimal", "numbers_of"]
+
+# Text that stands for a missing cell, unless it is a declared state of its column.
+# Spaces around it do not count: many published tables write ", ?".
+MISSING_LABELS = frozenset({"", "NA", "NaN", "nan", "null", "NULL", "?"})
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_ENDLESS = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+_WHOLE = re.compile(r"[+-]?\d+")
+
+
+class NumberLabels(Sequence[str | None]):
+    """The texts of numbers, each made when it is asked for; the last may be NaN, as None.
+
+    >>> list(NumberLabels(np.array([0.5, 2.0, np.nan])))
+    ['0.5', '2.0', None]
+    """
+
+    def __init__(self, numbers: NDArray[np.floating]) -> None:
+        self.numbers = numbers
+
+    @property
+    def missing(self) -> list[int]:
+        """The codes of missing cells."""
+        return np.flatnonzero(np.isnan(self.numbers)).tolist()
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, code: int) -> str | None: ...
+
+    @overload
+    def __getitem__(self, code: slice) -> list[str | None]: ...
+
+    def __getitem__(self, code: int | slice) -> str | list[str | None] | None:
+        if isinstance(code, slice):
+            return [_text(number) for number in self.numbers[code]]
+        return _text(self.numbers[code])
+
+    def __iter__(self) -> Iterator[str | None]:
+        return iter(self[:])
+
+
+def numbers_of(labels: Sequence[str | None]) -> NDArray[np.float64] | None:
+    """Return the number of each label, NaN where it is missing, or None if one is text.
+
+    >>> numbers_of(["3", " -.5", "1e3", "NA"]).tolist()
+    [3.0, -0.5, 1000.0, nan]
+    >>> numbers_of(["3", "high"]) is None
+    True
+    """
+    if isinstance(labels, NumberLabels):
+        return labels.numbers.astype(np.float64)
+    numbers = np.empty(len(labels))
+    for code, label in enumerate(labels):
+        text = (label or "").strip()
+        if _NUMBER.fullmatch(text) or _ENDLESS.fullmatch(text):
+            numbers[code] = float(text)
+        elif text in MISSING_LABELS:
+            numbers[code] = math.nan
+        else:
+            return None
+    return numbers
+
+
+def first_decimal(labels: Sequence[str | None]) -> int | None:
+    """Return the code of the first decimal number, if all labels are numbers.
+
+    >>> first_decimal(["3", "NA", "2.5"]), first_decimal(["3", "2.5", "high"])
+    (2, None)
+    """
+    first = None
+    for code, label in enumerate(labels):
+        text = (label or "").strip()
+        if _WHOLE.fullmatch(text) or text in MISSING_LABELS:
+            continue
+        if not _NUMBER.fullmatch(text):
+            return None
+        first = code if first is None else first
+    return first
+
+
+def _text(number: np.floating) -> str | None:
+    return None if np.isnan(number) else str(number)

@@ -1,0 +1,212 @@
+"""What each column of a table becomes: states as they are, or numbers cut into bins.
+
+Readers find labels; here it is decided which of them are numbers to be cut. Unless a caller
+says otherwise, a column of numbers keeps its values as states where they are few: up to 20
+whole numbers, or up to 10 decimal numbers that occur five times on average. Other columns
+of numbers are measurements, except whole numbers of which each occurs once: those look like
+identifiers, and are refused as such later on. Text and declared states stay as they are; a
+column whose declared states are the bins of an earlier model is put into those bins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.data.binning import BINNINGS
+from coevo.data.column_types import Binning, ColumnNote, ColumnType
+from coevo.data.columns import IDENTIFIER_ABOVE, Column
+from coevo.data.cuts import Cuts, number_text
+from coevo.data.mdl import Coded, Measured, coarse, mdl
+from coevo.data.number_labels import numbers_of
+from coevo.data.request import Request, leave_out
+from coevo.data.variable import natural_order
+from coevo.errors import DataError
+
+__all__ = ["settle"]
+
+FEW_WHOLE = 20  # different whole numbers that are states rather than measurements
+FEW_DECIMAL = 10  # the same for decimal numbers, if each occurs
+ROWS_A_STATE = 5  # so often on average
+
+Numbers = NDArray[np.float64]  # (n_labels,), the number of each label
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """A column, and what is decided about it; where `binning` is set, its cuts are open."""
+
+    column: Column
+    holds: str = ""
+    cuts: Cuts | None = None
+    numbers: Numbers | None = None
+    binning: Binning | None = None
+
+    def cut(self, cuts: Cuts) -> _Decided:
+        """Return the column in bins."""
+        assert self.numbers is not None
+        bins = cuts.apply(np.nan_to_num(self.numbers))[self.column.codes]  # unseen ones are NaN
+        states = list(cuts.states)
+        column = Column(self.column.name, states, bins, tuple(states))
+        return replace(self, column=column, cuts=cuts)
+
+    def note(self) -> ColumnNote:
+        """Return what was decided, for people."""
+        column = self.column
+        seen = [str(column.labels[code]) for code in np.flatnonzero(column.counts).tolist()]
+        states = column.declared or natural_order(seen)
+        kind = "categorical" if self.cuts is None else "continuous"
+        method = None if self.binning is None else self.binning.method
+        return ColumnNote(column.name, kind, states, self.holds, self.cuts, method)
+
+
+def settle(
+    columns: Sequence[Column], request: Request
+) -> tuple[list[Column], tuple[ColumnNote, ...]]:
+    """Return the columns as states, and notes on them; no cell may be missing.
+
+    The notes on columns that were left out come last.
+    """
+    decided = [_decide(column, request) for column in columns]
+    cuts = _chosen_cuts(decided)
+    settled = [one.cut(cuts[i]) if i in cuts else one for i, one in enumerate(decided)]
+    ignored = [ColumnNote(name, "ignore") for name in sorted(set(request.ignored))]
+    return [one.column for one in settled], (*(one.note() for one in settled), *ignored)
+
+
+def _decide(column: Column, request: Request) -> _Decided:
+    """Return what a column becomes, by what is said of it or else by what it holds."""
+    said = request.types.get(column.name)
+    if column.declared is not None and (said is None or said.kind != "continuous"):
+        return _in_declared_bins(column, column.declared)
+    if said is None and request.binning is None:
+        return _Decided(column)
+    numbers = numbers_of(column.labels)
+    if numbers is None:
+        return _text(column, said)
+    distinct = np.unique(numbers[column.counts > 0])
+    is_whole = bool((distinct == np.floor(distinct)).all())
+    holds = "whole numbers" if is_whole else "decimal numbers"
+    found = _Decided(column, holds, numbers=numbers)
+    if said is not None and said.kind == "continuous":
+        return _as_said(found, said, request.binning)
+    if said is not None or _are_states(column, len(distinct), is_whole):
+        return replace(found, column=_with_numbers_as_states(column, numbers, said is not None))
+    return replace(_finite(found), binning=request.binning)
+
+
+def _in_declared_bins(column: Column, declared: tuple[str, ...]) -> _Decided:
+    """Put numbers into the bins that the declared states name, if they name any."""
+    cuts = Cuts.from_states(declared)
+    found = _Decided(column, "declared states", cuts)
+    seen = column.labels[int(np.argmax(column.counts))]
+    if cuts is None or seen in declared:
+        return found
+    numbers = numbers_of(column.labels)
+    return found if numbers is None else replace(found, numbers=numbers).cut(cuts)
+
+
+def _text(column: Column, said: ColumnType | None) -> _Decided:
+    if said is not None and said.kind == "continuous":
+        code = next(c for c, label in enumerate(column.labels) if numbers_of([label]) is None)
+        raise DataError(
+            f"Column {column.name!r} holds {column.labels[code]!r}, first in row "
+            f"{column.first_row(code)}, which is not a number. Correct it, or leave the type "
+            "'continuous' away."
+        )
+    return _Decided(column if said is None else _declaring_its_own(column), "text")
+
+
+def _as_said(found: _Decided, said: ColumnType, binning: Binning | None) -> _Decided:
+    """Cut a column at the points that are given, or note how it is to be cut."""
+    if said.cuts is not None:
+        return found.cut(said.cuts)
+    if said.method is None and said.bins is None and binning is not None:
+        return replace(_finite(found), binning=binning)
+    own = Binning.of(said.method, said.bins, f"column {found.column.name!r}")
+    return replace(_finite(found), binning=own)
+
+
+def _are_states(column: Column, n_distinct: int, is_whole: bool) -> bool:
+    """Return whether numbers are to be kept as states, or refused as an identifier."""
+    n_rows = len(column.codes)
+    if is_whole:
+        is_identifier = column.decimal is None and n_distinct == n_rows > IDENTIFIER_ABOVE
+        return n_distinct <= FEW_WHOLE or is_identifier
+    often = n_distinct * ROWS_A_STATE <= n_rows
+    return n_distinct == 1 or (n_distinct <= FEW_DECIMAL and often)
+
+
+def _with_numbers_as_states(column: Column, numbers: Numbers, is_said: bool) -> Column:
+    """Return a column whose numbers are its states; ``0.5`` and ``.50`` are the same one."""
+    if column.decimal is None:
+        return _declaring_its_own(column) if is_said else column
+    texts = [str(label) for label in column.labels]
+    ranks = [
+        (number, text != number_text(number), len(text), text)
+        for number, text in zip(numbers.tolist(), texts, strict=True)
+    ]
+    states: list[str] = []
+    position = np.zeros(len(texts), dtype=np.int64)
+    last = None
+    for code in sorted(range(len(texts)), key=ranks.__getitem__):
+        if numbers[code] != last:
+            states.append(texts[code])
+            last = numbers[code]
+        position[code] = len(states) - 1
+    return Column(column.name, states, position[column.codes], tuple(states))
+
+
+def _declaring_its_own(column: Column) -> Column:
+    """Return a column whose labels are declared to be its states, whatever they look like."""
+    return replace(column, declared=natural_order(str(label) for label in column.labels))
+
+
+def _finite(found: _Decided) -> _Decided:
+    """Refuse numbers without an end, which no cut point can be found for."""
+    assert found.numbers is not None
+    endless = np.flatnonzero(np.isinf(found.numbers) & (found.column.counts > 0))
+    if not len(endless):
+        return found
+    name, code = found.column.name, int(endless[0])
+    raise DataError(
+        f"Column {name!r} holds {found.column.labels[code]!r}, first in row "
+        f"{found.column.first_row(code)}, for which no bins can be found. Correct it, give the "
+        f"cut points of the column with types= (--types), or leave it out ({leave_out(name)})."
+    )
+
+
+def _chosen_cuts(decided: Sequence[_Decided]) -> dict[int, Cuts]:
+    """Return the cuts of the columns that are still to be cut, by their place."""
+    measured: dict[int, Measured] = {}
+    coded: list[Coded] = []
+    by_mdl: list[int] = []
+    for i, one in enumerate(decided):
+        if one.binning is None:
+            coded.append(Coded(one.column.name, one.column.codes, len(one.column.labels)))
+            continue
+        measured[i] = _measured(one)
+        if one.binning.method == "mdl":
+            by_mdl.append(i)
+        else:
+            coded.append(coarse(measured[i]))
+    most = [one.binning.bins for one in decided if one.binning and one.binning.method == "mdl"]
+    cuts = dict(zip(by_mdl, mdl([measured[i] for i in by_mdl], coded, most), strict=True))
+    for i, column in measured.items():
+        binning = decided[i].binning
+        if binning is not None and i not in cuts:
+            cuts[i] = BINNINGS[binning.method](column.values, column.counts, binning.bins)
+    return cuts
+
+
+def _measured(one: _Decided) -> Measured:
+    """Return the distinct numbers of a column, and which of them each row shows."""
+    assert one.numbers is not None
+    seen = one.column.counts > 0
+    values, places = np.unique(one.numbers[seen], return_inverse=True)
+    place_of = np.zeros(len(one.numbers), dtype=np.intp)
+    place_of[seen] = places
+    return Measured(one.column.name, values, place_of[one.column.codes])

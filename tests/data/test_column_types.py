@@ -1,0 +1,382 @@
+"""What columns are taken for, in every kind of table, and how numbers are cut."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from coevo.data import Cuts, Variable, read_columns, read_data, read_types, write_data
+from coevo.data.column_types import ColumnNote
+from coevo.errors import CoevoError, DataError, FormatError, ParameterError
+from coevo.graph import DAG
+from coevo.network import fit
+from refusals import refusal
+
+N = 300
+
+
+def mixed_table(seed, n=N):
+    """Return columns of all kinds, of which some depend on each other."""
+    rng = np.random.default_rng(seed)
+    dose = rng.choice([0.5, 1.0, 2.5], n)
+    weight = 70 + 12 * rng.normal(size=n) + 10 * dose
+    return {
+        "city": rng.choice(["Bern", "Genf", "Chur"], n).tolist(),
+        "code": rng.integers(0, 7, n).tolist(),
+        "age": rng.integers(0, 90, n).tolist(),
+        "dose": dose.tolist(),
+        "weight": weight.tolist(),
+        "zeros": np.where(rng.random(n) < 0.7, 0, rng.exponential(size=n)).tolist(),
+        "sick": np.where(weight + rng.normal(size=n) > 85, "yes", "no").tolist(),
+    }
+
+
+@pytest.fixture
+def table(seed):
+    return mixed_table(seed)
+
+
+def kinds(notes):
+    return {note.name: (note.type, note.holds) for note in notes}
+
+
+KINDS = {
+    "city": ("categorical", "text"),
+    "code": ("categorical", "whole numbers"),
+    "age": ("continuous", "whole numbers"),
+    "dose": ("categorical", "decimal numbers"),
+    "weight": ("continuous", "decimal numbers"),
+    "zeros": ("continuous", "decimal numbers"),
+    "sick": ("categorical", "text"),
+}
+
+
+@pytest.mark.parametrize("method", ["mdl", "quantile", "uniform", "kmeans"])
+def test_all_sources_are_read_alike(table, method, tmp_path):
+    frame = pd.DataFrame(table)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    pl.DataFrame(table).write_csv(tmp_path / "p.csv")
+    sources = [
+        tmp_path / "t.csv", tmp_path / "t.parquet", frame, pl.DataFrame(table),
+        frame.astype(object), frame.astype({"weight": str}),
+    ]  # fmt: skip
+    found = [read_columns(source, discretise=method) for source in sources]
+    assert {dataset.content_hash for dataset, _ in found} == {found[0][0].content_hash}
+    for _, notes in found:
+        assert notes == found[0][1]
+    assert kinds(found[0][1]) == KINDS
+    for note in found[0][1]:
+        assert (note.cuts is None) == (note.type == "categorical")
+        assert (note.method == method) == (note.type == "continuous")
+
+
+@pytest.mark.parametrize("method", ["mdl", "quantile", "uniform", "kmeans"])
+def test_no_order_of_rows_or_columns_changes_a_cut(table, method, seed):
+    frame = pd.DataFrame(table)
+    moved = frame.sample(frac=1, random_state=seed)[frame.columns[::-1]]
+    first, notes = read_columns(frame, discretise=method)
+    second, again = read_columns(moved, discretise=method)
+    assert first == second
+    assert {n.name: n for n in notes} == {n.name: n for n in again}
+
+
+def test_bins_hold_what_their_names_say(table):
+    dataset, notes = read_columns(pd.DataFrame(table), discretise="quantile", bins=4)
+    for note in notes:
+        if note.cuts is None:
+            continue
+        variable = dataset.variables[dataset.position(note.name)]
+        codes = dataset.codes[dataset.position(note.name)]
+        expected = [note.states[k] for k in note.cuts.apply(table[note.name])]
+        assert [variable.states[code] for code in codes] == expected
+    weight = {n.name: n for n in notes}["weight"]
+    counts = np.bincount(weight.cuts.apply(table["weight"]))
+    assert counts.tolist() == [N // 4] * 4
+
+
+def test_a_table_without_numbers_is_the_same_with_and_without(tmp_path):
+    frame = pd.DataFrame(
+        {"a": ["x", "y", "x"] * 9, "b": [1, 2, 3] * 9, "c": [True, False, True] * 9}
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for source in (frame, tmp_path / "t.csv"):
+        plain, asked = read_data(source), read_data(source, discretise="mdl")
+        assert plain == asked
+        assert plain.source_variables == asked.source_variables
+
+
+def test_new_rows_go_into_the_bins_of_an_old_model(table, seed):
+    dataset = read_data(pd.DataFrame(table), discretise="mdl")
+    names = [v.name for v in dataset.source_variables]
+    network = fit(DAG(names, [("weight", "sick")]), dataset)
+    other = pd.DataFrame(mixed_table(seed + 1000))
+    held_out = read_data(other, states=network.variables)
+    assert held_out.variables == dataset.variables
+    again = read_data(pd.DataFrame(table), states=network.variables)
+    assert again == dataset
+    bins = next(v for v in network.variables if v.name == "weight").states
+    codes = Cuts.from_states(bins).apply(other["weight"])
+    column = held_out.codes[held_out.position("weight")]
+    states = held_out.variables[held_out.position("weight")].states
+    assert [states[c] for c in column] == [bins[c] for c in codes]
+
+
+def test_rows_that_are_written_in_bins_are_read_again(table, tmp_path):
+    dataset = read_data(pd.DataFrame(table), discretise="quantile")
+    write_data(dataset, tmp_path / "binned.csv")
+    again = read_data(tmp_path / "binned.csv", states=dataset.source_variables)
+    assert again == dataset
+    assert read_columns(tmp_path / "binned.csv", states=dataset.source_variables)[1] == tuple(
+        ColumnNote(v.name, "continuous" if (c := Cuts.from_states(v.states)) else "categorical",
+                   v.states, "declared states", c)
+        for v in dataset.source_variables
+    )  # fmt: skip
+
+
+def test_notes_read_a_table_again_in_the_same_way(table):
+    frame = pd.DataFrame(table)
+    dataset, notes = read_columns(frame, discretise="mdl", drop=["city"])
+    types = json.loads(json.dumps({note.name: note.as_dict() for note in notes}))
+    assert types["city"] == {"type": "ignore"}
+    assert read_data(frame, types=types) == dataset
+    half = read_data(frame.iloc[: N // 2], types=types)
+    assert half.variables == dataset.variables
+
+
+def test_types_say_what_a_column_is(table):
+    frame = pd.DataFrame(table)
+    types = {
+        "city": "ignore",
+        "code": [2, 4.5],
+        "age": "categorical",
+        "dose": "continuous",
+        "weight": {"type": "continuous", "bins": 2, "method": "uniform"},
+        "zeros": Cuts((0.25,)),
+    }
+    dataset, notes = read_columns(frame, types=types)
+    found = {note.name: note for note in notes}
+    assert "city" not in dataset.names
+    assert found["city"].type == "ignore"
+    assert found["code"].cuts == Cuts((2, 4.5))
+    assert found["age"].type == "categorical"
+    assert len(found["age"].states) == frame["age"].nunique()
+    assert found["dose"].method == "mdl"
+    assert (found["weight"].method, len(found["weight"].states)) == ("uniform", 2)
+    assert found["zeros"].states == ("below_0.25", "from_0.25")
+    assert found["sick"].holds == ""
+
+
+def test_categorical_lets_decimals_and_identifiers_in():
+    frame = pd.DataFrame({"id": range(30), "x": [i + 0.5 for i in range(30)], "y": ["a", "b"] * 15})
+    dataset, notes = read_columns(frame, types={"id": "categorical", "x": "categorical"})
+    assert dataset.arities.tolist() == [30, 30, 2]
+    assert notes[1].states[:2] == ("0.5", "1.5")
+    assert notes[1].states[-1] == "29.5"
+
+
+def test_texts_of_the_same_number_are_one_state(tmp_path):
+    cells = ["0.5", ".50", "2", "2.0", "10.25"] * 8
+    (tmp_path / "t.csv").write_text(
+        "x,y\n" + "".join(f"{c},{i % 2}\n" for i, c in enumerate(cells))
+    )
+    dataset = read_data(tmp_path / "t.csv", discretise="mdl")
+    assert dataset.source_variables[0] == Variable("x", ("0.5", "2", "10.25"))
+
+
+def test_few_decimals_in_few_rows_are_measurements():
+    frame = pd.DataFrame({"x": [0.5, 1.5, 2.5, 3.5], "y": ["a", "b", "a", "b"]})
+    dataset = read_data(frame, discretise="quantile", bins=2)
+    assert dataset.source_variables[0].states == ("below_2", "from_2")
+
+
+@pytest.mark.filterwarnings("ignore:Column 'x' is")
+def test_a_constant_column():
+    frame = pd.DataFrame({"x": [1.5] * 9, "y": ["a", "b", "c"] * 3})
+    assert read_data(frame, discretise="mdl").source_variables[0].states == ("1.5",)
+    for method in ("mdl", "quantile", "uniform", "kmeans"):
+        found = read_data(frame, types={"x": "continuous"}, discretise=method)
+        assert found.source_variables[0].states == ("any",)
+    assert read_data(frame, states=found.source_variables) == found
+
+
+def test_more_numbers_than_labels(tmp_path):
+    values = np.random.default_rng(0).permutation(70_000) / 8
+    lines = "".join(f"{v:.3f},{i % 3}\n" for i, v in enumerate(values))
+    (tmp_path / "t.csv").write_text("x,y\n" + lines)
+    dataset, (note, _) = read_columns(tmp_path / "t.csv", discretise="quantile", bins=2)
+    assert note.states == ("below_4375", "from_4375")
+    frame = pd.DataFrame({"x": values, "y": np.arange(70_000) % 3})
+    assert read_data(frame, discretise="quantile", bins=2) == dataset
+    assert read_data(tmp_path / "t.csv", states={"x": note.states}) == dataset
+    (tmp_path / "t.csv").write_text("x,y\n" + lines + "high,1\n")
+    assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == (
+        "Column 'x' has more than 65,535 states, the most that coevo takes. Group its values, "
+        "or leave it out (drop=['x'], or --drop x)."
+    )
+    (tmp_path / "t.csv").write_text("x,y\n" + lines + "NA,1\n")
+    assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == (
+        "Column 'x' has 1 missing value, in row 70,001. Drop or fill it."
+    )
+
+
+def test_whole_numbers_that_are_all_different_are_identifiers():
+    frame = pd.DataFrame({"x": range(100, 130), "y": ["a", "b"] * 15})
+    assert refusal(DataError, read_data, frame, discretise="mdl").startswith(
+        "Column 'x' has a different value in each of its 30 rows, so it looks like an identifier."
+    )
+    found = read_data(frame, discretise="mdl", types={"x": "continuous"})
+    assert found.source_variables[0].states == ("below_115", "from_115")
+
+
+@pytest.mark.parametrize("endless", ["inf", "-Infinity"])
+def test_numbers_without_an_end(endless, tmp_path):
+    rows = "".join(f"{i}.5,{i % 2}\n" for i in range(20))
+    (tmp_path / "t.csv").write_text(f"x,y\n{rows}{endless},1\n")
+    message = (
+        f"Column 'x' holds {endless!r}, first in row 21, for which no bins can be found. Correct "
+        "it, give the cut points of the column with types= (--types), or leave it out "
+        "(drop=['x'], or --drop x)."
+    )
+    assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == message
+    found = read_data(tmp_path / "t.csv", discretise="mdl", types={"x": [10]})
+    assert found.source_variables[0].states == ("below_10", "from_10")
+
+
+FRAME = pd.DataFrame({"age": [1.5, 2.5, 3.5], "sex": ["f", "m", "f"]})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"discretise": "quantil"},
+            "'discretise' of read_data must be one of 'kmeans', 'mdl', 'quantile', 'uniform'; got "
+            "'quantil'. Did you mean 'quantile'?",
+        ),
+        ({"bins": 1}, "'bins' of read_data must be an int >= 2; got 1."),
+        ({"bins": 2.0}, "'bins' of read_data must be an int >= 2; got 2.0."),
+        (
+            {"types": ["age"]},
+            "'types' of read_data must be a mapping of column to its type; got ['age'].",
+        ),
+        (
+            {"types": {"agee": "continuous"}},
+            "'types' names 'agee', which is not a column of the table. Did you mean 'age'?",
+        ),
+        (
+            {"types": {"age": "continous"}},
+            "The type of column 'age' must be one of 'categorical', 'continuous', 'ignore', or a "
+            "list of cut points; got 'continous'. Did you mean 'continuous'?",
+        ),
+        (
+            {"types": {"age": 3}},
+            "The type of column 'age' must be one of 'categorical', 'continuous', 'ignore', or a "
+            "list of cut points; got 3.",
+        ),
+        (
+            {"types": {"age": {"type": "continuous", "bin": 3}}},
+            "The type of column 'age' has no 'bin'. Did you mean 'bins'?",
+        ),
+        (
+            {"types": {"age": {"bins": "3"}}},
+            "'bins' of column 'age' must be an int >= 2; got '3'.",
+        ),
+        (
+            {"types": {"age": [2, 1]}},
+            "Column 'age': Cut points must be finite numbers in ascending order; got [2, 1].",
+        ),
+        (
+            {"types": {"age": {"cuts": 3}}},
+            "The cuts of column 'age' must be a list of numbers; got 3.",
+        ),
+        (
+            {"types": {"sex": "continuous"}},
+            "Column 'sex' holds 'f', first in row 1, which is not a number. Correct it, or leave "
+            "the type 'continuous' away.",
+        ),
+        (
+            {"types": {"age": "continuous"}, "states": {"age": ["1"]}},
+            "Column 'age' has declared states and the type 'continuous'. Give one of the two.",
+        ),
+        (
+            {"types": {"age": "ignore"}},
+            "The table has one column left after dropping, 'sex'. A network needs at least two.",
+        ),
+    ],
+)
+def test_refusals(options, message):
+    assert refusal(CoevoError, read_data, FRAME, **options) == message
+
+
+def test_a_dataset_is_already_read(table):
+    dataset = read_data(pd.DataFrame(table), discretise="mdl")
+    assert read_data(dataset) is dataset
+    assert refusal(ParameterError, read_data, dataset, bins=3) == (
+        "'states', 'drop', 'names', 'types', 'discretise' and 'bins' of read_data are for tables; "
+        "a Dataset is already read. Give them where it is made."
+    )
+
+
+# -- the file of types
+
+
+@pytest.fixture
+def types_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(text, name="types.csv"):
+        (tmp_path / name).write_text(text)
+        return name
+
+    return write
+
+
+def test_types_from_files(types_file):
+    wanted = {
+        "age": {"type": "continuous", "cuts": [18.0, 65.0]},
+        "id": {"type": "ignore"},
+        "x": {"type": "continuous", "bins": 3, "method": "kmeans"},
+    }
+    text = (
+        "column,type,cuts,bins,method\nage,continuous,18 65\n\n id , ignore\nx,continuous,,3,kmeans"
+    )
+    assert read_types(types_file(text)) == wanted
+    assert read_types(types_file(json.dumps(wanted), "types.json")) == wanted
+    run = {"data_hash": "0", "score": 1, "columns": wanted}
+    assert read_types(types_file(json.dumps(run), "run.json")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "",
+            "'types.csv' has no column 'column'. Its first line must be "
+            "column,type,cuts,bins,method, or the start of it.",
+        ),
+        ("column,typ\n", "'types.csv' has no column 'type'. Its first line must be "
+         "column,type,cuts,bins,method, or the start of it."),
+        ("column,type,cut\n", "'types.csv', line 1: there is no column 'cut'. "
+         "Did you mean 'cuts'?"),
+        ("column,type\na,ignore\na,ignore\n", "'types.csv', line 3: 'a' is there twice."),
+        ("column,type\na,b,c\n", "'types.csv', line 2: 3 cells, and the header has 2. Put quotes "
+         "around a name that holds a comma."),
+        ("column,type,cuts\na,continuous,1 b\n",
+         "'types.csv', line 2: could not convert string to float: 'b'."),
+        ("[1]", "'types.csv' must hold an object with a type for each column."),
+        ('{"a": 1, "a": 2}', "'types.csv' has 'a' twice. Remove one of them."),
+        ('{"a": ', "'types.csv' is not JSON: Expecting value: line 1 column 7 (char 6)."),
+    ],
+)  # fmt: skip
+def test_malformed_files_of_types(text, message, types_file):
+    assert refusal(FormatError, read_types, types_file(text)) == message
+
+
+def test_a_file_that_is_not_utf8(tmp_path):
+    (tmp_path / "t.csv").write_bytes("größe,type".encode("latin-1"))
+    assert refusal(FormatError, read_types, tmp_path / "t.csv") == (
+        f"{str(tmp_path / 't.csv')!r} is not UTF-8 text. Save it as UTF-8."
+    )

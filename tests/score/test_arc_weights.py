@@ -1,0 +1,90 @@
+"""Weights of arcs are added to every score that has them, and to no other."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from coevo.errors import GraphError, ParameterError
+from coevo.graph import DAG
+from coevo.score import FamilyBatch, FamilyScorer
+from coevo.search import K2, Budget, run_search
+from problems import random_table
+from refusals import refusal
+
+ORDER = tuple(f"v00{i}" for i in range(5))
+
+
+@pytest.fixture
+def dataset(seed):
+    return random_table(seed, n_variables=5)
+
+
+def random_weights(names, seed):
+    rng = np.random.default_rng([seed, 17])
+    arcs = list(itertools.permutations(names, 2))
+    chosen = [arcs[i] for i in rng.permutation(len(arcs))[:8]]
+    return {arc: float(weight) for arc, weight in zip(chosen, rng.normal(size=8), strict=True)}
+
+
+def test_the_weights_of_the_parents_are_added(dataset, seed):
+    names = dataset.names
+    weights = random_weights(names, seed)
+    plain, weighted = FamilyScorer(dataset, "bic"), FamilyScorer(dataset, "bic", weights=weights)
+    families = [
+        (child, parents)
+        for child in range(5)
+        for size in range(4)
+        for parents in itertools.combinations([v for v in range(5) if v != child], size)
+    ]
+    batch = FamilyBatch.from_pairs(families)
+    extra = [
+        math.fsum(weights.get((names[p], names[child]), 0.0) for p in parents)
+        for child, parents in families
+    ]
+    for _ in range(2):  # computed, and remembered
+        found = weighted.local_scores(batch)
+        assert found == pytest.approx(plain.local_scores(batch) + extra, abs=1e-9)
+    dag = DAG(names, [(names[0], names[1]), (names[2], names[1])])
+    expected = plain.score(dag) + sum(weights.get(arc, 0.0) for arc in dag.arcs)
+    assert weighted.score(dag) == pytest.approx(expected)
+    assert weighted.weights == weights
+    assert plain.weights == {}
+    assert len(weighted.local_scores(FamilyBatch.from_pairs([]))) == 0
+
+
+def test_no_weights_cost_nothing(dataset):
+    batch = FamilyBatch.from_pairs([(0, (1, 2)), (3, ())])
+    found = [FamilyScorer(dataset, weights=w).local_scores(batch).tolist() for w in (None, {})]
+    assert found[0] == found[1] == FamilyScorer(dataset).local_scores(batch).tolist()
+
+
+@pytest.mark.parametrize("method", ["ccma", "hill_climb", K2(order=ORDER)])
+def test_a_search_follows_the_weights(dataset, method):
+    a, b = dataset.names[:2]
+    budget = Budget(max_generations=20)
+    for weight, expected in ((1e4, True), (-1e4, False)):
+        weights = {(a, b): weight, (b, a): -1e4}
+        scorer = FamilyScorer(dataset, "bdeu", weights=weights)
+        result = run_search(method, scorer, budget=budget, random_state=1)
+        assert ((a, b) in result.dag.arcs) == expected
+        assert (b, a) not in result.dag.arcs
+
+
+def test_refusals(dataset):
+    a, b = dataset.names[:2]
+    arc = f"{a!r} -> {b!r}"
+    assert refusal(ParameterError, FamilyScorer, dataset, weights={(a, b): math.nan}) == (
+        f"The weight of {arc} must be a number; got nan."
+    )
+    assert refusal(GraphError, FamilyScorer, dataset, weights={(a, a): 1}) == (
+        f"{a!r} -> {a!r} has a weight, but leads back to its start."
+    )
+    assert refusal(GraphError, FamilyScorer, dataset, weights={(a, "zz"): 1}).startswith(
+        f"The weight of {a!r} -> 'zz' names 'zz', which is not a variable."
+    )
+    assert refusal(ParameterError, FamilyScorer, dataset, weights=[(a, b)]) == (
+        "'weights' of FamilyScorer must be a mapping of (parent, child) to a number; got "
+        f"[({a!r}, {b!r})]."
+    )

@@ -1,7 +1,7 @@
 """How often and how fast CCMA finds the best structure, beside the hill climbers.
 
 Rows are sampled from bundled networks. CCMA runs from several seeds, each with an empty
-cache, until it has found nothing better for 50 generations (or for `--max-time`). *Best* is
+cache, until it has found nothing better for 25 generations (or for `--max-time`). *Best* is
 the highest score that any run of any system found. The peers are pyAgrum's greedy hill
 climbing and pybnesian's, each maximising the same score (pybnesian has no K2: it gets
 BDeu then); their structures are scored by our scorer. Wall-clock seconds, one thread;
@@ -39,7 +39,7 @@ def measure(network: str, rows: int, score: str, options: argparse.Namespace) ->
     dataset = sample(source, rows, options.seed)
     scorer = FamilyScorer(dataset, score)
     run_search("ccma", scorer, budget=Budget(max_generations=6), random_state=0)  # loads kernels
-    budget = Budget(max_time=options.max_time, patience=50)
+    budget = Budget(max_time=options.max_time, patience=25)
     runs = [
         run_search("ccma", FamilyScorer(dataset, score), budget=budget, random_state=seed)
         for seed in range(options.seeds)

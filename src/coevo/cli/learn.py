@@ -96,7 +96,7 @@ def command(
 
     DATA is a CSV or Parquet file. Columns of numbers are cut into bins, unless they have few
     values. Scores are natural logarithms; higher is better. Without a limit ccma stops after
-    50 generations that found nothing better, ccga after 250 generations; the other methods
+    25 generations that found nothing better, ccga after 250 generations; the other methods
     end by themselves. Ctrl-C ends the search with the best network so far, and writes it.
 
     \b

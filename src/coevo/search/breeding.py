@@ -10,8 +10,10 @@ scored with every further variable. Where rows come from is what the mask specie
   one. A move that would pay if only the families on both sides of it were known as well as
   those of today is found from here;
 - *archive*: the best family of the child that was never extended, whatever the orders say;
-- *probe*: a single variable, the most promising first, or the response with a random
-  variable beside it (pairs that only work together are found from here);
+- *probe*: a single variable, the most promising first;
+- *beside*: an order's choice, or all of it but one, with one more variable that gains
+  nothing by itself, one after the other. Two parents that only work together are found from
+  here;
 - *cross*: the union of two rows of the mask population, or of one and a response.
 
 A row that was extended before would teach nothing, so that the next source is asked; only
@@ -37,7 +39,7 @@ __all__ = ["ELITE", "Parents", "RowBreeder", "breed_orders", "random_order"]
 Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
 ELITE = 0  # the mask that follows the best order
 VISITED = 1  # the mask that looks around the best order
-ROLES = ("response", "nearby", "nearby", "archive", "probe", "probe", "cross", "response")
+ROLES = ("response", "nearby", "nearby", "archive", "probe", "beside", "response", "cross")
 
 
 Parents = list[tuple[int, ...]]  # of each child, as an order has chosen them
@@ -191,11 +193,15 @@ class RowBreeder:
                     break
         return found
 
-    def _is_new(self, row: Row) -> bool:
-        """Return whether a row was never extended nor bred, and know it from now on."""
-        mark = self._as_child[row[0]]
+    def _mark(self, row: Row) -> int:
+        mark: int = self._as_child[row[0]]
         for parent in row[1]:
             mark ^= self._as_parent[parent]
+        return mark
+
+    def _is_new(self, row: Row) -> bool:
+        """Return whether a row was never extended nor bred, and know it from now on."""
+        mark = self._mark(row)
         if mark in self._known:
             return False
         self._known.add(mark)
@@ -219,15 +225,9 @@ class RowBreeder:
         order = 0 if mask == ELITE else int(rng.integers(len(self._choice)))
         response = self._archive.parents_of(int(self._choice[order, child]))
         if role == "nearby":
-            begin, end = self._archive.begin[child : child + 2]
-            asked = self._nearby[mask != VISITED]
-            for family in (begin + np.flatnonzero(asked[begin:end])).tolist():
-                asked[family] = False
-                yield set(self._archive.parents_of(family))
+            yield from self._nearby_of(child, mask)
         if role == "cross":
             yield self._crossed(child, response)
-        if role == "probe" and len(self._probes[child]) and rng.random() < 0.5:
-            yield {*response, self._promising(child)}
         if role in ("response", "cross"):
             yield set(response)
             for left_out in rng.permutation(len(response)):
@@ -235,13 +235,35 @@ class RowBreeder:
         if mask == ELITE or not len(self._probes[child]):
             return
         families, singles = self._left_of(child)
-        while families and role != "probe":
+        while families and role in ("archive", "cross"):
             yield set(self._archive.parents_of(families.pop()))
+        while singles and role != "beside":
+            yield {singles.pop()}
+        yield from self._beside(child, response)
         while singles:
             yield {singles.pop()}
         while families:
             yield set(self._archive.parents_of(families.pop()))
-        yield {*response, self._promising(child)}
+
+    def _nearby_of(self, child: int, mask: int) -> Iterator[set[int]]:
+        """Yield what a child would choose after one move of an order, the best first."""
+        begin, end = self._archive.begin[child : child + 2]
+        asked = self._nearby[mask != VISITED]
+        for family in (begin + np.flatnonzero(asked[begin:end])).tolist():
+            asked[family] = False
+            yield set(self._archive.parents_of(family))
+
+    def _beside(self, child: int, parents: tuple[int, ...]) -> Iterator[set[int]]:
+        """Yield parents, or all but one, with a further variable; the most promising first."""
+        if parents and self._rng.random() < 0.5:
+            left_out = int(self._rng.integers(len(parents)))
+            parents = parents[:left_out] + parents[left_out + 1 :]
+        if len(parents) >= self._rules.max_parents:
+            return
+        mark = self._mark((child, parents))
+        for other in self._probes[child].tolist():
+            if other not in parents and mark ^ self._as_parent[other] not in self._known:
+                yield {*parents, other}
 
     def _crossed(self, child: int, response: tuple[int, ...]) -> set[int]:
         """Return the union of two rows, without a few if it is much larger than both."""
@@ -254,8 +276,3 @@ class RowBreeder:
         if len(union) > limit:
             union = rng.choice(union, size=limit, replace=False).tolist()
         return set(union)
-
-    def _promising(self, child: int) -> int:
-        """Return a variable; those that gain much by themselves more often."""
-        others = self._probes[child]
-        return int(others[self._rng.integers(len(others), size=2).min()])

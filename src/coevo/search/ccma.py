@@ -49,8 +49,9 @@ __all__ = ["CCMA", "CCMAState"]
 
 FAMILIES_A_GENERATION = 1 << 16  # that are scored at most, so that steps stay short
 VARIABLES_A_GENERATION = 6000  # places that orders have, over all orders
-CLIMBED_A_GENERATION = 24_000  # places of all orders that climb, over all kicks
+CLIMBED_A_GENERATION = 18_000  # places of all orders that climb, over all kicks
 FEWEST_ORDERS = 4
+MOST_KICKS = 4
 BYTES_A_FAMILY = 48  # of the archive: a score, a place, up to eight parents
 
 
@@ -94,7 +95,7 @@ class CCMA(Method):
 
     name: ClassVar[str] = "ccma"
     state_type: ClassVar[type[SearchState]] = CCMAState
-    default_budget: ClassVar[Budget] = Budget(patience=50)
+    default_budget: ClassVar[Budget] = Budget(patience=25)
 
     orders: int = 20
     masks: int = 8
@@ -128,9 +129,8 @@ class CCMASearch(Search[CCMAState]):
         self._n = problem.n_variables
         affordable = max(FEWEST_ORDERS, VARIABLES_A_GENERATION // max(1, self._n))
         self.n_orders = min(method.orders, affordable)
-        self.n_children = max(self.n_orders, min(3 * self.n_orders, affordable - self.n_orders))
-        places = max(1, self._n * (self.n_orders + self.n_children))
-        self.n_kicks = max(1, CLIMBED_A_GENERATION // places - 1)
+        places = max(1, self._n * 2 * self.n_orders)  # of the orders and their children
+        self.n_kicks = min(MOST_KICKS, max(1, CLIMBED_A_GENERATION // places - 1))
         every = method.masks * self._n
         self._rows_a_generation = max(1, min(every, FAMILIES_A_GENERATION // max(1, self._n)))
 
@@ -224,7 +224,7 @@ class CCMASearch(Search[CCMAState]):
         if stalled and stalled % self._method.refill == 0:
             drawn = [rng.permutation(self._n) for _ in range(len(state.orders))]
             return np.concatenate([state.orders[:1], np.array(drawn, dtype=np.int64)])
-        bred = breed_orders(rng, state.orders, self._responses(state), self.n_children)
+        bred = breed_orders(rng, state.orders, self._responses(state), self.n_orders)
         return np.concatenate([state.orders, bred])
 
     def _improved(

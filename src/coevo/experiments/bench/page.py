@@ -28,7 +28,7 @@ _READING = """\
 - **One process a run**, on one thread, with Python's hash seed set to 0. The time begins
   when libraries and kernels are loaded and the data are handed over.
 - **Time-outs.** A peer that is not done after {seconds:g} s is killed and has no result. A method
-  of coevo holds its best network at every moment: it stops by itself (CCMA after 50
+  of coevo holds its best network at every moment: it stops by itself (CCMA after 25
   generations without a better network, CCGA after 250), or after the generation in which
   the {seconds:g} s are over.
 - **The same again.** The same seed gives the same data sets. A run that the clock stopped

@@ -31,10 +31,14 @@ $(VENV)/installed-dev: $(VENV)/installed
 	@$(PIP) --editable '.[dev]'
 	@touch $@
 
+$(VENV)/browser: $(VENV)/installed-dev
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/browser
+	@touch $@
+
 demo: $(VENV)/installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo
 
-test: $(VENV)/installed-dev
+test: $(VENV)/browser
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from coevo.io import Knowledge, read_bif, read_knowledge, write_bif, write_knowledge
     from coevo.network import BayesianNetwork, fit, sample
     from coevo.networks import load_network, network_names, open_network
-    from coevo.score import FamilyBatch, FamilyScorer
+    from coevo.report.page import Page, network_page, write_page
+    from coevo.score import FamilyBatch, FamilyScorer, arc_gains
     from coevo.search import CCGA, CCMA, K2, Budget, HillClimb, SearchResult, Tabu, run_search
 
 __version__ = "0.1.0"
@@ -55,14 +56,17 @@ _HOME = {
     "HillClimb": "search",
     "K2": "search",
     "Knowledge": "io",
+    "Page": "report.page",
     "SearchResult": "search",
     "Tabu": "search",
     "Variable": "data",
+    "arc_gains": "score",
     "audit": "data",
     "compare": "graph",
     "fit": "network",
     "load_network": "networks",
     "network_names": "networks",
+    "network_page": "report.page",
     "open_network": "networks",
     "read_bif": "io",
     "read_columns": "data",
@@ -74,6 +78,7 @@ _HOME = {
     "write_bif": "io",
     "write_data": "data",
     "write_knowledge": "io",
+    "write_page": "report.page",
 }
 
 __all__ = [
@@ -94,14 +99,17 @@ __all__ = [
     "FamilyScorer",
     "HillClimb",
     "Knowledge",
+    "Page",
     "SearchResult",
     "Tabu",
     "Variable",
+    "arc_gains",
     "audit",
     "compare",
     "fit",
     "load_network",
     "network_names",
+    "network_page",
     "open_network",
     "read_bif",
     "read_columns",
@@ -113,6 +121,7 @@ __all__ = [
     "write_bif",
     "write_data",
     "write_knowledge",
+    "write_page",
 ]
 
 

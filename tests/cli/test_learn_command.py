@@ -19,10 +19,11 @@ import coevo.score
 import coevo.search
 from coevo.data import read_data, write_data
 from coevo.errors import NetworkError
+from coevo.graph import CPDAG
 from coevo.io import read_bif
 from coevo.network import fit, sample
 from coevo.networks import load_network
-from coevo.score import FamilyScorer
+from coevo.score import FamilyScorer, arc_gains
 from coevo.search import METHODS, Budget, run_search
 from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c
 
@@ -45,7 +46,7 @@ KEYS = [
     "audit",
 ]
 N_ROWS = 2000
-FILES = ["history.jsonl", "model.bif", "run.json"]
+FILES = ["history.jsonl", "model.bif", "report.html", "run.json"]
 QUICK = ("--max-generations", 12)
 LIMITED = ("-m", "ccga", "-s", "k2", "-p", 2, "--seed", 7, *QUICK)  # enough to differ
 
@@ -131,6 +132,10 @@ def test_json_is_the_result_of_the_search(arguments, generations, reason, asia, 
     expected = run_search(arguments[1], scorer, budget=limits, random_state=7)
     assert arcs_of(found) == list(expected.dag.arcs)
     assert found["n_arcs"] == len(found["arcs"])
+    gains, compelled = arc_gains(scorer, expected.dag), CPDAG(expected.dag).arcs
+    for arc, pair in zip(found["arcs"], arcs_of(found), strict=True):
+        assert list(arc) == ["from", "to", "gain", "directed"]
+        assert (arc["gain"], arc["directed"]) == (gains[pair], pair in compelled)
     assert found["score"] == expected.score == FamilyScorer(asia, "k2").score(expected.dag)
     assert generations in (None, found["generations"])
     assert found["generations"] == expected.generations
@@ -160,6 +165,7 @@ def test_text(asia, answer, run):
         "wrote       run/model.bif",
         "wrote       run/run.json",
         "wrote       run/history.jsonl",
+        "wrote       run/report.html",
     ]
     without = run("learn", "asia.csv", "-m", "k2", "--ess", 2.5).out.splitlines()
     assert without[0].endswith("  (bdeu, ess 2.5; higher is better)")
@@ -212,6 +218,7 @@ def test_the_folder(method, asia, answer, folder, run):
         "model": "runs/first/model.bif",
         "run": "runs/first/run.json",
         "history": "runs/first/history.jsonl",
+        "report": "runs/first/report.html",
     }
     facts = check_folder(folder / "runs/first", found, asia)
     written = [*map(str, arguments), "-o", "runs/first", "--format", "json"]
@@ -472,8 +479,8 @@ def test_a_structure_without_tables_is_answered(asia, run, monkeypatch):
     code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run", "--format", "json")
     sentence = "Warning: model.bif is not written. The table of 'a' would be too large.\n"
     assert (code, err) == (0, sentence)
-    assert sorted(json.loads(out)["files"]) == ["history", "run"]
-    assert sorted(os.listdir("run")) == ["history.jsonl", "run.json"]
+    assert sorted(json.loads(out)["files"]) == ["history", "report", "run"]
+    assert sorted(os.listdir("run")) == ["history.jsonl", "report.html", "run.json"]
 
 
 def test_ctrl_c_in_a_terminal(asia, answer, folder):

@@ -14,6 +14,7 @@ from coevo.io import (
     json_line,
     make_run_folder,
     read_bif,
+    read_run,
     write_json,
     write_run,
 )
@@ -50,6 +51,16 @@ def test_three_files_that_read_back(here):
     lines = Path("a/b/history.jsonl").read_bytes().decode().splitlines(keepends=True)
     assert all(line.endswith("\n") for line in lines)
     assert [json.loads(line) for line in lines] == HISTORY
+
+
+def test_a_run_is_read_as_it_was_written(here):
+    network = load_network("asia")
+    write_run(Path("a"), network, FACTS, HISTORY)
+    run = read_run(Path("a"))
+    assert (run.network, run.facts, run.history) == (network, FACTS, HISTORY)
+    write_run(Path("a"), None, FACTS, [])
+    run = read_run(Path("a"))
+    assert (run.network, run.facts, run.history) == (None, FACTS, [])
 
 
 def test_the_same_bytes_each_time(here):

@@ -27,6 +27,7 @@ COMMANDS = {
     "networks": "List the published networks that come with coevo.",
     "paper": "Repeat the experiments of the 2011 paper.",
     "query": "Ask a network about variables, given the states of others.",
+    "report": "Write a page with a network and all that is known of it.",
     "sample": "Draw rows from a network.",
     "score": "Score a structure on a table.",
 }

@@ -22,7 +22,7 @@ from coevo.cli.common import (
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
-    from coevo.score import Score
+    from coevo.score import FamilyScorer, Score
     from coevo.search import HistoryRow, SearchResult
 
 __all__ = ["command"]
@@ -68,7 +68,7 @@ __all__ = ["command"]
     "-o",
     "--output",
     metavar="DIR",
-    help="Write model.bif, run.json and history.jsonl into this folder.",
+    help="Write model.bif, run.json, history.jsonl and report.html into this folder.",
 )
 @format_option
 def command(
@@ -133,14 +133,15 @@ def command(
             random_state=seed,
             callbacks=[_teller(say)],
         )
-        answer = _answer(result, dataset, scoring) | {
-            "columns": {note.name: note.as_dict() for note in notes},
-            "audit": [finding.as_dict() for finding in findings],
-        }
-        if known.weights:
-            answer["log_prior"] = sum(known.weights.get(arc, 0.0) for arc in result.dag.arcs)
-        if output is not None:
-            with gentle_interrupts():  # what was found is kept
+        with gentle_interrupts():  # what was found is kept
+            answer = _answer(result, dataset, scoring) | {
+                "columns": {note.name: note.as_dict() for note in notes},
+                "audit": [finding.as_dict() for finding in findings],
+            }
+            answer["arcs"] = _arcs(result, scorer)
+            if known.weights:
+                answer["log_prior"] = sum(known.weights.get(arc, 0.0) for arc in result.dag.arcs)
+            if output is not None:
                 answer["files"] = _write(Path(output), result, dataset, answer)
     if output_format == "json":
         answer_json(answer)
@@ -183,6 +184,18 @@ def _answer(result: SearchResult, dataset: Dataset, scoring: Score) -> dict[str,
     }
 
 
+def _arcs(result: SearchResult, scorer: FamilyScorer) -> list[dict[str, Any]]:
+    """Return each arc, what it gains, and whether data can direct it."""
+    from coevo.graph import CPDAG
+    from coevo.score import arc_gains
+
+    compelled = set(CPDAG(result.dag).arcs)
+    return [
+        {"from": arc[0], "to": arc[1], "gain": gain, "directed": arc in compelled}
+        for arc, gain in arc_gains(scorer, result.dag).items()
+    ]
+
+
 def _write(
     folder: Path, result: SearchResult, dataset: Dataset, answer: dict[str, Any]
 ) -> dict[str, str]:
@@ -194,6 +207,7 @@ def _write(
     from coevo.graph import DAG
     from coevo.io import write_run
     from coevo.network import fit
+    from coevo.report.page import run_page, write_page
 
     in_order = DAG([variable.name for variable in dataset.source_variables], result.dag.arcs)
     facts = {
@@ -209,7 +223,11 @@ def _write(
     except NetworkError as error:  # the structure is found all the same
         warnings.warn(f"model.bif is not written. {error}", CoevoWarning, stacklevel=2)
         network = None
-    return write_run(folder, network, facts, [row.as_dict() for row in result.history])
+    history = [row.as_dict() for row in result.history]
+    files = write_run(folder, network, facts, history)
+    files["report"] = str(folder / "report.html")
+    write_page(files["report"], run_page(facts, history, network))
+    return files
 
 
 def _print(answer: dict[str, Any], scoring: Score) -> None:

@@ -4,15 +4,18 @@ from coevo.io.bif_reader import parse_bif, read_bif
 from coevo.io.bif_writer import format_bif, write_bif
 from coevo.io.knowledge import Knowledge, open_knowledge, read_knowledge, write_knowledge
 from coevo.io.run_folder import (
+    Run,
     check_run_folder,
     json_line,
     make_run_folder,
+    read_run,
     write_json,
     write_run,
 )
 
 __all__ = [
     "Knowledge",
+    "Run",
     "check_run_folder",
     "format_bif",
     "json_line",
@@ -21,6 +24,7 @@ __all__ = [
     "parse_bif",
     "read_bif",
     "read_knowledge",
+    "read_run",
     "write_bif",
     "write_json",
     "write_knowledge",

@@ -1,4 +1,4 @@
-"""Numbers first, as plain records; then tables and pictures made from them."""
+"""Numbers first, as plain records; then tables, pictures and pages made from them."""
 
 from coevo.report.comparison import (
     LINE_LOOKS,

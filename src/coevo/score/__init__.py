@@ -2,6 +2,7 @@
 
 from coevo.score.cache import CacheStatistics
 from coevo.score.families import FamilyBatch
+from coevo.score.gains import arc_gains
 from coevo.score.scorer import FamilyScorer
 from coevo.score.scores import AIC, BIC, K2, SCORES, BDeu, BDs, LogLikelihood, Score, make_score
 
@@ -17,5 +18,6 @@ __all__ = [
     "FamilyScorer",
     "LogLikelihood",
     "Score",
+    "arc_gains",
     "make_score",
 ]

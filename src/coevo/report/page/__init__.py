@@ -1,0 +1,15 @@
+"""Pages: a network and what is known of it as one HTML file that opens anywhere."""
+
+from coevo.report.page.document import page_html, write_page
+from coevo.report.page.runs import network_page, run_page
+from coevo.report.page.value import ArcFacts, Page, Progress
+
+__all__ = [
+    "ArcFacts",
+    "Page",
+    "Progress",
+    "network_page",
+    "page_html",
+    "run_page",
+    "write_page",
+]

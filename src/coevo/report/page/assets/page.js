@@ -1,0 +1,401 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const byId = (id) => document.getElementById(id);
+  const svg = byId("graph"), world = byId("world"), stage = byId("stage"), panel = byId("panel");
+  const tip = byId("tip"), search = byId("search"), found = byId("found");
+  const nodes = data.names.map((_, i) => byId("n" + i));
+  const paths = data.arcs.map((_, i) => byId("a" + i));
+  const [PARENT, CHILD, GAIN, STRENGTH, DIRECTED, KIND] = [0, 1, 2, 3, 4, 5];
+  const own = data.arcs.map((arc, i) => i).filter((i) => data.arcs[i][KIND] !== "missing");
+  const into = data.names.map(() => []), outOf = data.names.map(() => []);
+  for (const i of own) {
+    into[data.arcs[i][CHILD]].push(i);
+    outOf[data.arcs[i][PARENT]].push(i);
+  }
+  const touching = data.names.map(() => []);
+  data.arcs.forEach((arc, i) => { touching[arc[PARENT]].push(i); touching[arc[CHILD]].push(i); });
+  const parentsOf = (n) => into[n].map((i) => data.arcs[i][PARENT]);
+  const childrenOf = (n) => outOf[n].map((i) => data.arcs[i][CHILD]);
+
+  function blanketOf(n) {
+    const all = new Set([...parentsOf(n), ...childrenOf(n)]);
+    for (const child of childrenOf(n)) parentsOf(child).forEach((p) => all.add(p));
+    all.delete(n);
+    return [...all].sort((a, b) => a - b);
+  }
+
+  function make(tag, text, attributes = {}) {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  }
+
+  // -- where the picture is looked at: user units, scaled and moved
+
+  const view = { x: 0, y: 0, k: 1 };
+  const box = svg.viewBox.baseVal;
+
+  function show() {
+    world.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.k})`;
+    const pixels = pixelsAUnit() * view.k;
+    svg.classList.toggle("far", pixels < 0.25);
+    svg.style.setProperty("--scale", String(pixels)); // lines stay visible from far away
+  }
+  const pixelsAUnit = () => Math.min(svg.clientWidth / box.width, svg.clientHeight / box.height);
+
+  function toUser(event) {
+    const matrix = svg.getScreenCTM().inverse();
+    return new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix);
+  }
+  function zoom(factor, at = { x: box.x + box.width / 2, y: box.y + box.height / 2 }) {
+    const most = Math.max(4, 3 / pixelsAUnit());
+    const k = Math.min(most, Math.max(0.5, view.k * factor));
+    view.x = at.x - (at.x - view.x) * (k / view.k);
+    view.y = at.y - (at.y - view.y) * (k / view.k);
+    view.k = k;
+    show();
+  }
+  function fit() { Object.assign(view, { x: 0, y: 0, k: 1 }); show(); }
+  function pan(dx, dy) { view.x += dx; view.y += dy; show(); }
+  function centre(n) {
+    const readable = 1 / pixelsAUnit();
+    view.k = Math.max(view.k, Math.min(readable, 40));
+    const [x, y] = data.boxes[n];
+    view.x = box.x + box.width / 2 - x * view.k;
+    view.y = box.y + box.height / 2 - y * view.k;
+    show();
+  }
+
+  svg.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const unit = event.deltaMode === 1 ? 16 : 1;
+    zoom(Math.exp(-event.deltaY * unit * (event.ctrlKey ? 0.01 : 0.0018)), toUser(event));
+  }, { passive: false });
+
+  const pointers = new Map();
+  let moved = false;
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    pointers.set(event.pointerId, toUser(event));
+    moved = false;
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (!pointers.has(event.pointerId)) return;
+    const before = pointers.get(event.pointerId), now = toUser(event);
+    const far = Math.hypot(now.x - before.x, now.y - before.y) * pixelsAUnit();
+    if (!moved && far < 4) return;
+    if (!moved) { moved = true; svg.setPointerCapture(event.pointerId); svg.classList.add("moving"); }
+    if (pointers.size === 2) {
+      const other = [...pointers].find(([id]) => id !== event.pointerId)[1];
+      const ratio = Math.hypot(now.x - other.x, now.y - other.y) /
+        Math.max(1e-6, Math.hypot(before.x - other.x, before.y - other.y));
+      zoom(ratio, other);
+    } else {
+      pan(now.x - before.x, now.y - before.y);
+    }
+    pointers.set(event.pointerId, now);
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    svg.addEventListener(end, (event) => {
+      pointers.delete(event.pointerId);
+      if (!pointers.size) svg.classList.remove("moving");
+    });
+  }
+  byId("zoom-in").addEventListener("click", () => zoom(1.4));
+  byId("zoom-out").addEventListener("click", () => zoom(1 / 1.4));
+  byId("zoom-fit").addEventListener("click", fit);
+  window.addEventListener("resize", show);
+
+  // -- what is chosen
+
+  let chosen = null;
+  const numberOf = (target) => {
+    const node = target.closest && target.closest(".node");
+    return node ? Number(node.id.slice(1)) : null;
+  };
+
+  function light(n) {
+    for (const lit of svg.querySelectorAll(".hot, .blanket")) lit.classList.remove("hot", "blanket");
+    svg.classList.toggle("focus", n !== null);
+    if (n === null) return;
+    nodes[n].classList.add("hot");
+    for (const i of touching[n]) {
+      paths[i].classList.add("hot");
+      nodes[data.arcs[i][PARENT]].classList.add("hot");
+      nodes[data.arcs[i][CHILD]].classList.add("hot");
+    }
+    for (const other of blanketOf(n)) {
+      if (!nodes[other].classList.contains("hot")) nodes[other].classList.add("hot", "blanket");
+    }
+  }
+  function choose(n, { move = false } = {}) {
+    if (chosen !== null) nodes[chosen].classList.remove("chosen");
+    for (const node of nodes) if (node.tabIndex === 0) node.tabIndex = -1;
+    chosen = n;
+    nodes[n === null ? 0 : n].tabIndex = 0;
+    const opens = n !== null && panel.hidden;
+    panel.hidden = n === null;
+    stage.classList.toggle("open", n !== null);
+    if (n !== null) { nodes[n].classList.add("chosen"); fill(n); }
+    light(n);
+    if (move && n !== null) centre(n); else if (opens) show();
+  }
+  svg.addEventListener("click", (event) => {
+    if (moved) { moved = false; return; }
+    choose(numberOf(event.target));
+  });
+  svg.addEventListener("pointerover", (event) => {
+    const n = numberOf(event.target);
+    const arc = event.target.closest(".arc");
+    if (n !== null) {
+      if (chosen === null) light(n);
+      tell(event, data.names[n]);
+    } else if (arc) {
+      tell(event, arcText(Number(arc.id.slice(1))));
+    }
+  });
+  svg.addEventListener("pointerout", () => { if (chosen === null) light(null); tip.hidden = true; });
+
+  function tell(event, text) {
+    tip.textContent = text;
+    tip.hidden = false;
+    tip.style.left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8) + "px";
+    tip.style.top = Math.min(event.clientY + 16, window.innerHeight - tip.offsetHeight - 8) + "px";
+  }
+  function arcText(i) {
+    const arc = data.arcs[i], parts = [`${data.names[arc[PARENT]]} \u2192 ${data.names[arc[CHILD]]}`];
+    const facts = factsOf(i);
+    if (facts) parts.push(facts);
+    if (!arc[DIRECTED]) parts.push("data cannot direct it");
+    return parts.join(", ");
+  }
+  const figure = (value, digits) => value.toLocaleString("en-US",
+    { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  function factsOf(i) {
+    const [, , gain, strength] = data.arcs[i];
+    const parts = [];
+    if (gain !== null) parts.push("gain " + figure(gain, 2));
+    if (strength !== null) parts.push("strength " + figure(strength, 3));
+    return parts.join(", ");
+  }
+
+  // -- the panel
+
+  const link = (n) => make("button", data.names[n], { type: "button", class: "name", "data-n": n });
+  function listed(title, arcs, end) {
+    const list = make("ul");
+    for (const i of arcs) {
+      const item = make("li");
+      const undirected = data.arcs[i][DIRECTED] ? "" : (factsOf(i) ? ", " : "") + "no direction in data";
+      item.append(link(data.arcs[i][end]), make("small", factsOf(i) + undirected));
+      list.append(item);
+    }
+    return [make("h3", `${title}: ${arcs.length}`), list];
+  }
+  function fill(n) {
+    const close = make("button", "Close", { type: "button", class: "close" });
+    close.addEventListener("click", () => { choose(null); svg.focus(); });
+    const parts = [close, make("h2", data.names[n])];
+    if (data.states) parts.push(make("p", `${data.states[n].length} states`));
+    parts.push(...listed("Parents", into[n], PARENT), ...listed("Children", outOf[n], CHILD));
+    const blanket = blanketOf(n), names = make("div", undefined, { class: "blanket-list" });
+    names.append(...blanket.map(link));
+    parts.push(make("h3", `Markov blanket: ${blanket.length}`), names);
+    if (data.tables) parts.push(make("h3", "Probabilities"), ...tableOf(n));
+    else parts.push(make("p", "This page was made without tables."));
+    panel.replaceChildren(...parts);
+    panel.scrollTop = 0;
+  }
+  function tableOf(n) {
+    const { parents, n: total, rows } = data.tables[n];
+    const table = make("table", undefined, { class: "cpt" }), head = make("tr");
+    for (const p of parents) head.append(make("th", data.names[p], { scope: "col", class: "given" }));
+    for (const state of data.states[n]) head.append(make("th", state, { scope: "col" }));
+    const thead = make("thead"), body = make("tbody");
+    thead.append(head);
+    rows.forEach((row, at) => {
+      const line = make("tr");
+      let rest = at;
+      const given = parents.map(() => "");
+      for (let i = parents.length - 1; i >= 0; i--) {
+        const states = data.states[parents[i]];
+        given[i] = states[rest % states.length];
+        rest = Math.floor(rest / states.length);
+      }
+      for (const state of given) line.append(make("td", state, { class: "given" }));
+      for (const p of row) {
+        const cell = make("td", p === 0 || p === 1 ? String(p) : p < 0.0005 ? p.toExponential(1) : p.toFixed(3), { class: "p", title: String(p) });
+        cell.style.background = `linear-gradient(to right, var(--bar) ${100 * p}%, transparent ${100 * p}%)`;
+        line.append(cell);
+      }
+      body.append(line);
+    });
+    table.append(thead, body);
+    const wide = make("div", undefined, { class: "wide", tabindex: "0" });
+    wide.append(table);
+    const said = `The first ${rows.length.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} rows.`;
+    return rows.length < total ? [make("p", said), wide] : [wide];
+  }
+
+  document.addEventListener("click", (event) => {
+    const name = event.target.closest(".name");
+    if (!name) return;
+    choose(Number(name.dataset.n), { move: true });
+    svg.scrollIntoView({ block: "nearest" });
+  });
+
+  // -- search
+
+  let hits = [], at = 0;
+  const lower = data.names.map((name) => name.toLowerCase());
+  function suggest() {
+    const text = search.value.trim().toLowerCase();
+    const rank = (n) => (lower[n] === text ? 0 : lower[n].startsWith(text) ? 1 : 2);
+    hits = data.names.map((_, n) => n).filter((n) => lower[n].includes(text));
+    hits.sort((a, b) => rank(a) - rank(b) || a - b);
+    hits = hits.slice(0, 60);
+    at = 0;
+    found.replaceChildren(...hits.map((n, i) => {
+      const item = make("li", data.names[n], { role: "option", id: "hit" + i, "aria-selected": i === 0 });
+      item.addEventListener("pointerdown", (event) => { event.preventDefault(); take(i); });
+      return item;
+    }));
+    if (!hits.length) found.replaceChildren(make("li", "No variable has this in its name.", { role: "option" }));
+    open(true);
+  }
+  function open(is) {
+    found.hidden = !is;
+    search.setAttribute("aria-expanded", String(is));
+    if (is && hits.length) search.setAttribute("aria-activedescendant", "hit" + at);
+    else search.removeAttribute("aria-activedescendant");
+  }
+  function step(by) {
+    if (found.hidden) { suggest(); return; }
+    if (!hits.length) return;
+    found.children[at].setAttribute("aria-selected", "false");
+    at = (at + by + hits.length) % hits.length;
+    found.children[at].setAttribute("aria-selected", "true");
+    found.children[at].scrollIntoView({ block: "nearest" });
+    open(true);
+  }
+  function take(i) {
+    if (i >= hits.length) return;
+    const n = hits[i];
+    search.value = data.names[n];
+    open(false);
+    choose(n, { move: true });
+  }
+  search.addEventListener("input", suggest);
+  search.addEventListener("focus", suggest);
+  search.addEventListener("blur", () => open(false));
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown") { step(1); event.preventDefault(); }
+    else if (event.key === "ArrowUp") { step(-1); event.preventDefault(); }
+    else if (event.key === "Enter") take(at);
+    else if (event.key === "Escape" && !found.hidden) { open(false); event.stopPropagation(); }
+  });
+
+  // -- keys: arrows walk from variable to variable, or move the picture
+
+  const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  function nearest(n, [dx, dy]) {
+    const [x, y] = data.boxes[n];
+    let best = null, least = Infinity;
+    data.boxes.forEach(([ox, oy], other) => {
+      const along = (ox - x) * dx + (oy - y) * dy, aside = Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx);
+      if (other === n || along <= 1) return;
+      const cost = along + 2 * aside;
+      if (cost < least) { least = cost; best = other; }
+    });
+    return best;
+  }
+  svg.addEventListener("keydown", (event) => {
+    const way = WAYS[event.key], n = numberOf(event.target);
+    if (way && n !== null) {
+      const next = nearest(n, way);
+      if (next !== null) {
+        nodes[n].tabIndex = -1;
+        nodes[next].tabIndex = 0;
+        nodes[next].focus({ preventScroll: true });
+      }
+    } else if (way) {
+      const by = 60 / pixelsAUnit();
+      pan(-way[0] * by, -way[1] * by);
+    } else if (event.key === "Enter" || event.key === " ") {
+      if (n === null) return;
+      choose(n);
+    } else if (event.key === "+" || event.key === "=") zoom(1.25);
+    else if (event.key === "-") zoom(0.8);
+    else if (event.key === "0") fit();
+    else return;
+    event.preventDefault();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") choose(null);
+    if (event.key === "/" && !/^(INPUT|TEXTAREA)$/.test(event.target.tagName)) {
+      event.preventDefault();
+      search.focus();
+      search.select();
+    }
+  });
+
+  // -- views
+
+  const views = { dag: byId("view-dag"), cpdag: byId("view-cpdag") };
+  function look(which) {
+    svg.classList.toggle("cpdag", which === "cpdag");
+    for (const [name, button] of Object.entries(views)) button.setAttribute("aria-pressed", String(name === which));
+  }
+  views.dag.addEventListener("click", () => look("dag"));
+  views.cpdag.addEventListener("click", () => look("cpdag"));
+  const differences = byId("differences");
+  if (differences) {
+    svg.classList.add("compared");
+    differences.addEventListener("change", () => svg.classList.toggle("differ", differences.checked));
+  }
+
+  // -- tables and the command
+
+  const table = byId("arcs");
+  function sortBy(header) {
+    const column = header.cellIndex, body = table.tBodies[0];
+    const value = (row) => row.cells[column].textContent.trim();
+    const number = (text) => (text === "" ? -Infinity : Number(text.replaceAll(",", "")));
+    const rows = [...body.rows];
+    const numeric = rows.every((row) => !Number.isNaN(number(value(row))));
+    const falls = header.getAttribute("aria-sort") === "none" || !header.hasAttribute("aria-sort")
+      ? numeric : header.getAttribute("aria-sort") === "ascending";
+    const sign = falls ? -1 : 1;
+    rows.sort((a, b) => sign * (numeric ? number(value(a)) - number(value(b))
+      : value(a).localeCompare(value(b), "en", { numeric: true })));
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    header.setAttribute("aria-sort", falls ? "descending" : "ascending");
+    body.replaceChildren(...rows);
+  }
+  if (table) {
+    table.tHead.addEventListener("click", (event) => {
+      const header = event.target.closest("th");
+      if (header) sortBy(header);
+    });
+  }
+  const copy = byId("copy");
+  if (copy) {
+    copy.addEventListener("click", async () => {
+      const text = byId("command").textContent;
+      try {
+        await navigator.clipboard.writeText(text);
+      } catch {
+        const range = document.createRange();
+        range.selectNodeContents(byId("command"));
+        getSelection().removeAllRanges();
+        getSelection().addRange(range);
+        document.execCommand("copy");
+      }
+      copy.textContent = "Copied";
+      setTimeout(() => { copy.textContent = "Copy"; }, 1500);
+    });
+  }
+  show();
+})();

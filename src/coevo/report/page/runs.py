@@ -1,0 +1,130 @@
+"""The page of a run, from what `coevo learn` found or from the files it wrote."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from coevo.graph import DAG
+from coevo.network import BayesianNetwork
+from coevo.report.page.value import ArcFacts, Page, Progress
+
+__all__ = ["network_page", "run_page"]
+
+
+def network_page(network: BayesianNetwork, title: str = "") -> Page:
+    """Return a page of which nothing is known but a network.
+
+    >>> from coevo.networks import load_network
+    >>> network_page(load_network("asia")).title
+    'asia'
+    """
+    return Page(
+        network.dag,
+        network,
+        title=title or network.name or "Bayesian network",
+        facts={"parameters": f"{network.n_parameters:,}"},
+    )
+
+
+def run_page(
+    facts: Mapping[str, Any],
+    history: Iterable[Mapping[str, Any]],
+    network: BayesianNetwork | None,
+    title: str = "",
+) -> Page:
+    """Return the page of a run.
+
+    Parameters
+    ----------
+    facts : mapping
+        What ``run.json`` holds; what it lacks is left out of the page.
+    history : iterable of mappings
+        The rows of ``history.jsonl``.
+    network : BayesianNetwork or None
+        What ``model.bif`` holds, if there is one; without it the structure is that of
+        `facts`.
+    title : str
+        What stands at the top.
+    """
+    arcs = {(arc["from"], arc["to"]): arc for arc in facts.get("arcs", ())}
+    dag = DAG(tuple(facts.get("per_variable", ())), arcs) if network is None else network.dag
+    known = {
+        arc: ArcFacts(arcs[arc].get("gain"), arcs[arc].get("strength"))
+        for arc in dag.arcs
+        if arc in arcs
+    }
+    return Page(
+        dag,
+        network,
+        title=title or "Learned network",
+        facts=_headlines(facts),
+        arcs=known,
+        history=[Progress(row["seconds"], row["generation"], row["score"]) for row in history],
+        audit=[_sentence(item) for item in facts.get("audit", ())],
+        columns=_columns(facts.get("columns", ())),
+        settings=_settings(facts),
+        command=shlex.join(["coevo", *facts["command"]]) if "command" in facts else "",
+        stamp=_stamp(facts),
+    )
+
+
+def _headlines(facts: Mapping[str, Any]) -> dict[str, str]:
+    formats = {
+        "score": ("score", "{:,.2f}"),
+        "scoring": ("scored by", "{}"),
+        "method": ("found by", "{}"),
+        "n_rows": ("rows", "{:,}"),
+        "seconds": ("seconds", "{:,.2f}"),
+        "stop_reason": ("ended by", "{}"),
+    }
+    return {
+        label: form.format(facts[name]) for name, (label, form) in formats.items() if name in facts
+    }
+
+
+def _settings(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return how the structure was found, the method's own settings last."""
+    own = ("method", "scoring", "ess", "seed", "generations", "evaluations", "stop_reason")
+    found = {name: _text(facts[name]) for name in own if facts.get(name) is not None}
+    return found | {name: _text(value) for name, value in facts.get("settings", {}).items()}
+
+
+def _stamp(facts: Mapping[str, Any]) -> dict[str, str]:
+    labels = {"version": "coevo", "seed": "seed", "data_hash": "hash of the data"}
+    found = {label: _text(facts[name]) for name, label in labels.items() if name in facts}
+    if facts.get("stop_reason") in ("time", "interrupt", "callback"):
+        found["same again"] = (
+            f"The clock or a hand ended the search; with --max-generations {facts['generations']} "
+            "as its limit it gives the same network on any machine."
+        )
+    return found
+
+
+def _columns(given: Mapping[str, Any] | Sequence[Any]) -> dict[str, str]:
+    """Return what was decided about each column, from an object or a list of objects."""
+    if isinstance(given, Mapping):
+        return {name: _sentence(value) for name, value in given.items()}
+    return {
+        str(item["name"]): _sentence({k: v for k, v in item.items() if k != "name"})
+        for item in given
+    }
+
+
+def _sentence(item: Any) -> str:
+    if isinstance(item, Mapping):
+        if isinstance(item.get("message"), str):
+            return str(item["message"])
+        return ", ".join(f"{name}: {_text(value)}" for name, value in item.items())
+    return _text(item)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_text(inner)}" for name, inner in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)

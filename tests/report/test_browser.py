@@ -1,0 +1,242 @@
+"""A page in a real browser: it opens without a word, finds, shows, and asks nobody else.
+
+Without Playwright or Chromium these tests are skipped; `scripts/browser` installs both where
+it may. ``COEVO_BROWSER`` names a Chromium that is not found by itself.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+from itertools import product
+from types import SimpleNamespace
+
+import pytest
+
+from coevo.networks import load_network
+from coevo.report.page import network_page, write_page
+from pages import NASTY, full_page, nasty_page
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="Playwright is not installed (pip install playwright)"
+)
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+def find_browser():
+    """Return where a Chromium is, or None."""
+    named = os.environ.get("COEVO_BROWSER")
+    if named:
+        return named
+    own = os.path.expanduser("~/.cache/ms-playwright/chromium*/chrome-*/*")
+    programs = ("chrome", "headless_shell", "chrome-headless-shell")
+    downloaded = [p for p in sorted(glob.glob(own)) if os.path.basename(p) in programs]
+    found = [path for path in map(shutil.which, NAMES) if path]
+    return next(iter([*found, *downloaded]), None)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = find_browser()
+    if path is None:
+        pytest.skip("no Chromium was found: install one, or name it in COEVO_BROWSER")
+    with playwright.sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Return a function that opens a page; afterwards nothing may have gone wrong in it."""
+    seen = []
+    contexts = []
+
+    def call(page, **options):
+        path = tmp_path / "page.html"
+        write_page(path, page)
+        context = browser.new_context(viewport={"width": 1200, "height": 800}, **options)
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("console", lambda message: seen.append(message.text))
+        tab.on("pageerror", lambda error: seen.append(str(error)))
+        tab.on("dialog", lambda dialog: seen.append(dialog.message))
+        tab.on("request", lambda asked: seen.append(asked.url))
+        tab.goto(path.as_uri())
+        assert seen.pop(0) == path.as_uri()
+        return tab
+
+    yield call
+    for context in contexts:
+        context.close()
+    assert seen == []
+
+
+LOOK = """panel => ({
+  name: panel.querySelector("h2").textContent,
+  rows: [...panel.querySelectorAll(".cpt tbody tr")].map(
+    row => [...row.cells].map(cell => cell.textContent)),
+  names: Object.fromEntries([...panel.querySelectorAll("h3")].map(title => [
+    title.textContent.split(":")[0],
+    [...title.nextElementSibling.querySelectorAll("button")].map(name => name.textContent)])),
+})"""
+
+
+def facts(tab):
+    """Return what the panel shows."""
+    return SimpleNamespace(**tab.eval_on_selector("#panel", LOOK))
+
+
+def box_of(tab, name):
+    """Return the middle of a variable on the screen, and its height."""
+    box = tab.query_selector(f'.node[aria-label="{name}"] rect').bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, box["height"]
+
+
+def test_open_search_click(opened):
+    tab = opened(network_page(load_network("alarm")))
+    assert tab.title() == "alarm"
+    assert tab.locator(".node").count() == 37
+    tab.keyboard.press("/")
+    tab.keyboard.type("ventl")
+    assert tab.locator("#found li").all_inner_texts() == ["VENTLUNG"]
+    tab.keyboard.press("Enter")
+    shown, network = facts(tab), load_network("alarm")
+    assert shown.name == "VENTLUNG"
+    assert shown.names["Parents"] == ["INTUBATION", "KINKEDTUBE", "VENTTUBE"]
+    assert shown.names["Children"] == ["EXPCO2", "MINVOL", "VENTALV"]
+    assert shown.names["Markov blanket"] == list(network.dag.markov_blanket("VENTLUNG"))
+    table = network.table("VENTLUNG")
+    assert [[float(cell) for cell in row[3:]] for row in shown.rows] == table.round(3).tolist()
+    states = [network.variable(name).states for name in network.parents("VENTLUNG")]
+    assert [tuple(row[:3]) for row in shown.rows] == list(product(*states))
+    stage = tab.query_selector("#graph").bounding_box()
+    x, y, _ = box_of(tab, "VENTLUNG")
+    assert abs(x - stage["x"] - stage["width"] / 2) < 2  # in the middle
+    assert abs(y - stage["y"] - stage["height"] / 2) < 2
+    tab.click("#panel .name >> text=MINVOL")
+    assert facts(tab).name == "MINVOL"
+    tab.click('.node[aria-label="VENTALV"]')
+    assert facts(tab).name == "VENTALV"
+    assert tab.locator(".node.chosen").count() == 1
+    tab.keyboard.press("Escape")
+    assert not tab.is_visible("#panel")
+
+
+def test_a_name_that_nobody_has(opened):
+    tab = opened(network_page(load_network("asia")))
+    tab.fill("#search", "no such thing")
+    assert tab.inner_text("#found") == "No variable has this in its name."
+    tab.press("#search", "Enter")
+    assert not tab.is_visible("#panel")
+    tab.fill("#search", "")
+    assert tab.locator("#found li").count() == 8
+    tab.press("#search", "ArrowUp")
+    tab.press("#search", "Enter")
+    assert facts(tab).name == "xray"
+
+
+def test_zoom_and_pan(opened):
+    tab = opened(network_page(load_network("alarm")))
+    start = box_of(tab, "HR")
+    tab.click("#zoom-in")
+    assert box_of(tab, "HR")[2] == pytest.approx(1.4 * start[2], rel=0.02)
+    tab.click("#zoom-out")
+    assert box_of(tab, "HR") == pytest.approx(start, abs=0.5)
+    tab.mouse.move(*start[:2])
+    tab.mouse.wheel(0, -300)
+    x, y, height = box_of(tab, "HR")
+    assert (x, y) == pytest.approx(start[:2], abs=1)  # what is under the pointer stays there
+    assert height > 1.3 * start[2]
+    tab.click("#zoom-fit")
+    tab.mouse.move(60, 300)
+    tab.mouse.down()
+    tab.mouse.move(100, 330)
+    tab.mouse.move(160, 380)
+    tab.mouse.up()
+    assert box_of(tab, "HR")[:2] == pytest.approx((start[0] + 100, start[1] + 80), abs=2)
+    assert not tab.is_visible("#panel")  # a drag is no click
+    tab.focus("#graph")
+    tab.keyboard.press("ArrowRight")
+    assert box_of(tab, "HR")[0] < start[0] + 100
+    tab.keyboard.press("0")
+    assert box_of(tab, "HR") == pytest.approx(start, abs=0.5)
+
+
+def test_keys_walk_from_variable_to_variable(opened):
+    tab = opened(network_page(load_network("asia")))
+    tab.focus('.node[aria-label="asia"]')
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("Enter")
+    assert facts(tab).name == "tub"
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("Enter")
+    assert facts(tab).name == "lung"
+
+
+def test_compare_and_the_view_of_the_data(opened):
+    tab = opened(full_page())
+    style = "element => getComputedStyle(element)"
+
+    def look(kind, of):
+        return tab.eval_on_selector(f"#graph .arc.{kind}", f"{style}.{of}")
+
+    colours = {kind: look(kind, "stroke") for kind in ("same", "added", "missing", "reversed")}
+    assert len(set(colours.values())) == 4
+    dashes = [look(kind, "strokeDasharray") for kind in ("added", "missing", "reversed")]
+    assert len(set(dashes)) == 3  # not by colour alone
+    assert "head" in look("undirected", "markerEnd")
+    tab.click("#view-cpdag")
+    assert look("undirected", "markerEnd") == "none"
+    tab.click("#view-dag")
+    tab.check("#differences")
+    assert float(look("same", "opacity")) < 0.5 < float(look("missing", "opacity"))
+
+
+def test_tables_can_be_sorted(opened):
+    tab = opened(full_page())
+
+    def column(number):
+        return tab.locator(f"#arcs tbody td:nth-child({number})").all_inner_texts()
+
+    gains = [text for text in column(4) if text]
+    assert gains == sorted(gains, key=float, reverse=True)
+    tab.click("#arcs th:nth-child(1) button")
+    assert column(1) == sorted(column(1))
+    tab.click("#arcs th:nth-child(1) button")
+    assert column(1) == sorted(column(1), reverse=True)
+    tab.click("#arcs th:nth-child(4) button")
+    tab.click("#arcs th:nth-child(4) button")
+    assert [text for text in column(4) if text] == gains[::-1]
+    tab.click("#arcs tbody button")
+    assert tab.is_visible("#panel")
+    tab.click("#copy")
+    tab.locator("#copy", has_text="Copied").wait_for()  # no script: the policy forbids them
+
+
+def test_names_that_break_things(opened):
+    tab = opened(nasty_page())
+    for name in NASTY:
+        tab.fill("#search", name.lower())
+        tab.press("#search", "Enter")
+        assert tab.text_content("#panel h2") == name
+    assert tab.locator("script").count() == 2
+
+
+def test_two_hundred_variables_dark_and_on_paper(opened):
+    tab = opened(network_page(load_network("andes")), color_scheme="dark")
+    assert tab.eval_on_selector("body", "body => getComputedStyle(body).backgroundColor") == (
+        "rgb(20, 24, 31)"
+    )
+    tab.fill("#search", "goal_108")
+    tab.press("#search", "Enter")
+    assert box_of(tab, "GOAL_108")[2] > 20  # large enough to read
+    tab.emulate_media(media="print")
+    assert not tab.is_visible("#search")
+    page = tab.query_selector("#graph").bounding_box()
+    for name in ("COMPO16", "SNode_151", "GOAL_108"):  # all of it, whatever was looked at
+        x, y, _ = box_of(tab, name)
+        assert page["x"] < x < page["x"] + page["width"]
+        assert page["y"] < y < page["y"] + page["height"]
+    assert tab.pdf(prefer_css_page_size=True).startswith(b"%PDF")

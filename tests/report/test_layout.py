@@ -1,0 +1,217 @@
+"""A picture is right: parents above children, nothing on top of anything, few crossings."""
+
+import os
+import random
+import subprocess
+import sys
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+
+from coevo.networks import load_network
+from coevo.report.layout import lay_out, shortened, text_width
+from coevo.report.layout.layering import assign_layers
+from coevo.report.layout.ordering import Layered, count_crossings, order_layers
+from coevo.report.layout.placing import GAP, GAP_OF_LINES, WEIGHTS, place_nodes
+
+NETWORKS = ["asia", "sachs", "alarm", "hailfinder", "hepar2", "win95pts", "andes"]
+
+
+def random_arcs(seed, n, n_arcs):
+    """Return a connected graph of n nodes whose numbers are no topological order."""
+    chance = random.Random(f"{seed} {n} {n_arcs}")
+    order = list(range(n))
+    chance.shuffle(order)
+    arcs = {(order[chance.randrange(i)], order[i]) for i in range(1, n)}
+    pairs = [pair for pair in combinations(order, 2) if pair not in arcs]
+    arcs.update(chance.sample(pairs, min(len(pairs), n_arcs)))
+    return sorted(arcs)
+
+
+def check(layout, nodes, arcs):
+    """Check everything that holds for every picture."""
+    assert sorted(layout.boxes) == sorted(nodes)
+    assert sorted(layout.curves) == sorted(arcs)
+    boxes = sorted(layout.boxes.values(), key=lambda box: (box.y, box.x))
+    for one, two in combinations(boxes, 2):
+        beside = two.x - two.width / 2 >= one.x + one.width / 2 or (
+            one.x - one.width / 2 >= two.x + two.width / 2
+        )
+        assert beside or two.y - one.y >= one.height
+    for box in boxes:
+        assert box.width / 2 - 1e-9 <= box.x <= layout.width - box.width / 2 + 1e-9
+        assert box.height / 2 <= box.y <= layout.height - box.height / 2 + 1e-9
+    for (parent, child), curve in layout.curves.items():
+        upper, lower = layout.boxes[parent], layout.boxes[child]
+        assert len(curve) % 3 == 1
+        assert all(one[1] < two[1] for one, two in pairwise(curve))  # never upwards
+        assert curve[0][1] == upper.y + upper.height / 2 < lower.y - lower.height / 2
+        assert curve[-1][1] == lower.y - lower.height / 2
+        assert abs(curve[0][0] - upper.x) <= upper.width / 2
+        assert abs(curve[-1][0] - lower.x) <= lower.width / 2
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_published_networks(name):
+    dag = load_network(name).dag
+    layout = lay_out(dag.nodes, dag.arcs)
+    check(layout, dag.nodes, dag.arcs)
+    nodes, arcs = list(dag.nodes), list(dag.arcs)
+    random.Random(name).shuffle(nodes)
+    random.Random(name).shuffle(arcs)
+    assert lay_out(nodes, arcs) == layout
+
+
+def test_the_largest_network():
+    dag = load_network("munin").dag
+    layout = lay_out(dag.nodes, dag.arcs)
+    assert len(layout.boxes) == 1041
+    assert len(layout.curves) == 1397
+    assert layout.width < 6 * layout.height  # wide layers are split
+    assert all(one[1] < two[1] for curve in layout.curves.values() for one, two in pairwise(curve))
+
+
+@pytest.mark.parametrize("n_arcs", [0, 3, 12])
+@pytest.mark.parametrize("n", [2, 5, 9, 30])
+def test_random_graphs(n, n_arcs, seed):
+    arcs = [(f"v{a}", f"v{b}") for a, b in random_arcs(seed, n, n_arcs)]
+    nodes = [f"v{i}" for i in range(n)]
+    check(lay_out(nodes, arcs), nodes, arcs)
+
+
+def test_parts_and_variables_without_arcs():
+    nodes = [*"abcdefgh", *(f"alone {i}" for i in range(40))]
+    arcs = [("a", "b"), ("b", "c"), ("a", "c"), ("d", "e"), ("f", "g"), ("f", "h")]
+    layout = lay_out(nodes, arcs)
+    check(layout, nodes, arcs)
+    joined = max(layout.boxes[name].y for name in "abcdefgh")
+    alone = [layout.boxes[f"alone {i}"] for i in range(40)]
+    assert min(box.y for box in alone) > joined
+    assert len({box.y for box in alone}) < 12  # a block, not a line
+    assert len({box.x for box in alone}) < 12
+    assert layout.width < 3 * layout.height
+
+
+def test_nothing_at_all():
+    assert lay_out([], []).boxes == {}
+    layout = lay_out(["a"], [])
+    check(layout, ["a"], [])
+
+
+def test_a_star_is_not_one_line():
+    arcs = [("hub", f"leaf {i:02d}") for i in range(60)]
+    nodes = ["hub", *(child for _, child in arcs)]
+    layout = lay_out(nodes, arcs)
+    check(layout, nodes, arcs)
+    assert layout.width < 8 * layout.height
+
+
+def test_no_hash_seed_can_be_seen():
+    code = (
+        "from coevo.networks import load_network; from coevo.report.layout import lay_out;"
+        "dag = load_network('sachs').dag; print(lay_out(dag.nodes, dag.arcs))"
+    )
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in "12"
+    }
+    assert len(seen) == 1
+
+
+# -- the steps
+
+
+@pytest.mark.parametrize(("n", "n_arcs"), [(4, 2), (8, 6), (15, 10), (40, 40)])
+def test_no_layers_have_shorter_arcs(n, n_arcs, seed):
+    """The least total length is a linear programme, whose corners are whole numbers."""
+    for turn in range(5):
+        arcs = random_arcs(f"{seed} {turn}", n, n_arcs)
+        layers = assign_layers([1.0] * n, arcs, 1e9)
+        assert min(layers) == 0
+        lengths = [layers[child] - layers[parent] for parent, child in arcs]
+        assert min(lengths) >= 1
+        cost, rows = np.zeros(n), np.zeros((len(arcs), n))
+        for row, (parent, child) in zip(rows, arcs, strict=True):
+            row[parent], row[child] = 1, -1
+            cost -= row
+        best = linprog(cost, A_ub=rows, b_ub=-np.ones(len(arcs)), bounds=(0, None))
+        assert sum(lengths) == pytest.approx(best.fun)
+
+
+@pytest.mark.parametrize(("n", "n_arcs"), [(6, 4), (12, 12), (25, 30)])
+def test_crossings(n, n_arcs, seed):
+    arcs = random_arcs(seed, n, n_arcs)
+    graph = Layered(assign_layers([1.0] * n, arcs, 1e9), arcs)
+    plain = [[i for i, at in enumerate(graph.layer) if at == k] for k in range(graph.n_layers)]
+    rows = order_layers(graph)
+    assert [sorted(row) for row in rows] == plain
+    counts = []
+    for each in (plain, rows):
+        place = {node: i for row in each for i, node in enumerate(row)}
+        segments = [
+            (graph.layer[one], place[one], place[two])
+            for one, downs in enumerate(graph.downs)
+            for two in downs
+        ]
+        crossings = sum(
+            a[0] == b[0] and (a[1] - b[1]) * (a[2] - b[2]) < 0 for a, b in combinations(segments, 2)
+        )
+        assert count_crossings(graph, each) == crossings
+        counts.append(crossings)
+    assert counts[1] <= counts[0]
+
+
+def test_a_tree_has_no_crossings(seed):
+    arcs = random_arcs(seed, 60, 0)
+    graph = Layered(assign_layers([1.0] * 60, arcs, 1e9), arcs)
+    assert count_crossings(graph, order_layers(graph)) == 0
+
+
+def test_places_are_the_best_ones(seed):
+    arcs = random_arcs(seed, 12, 6)
+    graph = Layered(assign_layers([1.0] * 12, arcs, 1e9), arcs)
+    rows = order_layers(graph)
+    widths = [40.0 + 5 * i for i in range(12)] + [0.0] * (len(graph.layer) - 12)
+    segments = [
+        (one, two, WEIGHTS[(one >= 12) + (two >= 12)])
+        for one, downs in enumerate(graph.downs)
+        for two in downs
+    ]
+    steps = [
+        (one, two, (widths[one] + widths[two]) / 2 + (GAP if max(one, two) < 12 else GAP_OF_LINES))
+        for row in rows
+        for one, two in pairwise(row)
+    ]
+
+    def cost(places):
+        return sum(weight * (places[one] - places[two]) ** 2 for one, two, weight in segments)
+
+    found = np.array(place_nodes(graph, rows, widths))
+    assert all(found[two] - found[one] >= least - 1e-6 for one, two, least in steps)
+    limits = [
+        {"type": "ineq", "fun": lambda x, a=a, b=b, least=least: x[b] - x[a] - least}
+        for a, b, least in steps
+    ]
+    best = minimize(cost, found, constraints=limits, method="SLSQP", options={"maxiter": 500})
+    assert cost(found) <= 1.02 * best.fun + 1
+
+
+# -- labels
+
+
+def test_labels():
+    assert shortened("x" * 26, 26) == "x" * 26
+    assert shortened("a" * 20 + "b" * 20, 11) == "aaaaa…bbbbb"
+    assert len(shortened("long" * 30, 26)) == 26
+    assert text_width("漢字", 10) == 2 * text_width("漢", 10) > text_width("ab", 10)
+    assert text_width("e\u0301", 10) == text_width("e", 10)
+    layout = lay_out(["x" * 500, "y"], [("y", "x" * 500)])
+    assert layout.boxes["x" * 500].width < 250
+    assert layout.boxes["y"].width == 44

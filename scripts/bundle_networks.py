@@ -23,8 +23,9 @@ import zipfile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from coevo.io.bif_reader import decode_bif, parse_document
-from coevo.io.bif_writer import encode_bif, format_document
+from coevo.io.bif_reader import parse_document
+from coevo.io.bif_writer import format_document
+from coevo.io.text_files import decode_text, encode_text
 from coevo.network import BayesianNetwork
 from coevo.networks import NetworkInfo
 
@@ -205,9 +206,9 @@ def bundle(name: str, data: bytes) -> NetworkInfo:
     """Write one network and return what the index says about it."""
     source = f"{name}.bif.gz"
     document = dataclasses.replace(
-        parse_document(decode_bif(gzip.decompress(data), source), source), name=name
+        parse_document(decode_text(gzip.decompress(data), source), source), name=name
     )
-    packed = encode_bif(format_document(document), compressed=True)
+    packed = encode_text(format_document(document), compressed=True)
     (TARGET / source).write_bytes(packed)
     return describe(document.network())
 

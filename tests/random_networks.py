@@ -7,7 +7,7 @@ from coevo.data import Variable
 from coevo.network import BayesianNetwork
 
 
-def random_network(seed, n_variables=6, max_states=3, zeros=0.0, max_parents=3):
+def random_network(seed, n_variables=6, max_states=3, zeros=0.0, max_parents=3, min_states=1):
     """Return a network of random arcs and tables; `zeros` is the share of entries that are 0.
 
     Names and states stand in no order that means anything.
@@ -16,7 +16,9 @@ def random_network(seed, n_variables=6, max_states=3, zeros=0.0, max_parents=3):
     names = rng.permutation([f"v{i:02d}" for i in range(n_variables)]).tolist()
     variables = {
         name: Variable(name, tuple(rng.permutation([f"s{k}" for k in range(arity)]).tolist()))
-        for name, arity in zip(names, rng.integers(1, max_states + 1, n_variables), strict=True)
+        for name, arity in zip(
+            names, rng.integers(min_states, max_states + 1, n_variables), strict=True
+        )
     }
     parents, tables = {}, {}
     for i, name in enumerate(names):

@@ -33,6 +33,7 @@ FLOORS = [
     ["exact"],
     ["network"],
     ["io"],
+    ["interop"],
     ["networks"],
     ["peers"],
     ["parallel"],
@@ -87,7 +88,7 @@ def test_imports_point_up_the_list_of_rooms(module):
 def test_the_order_of_rooms_is_looked_at():
     """The test above would see an import that points down."""
     found = {name for _, name in imported("coevo.networks")}
-    assert {room_of(name) for name in found} == {"errors", "io", "network"}
+    assert {room_of(name) for name in found} == {"errors", "graph", "io", "network"}
     assert FLOOR["io"] < FLOOR["networks"]
 
 

@@ -29,9 +29,24 @@ if TYPE_CHECKING:
     )
     from coevo.errors import CoevoError, CoevoWarning
     from coevo.graph import CPDAG, DAG, Comparison, Constraints, compare
-    from coevo.io import Knowledge, read_bif, read_knowledge, write_bif, write_knowledge
+    from coevo.interop import (
+        from_networkx,
+        from_pgmpy,
+        from_pyagrum,
+        to_networkx,
+        to_pgmpy,
+        to_pyagrum,
+    )
+    from coevo.io import (
+        Knowledge,
+        read_bif,
+        read_knowledge,
+        write_bif,
+        write_knowledge,
+        write_model,
+    )
     from coevo.network import BayesianNetwork, fit, sample
-    from coevo.networks import load_network, network_names, open_network
+    from coevo.networks import load_network, network_names, open_network, open_structure
     from coevo.report.page import Page, network_page, write_page
     from coevo.score import FamilyBatch, FamilyScorer, arc_gains
     from coevo.search import CCGA, CCMA, K2, Budget, HillClimb, SearchResult, Tabu, run_search
@@ -64,10 +79,14 @@ _HOME = {
     "audit": "data",
     "compare": "graph",
     "fit": "network",
+    "from_networkx": "interop",
+    "from_pgmpy": "interop",
+    "from_pyagrum": "interop",
     "load_network": "networks",
     "network_names": "networks",
     "network_page": "report.page",
     "open_network": "networks",
+    "open_structure": "networks",
     "read_bif": "io",
     "read_columns": "data",
     "read_data": "data",
@@ -75,9 +94,13 @@ _HOME = {
     "read_types": "data",
     "run_search": "search",
     "sample": "network",
+    "to_networkx": "interop",
+    "to_pgmpy": "interop",
+    "to_pyagrum": "interop",
     "write_bif": "io",
     "write_data": "data",
     "write_knowledge": "io",
+    "write_model": "io",
     "write_page": "report.page",
 }
 
@@ -107,10 +130,14 @@ __all__ = [
     "audit",
     "compare",
     "fit",
+    "from_networkx",
+    "from_pgmpy",
+    "from_pyagrum",
     "load_network",
     "network_names",
     "network_page",
     "open_network",
+    "open_structure",
     "read_bif",
     "read_columns",
     "read_data",
@@ -118,9 +145,13 @@ __all__ = [
     "read_types",
     "run_search",
     "sample",
+    "to_networkx",
+    "to_pgmpy",
+    "to_pyagrum",
     "write_bif",
     "write_data",
     "write_knowledge",
+    "write_model",
     "write_page",
 ]
 

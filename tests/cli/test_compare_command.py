@@ -142,3 +142,14 @@ def test_states_of_both_count(folder, answer):
 def test_refusals(arguments, sentence, refused, folder):
     (folder / "few.csv").write_text("Cancer,Smoker\nTrue,False\nFalse,True\n")
     assert refused("compare", *arguments.split()) == sentence
+
+
+@pytest.mark.parametrize("ending", ["graphml", "adjacency.csv", "xmlbif"])
+def test_structures_of_every_format(rows, answer, run, ending):
+    assert run("convert", "found.bif", f"found.{ending}").code == 0
+    assert run("convert", "cancer", "true.txt").code == 0
+    assert answer(f"found.{ending}", "cancer") == answer("found.bif", "cancer")
+    data = ["--data", "rows.csv", "--score", "bic"]
+    expected = answer("found.bif", "cancer", *data)
+    assert answer(f"found.{ending}", "cancer", *data) == expected
+    assert answer(f"found.{ending}", "true.txt", *data) == expected

@@ -1,11 +1,11 @@
-"""``coevo convert`` writes the same network again."""
+"""``coevo convert`` writes the same network, or its structure, in any format."""
 
 from __future__ import annotations
 
 import gzip
 import itertools
 
-from coevo.io import read_bif
+from coevo.io import FORMATS, format_model, read_bif, read_model
 from coevo.networks import load_network
 
 ROUNDED = """network r { }
@@ -47,8 +47,19 @@ def test_rounded_rows_are_a_warning(run, folder):
 
 def test_refusals(refused, folder):
     (folder / "r.bif").write_text(ROUNDED.replace("0.499", "0.3"))
-    assert refused("convert", "asia", "x.json") == (
-        "'OUT' of convert must end in one of .bif, .bif.gz; got 'x.json'."
+    assert refused("convert", "asia", "x.dat").startswith("The ending of 'x.dat' names no format.")
+    assert refused("convert", "asia", "x.csv") == (
+        "'x.csv' could be an adjacency matrix or a list of arcs. End it in .adjacency.csv or "
+        ".edges.csv, or name the format: adjacency or edges."
+    )
+    for option in ("--from", "--to"):
+        assert refused("convert", "asia", "x.bif", option, "dto") == (
+            f"'{option}' of convert must be one of 'adjacency', 'bif', 'dot', 'edges', 'graphml', "
+            "'json', 'modelstring', 'net', 'xmlbif'; got 'dto'. Did you mean 'dot'?"
+        )
+    assert refused("convert", "asia", "-") == (
+        "'--to' of convert must be given where OUT is '-': one of bif, xmlbif, net, json, dot, "
+        "graphml, adjacency, edges, modelstring."
     )
     assert refused("convert", "asai", "x.bif") == (
         "There is no file and no bundled network 'asai'. Did you mean 'asia'?"
@@ -63,3 +74,49 @@ def test_refusals(refused, folder):
         "'no/x.bif' cannot be written: there is no folder 'no'."
     )
     assert [path.name for path in folder.iterdir()] == ["r.bif"]
+
+
+def test_any_to_any_that_has_tables(run, folder):
+    names = ["a.bif", "a.xmlbif", "a.net", "a.json", "a.xml.gz", "b.bif"]
+    for source, target in itertools.pairwise(["child", *names]):
+        wrote = f"Wrote a network (20 variables, arcs: 25) to {target}.\n"
+        assert run("convert", source, target) == (0, "", wrote)
+    assert (folder / "a.bif").read_bytes() == (folder / "b.bif").read_bytes()
+
+
+def test_leaving_tables_out_is_said(run, folder):
+    wrote = "Wrote a structure (8 variables, arcs: 8) to {}.{}\n"
+    said = " Its states and tables were left out."
+    assert run("convert", "asia", "a.dot") == (0, "", wrote.format("a.dot", said))
+    names = ["a.graphml", "a.json", "a.txt", "a.adjacency.csv", "a.edges.csv", "b.dot"]
+    for source, target in itertools.pairwise(["a.dot", *names]):
+        assert run("convert", source, target) == (0, "", wrote.format(target, ""))
+        assert read_model(target) == load_network("asia").dag
+
+
+def test_a_structure_has_no_tables_to_write(run, refused, folder):
+    run("convert", "asia", "a.dot")
+    assert refused("convert", "a.dot", "a.bif") == (
+        "BIF needs states and tables, and a structure has none. Write one of json, dot, graphml, "
+        "adjacency, edges, modelstring, or fit tables to it first."
+    )
+    assert [path.name for path in folder.iterdir()] == ["a.dot"]
+
+
+def test_formats_by_name_and_the_standard_output(run, folder):
+    asia = load_network("asia")
+    for known in FORMATS.values():
+        code, out, err = run("convert", "asia", "-", "--to", known.name)
+        assert (code, out) == (0, format_model(asia, known.name))
+        assert "to the standard output." in err
+        (folder / "file").write_text(out)
+        assert run("convert", "file", "again", "--from", known.name, "--to", known.name).code == 0
+        assert (folder / "again").read_text() == out
+
+
+def test_names_that_a_format_cannot_hold(refused, folder):
+    (folder / "a.edges.csv").write_text("from,to\na|b,c\n")
+    assert refused("convert", "a.edges.csv", "a.txt") == (
+        "A model string cannot hold the name or state 'a|b': it has a bracket, a bar or a colon. "
+        "Rename it, or write JSON."
+    )

@@ -13,6 +13,7 @@ import pytest
 
 import naive
 from coevo.data import read_data, write_data
+from coevo.io import write_model
 from coevo.network import sample
 from coevo.networks import load_network
 from coevo.score import FamilyScorer
@@ -269,8 +270,8 @@ def test_a_name_that_looks_like_markup(small, run):
         ),
         (
             "small.csv --structure small.csv",
-            "small.csv, line 1, column 1: expected 'network', 'variable' or 'probability', "
-            "found 'a'.",
+            "small.csv, line 2: the row 'x' is not a name of the header; this is no adjacency "
+            "matrix.",
         ),
         (
             "small.csv --structure broken.bif",
@@ -354,3 +355,31 @@ def test_numbers_are_finite(asia, answer):
     found = answer("asia.csv", "--structure", "asia")
     assert np.isfinite(list(found["per_variable"].values())).all()
     assert math.fsum(found["per_variable"].values()) == found["score"]
+
+
+@pytest.mark.parametrize("ending", ["dot", "edges.csv", "txt", "json", "net"])
+def test_structures_of_every_format(asia, answer, ending):
+    """Where a file declares no states, they are those of the rows; a sample shows all."""
+    expected = answer("asia.csv", "--structure", "asia", "--states", "asia")
+    write_model(load_network("asia"), f"a.{ending}")
+    assert answer("asia.csv", "--structure", f"a.{ending}", "--states", "asia") == expected
+
+
+def test_states_from_a_network_in_json(asia, answer, refused):
+    expected = answer("asia.csv", "--structure", "asia")
+    write_model(load_network("asia"), "a.json")
+    write_model(load_network("asia").dag, "a.dot")
+    assert answer("asia.csv", "--structure", "a.dot", "--states", "a.json") == expected
+    arguments = ["asia.csv", "--structure", "asia", "--drop", "xray"]
+    assert refused("score", *arguments, "--states", "a.dot") == (
+        "'a.dot' holds a structure without tables, and a network is needed. Name a file with "
+        "tables, such as BIF, or fit tables to the structure first."
+    )
+
+
+def test_a_structure_of_other_variables(asia, refused, folder):
+    (folder / "a.txt").write_text("[asia][tub|asia]\n")
+    assert refused("score", "asia.csv", "--structure", "a.txt") == (
+        "The structure has no variable 'bronc' (and 5 more) of the data. Leave the column out "
+        "(drop=['bronc'], or --drop bronc)."
+    )

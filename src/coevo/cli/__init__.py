@@ -22,7 +22,7 @@ __all__ = ["main"]
 COMMANDS = {
     "bench": "Compare methods, and other libraries, on the same rows.",
     "compare": "Compare a structure with the true one.",
-    "convert": "Write a network in another format.",
+    "convert": "Write a network or a structure in another format.",
     "learn": "Learn a network from a table.",
     "networks": "List the published networks that come with coevo.",
     "paper": "Repeat the experiments of the 2011 paper.",

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coevo.data import ColumnNote, Dataset, Variable
+    from coevo.graph import DAG
+    from coevo.io import Model
 
 __all__ = [
     "OccasionalLines",
@@ -26,6 +28,7 @@ __all__ = [
     "format_option",
     "n_jobs_option",
     "narrated",
+    "parts",
     "plain_warnings",
     "read_columns",
     "read_states",
@@ -182,6 +185,13 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"Warning: {message}", file=sys.stderr)
 
 
+def parts(model: Model) -> tuple[DAG, tuple[Variable, ...]]:
+    """Return the structure of a model, and the variables whose states it declares."""
+    from coevo.network import BayesianNetwork
+
+    return (model.dag, model.variables) if isinstance(model, BayesianNetwork) else (model, ())
+
+
 def read_table(
     source: str, drop: tuple[str, ...], states: str | None, default: tuple[Variable, ...] = ()
 ) -> Dataset:
@@ -202,45 +212,45 @@ def read_columns(
     """Read a table, and what was decided about its columns; `bins` is for `read_data`."""
     from coevo import data
 
-    given = () if states is None else read_states(states)
+    given, is_list = ((), False) if states is None else read_states(states)
     declared = {variable.name: variable for variable in (*default, *given)}
     dataset, notes = data.read_columns(source, drop=drop, states=tuple(declared.values()), **bins)
     if states is not None:
-        _check_declared(states, given, (*dataset.names, *drop))
+        _check_declared(states, given, is_list, (*dataset.names, *drop))
     return dataset, notes
 
 
-def _check_declared(source: str, given: tuple[Variable, ...], columns: tuple[str, ...]) -> None:
+def _check_declared(
+    source: str, given: tuple[Variable, ...], is_list: bool, columns: tuple[str, ...]
+) -> None:
     """Raise `DataError` if ``--states`` is about another table.
 
     A network may have more variables than the table; a list of states has no reason to.
     """
     unknown = [variable.name for variable in given if variable.name not in columns]
-    if unknown and (_is_json(source) or len(unknown) == len(given)):
+    if unknown and (is_list or len(unknown) == len(given)):
         raise DataError(
             f"{source!r} declares states of {unknown[0]!r}, which is not a column of "
             f"the table.{suggestion(unknown[0], columns)}"
         )
 
 
-def _is_json(source: str) -> bool:
-    return source.lower().endswith(".json")
-
-
-def read_states(source: str) -> tuple[Variable, ...]:
-    """Return the variables of a network, or of a JSON object of lists."""
+def read_states(source: str) -> tuple[tuple[Variable, ...], bool]:
+    """Return the variables of a network, or of a JSON object of lists; whether it was that."""
     from coevo.data import Variable
     from coevo.documents import read_json
+    from coevo.io.json_model import is_model_json
     from coevo.networks import open_network
 
-    if not _is_json(source):
-        return open_network(source).variables
+    if not source.lower().endswith(".json"):
+        return open_network(source).variables, False
     declared = read_json(Path(source))
+    if is_model_json(declared):
+        return open_network(source).variables, False
     if not isinstance(declared, dict) or not all(map(_is_plain_list, declared.values())):
         raise DataError(f"{source!r} must hold an object with a list of states for each column.")
-    return tuple(
-        Variable(name, tuple(str(state) for state in states)) for name, states in declared.items()
-    )
+    listed = (Variable(name, tuple(map(str, states))) for name, states in declared.items())
+    return tuple(listed), True
 
 
 def _is_plain_list(value: object) -> bool:

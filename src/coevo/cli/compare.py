@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from coevo.cli.common import (
     answer_json,
     format_option,
     n_jobs_option,
+    parts,
     read_table,
     score_options,
     table_options,
@@ -22,7 +24,6 @@ from coevo.errors import ParameterError
 if TYPE_CHECKING:
     from coevo.data import Variable
     from coevo.graph import Comparison
-    from coevo.network import BayesianNetwork
     from coevo.score import Score
 
 __all__ = ["command"]
@@ -60,10 +61,11 @@ def command(
 ) -> None:
     """Compare a structure with the true one, or any with another.
 
-    FOUND and TRUE are BIF files or names of bundled networks, of the same variables. The
-    structural Hamming distance (SHD) is the number of pairs of variables on which they
-    differ; that of the CPDAGs leaves out what no data could tell. With --data, both are
-    scored on the same rows, and the states of both are taken as declared.
+    FOUND and TRUE are files of any format (see coevo convert) or names of bundled networks,
+    of the same variables. The structural Hamming distance (SHD) is the number of pairs of
+    variables on which they differ; that of the CPDAGs leaves out what no data could tell.
+    With --data, both are scored on the same rows, and states that they have are taken as
+    declared.
 
     \b
     coevo compare run/model.bif alarm
@@ -72,23 +74,24 @@ def command(
     scoring = _scoring(context, data, score_name, ess)
     with working(f"Comparing {found} with {true} ..."):
         from coevo.graph import compare
-        from coevo.networks import open_network
+        from coevo.networks import open_model
 
-        ours, theirs = open_network(found), open_network(true)
-        comparison = compare(ours.dag, theirs.dag)
+        ours, our_states = parts(open_model(found))
+        theirs, their_states = parts(open_model(true))
+        comparison = compare(ours, theirs)
         answer = {**_measures(comparison), **asdict(comparison)}
         if data is not None and scoring is not None:
             from coevo.score import FamilyScorer
 
-            dataset = read_table(data, drop, states, _all_states(ours, theirs))
+            dataset = read_table(data, drop, states, _all_states(our_states + their_states))
             scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs)
             answer["scores"] = {
                 "scoring": scoring.name,
                 "ess": getattr(scoring, "ess", None),
                 "n_rows": dataset.n_rows,
                 "data_hash": dataset.content_hash,
-                "found": scorer.score(ours.dag),
-                "true": scorer.score(theirs.dag),
+                "found": scorer.score(ours),
+                "true": scorer.score(theirs),
             }
     if output_format == "json":
         answer_json(answer)
@@ -116,14 +119,14 @@ def _measures(comparison: Comparison) -> dict[str, Any]:
     return {name: getattr(comparison, name) for name in ("shd", "shd_cpdag", *shares)}
 
 
-def _all_states(ours: BayesianNetwork, theirs: BayesianNetwork) -> tuple[Variable, ...]:
-    """Return the variables with the states that either network has."""
+def _all_states(variables: Iterable[Variable]) -> tuple[Variable, ...]:
+    """Return each variable once, with the states that any of its namesakes has."""
     from coevo.data import Variable
 
-    return tuple(
-        Variable(v.name, tuple(dict.fromkeys((*v.states, *theirs.variable(v.name).states))))
-        for v in ours.variables
-    )
+    states: dict[str, dict[str, None]] = {}
+    for variable in variables:
+        states.setdefault(variable.name, {}).update(dict.fromkeys(variable.states))
+    return tuple(Variable(name, tuple(listed)) for name, listed in states.items())
 
 
 def _show(answer: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from coevo.cli.common import (
     answer_json,
     format_option,
     n_jobs_option,
+    parts,
     read_table,
     score_options,
     table_options,
@@ -29,7 +30,7 @@ __all__ = ["command"]
     "--structure",
     required=True,
     metavar="FILE_OR_NETWORK",
-    help="The structure to score; its states are taken as declared.",
+    help="The structure to score, in any format; states that it has are taken as declared.",
 )
 @score_options
 @click.option("--per-variable", is_flag=True, help="Print the local score of each variable.")
@@ -54,15 +55,15 @@ def command(
     \b
     coevo score alarm.csv --structure alarm --score k2
     """
-    from coevo.networks import open_network
+    from coevo.networks import open_model
     from coevo.score import FamilyScorer, make_score
 
     scoring = make_score(score_name, ess, "score")
     with working(f"Reading {data} ..."):
-        network = open_network(structure)
-        dataset = read_table(data, drop, states, network.variables)
+        dag, declared = parts(open_model(structure))
+        dataset = read_table(data, drop, states, declared)
         scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs)
-        answer = _answer(scorer, network.dag)
+        answer = _answer(scorer, dag)
     if output_format == "json":
         answer_json({**answer, "data_hash": dataset.content_hash})
         return

@@ -1,7 +1,15 @@
-"""Networks, prior knowledge and runs as files: BIF, JSON, CSV, the folder of a run."""
+"""Networks, structures, prior knowledge and runs as files: all formats, both ways."""
 
 from coevo.io.bif_reader import parse_bif, read_bif
 from coevo.io.bif_writer import format_bif, write_bif
+from coevo.io.formats import (
+    FORMATS,
+    Format,
+    format_model,
+    parse_model,
+    read_model,
+    write_model,
+)
 from coevo.io.knowledge import Knowledge, open_knowledge, read_knowledge, write_knowledge
 from coevo.io.run_folder import (
     Run,
@@ -12,21 +20,29 @@ from coevo.io.run_folder import (
     write_json,
     write_run,
 )
+from coevo.io.structures import Model
 
 __all__ = [
+    "FORMATS",
+    "Format",
     "Knowledge",
+    "Model",
     "Run",
     "check_run_folder",
     "format_bif",
+    "format_model",
     "json_line",
     "make_run_folder",
     "open_knowledge",
     "parse_bif",
+    "parse_model",
     "read_bif",
     "read_knowledge",
+    "read_model",
     "read_run",
     "write_bif",
     "write_json",
     "write_knowledge",
+    "write_model",
     "write_run",
 ]

@@ -16,17 +16,15 @@ is a `FormatError` with line and column, whatever the text holds.
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 
-from coevo.errors import CoevoWarning, FormatError
-from coevo.files import open_source
 from coevo.io.bif_blocks import BlockReader
 from coevo.io.bif_document import Document
-from coevo.io.bif_scanner import Scanner
+from coevo.io.bif_scanner import BifScanner
+from coevo.io.text_files import decode_text, read_bytes
 from coevo.network import BayesianNetwork
 
-__all__ = ["decode_bif", "parse_bif", "parse_document", "read_bif"]
+__all__ = ["parse_bif", "parse_document", "read_bif"]
 
 
 def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
@@ -55,21 +53,7 @@ def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
     Traceback (most recent call last):
     coevo.errors.FileError: There is no file 'no_such_file.bif'.
     """
-    with open_source(Path(path)) as source:
-        data = source.read_all()
-    return parse_bif(decode_bif(data, str(path)), str(path))
-
-
-def decode_bif(data: bytes, source: str) -> str:
-    """Return the text of a file from its bytes."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(
-            f"{source}, line {line}: the byte 0x{data[error.start]:02x} is not UTF-8. "
-            f"Save the file as UTF-8."
-        ) from None
+    return parse_bif(decode_text(read_bytes(Path(path)), str(path)), str(path))
 
 
 def parse_bif(text: str, source: str = "<text>") -> BayesianNetwork:
@@ -118,8 +102,4 @@ def parse_bif(text: str, source: str = "<text>") -> BayesianNetwork:
 
 def parse_document(text: str, source: str = "<text>") -> Document:
     """Read a BIF text without normalising its tables; otherwise as `parse_bif`."""
-    reader = BlockReader(Scanner(text, source))
-    document = reader.document()
-    if reader.notice:
-        warnings.warn(reader.notice, CoevoWarning, stacklevel=3)
-    return document
+    return BlockReader(BifScanner(text, source)).document()

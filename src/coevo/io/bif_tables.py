@@ -14,7 +14,6 @@ configuration that has no row of its own.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import re
 from collections.abc import Sequence
@@ -22,22 +21,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from coevo.data.variable import Variable
-from coevo.errors import suggestion
-from coevo.io.bif_scanner import Scanner, choose, shown
-from coevo.network.bayesian_network import TOLERANCE, Table
+from coevo.errors import FormatError, suggestion
+from coevo.io.bif_scanner import BifScanner, choose
+from coevo.io.declarations import counted, normalised, row_label
+from coevo.io.scanner import NUMBER, plain_numbers, shown
+from coevo.network import Table
 
-__all__ = ["ROUNDING", "TableReader"]
-
-# Three decimals leave up to 0.002 in a row of four states. A row that is further from 1
-# was not rounded, it is wrong.
-ROUNDING = 2e-3
+__all__ = ["TableReader"]
 
 # In place of a row number, what a message is about.
 _DEFAULT, _TABLE = -1, -2
 
 _ROW = re.compile(r'\s*+(\()([^()\[\]{};"|]*+)\)([-+.0-9eE,\s]*+);')
 _NUMBERS = re.compile(r"[-+.0-9eE,\s]*+;")
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 class TableReader:
@@ -47,7 +43,7 @@ class TableReader:
     accepts, but not by more than rounding explains, and was therefore normalised.
     """
 
-    def __init__(self, scanner: Scanner, child: Variable, parents: Sequence[Variable]) -> None:
+    def __init__(self, scanner: BifScanner, child: Variable, parents: Sequence[Variable]) -> None:
         self._scanner = scanner
         self._child = child
         self._parents = parents
@@ -112,8 +108,8 @@ class TableReader:
         if len(states) != len(self._parents):
             raise self._scanner.error(
                 place,
-                f"this row for {name!r} has {_count(len(states), 'state')}; "
-                f"it needs one for each of {_count(len(self._parents), 'parent')}.",
+                f"this row for {name!r} has {counted(len(states), 'state')}; "
+                f"it needs one for each of {counted(len(self._parents), 'parent')}.",
             )
         row = 0
         for state, parent, weights in zip(states, self._parents, self._weights, strict=True):
@@ -143,14 +139,13 @@ class TableReader:
         """Read numbers up to the semicolon; `row` and `place` say whose they are."""
         values: list[float] | None = None
         if found := _NUMBERS.match(self._scanner.text, self._scanner.at):
-            # A word such as `1e` has the right letters and is no number.
-            with contextlib.suppress(ValueError):
-                values = list(map(float, found[0][:-1].replace(",", " ").split()))
-                self._scanner.at = found.end()
-        if values is None:
+            values = plain_numbers(found[0][:-1].replace(",", " "))
+        if found and values is not None:
+            self._scanner.at = found.end()
+        else:
             values = self._any_numbers(row)
         if len(values) != wanted:
-            count = "1 probability" if len(values) == 1 else f"{len(values):,} probabilities"
+            count = counted(len(values), "probability", "probabilities")
             sentence = f"{self._label(row)} has {count}; it needs {wanted:,}."
             raise self._scanner.error(place, sentence)
         return values
@@ -160,7 +155,7 @@ class TableReader:
         values: list[float] = []
         while True:
             token = self._scanner.next()
-            if token.is_name and _NUMBER.fullmatch(token.text):
+            if token.is_name and NUMBER.fullmatch(token.text):
                 values.append(float(token.text))
             elif token.is_name:
                 raise self._scanner.unexpected(token, f"a number in {self._label(row)}")
@@ -212,38 +207,16 @@ class TableReader:
 
     def _checked(self, table: Table, places: Sequence[int], rows: Sequence[int]) -> Table:
         """Return `table` with rows that sum to 1, but for what a network forgives."""
-        bad = ~(np.isfinite(table) & (table >= 0))
-        if bad.any():
-            i, j = (int(index) for index in np.argwhere(bad)[0])
-            raise self._scanner.error(
-                places[i], f"{self._label(rows[i])} has the probability {float(table[i, j])!r}."
-            )
-        with np.errstate(over="ignore"):
-            sums = table.sum(axis=1)
-        off = np.abs(sums - 1)
-        if (off > ROUNDING).any():
-            i = int(np.argmax(off > ROUNDING))
-            raise self._scanner.error(
-                places[i], f"{self._label(rows[i])} sums to {sums[i]:.9g}; it must sum to 1."
-            )
-        for i in np.flatnonzero(off > TOLERANCE).tolist():
-            self.uneven.append((places[i], f"{self._label(rows[i])} sums to {sums[i]:.9g}"))
-            table[i] /= sums[i]
-        return table
+
+        def error(i: int, fault: str) -> FormatError:
+            return self._scanner.error(places[i], f"{self._label(rows[i])} {fault}.")
+
+        even, uneven = normalised(table, error)
+        self.uneven += [(places[i], f"{self._label(rows[i])} {fault}") for i, fault in uneven]
+        return even
 
     def _label(self, row: int) -> str:
         """Return what a message calls a row."""
-        name = self._child.name
         if row == _DEFAULT:
-            return f"the default row of {name!r}"
-        if row == _TABLE or not self._parents:
-            return f"the table of {name!r}"
-        states = []
-        for parent in reversed(self._parents):
-            row, code = divmod(row, parent.arity)
-            states.append(parent.states[code])
-        return f"the row ({', '.join(reversed(states))}) of {name!r}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+            return f"the default row of {self._child.name!r}"
+        return row_label(self._child, () if row == _TABLE else self._parents, row)

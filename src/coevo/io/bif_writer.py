@@ -12,19 +12,17 @@ names with blanks or braces in them are for coevo.
 
 from __future__ import annotations
 
-import gzip
-import io
 import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.files import replacing
 from coevo.io.bif_document import Document
 from coevo.io.bif_scanner import quote
+from coevo.io.text_files import write_encoded
 from coevo.network import BayesianNetwork
 
-__all__ = ["encode_bif", "format_bif", "format_document", "write_bif"]
+__all__ = ["format_bif", "format_document", "write_bif"]
 
 
 def write_bif(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
@@ -55,21 +53,7 @@ def write_bif(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     ...     read_bif(f"{folder}/asia.bif.gz") == asia
     True
     """
-    target = Path(path)
-    data = encode_bif(format_bif(network), compressed=target.name.lower().endswith(".gz"))
-    with replacing(target) as stream:
-        stream.write(data)
-
-
-def encode_bif(text: str, compressed: bool) -> bytes:
-    """Return the bytes of a file: UTF-8, and gzip without a date or a name if asked for."""
-    data = text.encode("utf-8")
-    if not compressed:
-        return data
-    buffer = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0) as packed:
-        packed.write(data)
-    return buffer.getvalue()
+    write_encoded(Path(path), format_bif(network))
 
 
 def format_bif(network: BayesianNetwork) -> str:

@@ -14,11 +14,20 @@ from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from coevo.errors import FileError, bad_choice, suggestion
-from coevo.io import read_bif
+from coevo.errors import FileError, FormatError, bad_choice, suggestion
+from coevo.graph import DAG
+from coevo.io import Model, read_bif, read_model
 from coevo.network import BayesianNetwork
 
-__all__ = ["NetworkInfo", "load_network", "network_index", "network_names", "open_network"]
+__all__ = [
+    "NetworkInfo",
+    "load_network",
+    "network_index",
+    "network_names",
+    "open_model",
+    "open_network",
+    "open_structure",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +103,20 @@ def load_network(name: str) -> BayesianNetwork:
         return read_bif(path)
 
 
-def open_network(source: str | os.PathLike[str]) -> BayesianNetwork:
-    """Open a network file, or load a bundled network by its name.
+def open_network(source: str | os.PathLike[str], format_name: str | None = None) -> BayesianNetwork:
+    """Open a network file of any format, or load a bundled network by its name.
 
     Parameters
     ----------
     source : str or path
-        The path of a BIF file, or one of `network_names`. A file goes first, a folder does not.
+        The path of a file, or one of `network_names`. A file goes first, a folder does not.
+    format_name : str, optional
+        One of `coevo.io.FORMATS`; without it the ending of the file decides.
+
+    Raises
+    ------
+    FormatError
+        When the file is malformed, or holds a structure without tables.
 
     Examples
     --------
@@ -110,11 +126,45 @@ def open_network(source: str | os.PathLike[str]) -> BayesianNetwork:
     Traceback (most recent call last):
     coevo.errors.FileError: There is no file and no bundled network 'alrm'. Did you mean 'alarm'?
     """
+    model = open_model(source, format_name)
+    if isinstance(model, DAG):
+        raise FormatError(
+            f"{str(source)!r} holds a structure without tables, and a network is needed. Name "
+            "a file with tables, such as BIF, or fit tables to the structure first."
+        )
+    return model
+
+
+def open_structure(source: str | os.PathLike[str], format_name: str | None = None) -> DAG:
+    """Open a structure: that of a file of any format, or of a bundled network.
+
+    Parameters
+    ----------
+    source, format_name
+        As for `open_network`; a file need not have tables.
+
+    Examples
+    --------
+    >>> open_structure("asia")
+    <DAG: 8 variables, 8 arcs>
+    """
+    model = open_model(source, format_name)
+    return model if isinstance(model, DAG) else model.dag
+
+
+def open_model(source: str | os.PathLike[str], format_name: str | None = None) -> Model:
+    """Open what there is: a network, or a structure where the file has no tables.
+
+    Parameters
+    ----------
+    source, format_name
+        As for `open_network`.
+    """
     path = Path(source)
     if str(source) in network_names() and not path.is_file():
         return load_network(str(source))
     if path.exists() or path.suffix or len(path.parts) > 1:
-        return read_bif(path)
+        return read_model(path, format_name)
     raise FileError(
         f"There is no file and no bundled network {str(source)!r}."
         f"{suggestion(source, network_names())}"

@@ -1,0 +1,72 @@
+"""pyAgrum's networks are ours, bit for bit, there and back."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from coevo.errors import DependencyError, ParameterError
+from coevo.graph import DAG
+from coevo.interop import from_pyagrum, to_pyagrum
+from coevo.networks import load_network
+from nasty_networks import SETTINGS, networks
+from peers import pyagrum, pyagrum_network
+from random_networks import enumerated, random_network
+from refusals import refusal
+
+
+@pytest.mark.parametrize("name", ["asia", "child", "alarm", "insurance"])
+def test_there_and_back(name):
+    network = load_network(name)
+    again = from_pyagrum(to_pyagrum(network))
+    assert again == network
+    assert again.name == network.name
+
+
+@given(network=networks())
+@settings(SETTINGS, max_examples=60)
+def test_any_name_that_it_takes(network):
+    names = [variable.name for variable in network.variables]
+    states = [state for variable in network.variables for state in variable.states]
+    texts = [network.name, *names, *states]
+    if any("\0" in text or "\ud800" in text or not text for text in texts):
+        return  # its texts are those of C++
+    assert from_pyagrum(to_pyagrum(network)) == network
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_answers_as_we_do(seed):
+    network = random_network(seed, 6, 3)
+    theirs = to_pyagrum(network)
+    inference = pyagrum.LazyPropagation(theirs)
+    for name, found in network.marginals().items():
+        assert np.allclose(inference.posterior(name).toarray(), found.probabilities, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_theirs_is_the_same_joint_distribution(seed):
+    network = random_network(seed, 5, 3)
+    found = from_pyagrum(pyagrum_network(network))
+    assert found == network
+    assert np.array_equal(enumerated(found), enumerated(network))
+
+
+def test_variables_of_other_kinds():
+    found = from_pyagrum(pyagrum.fastBN("a[3]->b{low|high}->c[0,1,2]"))
+    states = [variable.states for variable in found.variables]
+    assert states == [("0", "1", "2"), ("low", "high"), ("[0;1[", "[1;2]")]
+    assert found.dag.arcs == (("a", "b"), ("b", "c"))
+
+
+def test_a_structure_has_no_states():
+    assert refusal(ParameterError, to_pyagrum, DAG(["a"])) == (
+        "'network' of to_pyagrum must be a BayesianNetwork; got <DAG: 1 variables, 0 arcs>."
+    )
+
+
+def test_what_is_said_where_it_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyagrum", None)
+    assert refusal(DependencyError, to_pyagrum, load_network("asia")) == (
+        "pyAgrum is not installed. Install it with: pip install 'coevo[pyagrum]'"
+    )

@@ -14,13 +14,16 @@ are no cycles and nothing is repaired. What is different, and why:
   (`coevo.search.order_kernels`).
 - **Masks decide which families are scored at all.** Each generation extends their rows: a
   row is scored with every further variable, all in one batch. There is no limit on parents
-  and no list of candidates: families grow as long as a further parent gains something. A
-  row is credited with what its families would gain for the partner orders, child by child,
-  and the rows with the highest credit survive, whichever mask they came from
-  (`coevo.search.breeding`).
+  and no list of candidates: families grow as long as a further parent gains something. Rows
+  come from what the orders choose, from what variables would choose after any one move of
+  an order, and from variables put beside that (`coevo.search.breeding`). A row is credited
+  with what its families would gain for the partner orders, child by child, and the rows
+  with the highest credit survive, whichever mask they came from.
 - **The start is greedy**: the first generations are hill climbing, so that there is a good
   structure after tens of milliseconds; evolution begins from it.
 - **Stalls end in a refill**: the best orders stay, the others are drawn anew.
+
+What each part buys, in nats below the best structure known (TABLE
 """
 
 from __future__ import annotations

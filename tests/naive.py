@@ -5,6 +5,7 @@ Nothing here imports coevo, so that no mistake can be shared.
 
 import itertools
 import math
+from fractions import Fraction
 
 
 def count_family(rows, arities, child, parents, weights=None):
@@ -418,3 +419,22 @@ def description_length(rows, bins, others):
 def follows(one, other):
     """Return whether each state of a column goes with one state of the other."""
     return len(set(zip(one, other, strict=True))) == len(set(one))
+
+
+def flat_heights(strengths):
+    """Return the threshold for every height that is nearest to the strengths' distribution.
+
+    The distance is the area between the height and the distribution function, summed over the
+    pieces on which that is constant; a height where it is least is one of the function's.
+    """
+    share = lambda x: Fraction(sum(s <= x for s in strengths), len(strengths))  # noqa: E731
+    knots = sorted({0, 1, *strengths})
+    pieces = [(b - a, share(a)) for a, b in itertools.pairwise(knots)]
+    area = lambda p: sum(length * abs(height - p) for length, height in pieces)  # noqa: E731
+    heights = [0, 1, *(height for _, height in pieces)]
+    least = min(map(area, heights))
+    return [
+        min([s for s in strengths if share(s) >= p], default=0) if p else 0
+        for p in heights
+        if area(p) == least
+    ]

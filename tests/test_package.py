@@ -39,6 +39,7 @@ FLOORS = [
     ["parallel"],
     ["report"],
     ["experiments"],
+    ["bootstrap"],
     ["estimator", "learn"],
     ["cli"],
 ]

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coevo.bootstrap import StrengthResult, strength, write_strength
     from coevo.data import (
         Cuts,
         Dataset,
@@ -73,6 +74,7 @@ _HOME = {
     "Knowledge": "io",
     "Page": "report.page",
     "SearchResult": "search",
+    "StrengthResult": "bootstrap",
     "Tabu": "search",
     "Variable": "data",
     "arc_gains": "score",
@@ -94,6 +96,7 @@ _HOME = {
     "read_types": "data",
     "run_search": "search",
     "sample": "network",
+    "strength": "bootstrap",
     "to_networkx": "interop",
     "to_pgmpy": "interop",
     "to_pyagrum": "interop",
@@ -102,6 +105,7 @@ _HOME = {
     "write_knowledge": "io",
     "write_model": "io",
     "write_page": "report.page",
+    "write_strength": "bootstrap",
 }
 
 __all__ = [
@@ -124,6 +128,7 @@ __all__ = [
     "Knowledge",
     "Page",
     "SearchResult",
+    "StrengthResult",
     "Tabu",
     "Variable",
     "arc_gains",
@@ -145,6 +150,7 @@ __all__ = [
     "read_types",
     "run_search",
     "sample",
+    "strength",
     "to_networkx",
     "to_pgmpy",
     "to_pyagrum",
@@ -153,6 +159,7 @@ __all__ = [
     "write_knowledge",
     "write_model",
     "write_page",
+    "write_strength",
 ]
 
 

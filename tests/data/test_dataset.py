@@ -199,3 +199,47 @@ def test_weights_that_no_float_counts():
         with pytest.raises(DataError) as caught:
             Dataset(variables, [[0, 1], [0, 1]], weights)
         assert str(caught.value) == "The weights sum to more than 9,007,199,254,740,992."
+
+
+# -- resampling
+
+
+def counted(dataset):
+    """Return how often each row occurs."""
+    weights = dataset.weights
+    weights = np.ones(dataset.codes.shape[1], dtype=int) if weights is None else weights
+    found: dict[tuple[int, ...], int] = {}
+    for row, weight in zip(dataset.codes.T.tolist(), weights.tolist(), strict=True):
+        found[tuple(row)] = found.get(tuple(row), 0) + weight
+    return found
+
+
+def test_no_layout_changes_what_is_drawn(seed):
+    variables, columns = random_dataset(seed)
+    order = np.random.default_rng(seed).permutation(200)
+    rows, counts = np.unique(np.array(columns).T, axis=0, return_counts=True)
+    tables = [
+        Dataset(variables, columns),
+        Dataset(variables, [column[order] for column in columns]),
+        Dataset(variables, list(rows.T), counts),
+    ]
+    drawn = [table.resampled(np.random.default_rng(seed)) for table in tables]
+    assert [table.weights is None for table in drawn] == [True, True, False]
+    assert counted(drawn[0]) == counted(drawn[1]) == counted(drawn[2]) != counted(tables[0])
+    assert {table.n_rows for table in drawn} == {200}
+    assert set(counted(drawn[0])) <= set(counted(tables[0]))
+    assert drawn[2].weights.min() >= 1
+    assert drawn[0].source_variables == tables[0].source_variables
+    assert not drawn[0].codes.flags.writeable
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_each_observation_is_as_likely_as_another(folded, seed):
+    wet = Variable("wet", ("a", "b", "c"))
+    table = Dataset([wet], [[2, 1, 0, 1, 1, 2]])
+    if folded:
+        table = Dataset([wet], [[2, 0, 1]], np.array([2, 1, 3]))
+    rng = np.random.default_rng(seed)
+    draws = [counted(table.resampled(rng)) for _ in range(3000)]
+    means = [np.mean([draw.get((state,), 0) for draw in draws]) for state in range(3)]
+    assert means == pytest.approx([1, 3, 2], abs=0.12)  # five standard errors

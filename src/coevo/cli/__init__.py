@@ -30,6 +30,7 @@ COMMANDS = {
     "report": "Write a page with a network and all that is known of it.",
     "sample": "Draw rows from a network.",
     "score": "Score a structure on a table.",
+    "strength": "Measure how sure each arc is.",
 }
 
 

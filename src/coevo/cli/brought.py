@@ -66,6 +66,7 @@ class Brought:
         bins: int | None,
         constraints_file: str | None,
         max_parents: int | None,
+        owner: str = "learn",
     ) -> None:
         from coevo.data import read_types
         from coevo.data.column_types import BIN_METHODS
@@ -75,9 +76,9 @@ class Brought:
 
         if discretise == NO_BINS:
             if bins is not None:
-                raise ParameterError("'bins' of learn needs a method; 'discretise' is 'none'.")
+                raise ParameterError(f"'bins' of {owner} needs a method; 'discretise' is 'none'.")
         elif discretise is not None and discretise not in BIN_METHODS:
-            raise bad_choice("discretise", "learn", (*BIN_METHODS, NO_BINS), discretise)
+            raise bad_choice("discretise", owner, (*BIN_METHODS, NO_BINS), discretise)
         usual = None if bins is not None or discretise == NO_BINS else "mdl"
         chosen = usual if discretise in (None, NO_BINS) else discretise
         self._bins: dict[str, Any] = {

@@ -173,6 +173,28 @@ class Dataset:
         folded = Dataset._assembled(self._source, self._variables, codes, counts)
         return folded if self._is_folding(first) else self
 
+    def resampled(self, rng: np.random.Generator) -> Dataset:
+        """Return as many observations, drawn from these with replacement.
+
+        No order of rows changes the draw, nor does folding: it is made among the observations
+        as their marks sort them. The result is stored as this one is, row by row or with
+        weights, so that the same kernels count it.
+
+        >>> dataset = Dataset([Variable("wet", ("no", "yes"))], [[0, 1, 1]])
+        >>> dataset.resampled(np.random.default_rng(1)).codes
+        array([[1, 1, 0]], dtype=uint8)
+        """
+        order = np.argsort(self._marks, kind="stable")
+        drawn = rng.integers(self.n_rows, size=self.n_rows)
+        if self._weights is None:
+            codes: Codes = self._codes[:, order[drawn]].copy(order="C")
+            return Dataset._assembled(self._source, self._variables, codes, None)
+        slots = np.searchsorted(np.cumsum(self._weights[order]), drawn, side="right")
+        counts = np.bincount(slots, minlength=len(order)).astype(np.int64)
+        kept = np.flatnonzero(counts)
+        codes = self._codes[:, order[kept]].copy(order="C")
+        return Dataset._assembled(self._source, self._variables, codes, counts[kept])
+
     def _may_fold(self) -> bool:
         """Return whether a look at the first rows leaves a chance that folding pays."""
         start = self._codes[:, :4096]

@@ -1,0 +1,56 @@
+"""How bootstraps stand in the journal of a folder, so that the same command goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from coevo import __version__
+from coevo.bootstrap.runs import BootstrapRun, Plan
+from coevo.data import Dataset
+from coevo.experiments.journal import Form, Journal
+
+__all__ = ["strength_journal"]
+
+
+def strength_journal(folder: Path, dataset: Dataset, plan: Plan) -> Journal[BootstrapRun]:
+    """Return the journal of a folder, or refuse one of other data or settings.
+
+    The number of bootstraps is not among them: more can be added later.
+    """
+    weights = sorted((plan.weights or {}).items())
+    common = {
+        "version": __version__,
+        "data_hash": dataset.content_hash,
+        "seed": plan.seed,
+        "method": plan.method.name,
+        "settings": plan.method.settings(),
+        "score": plan.score.name,
+        "ess": getattr(plan.score, "ess", None),
+        "budget": {name: value for name, value in asdict(plan.budget).items() if value is not None},
+        "constraints": plan.constraints.as_dict(),
+        "weights": [[*arc, float(weight)] for arc, weight in weights],
+    }
+    names = set(dataset.names)
+    form = Form(("bootstrap",), ("seconds",), lambda line: _record(line, names), _times)
+    return Journal(folder, form, json.loads(json.dumps(common)), lambda key: key)
+
+
+def _times(line: dict[str, Any]) -> dict[str, Any]:
+    return {"seconds": float(line["seconds"])}
+
+
+def _record(line: dict[str, Any], names: set[str]) -> BootstrapRun:
+    """Return the bootstrap of a line; its time stands elsewhere."""
+    arcs = tuple((parent, child) for parent, child in line["arcs"])
+    record = BootstrapRun(**{**line, "arcs": arcs}, seconds=0.0)
+    if (
+        not all(type(n) is int and n >= 0 for n in (record.bootstrap, record.generations))
+        or not math.isfinite(record.score)
+        or not all(end in names for arc in arcs for end in arc)
+    ):
+        raise ValueError
+    return record

@@ -1,0 +1,71 @@
+"""One bootstrap: rows drawn with replacement, and the network that a search finds in them.
+
+A bootstrap belongs to (seed, number) and to nothing else: neither to the process that does
+it, nor to how many there are, nor to the order of rows. Number 0 is the table itself, with
+the seed itself, so that its network is the one that `run_search` finds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coevo.data import Dataset
+from coevo.graph import Arc, Constraints
+from coevo.randomness import stream
+from coevo.score import FamilyScorer, Score
+from coevo.search import Budget, Method, run_search
+
+__all__ = ["WHOLE", "BootstrapRun", "Plan", "run_bootstrap"]
+
+WHOLE = 0  # the number of the run on the table itself
+ROWS, SEARCH = 0, 1  # what a bootstrap draws for
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all bootstraps share."""
+
+    method: Method
+    score: Score
+    weights: Mapping[Arc, float] | None
+    constraints: Constraints
+    budget: Budget
+    seed: int
+
+
+@dataclass(frozen=True)
+class BootstrapRun:
+    """What is kept of a bootstrap: the network that was found, and how long that took."""
+
+    bootstrap: int
+    score: float
+    arcs: tuple[Arc, ...]
+    generations: int
+    seconds: float
+
+    @property
+    def key(self) -> tuple[int]:
+        """What tells it from the others."""
+        return (self.bootstrap,)
+
+
+def run_bootstrap(dataset: Dataset, plan: Plan, n_jobs: int, number: int) -> BootstrapRun:
+    """Draw the rows of a bootstrap and search for their network, on so many threads."""
+    began = time.perf_counter()
+    rows, seed = dataset, plan.seed
+    if number != WHOLE:
+        rows = dataset.resampled(stream(plan.seed, number, ROWS))
+        seed = int(stream(plan.seed, number, SEARCH).integers(2**32))
+    result = run_search(
+        plan.method,
+        FamilyScorer(rows, plan.score, n_jobs=n_jobs, weights=plan.weights),
+        constraints=plan.constraints,
+        budget=plan.budget,
+        random_state=seed,
+    )
+    if result.stop_reason == "interrupt":  # half a search is none
+        raise KeyboardInterrupt
+    seconds = round(time.perf_counter() - began, 4)
+    return BootstrapRun(number, result.score, result.dag.arcs, result.generations, seconds)

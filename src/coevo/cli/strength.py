@@ -1,0 +1,226 @@
+"""``coevo strength``: how sure each arc is, over bootstrap samples of the rows."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coevo.cli.brought import Brought, bin_options
+from coevo.cli.common import (
+    answer_json,
+    format_option,
+    n_jobs_option,
+    score_options,
+    seed_option,
+    table_options,
+    working,
+)
+from coevo.cli.experiments import say_stopping
+from coevo.cli.progress import runs_progress
+
+if TYPE_CHECKING:
+    from coevo.bootstrap import ArcStrength, BootstrapRun, StrengthResult
+    from coevo.data import Dataset
+    from coevo.io import Knowledge
+
+__all__ = ["command"]
+
+SHOWN = 10  # arcs below the consensus that are printed, before it is said how many more
+
+
+@click.command("strength")
+@click.argument("data", metavar="DATA")
+@click.option(
+    "--bootstraps",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="How many samples of the rows to learn from.",
+)
+@click.option(
+    "-m",
+    "--method",
+    default="ccma",
+    show_default=True,
+    help="ccma, ccga, hill_climb, tabu or k2, as for coevo learn.",
+)
+@score_options
+@click.option(
+    "-p", "--max-parents", type=click.IntRange(min=1), help="The most parents of a variable."
+)
+@click.option(
+    "-t",
+    "--max-time",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Stop each bootstrap after some seconds; what it finds may then differ next time.",
+)
+@click.option(
+    "--max-generations",
+    type=click.IntRange(min=0),
+    help="Stop each bootstrap after some generations.",
+)
+@table_options
+@bin_options
+@seed_option("answer")
+@n_jobs_option("Processes", "answer")
+@click.option(
+    "--figures/--no-figures", default=True, help="The figure needs matplotlib: coevo[plot]."
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    help="Write the table, a figure and the consensus into this folder, and keep each "
+    "bootstrap, so that the same command goes on.",
+)
+@format_option
+def command(
+    data: str,
+    bootstraps: int,
+    method: str,
+    score_name: str,
+    ess: float | None,
+    max_parents: int | None,
+    max_time: float | None,
+    max_generations: int | None,
+    states: str | None,
+    drop: tuple[str, ...],
+    types: str | None,
+    discretise: str | None,
+    bins: int | None,
+    constraints_file: str | None,
+    seed: int,
+    n_jobs: int,
+    figures: bool,
+    output: str | None,
+    output_format: str,
+) -> None:
+    """Measure how sure each arc is.
+
+    Learns a network from each of many bootstrap samples (as many rows, drawn with
+    replacement) and one from DATA itself. The strength of an arc is the share of samples
+    whose networks join its two variables; its direction is the share of these that lead from
+    the first to the second, where what data cannot direct counts half. Arcs above a threshold
+    found from the strengths (Scutari and Nagarajan 2013) make the consensus, strongest first,
+    without cycles. Ctrl-C ends with the bootstraps that are done.
+
+    \b
+    coevo strength patients.csv -j 2 -o sure/
+    coevo strength alarm.csv --bootstraps 50 -m hill_climb -s bic --format json
+    """
+    with working(f"Reading {data} ..."):
+        from coevo.io import check_run_folder
+        from coevo.report import require_matplotlib
+        from coevo.score import make_score
+        from coevo.search import Budget, make_method
+
+        scoring = make_score(score_name, ess, "strength")
+        chosen = make_method(method, "strength")
+        brought = Brought(types, discretise, bins, constraints_file, max_parents, "strength")
+        budget = Budget(max_time=max_time, max_generations=max_generations)
+        if output is not None:
+            check_run_folder(Path(output))
+            if figures:
+                require_matplotlib()
+        dataset, _ = brought.table(data, drop, states)
+        known = brought.knowledge(dataset.names)
+    options = {
+        "bootstraps": bootstraps,
+        "method": chosen,
+        "score": scoring,
+        "budget": budget,
+        "random_state": seed,
+        "n_jobs": n_jobs,
+        "folder": output,
+    }
+    result = _measured(dataset, known, options)
+    facts = {
+        "method": chosen.name,
+        "scoring": scoring.name,
+        "ess": getattr(scoring, "ess", None),
+        "n_rows": dataset.n_rows,
+        "n_variables": dataset.n_variables,
+        "data_hash": dataset.content_hash,
+    }
+    files = {} if output is None else _write(result, output, figures, facts)
+    if output_format == "json":
+        answer_json({**facts, **result.as_dict(), **({"files": files} if files else {})})
+    else:
+        _print(result, facts, files)
+    if not result.is_complete:
+        print(_interrupted(result, output), file=sys.stderr)
+        raise click.exceptions.Exit(130)
+
+
+def _measured(dataset: Dataset, known: Knowledge, options: dict[str, Any]) -> StrengthResult:
+    """Do the bootstraps, telling of each."""
+    from coevo.bootstrap import strength
+
+    with runs_progress("networks") as tell:
+
+        def told(run: BootstrapRun, done: int, total: int) -> None:
+            name = f"bootstrap {run.bootstrap:,}" if run.bootstrap else "the whole table"
+            tell(done, total, f"{name}, score {run.score:,.1f}, {len(run.arcs):,} arcs")
+
+        return strength(
+            dataset,
+            weights=known.weights,
+            constraints=known.constraints,
+            tell=told,
+            heard=say_stopping,
+            **options,
+        )
+
+
+def _write(
+    result: StrengthResult, output: str, figures: bool, facts: dict[str, Any]
+) -> dict[str, str]:
+    from coevo import __version__
+    from coevo.bootstrap import write_strength
+    from coevo.interrupts import gentle_interrupts
+
+    with gentle_interrupts():  # what was found is kept
+        facts = {"version": __version__, "command": sys.argv[1:], **facts}
+        return write_strength(result, output, figures=figures, facts=facts)
+
+
+def _interrupted(result: StrengthResult, output: str | None) -> str:
+    rests = f"Interrupted; this rests on {result.n_bootstraps:,} of {result.n_asked:,} bootstraps."
+    return rests if output is None else f"{rests} The same command goes on."
+
+
+def _print(result: StrengthResult, facts: dict[str, Any], files: dict[str, str]) -> None:
+    """Print the answer for people."""
+    prior = "" if facts["ess"] is None else f", ess {facts['ess']:g}"
+    undirected = len(result.cpdag.edges)
+    click.echo(
+        f"bootstraps  {result.n_bootstraps:,} of {facts['n_rows']:,} rows, by {facts['method']}, "
+        f"{facts['scoring']}{prior}, seed {result.seed}"
+    )
+    click.echo(f"threshold   {result.threshold:.4f}, found from the strengths")
+    click.echo(
+        f"consensus   arcs: {len(result.consensus.arcs):,}, of which data cannot direct: "
+        f"{undirected:,}"
+    )
+    inside = [arc for arc in result.arcs if arc.in_consensus]
+    outside = [arc for arc in result.arcs if not arc.in_consensus]
+    click.echo("  strength  direction        gain")
+    for arc in inside:
+        click.echo(_line(arc))
+    if outside:
+        click.echo(f"not in it   {len(outside):,}")
+        for arc in outside[:SHOWN]:
+            click.echo(_line(arc))
+        if len(outside) > SHOWN:
+            click.echo(f"  and {len(outside) - SHOWN:,} more, all in --format json")
+    for path in files.values():
+        click.echo(f"wrote       {path}")
+
+
+def _line(arc: ArcStrength) -> str:
+    gain = "-" if arc.gain is None else f"{arc.gain:,.2f}"
+    return f"  {arc.strength:>8.3f}  {arc.direction:>9.3f}  {gain:>10}  {arc.parent} -> {arc.child}"

@@ -1,0 +1,181 @@
+"""Strength, direction, threshold and consensus, against enumeration and by hand."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import naive
+from coevo.bootstrap.consensus import (
+    ArcStrength,
+    consensus,
+    measure,
+    significance_threshold,
+    tally,
+)
+from coevo.graph import DAG, Constraints
+
+NAMES = ("a", "b", "c", "d")
+FREE = Constraints().rules(NAMES)
+
+
+def dags_of(number, seed):
+    """Return random DAGs over NAMES, and all there are as arcs of numbers."""
+    every = naive.all_dags(len(NAMES))
+    chosen = random.Random(seed).choices(sorted(every, key=sorted), k=number)
+    return [DAG(NAMES, [(NAMES[i], NAMES[j]) for i, j in arcs]) for arcs in chosen], chosen, every
+
+
+# -- counting
+
+
+def test_directions_are_those_of_the_cpdags(seed):
+    dags, chosen, every = dags_of(40, seed)
+    found = tally(dags, NAMES, FREE)
+    expected = np.zeros((4, 4))
+    for arcs in chosen:
+        compelled, edges = naive.essential_graph(arcs, every)
+        for i, j in compelled:
+            expected[i, j] += 2
+        for edge in edges:
+            for i, j in itertools.permutations(edge):
+                expected[i, j] += 1
+    assert found.tolist() == expected.tolist()
+
+
+def test_constraints_direct_what_data_cannot():
+    chain = DAG("abc", [("a", "b"), ("b", "c")])
+    free = tally([chain], "abc", Constraints().rules("abc"))
+    assert free.tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    for known in (
+        Constraints(required=[("a", "b")], forbidden=[("c", "b")]),
+        Constraints(tiers=[["a"], ["b"], ["c"]]),
+    ):
+        told = tally([chain], "abc", known.rules("abc"))
+        assert told.tolist() == [[0, 2, 0], [0, 0, 2], [0, 0, 0]]
+
+
+def test_strength_direction_and_gain_by_hand():
+    """A collider twice, a chain once, and a network of the whole table with one arc more."""
+    collider = DAG("abc", [("a", "b"), ("c", "b")])
+    chain = DAG("abc", [("a", "b"), ("b", "c")])
+    halves = tally([collider, collider, chain, DAG("abc")], "abc", Constraints().rules("abc"))
+    whole = DAG("abc", [("b", "c"), ("a", "c")])
+    found = measure(halves, 4, whole, {("b", "c"): 3.0, ("a", "c"): 1.5})
+    assert found == [
+        ArcStrength("a", "b", 0.75, 5 / 6, None),
+        ArcStrength("c", "b", 0.75, 5 / 6, 3.0),
+        ArcStrength("a", "c", 0.0, 0.5, 1.5),
+    ]
+
+
+def test_a_draw_goes_by_the_whole_network_then_by_name():
+    halves = tally([DAG("ab", [("a", "b")])], "ab", Constraints().rules("ab"))
+    for whole, expected in (([("b", "a")], "ba"), ([("a", "b")], "ab"), ([], "ab")):
+        (arc,) = measure(halves, 1, DAG("ab", whole), {})
+        assert (arc.parent + arc.child, arc.strength, arc.direction) == (expected, 1.0, 0.5)
+
+
+# -- threshold
+
+
+@pytest.mark.parametrize("case", range(300))
+def test_the_threshold_against_all_heights(case, seed):
+    """In exact fractions, so that heights which are equally near are seen as such."""
+    rng = random.Random(f"{seed} {case}")
+    parts = rng.choice([2, 3, 4, 7, 10, 20])
+    strengths = [Fraction(rng.randint(0, parts), parts) for _ in range(rng.randint(1, 12))]
+    assert significance_threshold(strengths) == max(naive.flat_heights(strengths))
+
+
+@pytest.mark.parametrize(
+    ("strengths", "threshold"),
+    [
+        ([], 0.0),
+        ([0.0, 0.0, 1.0], 0.0),
+        ([1.0, 1.0], 0.0),
+        ([0.9], 0.0),  # were it 0.9, as in R's bnlearn, the one arc would not be above it
+        ([0.1, 0.2], 0.2),
+        ([0.5, 0.2, 0.6], 0.5),
+    ],
+)
+def test_thresholds_by_hand(strengths, threshold):
+    assert significance_threshold(strengths) == threshold
+
+
+def test_no_height_is_nearer(seed):
+    """On a fine grid of heights, as one who does not trust the oracle would look."""
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        strengths = rng.random(rng.integers(1, 15)).round(2)
+        inside = np.linspace(0, 1, 20001)[:-1] + 1 / 40000
+        heights = np.searchsorted(np.sort(strengths), inside, side="right") / len(strengths)
+        areas = [np.abs(heights - p).mean() for p in np.linspace(0, 1, 201)]
+        threshold = significance_threshold(strengths.tolist())
+        chosen = np.abs(heights - (strengths <= threshold).mean()).mean()
+        assert chosen <= min(areas) + 1e-4
+
+
+# -- consensus
+
+
+def test_by_hand():
+    arcs = [
+        ArcStrength("a", "b", 1.0, 1.0, None),
+        ArcStrength("b", "c", 0.9, 0.8, None),
+        ArcStrength("c", "a", 0.8, 0.7, None),  # closes a cycle
+        ArcStrength("d", "a", 0.7, 0.5, None),
+        ArcStrength("c", "d", 0.6, 0.5, None),  # closes one too, and may be turned
+        ArcStrength("b", "d", 0.5, 1.0, None),  # not above the threshold
+    ]
+    found = consensus(arcs, 0.5, 3)
+    assert [(a.parent + a.child, a.in_consensus) for a in found] == [
+        ("ab", True),
+        ("bc", True),
+        ("ca", False),
+        ("da", True),
+        ("dc", True),
+        ("bd", False),
+    ]
+    few = consensus(arcs, 0.5, 1)
+    assert [a.parent + a.child for a in few if a.in_consensus] == ["ab", "bc", "da"]
+
+
+@pytest.mark.parametrize("case", range(60))
+def test_acyclic_and_nothing_more_could_be_added(case, seed):
+    dags, _, _ = dags_of(9, f"{seed} {case}")
+    halves = tally(dags, NAMES, FREE)
+    arcs = measure(halves, 9, dags[0], {})
+    threshold = significance_threshold(arc.strength for arc in arcs)
+    marked = consensus(arcs, threshold, 3)
+    chosen = [(arc.parent, arc.child) for arc in marked if arc.in_consensus]
+    assert naive.topological_orders(NAMES, chosen)
+    for before, arc in zip(arcs, marked, strict=True):
+        joining = sum(any({*pair} == {arc.parent, arc.child} for pair in dag.arcs) for dag in dags)
+        assert arc.strength == joining / 9
+        assert arc.direction >= 0.5
+        assert before == arc or {before.parent, before.child} == {arc.parent, arc.child}
+        if arc.in_consensus:
+            assert arc.strength > threshold
+        elif arc.strength > threshold:
+            assert not naive.topological_orders(NAMES, [*chosen, (arc.parent, arc.child)])
+
+
+def test_equivalent_networks_make_their_own_class(seed):
+    """If all bootstraps find the same class, that class is the consensus."""
+    from coevo.graph import CPDAG
+
+    every = naive.all_dags(4)
+    for arcs in random.Random(seed).sample(sorted(every, key=sorted), 60):
+        members = [
+            DAG(NAMES, [(NAMES[i], NAMES[j]) for i, j in other])
+            for other in every
+            if naive.equivalent(arcs, other)
+        ]
+        found = measure(tally(members, NAMES, FREE), len(members), members[0], {})
+        kept = [(a.parent, a.child) for a in consensus(found, 0.0, 3) if a.in_consensus]
+        assert CPDAG(DAG(NAMES, kept)) == CPDAG(members[0])

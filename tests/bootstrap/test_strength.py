@@ -1,0 +1,296 @@
+"""``coevo.strength``: the same for everyone, certain where it can be, and never half done."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import coevo
+from coevo.bootstrap import strength
+from coevo.bootstrap.runs import ROWS, SEARCH
+from coevo.data import Dataset, Variable
+from coevo.errors import FileError, FormatError, GraphError, ParameterError
+from coevo.graph import CPDAG, DAG, Constraints
+from coevo.randomness import stream
+from coevo.score import FamilyScorer, arc_gains
+from coevo.search import Budget, run_search
+from ctrl_c import ctrl_c_works, press_ctrl_c
+from refusals import refusal
+
+QUICK = {"method": "hill_climb", "random_state": 3}
+
+
+def table(seed=0, n_rows=400):
+    """Return rows in which a leads to b, c is free, and a and c lead to d."""
+    rng = np.random.default_rng(seed)
+    a, c = rng.integers(0, 2, (2, n_rows))
+    b = np.where(rng.random(n_rows) < 0.9, a, 1 - a)
+    d = np.where(rng.random(n_rows) < 0.9, a ^ c, rng.integers(0, 2, n_rows)) + a * c
+    e = rng.integers(0, 3, n_rows)
+    variables = [
+        Variable(x, tuple("012"[:n])) for x, n in zip("abcde", (2, 2, 2, 3, 3), strict=True)
+    ]
+    return variables, [a, b, c, d, e]
+
+
+DATASET = Dataset(*table())
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return strength(DATASET, bootstraps=30, **QUICK)
+
+
+# -- what comes out
+
+
+def test_a_strong_arc_and_an_independent_variable(whole):
+    by_pair = {frozenset((arc.parent, arc.child)): arc for arc in whole.arcs}
+    for pair in ("ab", "ad", "cd"):
+        assert by_pair[frozenset(pair)].strength > 0.95
+    assert all(arc.strength < 0.3 for pair, arc in by_pair.items() if "e" in pair)
+    assert {frozenset(arc) for arc in whole.consensus.arcs} == {
+        frozenset(pair) for pair in ("ab", "ad", "cd")
+    }
+    assert whole.cpdag == CPDAG(whole.consensus)
+    assert by_pair[frozenset("cd")].direction > 0.9
+
+
+def test_each_bootstrap_can_be_done_again(whole):
+    """Strengths are counted here once more, from searches on rows drawn by hand."""
+    dags = []
+    for number in range(1, 31):
+        rows = DATASET.resampled(stream(3, number, ROWS))
+        seed = int(stream(3, number, SEARCH).integers(2**32))
+        found = run_search("hill_climb", FamilyScorer(rows, "bdeu"), random_state=seed)
+        dags.append(found.dag)
+    for arc in whole.arcs:
+        ends = {arc.parent, arc.child}
+        joining = [dag for dag in dags if any({*pair} == ends for pair in dag.arcs)]
+        assert arc.strength == len(joining) / 30
+        if joining:
+            ways = [CPDAG(dag).directions for dag in joining]
+            along = sum((arc.parent, arc.child) in way for way in ways)
+            against = sum((arc.child, arc.parent) in way for way in ways)
+            both = along + against - len(joining)
+            assert arc.direction == pytest.approx((along - both / 2) / len(joining))
+
+
+def test_the_whole_table(whole):
+    scorer = FamilyScorer(DATASET, "bdeu")
+    found = run_search("hill_climb", scorer, random_state=3)
+    assert (whole.network, whole.score) == (found.dag, found.score)
+    gains = arc_gains(scorer, found.dag)
+    told = {frozenset((a.parent, a.child)): a.gain for a in whole.arcs if a.gain is not None}
+    assert told == {frozenset(arc): gain for arc, gain in gains.items()}
+
+
+def test_plain_values(whole):
+    plain = whole.as_dict()
+    assert list(plain["arcs"][0]) == [
+        "from", "to", "strength", "direction", "gain", "in_consensus",
+    ]  # fmt: skip
+    assert (plain["n_bootstraps"], plain["n_asked"], plain["seed"]) == (30, 30, 3)
+    inside = sorted((a["from"], a["to"]) for a in plain["arcs"] if a["in_consensus"])
+    assert tuple(inside) == whole.consensus.arcs
+
+
+def test_constraints_hold_in_the_consensus():
+    known = Constraints(required=[("e", "c")], forbidden=[("a", "b")], max_parents=1)
+    found = strength(DATASET, bootstraps=8, constraints=known, **QUICK)
+    by_arc = {(arc.parent, arc.child): arc for arc in found.arcs}
+    assert (by_arc["e", "c"].strength, by_arc["e", "c"].direction) == (1.0, 1.0)
+    assert by_arc["b", "a"].direction == 1.0
+    assert {("e", "c"), ("b", "a")} <= set(found.consensus.arcs)
+    assert all(len(found.consensus.parents(node)) <= 1 for node in "abcde")
+
+
+def test_weights_count():
+    found = strength(DATASET, bootstraps=5, weights={("e", "c"): 50.0}, **QUICK)
+    assert next(a for a in found.arcs if {a.parent, a.child} == {"c", "e"}).strength == 1.0
+
+
+# -- the same for everyone
+
+
+def test_two_processes_give_the_same(whole):
+    assert strength(DATASET, bootstraps=30, n_jobs=2, **QUICK) == whole
+
+
+@pytest.mark.parametrize("how", ["rows", "columns", "folded"])
+def test_no_layout_changes_the_answer(how, whole, seed):
+    variables, columns = table()
+    rng = np.random.default_rng(seed)
+    if how == "rows":
+        order = rng.permutation(len(columns[0]))
+        other = Dataset(variables, [column[order] for column in columns])
+    elif how == "columns":
+        order = rng.permutation(len(columns))
+        other = Dataset([variables[i] for i in order], [columns[i] for i in order])
+    else:
+        rows, counts = np.unique(np.array(columns).T, axis=0, return_counts=True)
+        other = Dataset(variables, list(rows.T), counts)
+        assert other.weights is not None
+    assert strength(other, bootstraps=30, **QUICK) == whole
+
+
+def test_another_seed_draws_other_rows(whole):
+    other = strength(DATASET, bootstraps=30, method="hill_climb", random_state=4)
+    assert [a.strength for a in other.arcs] != [a.strength for a in whole.arcs]
+    assert strength(DATASET, bootstraps=2, method="k2").seed != 3  # None is a new one each time
+
+
+# -- a folder, and Ctrl-C
+
+
+class Pressed:
+    """Presses Ctrl-C once so many networks are done."""
+
+    def __init__(self, after=None):
+        self.after, self.numbers = after, []
+
+    def __call__(self, run, done, total):
+        self.numbers.append(run.bootstrap)
+        if done == self.after:
+            press_ctrl_c()
+
+
+@ctrl_c_works()
+def test_an_interrupted_one_rests_on_what_is_done_and_goes_on(whole, tmp_path):
+    first, second, heard = Pressed(after=8), Pressed(), []
+    options = {"bootstraps": 30, "folder": tmp_path / "sure", **QUICK}
+    stopped = strength(DATASET, tell=first, heard=lambda: heard.append(1), **options)
+    assert (stopped.is_complete, stopped.n_bootstraps, stopped.n_asked) == (False, 7, 30)
+    assert replace(strength(DATASET, bootstraps=7, **QUICK), n_asked=30) == stopped
+    assert heard == [1]
+    assert strength(DATASET, tell=second, **options) == whole
+    assert first.numbers + second.numbers == list(range(31))
+    names = {"experiment.json", "runs.jsonl", "times.jsonl"}
+    assert set(os.listdir(tmp_path / "sure")) == names
+
+
+@ctrl_c_works()
+def test_before_the_first_bootstrap_there_is_nothing_to_tell(tmp_path):
+    def press_at_the_whole_table(run, done, total):
+        signalled.append(done)
+
+    signalled = []
+    with pytest.raises(KeyboardInterrupt):
+        strength(
+            DATASET,
+            bootstraps=2,
+            tell=lambda *_: (_ for _ in ()).throw(KeyboardInterrupt),
+            folder=tmp_path,
+            **QUICK,
+        )
+    assert strength(
+        DATASET, bootstraps=2, folder=tmp_path, tell=press_at_the_whole_table, **QUICK
+    ).is_complete
+    assert signalled == [2, 3]  # the network of the whole table was kept
+
+
+def test_more_later_and_less_later(whole, tmp_path):
+    told = Pressed()
+    strength(DATASET, bootstraps=10, folder=tmp_path, **QUICK)
+    assert strength(DATASET, bootstraps=30, folder=tmp_path, tell=told, **QUICK) == whole
+    assert told.numbers == list(range(11, 31))
+    few = strength(DATASET, bootstraps=10, folder=tmp_path, tell=told, **QUICK)
+    assert few == strength(DATASET, bootstraps=10, **QUICK)
+    assert len(told.numbers) == 20
+
+
+def test_a_folder_of_something_else(tmp_path):
+    strength(DATASET, bootstraps=2, folder=tmp_path, **QUICK)
+    for change, name, was, now in (
+        ({"random_state": 4}, "seed", 3, 4),
+        ({"method": "k2"}, "method", "hill_climb", "k2"),
+        ({"score": "bic"}, "score", "bdeu", "bic"),
+        ({"ess": 2.0}, "ess", 1.0, 2.0),
+        ({"budget": Budget(max_generations=2)}, "budget", {}, {"max_generations": 2}),
+        ({"weights": {("a", "b"): 1}}, "weights", [], [["a", "b", 1.0]]),
+    ):
+        options = {"bootstraps": 2, "folder": tmp_path, **QUICK, **change}
+        assert refusal(FileError, strength, DATASET, **options) == (
+            f"{str(tmp_path)!r} holds runs with {name} {was}; this is {now}. Give another folder."
+        )
+    other = Dataset(*table(seed=1))
+    assert "data_hash" in refusal(
+        FileError, strength, other, bootstraps=2, folder=tmp_path, **QUICK
+    )
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ('"arcs": [[', '"arcs": [["x", "a"], ['),
+        ('"arcs": [[', '"arcs": [["a"], ['),
+        ('"bootstrap": 1', '"bootstrap": -1'),
+        ('"generations": ', '"generations": 0.'),
+        ('"score": -', '"score": NaN, "generations": -'),
+    ],
+)
+def test_a_damaged_line(was, now, tmp_path):
+    strength(DATASET, bootstraps=2, folder=tmp_path / "old", **QUICK)
+    shutil.copytree(tmp_path / "old", tmp_path / "new")
+    path = tmp_path / "new" / "runs.jsonl"
+    first, second, third = path.read_text().splitlines(keepends=True)
+    assert was in second
+    path.write_text(first + second.replace(was, now, 1) + third)
+    options = {"bootstraps": 2, "folder": tmp_path / "new", **QUICK}
+    assert refusal(FormatError, strength, DATASET, **options) == (
+        f"Line 2 of {str(path)!r} is damaged. Remove it or give another folder."
+    )
+
+
+# -- refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "sentence"),
+    [
+        ({"bootstraps": 0}, ParameterError, "'bootstraps' of strength must be an int >= 1; got 0."),
+        ({"n_jobs": 1.0}, ParameterError, "'n_jobs' of strength must be an int >= 1; got 1.0."),
+        (
+            {"method": "hillclimb"},
+            ParameterError,
+            "'method' of strength must be one of 'ccga', 'ccma', 'hill_climb', 'k2', 'tabu'; got "
+            "'hillclimb'. Did you mean 'hill_climb'?",
+        ),
+        (
+            {"random_state": -1},
+            ParameterError,
+            "'random_state' of strength must be an int >= 0, a numpy Generator or None; got -1.",
+        ),
+        ({"budget": 7}, ParameterError, "'budget' of strength must be a Budget or None; got 7."),
+        (
+            {"constraints": Constraints(required=[("a", "b")], forbidden=[("a", "b")])},
+            GraphError,
+            "'a' -> 'b' is required and forbidden.",
+        ),
+    ],
+)
+def test_refusals_come_before_anything_is_written(options, kind, sentence, tmp_path):
+    folder = tmp_path / "new"
+    assert refusal(kind, strength, DATASET, folder=folder, **options) == sentence
+    assert not folder.exists()
+
+
+def test_no_table():
+    assert refusal(ParameterError, coevo.strength, [[1]]) == (
+        "'dataset' of strength must be a Dataset (see read_data); got [[1]]."
+    )
+
+
+# -- small tables
+
+
+def test_one_variable_and_one_row():
+    one = Dataset([Variable("a", ("x", "y"))], [[0, 1, 1]])
+    found = strength(one, bootstraps=3, **QUICK)
+    assert (found.arcs, found.threshold, found.consensus) == ((), 0.0, DAG("a"))
+    row = Dataset([Variable("a", ("x", "y")), Variable("b", ("x", "y"))], [[0], [1]])
+    assert strength(row, bootstraps=3, **QUICK).consensus == DAG("ab")

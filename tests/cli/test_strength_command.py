@@ -1,0 +1,216 @@
+"""``coevo strength`` says how sure each arc is, and keeps every bootstrap of a folder."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import sys
+import xml.etree.ElementTree
+
+import pytest
+
+import coevo.bootstrap
+import coevo.cli.common
+from coevo.data import read_data
+from coevo.networks import load_network, open_structure
+from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
+
+FILES = {f"strength.{ending}" for ending in ("md", "tex", "csv", "png", "svg", "json")}
+FILES |= {"consensus.json"}
+JOURNAL = {"experiment.json", "runs.jsonl", "times.jsonl"}
+QUICK = ("asia.csv", "--states", "asia", "--bootstraps", 12, "-m", "hill_climb", "--seed", 5)
+
+
+@pytest.fixture(autouse=True)
+def asia(folder, run, monkeypatch):
+    """Work beside a table, told of the last network alone."""
+    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
+    assert run("sample", "asia", "--rows", 300, "--seed", 1, "-o", "asia.csv").code == 0
+
+
+def contents(folder):
+    return {
+        name: (folder / name).read_bytes()
+        for name in sorted(os.listdir(folder))
+        if name not in ("times.jsonl", "strength.json")  # the command has the folder's name
+    }
+
+
+def expected(bootstraps=12):
+    rows = read_data("asia.csv", states=load_network("asia").variables)
+    return coevo.strength(rows, bootstraps=bootstraps, method="hill_climb", random_state=5)
+
+
+def test_json_is_what_the_library_says(run):
+    code, out, err = run("strength", *QUICK, "--format", "json")
+    assert code == 0
+    assert err.startswith("13 of 13 networks: bootstrap 12, score -")
+    answer = json.loads(out)
+    found = expected()
+    assert {name: answer[name] for name in found.as_dict()} == found.as_dict()
+    assert (answer["method"], answer["scoring"], answer["ess"]) == ("hill_climb", "bdeu", 1.0)
+    assert (answer["n_rows"], answer["n_variables"]) == (300, 8)
+    assert "files" not in answer
+    assert set(os.listdir()) == {"asia.csv"}
+
+
+def test_text_and_the_folder(folder, run):
+    code, out, _ = run("strength", *QUICK, "-o", "sure")
+    assert code == 0
+    found = expected()
+    lines = out.splitlines()
+    assert lines[:4] == [
+        "bootstraps  12 of 300 rows, by hill_climb, bdeu, ess 1, seed 5",
+        f"threshold   {found.threshold:.4f}, found from the strengths",
+        f"consensus   arcs: {len(found.consensus.arcs)}, of which data cannot direct: "
+        f"{len(found.cpdag.edges)}",
+        "  strength  direction        gain",
+    ]
+    n_inside = len(found.consensus.arcs)
+    inside = [line.split() for line in lines[4 : 4 + n_inside]]
+    assert inside == [
+        [
+            f"{arc.strength:.3f}",
+            f"{arc.direction:.3f}",
+            "-" if arc.gain is None else f"{arc.gain:,.2f}",
+            arc.parent,
+            "->",
+            arc.child,
+        ]
+        for arc in found.arcs
+        if arc.in_consensus
+    ]
+    assert f"not in it   {len(found.arcs) - n_inside}" in lines
+    assert {line.split("/")[1] for line in lines if line.startswith("wrote ")} == FILES
+    assert set(os.listdir("sure")) == FILES | JOURNAL
+    with open("sure/strength.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["from"], row["to"], float(row["strength"])) for row in rows] == [
+        (arc.parent, arc.child, round(arc.strength, 4)) for arc in found.arcs
+    ]
+    assert open_structure("sure/consensus.json") == found.consensus
+    facts = json.loads((folder / "sure" / "strength.json").read_text())
+    assert facts["arcs"] == found.as_dict()["arcs"]
+    assert facts["command"][0] == "strength"
+    assert (folder / "sure" / "strength.png").read_bytes().startswith(b"\x89PNG")
+    drawn = xml.etree.ElementTree.parse("sure/strength.svg").getroot()
+    words = " ".join("".join(text.itertext()) for text in drawn.iter() if text.tag.endswith("text"))
+    assert f"threshold {found.threshold:.3f}" in words
+    assert f"in the consensus: {n_inside}" in words
+
+    before = contents(folder / "sure")  # once more: nothing is done again
+    assert run("strength", *QUICK, "-o", "sure") == (0, out, "")
+    assert contents(folder / "sure") == before
+
+
+def test_what_people_bring(folder, run):
+    (folder / "known.json").write_text(json.dumps({"required": [["xray", "asia"]]}))
+    arguments = [*QUICK, "--constraints", "known.json", "-p", 1, "--drop", "smoke"]
+    code, out, _ = run("strength", *arguments, "--format", "json")
+    assert code == 0
+    answer = json.loads(out)
+    arc = next(a for a in answer["arcs"] if (a["from"], a["to"]) == ("xray", "asia"))
+    assert (arc["strength"], arc["direction"], arc["in_consensus"]) == (1.0, 1.0, True)
+    assert answer["n_variables"] == 7
+
+
+# -- refusals
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("no.csv", "There is no file 'no.csv'."),
+        (
+            "asia.csv -m hillclimb",
+            "'method' of strength must be one of 'ccga', 'ccma', 'hill_climb', 'k2', 'tabu'; got "
+            "'hillclimb'. Did you mean 'hill_climb'?",
+        ),
+        ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),
+        (
+            "asia.csv --discretise none --bins 3",
+            "'bins' of strength needs a method; 'discretise' is 'none'.",
+        ),
+    ],
+)
+def test_refusals(arguments, sentence, refused):
+    assert refused("strength", *arguments.split()) == sentence
+    assert set(os.listdir()) == {"asia.csv"}
+
+
+def test_at_least_one_bootstrap(run):
+    code, out, err = run("strength", "asia.csv", "--bootstraps", 0)
+    assert (code, out) == (2, "")
+    assert err.endswith("Error: Invalid value for '--bootstraps': 0 is not in the range x>=1.\n")
+
+
+def test_without_matplotlib(run, refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert refused("strength", *QUICK, "-o", "sure") == (
+        "matplotlib is not installed. Install it with: pip install 'coevo[plot]'"
+    )
+    assert set(os.listdir()) == {"asia.csv"}
+    assert run("strength", *QUICK, "--no-figures", "-o", "sure").code == 0
+    assert set(os.listdir("sure")) == (FILES - {"strength.png", "strength.svg"}) | JOURNAL
+    assert run("strength", *QUICK).code == 0  # nothing is drawn without a folder
+
+
+def test_a_folder_of_another_seed(run, refused):
+    run("strength", *QUICK, "--no-figures", "-o", "sure")
+    assert refused("strength", *QUICK, "--seed", 6, "-o", "sure") == (
+        "'sure' holds runs with seed 5; this is 6. Give another folder."
+    )
+
+
+# -- Ctrl-C
+
+
+@ctrl_c_works()
+@pytest.mark.parametrize("output", [(), ("-o", "sure")])
+def test_ctrl_c_answers_from_what_is_done(output, folder, run, monkeypatch):
+    pressed = pressed_after(7, coevo.bootstrap.strength)
+    with monkeypatch.context() as patch:
+        patch.setattr(coevo.bootstrap, "strength", pressed)
+        code, out, err = run("strength", *QUICK, *output, "--format", "json")
+    goes_on = " The same command goes on." if output else ""
+    assert (code, err) == (
+        130,
+        "Stopping after the runs under way ...\n"
+        f"Interrupted; this rests on 6 of 12 bootstraps.{goes_on}\n",
+    )
+    answer = json.loads(out)
+    assert (answer["n_bootstraps"], answer["n_asked"]) == (6, 12)
+    assert answer["arcs"] == expected(6).as_dict()["arcs"]
+    if output:
+        assert run("strength", *QUICK, "-o", "sure").code == 0
+        assert run("strength", *QUICK, "-o", "whole").code == 0
+        assert contents(folder / "sure") == contents(folder / "whole")
+
+
+@ctrl_c_works()
+def test_ctrl_c_before_the_first_bootstrap(run, monkeypatch):
+    from coevo.bootstrap import runs
+
+    search = runs.run_search
+
+    def pressed(*arguments, **options):
+        press = lambda row: press_ctrl_c()  # noqa: E731
+        return search(*arguments, callbacks=[press], **options)
+
+    monkeypatch.setattr(runs, "run_search", pressed)
+    assert run("strength", *QUICK) == (130, "", "\nInterrupted.\n")
+
+
+def test_ctrl_c_in_a_terminal_with_processes(folder):
+    many = [*QUICK, "--bootstraps", 5000, "--no-figures", "-j", 2, "-o", "sure"]
+    ended = interrupted_command("strength", *many, cwd=folder, at="20 of ")
+    assert ended.code == 130
+    n_done = len((folder / "sure" / "runs.jsonl").read_bytes().splitlines()) - 1
+    assert 19 <= n_done < 5000
+    assert [line for line in ended.err if " networks: " not in line] == [
+        "Stopping after the runs under way ...\n",
+        f"Interrupted; this rests on {n_done:,} of 5,000 bootstraps. The same command goes on.\n",
+    ]
+    assert ended.out.startswith(f"bootstraps  {n_done} of 300 rows, ")

@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 .PHONY: help demo test check bench clean
 
 help:
-	@echo "make demo   set up, sample the Alarm network and learn it back"
+	@echo "make demo   set up, learn the Alarm network back from 5,000 rows, make a page of it"
 	@echo "make test   set up, then format, lint, types and all tests"
 	@echo "make check  format, lint and types only"
 	@echo "make bench  local scores a second, beside the peers"

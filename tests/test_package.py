@@ -40,7 +40,8 @@ FLOORS = [
     ["report"],
     ["experiments"],
     ["bootstrap"],
-    ["estimator", "learn"],
+    ["learning"],
+    ["estimator"],
     ["cli"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -70,3 +70,4 @@ def test_the_python(folder):
     exec(block("python"), names)
     assert names["found"].stop_reason == "time"
     assert coevo.read_bif("model.bif").dag == names["found"].dag
+    assert coevo.read_bif("saved/model.bif") == names["learned"].network

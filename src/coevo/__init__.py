@@ -3,8 +3,8 @@
 >>> import coevo
 >>> alarm = coevo.load_network("alarm")
 >>> rows = coevo.sample(alarm, 1000, random_state=7)
->>> scorer = coevo.FamilyScorer(rows, "k2")
->>> scorer.score(alarm.dag) > scorer.score(coevo.DAG(rows.names))
+>>> found = coevo.learn(rows, score="k2", max_generations=10)
+>>> found.score > coevo.FamilyScorer(rows, "k2").score(alarm.dag)
 True
 
 Everything below is imported when it is first used, so that ``import coevo`` and
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         write_data,
     )
     from coevo.errors import CoevoError, CoevoWarning
+    from coevo.estimator import BayesianNetworkLearner
     from coevo.graph import CPDAG, DAG, Comparison, Constraints, compare
     from coevo.interop import (
         from_networkx,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
         write_knowledge,
         write_model,
     )
+    from coevo.learning import Learned, learn
     from coevo.network import BayesianNetwork, fit, sample
     from coevo.networks import load_network, network_names, open_network, open_structure
     from coevo.report.page import Page, network_page, write_page
@@ -56,6 +58,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "BayesianNetwork": "network",
+    "BayesianNetworkLearner": "estimator",
     "Budget": "search",
     "CCGA": "search",
     "CCMA": "search",
@@ -72,6 +75,7 @@ _HOME = {
     "HillClimb": "search",
     "K2": "search",
     "Knowledge": "io",
+    "Learned": "learning",
     "Page": "report.page",
     "SearchResult": "search",
     "StrengthResult": "bootstrap",
@@ -84,6 +88,7 @@ _HOME = {
     "from_networkx": "interop",
     "from_pgmpy": "interop",
     "from_pyagrum": "interop",
+    "learn": "learning",
     "load_network": "networks",
     "network_names": "networks",
     "network_page": "report.page",
@@ -115,6 +120,7 @@ __all__ = [
     "DAG",
     "K2",
     "BayesianNetwork",
+    "BayesianNetworkLearner",
     "Budget",
     "CoevoError",
     "CoevoWarning",
@@ -126,6 +132,7 @@ __all__ = [
     "FamilyScorer",
     "HillClimb",
     "Knowledge",
+    "Learned",
     "Page",
     "SearchResult",
     "StrengthResult",
@@ -138,6 +145,7 @@ __all__ = [
     "from_networkx",
     "from_pgmpy",
     "from_pyagrum",
+    "learn",
     "load_network",
     "network_names",
     "network_page",

@@ -8,6 +8,7 @@
       FileError             a file cannot be opened, read or written
       FormatError           a file is malformed; the message has its line and column
       DependencyError       an optional library is needed and not installed
+      NotFittedError        an estimator is asked before it has learned anything
       WorkerError           a process that did a part of the work died
     CoevoWarning            legal, but worth a look
 
@@ -30,6 +31,7 @@ __all__ = [
     "FormatError",
     "GraphError",
     "NetworkError",
+    "NotFittedError",
     "ParameterError",
     "WorkerError",
     "bad_choice",
@@ -73,6 +75,10 @@ class FormatError(CoevoError, ValueError):
 
 class DependencyError(CoevoError, ImportError):
     """An optional library is needed and not installed."""
+
+
+class NotFittedError(CoevoError, ValueError, AttributeError):
+    """An estimator is asked for what it has not learned yet."""
 
 
 class WorkerError(CoevoError, RuntimeError):

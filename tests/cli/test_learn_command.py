@@ -19,11 +19,11 @@ import coevo.score
 import coevo.search
 from coevo.data import read_data, write_data
 from coevo.errors import NetworkError
-from coevo.graph import CPDAG
+from coevo.graph import CPDAG, Constraints
 from coevo.io import read_bif
 from coevo.network import fit, sample
 from coevo.networks import load_network
-from coevo.score import FamilyScorer, arc_gains
+from coevo.score import FamilyScorer, arc_gains, best_addition
 from coevo.search import METHODS, Budget, run_search
 from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c
 
@@ -31,6 +31,8 @@ KEYS = [
     "score",
     "arcs",
     "n_arcs",
+    "cpdag",
+    "best_rejected",
     "seconds",
     "generations",
     "evaluations",
@@ -136,6 +138,12 @@ def test_json_is_the_result_of_the_search(arguments, generations, reason, asia, 
     for arc, pair in zip(found["arcs"], arcs_of(found), strict=True):
         assert list(arc) == ["from", "to", "gain", "directed"]
         assert (arc["gain"], arc["directed"]) == (gains[pair], pair in compelled)
+    assert found["cpdag"] == {
+        "arcs": [list(arc) for arc in compelled],
+        "edges": [list(edge) for edge in CPDAG(expected.dag).edges],
+    }
+    rejected = best_addition(scorer, expected.dag, Constraints().rules(asia.names))
+    assert tuple(found["best_rejected"].values()) == rejected
     assert found["score"] == expected.score == FamilyScorer(asia, "k2").score(expected.dag)
     assert generations in (None, found["generations"])
     assert found["generations"] == expected.generations
@@ -148,6 +156,14 @@ def test_json_is_the_result_of_the_search(arguments, generations, reason, asia, 
     assert os.listdir() == ["asia.csv"]  # without -o nothing is written
 
 
+def written(arc):
+    return f"{arc['from']} {'->' if arc['directed'] else '--'} {arc['to']}"
+
+
+def ranked(arcs):
+    return ", ".join(f"{written(arc)} ({arc['gain']:+,.2f})" for arc in arcs)
+
+
 def test_text(asia, answer, run):
     found = answer("asia.csv", *LIMITED)
     code, out, err = run("learn", "asia.csv", *LIMITED, "-o", "run")
@@ -156,12 +172,19 @@ def test_text(asia, answer, run):
     before, seconds = lines[1].split(", in ")
     assert float(seconds.removesuffix(" s, ended by generations")) >= 0
     assert before == "method      ccga, seed 7: generations: 12"
+    n_free = sum(not arc["directed"] for arc in found["arcs"])
+    assert n_free == len(found["cpdag"]["edges"])
+    free = f", of which data alone cannot direct {n_free} (--)" if n_free else ""
+    by_gain = sorted(found["arcs"], key=lambda arc: arc["gain"])
+    assert len(by_gain) >= 6
     assert [lines[0], *lines[2:]] == [
         f"score       {found['score']:.6f}  (k2; higher is better)",
         "table       2,000 rows, 8 variables",
         "columns     8 categorical",
-        f"arcs        {found['n_arcs']}",
-        *(f"  {parent} -> {child}" for parent, child in arcs_of(found)),
+        f"arcs        {found['n_arcs']}{free}",
+        *(f"  {written(arc)}" for arc in found["arcs"]),
+        f"strongest   {ranked(by_gain[:-4:-1])}",
+        f"weakest     {ranked(by_gain[:3])}",
         "wrote       run/model.bif",
         "wrote       run/run.json",
         "wrote       run/history.jsonl",

@@ -1,11 +1,12 @@
-"""The gain of an arc is what the score loses without it."""
+"""The gain of an arc is what the score loses without it, or would gain with it."""
 
 import pytest
 
-from coevo.graph import DAG
+from coevo.errors import GraphError
+from coevo.graph import DAG, Constraints
 from coevo.network import sample
 from coevo.networks import load_network
-from coevo.score import FamilyScorer, arc_gains
+from coevo.score import FamilyScorer, arc_gains, best_addition
 
 
 @pytest.mark.parametrize("score", ["k2", "bdeu", "bic"])
@@ -23,3 +24,45 @@ def test_gains_are_differences_of_scores(score, seed):
 def test_without_arcs(seed):
     dataset = sample(load_network("asia"), 50, seed)
     assert arc_gains(FamilyScorer(dataset, "k2"), DAG(dataset.names)) == {}
+
+
+def naive_additions(scorer, dag, constraints):
+    """Yield (gain, arc) for each arc that may be added, by whole scores."""
+    rules = constraints.rules(dag.nodes)
+    for i, parent in enumerate(dag.nodes):
+        for j, child in enumerate(dag.nodes):
+            full = len(dag.parents(child)) >= rules.max_parents
+            if full or not rules.allowed[i, j] or (parent, child) in dag.arcs:
+                continue
+            try:
+                other = DAG(dag.nodes, [*dag.arcs, (parent, child)])
+            except GraphError:  # a cycle
+                continue
+            yield scorer.score(other) - scorer.score(dag), (parent, child)
+
+
+@pytest.mark.parametrize("score", ["k2", "bdeu", "bic"])
+@pytest.mark.parametrize(
+    "constraints",
+    [Constraints(), Constraints(max_parents=2), Constraints(roots=["PKA", "Akt"], leaves=["Raf"])],
+)
+def test_the_best_addition_is_the_best_of_all(score, constraints, seed):
+    network = load_network("sachs")
+    dataset = sample(network, 300, seed)
+    scorer = FamilyScorer(dataset, score)
+    for arcs in ((), network.dag.arcs[::3], network.dag.arcs):
+        dag = DAG(network.dag.nodes, arcs)
+        additions = {arc: gain for gain, arc in naive_additions(scorer, dag, constraints)}
+        parent, child, gain = best_addition(scorer, dag, constraints.rules(dataset.names))
+        assert gain == pytest.approx(additions[parent, child])
+        assert gain == pytest.approx(max(additions.values()))
+
+
+def test_where_nothing_can_be_added(seed):
+    dataset = sample(load_network("asia"), 50, seed)
+    scorer = FamilyScorer(dataset)
+    none = Constraints(roots=dataset.names).rules(dataset.names)
+    assert best_addition(scorer, DAG(dataset.names), none) is None
+    pairs = [(a, b) for i, a in enumerate(dataset.names) for b in dataset.names[i + 1 :]]
+    full = DAG(dataset.names, pairs)
+    assert best_addition(scorer, full, Constraints().rules(dataset.names)) is None

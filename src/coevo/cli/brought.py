@@ -6,21 +6,15 @@ The options for both, and the lines that say what was made of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from coevo.cli.common import Function, read_columns
-from coevo.errors import ParameterError
+from coevo.cli.common import Function
 
-if TYPE_CHECKING:
-    from coevo.data import ColumnNote, Dataset
-    from coevo.io import Knowledge
-
-__all__ = ["Brought", "bin_options", "lines_on_audit", "lines_on_columns"]
+__all__ = ["bin_options", "lines_on_audit", "lines_on_columns"]
 
 SHOWN = 10  # columns or findings that are printed, before it is said how many more there are
-NO_BINS = "none"
 
 
 def bin_options(function: Function) -> Function:
@@ -54,67 +48,6 @@ def bin_options(function: Function) -> Function:
     ):
         function = option(function)
     return function
-
-
-class Brought:
-    """What the options ask for: read and checked before the table is opened."""
-
-    def __init__(
-        self,
-        types: str | None,
-        discretise: str | None,
-        bins: int | None,
-        constraints_file: str | None,
-        max_parents: int | None,
-        owner: str = "learn",
-    ) -> None:
-        from coevo.data import read_types
-        from coevo.data.column_types import BIN_METHODS
-        from coevo.data.request import Request
-        from coevo.errors import bad_choice
-        from coevo.io import open_knowledge
-
-        if discretise == NO_BINS:
-            if bins is not None:
-                raise ParameterError(f"'bins' of {owner} needs a method; 'discretise' is 'none'.")
-        elif discretise is not None and discretise not in BIN_METHODS:
-            raise bad_choice("discretise", owner, (*BIN_METHODS, NO_BINS), discretise)
-        usual = None if bins is not None or discretise == NO_BINS else "mdl"
-        chosen = usual if discretise in (None, NO_BINS) else discretise
-        self._bins: dict[str, Any] = {
-            "types": None if types is None else read_types(types),
-            "discretise": chosen,
-            "bins": bins,
-        }
-        Request.of(**self._bins)  # says what is wrong with them
-        self._file, self._max_parents = constraints_file, max_parents
-        self._entries = None if constraints_file is None else open_knowledge(constraints_file)
-
-    def table(
-        self, source: str, drop: tuple[str, ...], states: str | None
-    ) -> tuple[Dataset, tuple[ColumnNote, ...]]:
-        """Read the table, and what was decided about its columns."""
-        return read_columns(source, drop, states, **self._bins)
-
-    def knowledge(self, names: Sequence[str]) -> Knowledge:
-        """Return what is known about these variables, checked."""
-        from coevo.graph import Constraints
-        from coevo.io import Knowledge
-
-        if self._entries is None:
-            return Knowledge(Constraints(max_parents=self._max_parents))
-        known = self._entries.over(names)
-        limit = known.constraints.max_parents
-        if self._max_parents is not None:
-            if limit not in (None, self._max_parents):
-                raise ParameterError(
-                    f"'max_parents' is {limit} in {self._file!r} and {self._max_parents} in "
-                    "--max-parents. Give it once."
-                )
-            given = {**known.constraints.as_dict(), "max_parents": self._max_parents}
-            known = Knowledge(Constraints(**given), known.weights)
-        known.constraints.rules(names)
-        return known
 
 
 def lines_on_columns(columns: dict[str, dict[str, Any]]) -> Iterator[str]:

@@ -9,27 +9,41 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.brought import Brought, bin_options, lines_on_audit, lines_on_columns
+from coevo.cli.brought import bin_options
 from coevo.cli.common import (
     answer_json,
     format_option,
     n_jobs_option,
+    read_columns,
     score_options,
     seed_option,
     table_options,
     working,
 )
+from coevo.cli.learn_text import lines_of_answer
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
-    from coevo.score import FamilyScorer, Score
-    from coevo.search import HistoryRow, SearchResult
+    from coevo.search import HistoryRow
 
 __all__ = ["command"]
 
+EXAMPLE_ROWS = 5000
+
 
 @click.command("learn")
-@click.argument("data", metavar="DATA")
+@click.argument("data", metavar="DATA", required=False)
+@click.option(
+    "--example",
+    metavar="NAME",
+    help="Learn from rows of a published network (see coevo networks) in place of DATA; the "
+    "seed draws them.",
+)
+@click.option(
+    "--rows",
+    type=click.IntRange(min=1),
+    help=f"How many rows of the example.  [default: {EXAMPLE_ROWS}]",
+)
 @click.option(
     "-m",
     "--method",
@@ -72,7 +86,9 @@ __all__ = ["command"]
 )
 @format_option
 def command(
-    data: str,
+    data: str | None,
+    example: str | None,
+    rows: int | None,
     method: str,
     score_name: str,
     ess: float | None,
@@ -100,56 +116,88 @@ def command(
     end by themselves. Ctrl-C ends the search with the best network so far, and writes it.
 
     \b
+    coevo learn --example alarm --rows 5000 -o run/
     coevo learn alarm.csv -s k2 --seed 7 -o run/
     coevo learn alarm.csv -m k2 -s bic -p 4
     coevo learn patients.csv --bins 3 --constraints known.json -o run/
     """
-    with working(f"Reading {data} ...") as say:
-        from coevo.data import audit
+    about_columns = {
+        "--states": states,
+        "--drop": drop,
+        "--types": types,
+        "--discretise": discretise,
+        "--bins": bins,
+    }
+    _check_source(data, example, rows, about_columns)
+    n_rows = EXAMPLE_ROWS if rows is None else rows
+    doing = f"Reading {data} ..." if data else f"Sampling {n_rows:,} rows of {example} ..."
+    with working(doing) as say:
         from coevo.interrupts import gentle_interrupts
         from coevo.io import check_run_folder
-        from coevo.score import FamilyScorer, make_score
-        from coevo.search import Budget, make_method, run_search
+        from coevo.learning import Plan
+        from coevo.search import Budget
 
-        scoring = make_score(score_name, ess, "learn")
-        chosen = make_method(method, "learn")
-        brought = Brought(types, discretise, bins, constraints_file, max_parents)
-        budget = Budget(
-            max_time=max_time, max_generations=max_generations, patience=patience, target=target
+        plan = Plan(
+            method=method,
+            score=score_name,
+            ess=ess,
+            max_parents=max_parents,
+            budget=Budget(max_time, max_generations, None, patience, target),
+            n_jobs=n_jobs,
+            random_state=seed,
+            constraints=constraints_file,
+            types=types,
+            discretise=discretise,
+            bins=bins,
+            limit_place="--max-parents",
         )
         if output is not None:
             check_run_folder(Path(output))
-        dataset, notes = brought.table(data, drop, states)
-        known = brought.knowledge(dataset.names)
-        findings = audit(dataset)
-        scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs, weights=known.weights)
-        memory = scorer.memory() + chosen.memory(dataset.n_variables)
-        say(f"Learning by {chosen.name}, in at most {memory / 1e9:.1f} GB of memory ...")
-        result = run_search(
-            chosen,
-            scorer,
-            constraints=known.constraints,
-            budget=budget,
-            random_state=seed,
-            callbacks=[_teller(say)],
-        )
+        if data is not None:
+            task = plan.on(*read_columns(data, drop, states, **plan.bins))
+        else:
+            task = plan.on(*plan.read(_example(str(example), n_rows, seed)))
+        say(f"Learning by {plan.method.name}, in at most {task.memory / 1e9:.1f} GB of memory ...")
+        learned = task.run([_teller(say)])
         with gentle_interrupts():  # what was found is kept
-            answer = _answer(result, dataset, scoring) | {
-                "columns": {note.name: note.as_dict() for note in notes},
-                "audit": [finding.as_dict() for finding in findings],
-            }
-            answer["arcs"] = _arcs(result, scorer)
-            if known.weights:
-                answer["log_prior"] = sum(known.weights.get(arc, 0.0) for arc in result.dag.arcs)
+            answer = learned.as_dict()
             if output is not None:
-                answer["files"] = _write(Path(output), result, dataset, answer)
+                answer["files"] = learned.save(output, command=sys.argv[1:])
     if output_format == "json":
         answer_json(answer)
     else:
-        _print(answer, scoring)
-    if result.stop_reason == "interrupt":
+        for line in lines_of_answer(answer):
+            click.echo(line)
+    if answer["stop_reason"] == "interrupt":
         print("Interrupted; this is the best network so far.", file=sys.stderr)
         raise click.exceptions.Exit(130)
+
+
+def _check_source(
+    data: str | None, example: str | None, rows: int | None, about_columns: dict[str, Any]
+) -> None:
+    """Raise a usage error unless there is one table, and options that go with it."""
+    if data is None and example is None:
+        raise click.UsageError(
+            "There is no table. Name a file (coevo learn DATA), or try coevo learn --example alarm."
+        )
+    if data is not None and example is not None:
+        raise click.UsageError(f"Give DATA or --example, not both; got {data!r} and {example!r}.")
+    if example is None:
+        if rows is not None:
+            raise click.UsageError("--rows goes with --example; of DATA, all rows are used.")
+        return
+    for option, value in about_columns.items():
+        if value:
+            raise click.UsageError(f"{option} goes with DATA; the columns of an example are known.")
+
+
+def _example(name: str, n_rows: int, seed: int) -> Dataset:
+    """Draw the rows of an example; they declare the states of its network."""
+    from coevo.network import sample
+    from coevo.networks import open_network
+
+    return sample(open_network(name), n_rows, seed)
 
 
 def _teller(say: Callable[[str], None]) -> Callable[[HistoryRow], None]:
@@ -162,90 +210,3 @@ def _teller(say: Callable[[str], None]) -> Callable[[HistoryRow], None]:
         )
 
     return tell
-
-
-def _answer(result: SearchResult, dataset: Dataset, scoring: Score) -> dict[str, Any]:
-    """Return the numbers of the answer."""
-    return {
-        "score": result.score,
-        "arcs": [{"from": parent, "to": child} for parent, child in result.dag.arcs],
-        "n_arcs": len(result.dag.arcs),
-        "seconds": round(result.seconds, 6),
-        "generations": result.generations,
-        "evaluations": result.evaluations,
-        "stop_reason": result.stop_reason,
-        "method": result.method,
-        "scoring": scoring.name,
-        "ess": getattr(scoring, "ess", None),
-        "seed": result.seed,
-        "n_rows": dataset.n_rows,
-        "n_variables": dataset.n_variables,
-        "data_hash": dataset.content_hash,
-    }
-
-
-def _arcs(result: SearchResult, scorer: FamilyScorer) -> list[dict[str, Any]]:
-    """Return each arc, what it gains, and whether data can direct it."""
-    from coevo.graph import CPDAG
-    from coevo.score import arc_gains
-
-    compelled = set(CPDAG(result.dag).arcs)
-    return [
-        {"from": arc[0], "to": arc[1], "gain": gain, "directed": arc in compelled}
-        for arc, gain in arc_gains(scorer, result.dag).items()
-    ]
-
-
-def _write(
-    folder: Path, result: SearchResult, dataset: Dataset, answer: dict[str, Any]
-) -> dict[str, str]:
-    """Fit the tables and write the folder of the run; return the paths."""
-    import warnings
-
-    from coevo import __version__
-    from coevo.errors import CoevoWarning, NetworkError
-    from coevo.graph import DAG
-    from coevo.io import write_run
-    from coevo.network import fit
-    from coevo.report.page import run_page, write_page
-
-    in_order = DAG([variable.name for variable in dataset.source_variables], result.dag.arcs)
-    facts = {
-        "version": __version__,
-        "command": sys.argv[1:],
-        **answer,
-        "settings": result.settings,
-        "per_variable": result.per_variable,
-        "families_scored": result.cache.scored,
-    }
-    try:
-        network = fit(in_order, dataset)
-    except NetworkError as error:  # the structure is found all the same
-        warnings.warn(f"model.bif is not written. {error}", CoevoWarning, stacklevel=2)
-        network = None
-    history = [row.as_dict() for row in result.history]
-    files = write_run(folder, network, facts, history)
-    files["report"] = str(folder / "report.html")
-    write_page(files["report"], run_page(facts, history, network))
-    return files
-
-
-def _print(answer: dict[str, Any], scoring: Score) -> None:
-    """Print the answer for people."""
-    prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
-    if "log_prior" in answer:
-        prior += f", weights of arcs {answer['log_prior']:+g}"
-    click.echo(f"score       {answer['score']:.6f}  ({scoring.name}{prior}; higher is better)")
-    click.echo(
-        f"method      {answer['method']}, seed {answer['seed']}: generations: "
-        f"{answer['generations']:,}, in {answer['seconds']:.2f} s, ended by "
-        f"{answer['stop_reason']}"
-    )
-    click.echo(f"table       {answer['n_rows']:,} rows, {answer['n_variables']:,} variables")
-    for line in (*lines_on_columns(answer["columns"]), *lines_on_audit(answer["audit"])):
-        click.echo(line)
-    click.echo(f"arcs        {answer['n_arcs']:,}")
-    for arc in answer["arcs"]:
-        click.echo(f"  {arc['from']} -> {arc['to']}")
-    for path in answer.get("files", {}).values():
-        click.echo(f"wrote       {path}")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.brought import Brought, bin_options
+from coevo.cli.brought import bin_options
 from coevo.cli.common import (
     answer_json,
     format_option,
     n_jobs_option,
+    read_columns,
     score_options,
     seed_option,
     table_options,
@@ -114,20 +115,30 @@ def command(
     """
     with working(f"Reading {data} ..."):
         from coevo.io import check_run_folder
+        from coevo.learning import Plan
         from coevo.report import require_matplotlib
-        from coevo.score import make_score
-        from coevo.search import Budget, make_method
+        from coevo.search import Budget
 
-        scoring = make_score(score_name, ess, "strength")
-        chosen = make_method(method, "strength")
-        brought = Brought(types, discretise, bins, constraints_file, max_parents, "strength")
+        plan = Plan(
+            method=method,
+            score=score_name,
+            ess=ess,
+            max_parents=max_parents,
+            constraints=constraints_file,
+            types=types,
+            discretise=discretise,
+            bins=bins,
+            owner="strength",
+            limit_place="--max-parents",
+        )
+        scoring, chosen = plan.scoring, plan.method
         budget = Budget(max_time=max_time, max_generations=max_generations)
         if output is not None:
             check_run_folder(Path(output))
             if figures:
                 require_matplotlib()
-        dataset, _ = brought.table(data, drop, states)
-        known = brought.knowledge(dataset.names)
+        dataset, _ = read_columns(data, drop, states, **plan.bins)
+        known = plan.knowledge(dataset.names)
     options = {
         "bootstraps": bootstraps,
         "method": chosen,

@@ -2,7 +2,7 @@
 
 from coevo.score.cache import CacheStatistics
 from coevo.score.families import FamilyBatch
-from coevo.score.gains import arc_gains
+from coevo.score.gains import Addition, arc_gains, best_addition
 from coevo.score.scorer import FamilyScorer
 from coevo.score.scores import AIC, BIC, K2, SCORES, BDeu, BDs, LogLikelihood, Score, make_score
 
@@ -11,6 +11,7 @@ __all__ = [
     "BIC",
     "K2",
     "SCORES",
+    "Addition",
     "BDeu",
     "BDs",
     "CacheStatistics",
@@ -19,5 +20,6 @@ __all__ = [
     "LogLikelihood",
     "Score",
     "arc_gains",
+    "best_addition",
     "make_score",
 ]

@@ -1,13 +1,26 @@
-"""What each arc of a structure is worth: the score with it minus the score without it."""
+"""What arcs are worth: those of a structure, and the best one that it does not have."""
 
 from __future__ import annotations
 
-from coevo.graph import DAG
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.graph import DAG, ArcRules
 from coevo.graph.dag import Arc
 from coevo.score.families import FamilyBatch
 from coevo.score.scorer import FamilyScorer
 
-__all__ = ["arc_gains"]
+__all__ = ["Addition", "arc_gains", "best_addition"]
+
+
+class Addition(NamedTuple):
+    """An arc that a structure does not have, and what the score would gain by it."""
+
+    parent: str
+    child: str
+    gain: float  # below 0 if the score would fall
 
 
 def arc_gains(scorer: FamilyScorer, dag: DAG) -> dict[Arc, float]:
@@ -34,3 +47,53 @@ def arc_gains(scorer: FamilyScorer, dag: DAG) -> dict[Arc, float]:
     return {
         arc: whole[arc[1]] - score for arc, score in zip(dag.arcs, scores.tolist(), strict=True)
     }
+
+
+def best_addition(scorer: FamilyScorer, dag: DAG, rules: ArcRules) -> Addition | None:
+    """Return the arc that a DAG would gain most by, or lose least; None if it may get none.
+
+    Looked at is every arc that the rules allow and that closes no cycle. Of equal ones it
+    is the first by the names of child and parent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coevo.data import read_data
+    >>> from coevo.graph import Constraints
+    >>> table = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> scorer = FamilyScorer(read_data(table, names=["a", "b"]), "k2")
+    >>> rules = Constraints(roots=["a"]).rules(["a", "b"])
+    >>> parent, child, gain = best_addition(scorer, DAG("ab"), rules)
+    >>> parent, child, round(gain, 4)
+    ('a', 'b', -0.1823)
+    >>> best_addition(scorer, DAG("ab", [("a", "b")]), rules)
+    """
+    names, position = scorer.dataset.names, scorer.dataset.position
+    whole = scorer.per_variable(dag)
+    best: Addition | None = None
+    for child, name in enumerate(names):
+        parents = sorted(map(position, dag.parents(name)))
+        if len(parents) >= rules.max_parents:
+            continue
+        possible = rules.allowed[:, child].copy()
+        possible[[*parents, *map(position, dag.descendants(name))]] = False
+        added = np.flatnonzero(possible)
+        if not len(added):
+            continue
+        scores = scorer.local_scores(_extended(child, parents, added))
+        first = int(scores.argmax())
+        gain = float(scores[first]) - whole[name]
+        if best is None or gain > best.gain:
+            best = Addition(names[added[first]], name, gain)
+    return best
+
+
+def _extended(child: int, parents: list[int], added: NDArray[np.intp]) -> FamilyBatch:
+    """Return the families of a child and its parents with each of the added ones."""
+    families = np.empty((len(added), len(parents) + 2), dtype=np.int32)
+    families[:, 0] = child
+    families[:, 1:-1] = parents
+    families[:, -1] = added
+    families[:, 1:].sort(axis=1)
+    start = np.arange(len(added) + 1, dtype=np.int64) * families.shape[1]
+    return FamilyBatch(families.ravel(), start)

@@ -1,0 +1,11 @@
+"""The one-call face: from a table to a network, checked, searched, fitted and saved.
+
+The package is not called ``learn``, because `coevo.learn` is the function: a module of that
+name would take its place as soon as anyone imported it.
+"""
+
+from coevo.learning.learned import Learned
+from coevo.learning.one_call import learn
+from coevo.learning.plan import Plan, Task
+
+__all__ = ["Learned", "Plan", "Task", "learn"]

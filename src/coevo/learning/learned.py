@@ -1,0 +1,168 @@
+"""What `learn` returns: the network, how it was found, and what is known of each arc."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from coevo import __version__, network
+from coevo.data import ColumnNote, Dataset
+from coevo.data.audit import Finding
+from coevo.errors import CoevoWarning, NetworkError
+from coevo.graph import CPDAG, DAG, Arc
+from coevo.io import Knowledge, write_run
+from coevo.network import BayesianNetwork
+from coevo.report.page import run_page, write_page
+from coevo.score import Addition, Score
+from coevo.search import HistoryRow, SearchResult
+
+__all__ = ["Learned"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Learned:
+    """A network learned from a table.
+
+    Attributes
+    ----------
+    search : SearchResult
+        What the search found, and how.
+    dataset : Dataset
+        The observations.
+    scoring : Score
+        The score that was raised.
+    knowledge : Knowledge
+        What was known beforehand.
+    columns : tuple of ColumnNote
+        What was decided about each column of the table.
+    audit : tuple of Finding
+        Columns that a search cannot learn from, or that mislead it.
+    gains : mapping of (parent, child) to float
+        By how much the score would fall without each arc.
+    best_rejected : Addition or None
+        Of all arcs that are not there and might be, the one that would add most to the
+        score (mostly something below 0); None if there is no such arc.
+    """
+
+    search: SearchResult
+    dataset: Dataset
+    scoring: Score
+    knowledge: Knowledge
+    columns: tuple[ColumnNote, ...]
+    audit: tuple[Finding, ...]
+    gains: Mapping[Arc, float]
+    best_rejected: Addition | None
+
+    @cached_property
+    def dag(self) -> DAG:
+        """The structure, its variables in the order of the table."""
+        names = [variable.name for variable in self.dataset.source_variables]
+        return DAG(names, self.search.dag.arcs)
+
+    @cached_property
+    def cpdag(self) -> CPDAG:
+        """All structures that the data cannot tell from it: which arcs have no direction."""
+        return CPDAG(self.dag)
+
+    @property
+    def score(self) -> float:
+        """The score, a natural logarithm; higher is better."""
+        return self.search.score
+
+    @property
+    def history(self) -> tuple[HistoryRow, ...]:
+        """How the search went, a row a generation."""
+        return self.search.history
+
+    @cached_property
+    def network(self) -> BayesianNetwork:
+        """The structure with tables fitted to the data (`coevo.fit`), made when asked for.
+
+        Raises `NetworkError` if a table would be too large.
+        """
+        return network.fit(self.dag, self.dataset)
+
+    @property
+    def log_prior(self) -> float:
+        """The part of the score that is the weights of arcs."""
+        return sum(self.knowledge.weights.get(arc, 0.0) for arc in self.search.dag.arcs)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer as plain values, as ``coevo learn --format json`` prints it."""
+        result, compelled = self.search, set(self.cpdag.arcs)
+        rejected = self.best_rejected
+        answer = {
+            "score": result.score,
+            "arcs": [
+                {"from": arc[0], "to": arc[1], "gain": gain, "directed": arc in compelled}
+                for arc, gain in self.gains.items()
+            ],
+            "n_arcs": len(result.dag.arcs),
+            "cpdag": {
+                "arcs": [list(arc) for arc in self.cpdag.arcs],
+                "edges": [list(edge) for edge in self.cpdag.edges],
+            },
+            "best_rejected": rejected
+            and {"from": rejected.parent, "to": rejected.child, "gain": rejected.gain},
+            "seconds": round(result.seconds, 6),
+            "generations": result.generations,
+            "evaluations": result.evaluations,
+            "stop_reason": result.stop_reason,
+            "method": result.method,
+            "scoring": self.scoring.name,
+            "ess": getattr(self.scoring, "ess", None),
+            "seed": result.seed,
+            "n_rows": self.dataset.n_rows,
+            "n_variables": self.dataset.n_variables,
+            "data_hash": self.dataset.content_hash,
+            "columns": {note.name: note.as_dict() for note in self.columns},
+            "audit": [finding.as_dict() for finding in self.audit],
+        }
+        return answer | ({"log_prior": self.log_prior} if self.knowledge.weights else {})
+
+    def save(
+        self, folder: str | os.PathLike[str], *, command: Sequence[str] | None = None
+    ) -> dict[str, str]:
+        """Write model.bif, run.json, history.jsonl and report.html into a folder.
+
+        Parameters
+        ----------
+        folder : str or path
+            Made if it is not there; the files of an older run in it are replaced.
+        command : sequence of str, optional
+            The arguments of ``coevo`` that lead here, to be written down.
+
+        Returns
+        -------
+        dict of str to str
+            The paths: ``'model'``, ``'run'``, ``'history'`` and ``'report'``.
+        """
+        facts = {
+            "version": __version__,
+            **({} if command is None else {"command": list(command)}),
+            **self.as_dict(),
+            "settings": self.search.settings,
+            "per_variable": self.search.per_variable,
+            "families_scored": self.search.cache.scored,
+        }
+        fitted: BayesianNetwork | None = None
+        try:
+            fitted = self.network
+        except NetworkError as error:  # the structure is found all the same
+            warnings.warn(f"model.bif is not written. {error}", CoevoWarning, stacklevel=2)
+        history = [row.as_dict() for row in self.history]
+        files = write_run(Path(folder), fitted, facts, history)
+        files["report"] = str(Path(folder) / "report.html")
+        write_page(files["report"], run_page(facts, history, fitted))
+        return files
+
+    def __repr__(self) -> str:
+        return (
+            f"<Learned: {len(self.dag.nodes)} variables, {len(self.dag.arcs)} arcs, "
+            f"{self.scoring.name} {self.score:.4f}, by {self.search.method}>"
+        )

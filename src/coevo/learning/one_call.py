@@ -1,0 +1,114 @@
+"""`learn`: a table in, a network out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from coevo.learning.learned import Learned
+from coevo.learning.plan import Known, Plan, States, Types
+from coevo.randomness import RandomState
+from coevo.score import Score
+from coevo.search import Budget, Callback, Method
+
+__all__ = ["learn"]
+
+
+def learn(
+    table: Any,
+    *,
+    method: str | Method = "ccma",
+    score: str | Score = "bdeu",
+    ess: float | None = None,
+    max_parents: int | None = None,
+    max_time: float | None = None,
+    max_generations: int | None = None,
+    patience: int | None = None,
+    target: float | None = None,
+    n_jobs: int = 1,
+    random_state: RandomState = 0,
+    constraints: Known | None = None,
+    states: States | None = None,
+    drop: Iterable[str] = (),
+    names: Sequence[str] | None = None,
+    types: Types | None = None,
+    discretise: str | None = None,
+    bins: int | None = None,
+    callbacks: Iterable[Callback] = (),
+) -> Learned:
+    """Learn a network from a table.
+
+    The parameters are those of ``coevo learn``, and give the same network as it does.
+
+    Parameters
+    ----------
+    table : path, data frame, PyArrow table, array or Dataset
+        The observations, as for `read_data`.
+    method : str or Method
+        ``'ccma'`` (coevolution with local search), ``'ccga'`` (that of the 2011 paper),
+        ``'hill_climb'``, ``'tabu'`` or ``'k2'``; or one with settings.
+    score : str or Score
+        ``'k2'``, ``'bdeu'``, ``'bds'``, ``'bic'``, ``'aic'`` or ``'loglik'``; all natural
+        logarithms, higher is better.
+    ess : float, optional
+        Equivalent sample size of ``'bdeu'`` and ``'bds'``; 1 if left out.
+    max_parents : int, optional
+        The most parents of a variable.
+    max_time, max_generations, patience, target : optional
+        When to stop, as for `Budget`. Without a limit the method's own holds.
+    n_jobs : int
+        Threads; they change the time, never the answer.
+    random_state : int, numpy Generator or None
+        The same int gives the same network; None gives another each time.
+    constraints : Constraints, Knowledge or path, optional
+        What is known beforehand; a file is read as `read_knowledge` does.
+    states, drop, names : optional
+        Declared states, columns to leave out and the names of an array's columns, as for
+        `read_data`.
+    types : mapping or path, optional
+        What some columns are, as for `read_data`, or a file as for `read_types`.
+    discretise : str, optional
+        How columns of numbers are cut into bins: ``'mdl'``, ``'quantile'``, ``'uniform'``,
+        ``'kmeans'``, or ``'none'``. If left out: ``'mdl'``, or ``'quantile'`` with `bins`.
+    bins : int, optional
+        How many bins; for ``'mdl'`` the most.
+    callbacks : iterable of functions
+        Called with each new row of the history; one that returns True ends the search.
+
+    Returns
+    -------
+    Learned
+        The network, what each arc is worth, and how it was found. ``save`` writes it all.
+
+    Examples
+    --------
+    >>> import coevo
+    >>> rows = coevo.sample(coevo.load_network("asia"), 2000, random_state=1)
+    >>> found = learn(rows, max_generations=20, random_state=7)
+    >>> found
+    <Learned: 8 variables, 7 arcs, bdeu -4397.2415, by ccma>
+    >>> found.cpdag
+    <CPDAG: 8 variables, 5 arcs, 2 edges>
+    >>> max(found.gains, key=found.gains.get)
+    ('bronc', 'dysp')
+    >>> round(found.network.query("lung", given={"smoke": "yes"})["yes"], 2)
+    0.08
+    >>> learn(rows, score="bicc")
+    Traceback (most recent call last):
+    coevo.errors.ParameterError: 'score' of learn must be one of 'aic', 'bde', 'bdeu', 'bds', \
+'bic', 'k2', 'loglik'; got 'bicc'. Did you mean 'bic'?
+    """
+    plan = Plan(
+        method=method,
+        score=score,
+        ess=ess,
+        max_parents=max_parents,
+        budget=Budget(max_time, max_generations, None, patience, target),
+        n_jobs=n_jobs,
+        random_state=random_state,
+        constraints=constraints,
+        types=types,
+        discretise=discretise,
+        bins=bins,
+    )
+    return plan.on(*plan.read(table, states, drop, names)).run(callbacks)

@@ -1,0 +1,188 @@
+"""What is asked of `learn`, checked in three steps: the plan, the plan on a table, the search.
+
+Everything that can be wrong without a table is found by `Plan`; everything that can be wrong
+with one by `Plan.on`; a `Task` then only has to run. `learn` takes these steps one after the
+other, and ``coevo learn`` takes the same, and says in between what it is doing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coevo import data, score, search
+from coevo.checks import is_int
+from coevo.data import ColumnNote, Dataset, Variable, read_types
+from coevo.data.audit import Finding
+from coevo.data.column_types import BIN_METHODS
+from coevo.data.request import Request
+from coevo.errors import ParameterError, bad_choice, bad_parameter
+from coevo.graph import Constraints
+from coevo.interrupts import gentle_interrupts
+from coevo.io import Knowledge, open_knowledge
+from coevo.io.knowledge import Entries
+from coevo.learning.learned import Learned
+from coevo.randomness import RandomState, seed_of
+from coevo.score import FamilyScorer, Score, make_score
+from coevo.search import Budget, Callback, Method
+
+__all__ = ["NO_BINS", "Known", "Path", "Plan", "States", "Task", "Types"]
+
+NO_BINS = "none"
+Path = str | os.PathLike[str]
+Known = Constraints | Knowledge | Path
+States = Mapping[str, Iterable[Any]] | Sequence[Variable]
+Types = Mapping[str, Any] | Path
+
+
+class Plan:
+    """All that can be said before there is a table: the parameters of `learn`, checked.
+
+    `owner` is whose parameters they are, and `limit_place` where `max_parents` was given, for
+    the sentences that say what is wrong.
+
+    >>> Plan(max_parents=0)
+    Traceback (most recent call last):
+    coevo.errors.ParameterError: 'max_parents' of learn must be an int >= 1 or None; got 0.
+    """
+
+    def __init__(
+        self,
+        *,
+        method: str | Method = "ccma",
+        score: str | Score = "bdeu",
+        ess: float | None = None,
+        max_parents: int | None = None,
+        budget: Budget | None = None,
+        n_jobs: int = 1,
+        random_state: RandomState = 0,
+        constraints: Known | None = None,
+        types: Types | None = None,
+        discretise: str | None = None,
+        bins: int | None = None,
+        owner: str = "learn",
+        limit_place: str | None = None,
+    ) -> None:
+        self.scoring = make_score(score, ess, owner)
+        self.method = search.make_method(method, owner)
+        if max_parents is not None and not is_int(max_parents, 1):
+            raise bad_parameter("max_parents", owner, "an int >= 1 or None", max_parents)
+        if not is_int(n_jobs, 1):
+            raise bad_parameter("n_jobs", owner, "an int >= 1", n_jobs)
+        self.bins = _checked_bins(types, discretise, bins, owner)
+        self._says_bins = not (types is None and discretise is None and bins is None)
+        self._known = _opened(constraints, owner)
+        self._place = repr(constraints) if isinstance(self._known, Entries) else "the constraints"
+        self._max_parents, self._limit_place = max_parents, limit_place or owner
+        self.budget = Budget() if budget is None else budget
+        self.seed = seed_of(random_state, owner)
+        self.n_jobs = n_jobs
+
+    def read(
+        self,
+        table: Any,
+        states: States | None = None,
+        drop: Iterable[str] = (),
+        names: Sequence[str] | None = None,
+    ) -> tuple[Dataset, tuple[ColumnNote, ...]]:
+        """Read a table, and what was decided about its columns."""
+        bins = self.bins if self._says_bins or not isinstance(table, Dataset) else {}
+        return data.read_columns(table, states=states, drop=drop, names=names, **bins)
+
+    def on(self, dataset: Dataset, notes: tuple[ColumnNote, ...]) -> Task:
+        """Check the plan against a table; look at the table."""
+        known = self.knowledge(dataset.names)
+        findings = data.audit(dataset)
+        scorer = score.FamilyScorer(
+            dataset, self.scoring, n_jobs=self.n_jobs, weights=known.weights
+        )
+        return Task(self, dataset, notes, known, findings, scorer)
+
+    def knowledge(self, names: Sequence[str]) -> Knowledge:
+        """Return what is known about these variables, checked."""
+        given = self._known
+        known = given.over(names) if isinstance(given, Entries) else given
+        limit, asked = known.constraints.max_parents, self._max_parents
+        if asked is not None:
+            if limit not in (None, asked):
+                raise ParameterError(
+                    f"'max_parents' is {limit} in {self._place} and {asked} in "
+                    f"{self._limit_place}. Give it once."
+                )
+            limited = Constraints(**known.constraints.as_dict() | {"max_parents": asked})
+            known = Knowledge(limited, known.weights)
+        known.constraints.rules(names)  # says what is wrong with them
+        return known
+
+
+@dataclass(frozen=True)
+class Task:
+    """A plan on a table, ready to run."""
+
+    plan: Plan
+    dataset: Dataset
+    notes: tuple[ColumnNote, ...]
+    known: Knowledge
+    findings: tuple[Finding, ...]
+    scorer: FamilyScorer
+
+    @property
+    def memory(self) -> int:
+        """How many bytes the search takes at most, about."""
+        return self.scorer.memory() + self.plan.method.memory(self.dataset.n_variables)
+
+    def run(self, callbacks: Iterable[Callback] = ()) -> Learned:
+        """Search, and look at what was found. Ctrl-C ends the search with the best so far."""
+        result = search.run_search(
+            self.plan.method,
+            self.scorer,
+            constraints=self.known.constraints,
+            budget=self.plan.budget,
+            random_state=self.plan.seed,
+            callbacks=callbacks,
+        )
+        with gentle_interrupts():  # what was found is kept
+            rules = self.known.constraints.rules(self.dataset.names)
+            return Learned(
+                search=result,
+                dataset=self.dataset,
+                scoring=self.plan.scoring,
+                knowledge=self.known,
+                columns=self.notes,
+                audit=self.findings,
+                gains=score.arc_gains(self.scorer, result.dag),
+                best_rejected=score.best_addition(self.scorer, result.dag, rules),
+            )
+
+
+def _checked_bins(
+    types: Types | None, discretise: str | None, bins: int | None, owner: str
+) -> dict[str, Any]:
+    """Return what `read_data` is asked about columns of numbers; they are cut unless told not."""
+    if discretise == NO_BINS:
+        if bins is not None:
+            raise ParameterError(f"'bins' of {owner} needs a method; 'discretise' is 'none'.")
+    elif discretise is not None and discretise not in BIN_METHODS:
+        raise bad_choice("discretise", owner, (*BIN_METHODS, NO_BINS), discretise)
+    usual = None if bins is not None or discretise == NO_BINS else "mdl"
+    chosen = usual if discretise in (None, NO_BINS) else discretise
+    said = read_types(os.fspath(types)) if isinstance(types, str | os.PathLike) else types
+    found = {"types": said, "discretise": chosen, "bins": bins}
+    Request.of(**found)  # says what is wrong with them
+    return found
+
+
+def _opened(constraints: Known | None, owner: str) -> Knowledge | Entries:
+    """Return what is known, as far as it can be understood without a table."""
+    if constraints is None:
+        return Knowledge()
+    if isinstance(constraints, Constraints):
+        return Knowledge(constraints)
+    if isinstance(constraints, Knowledge):
+        return constraints
+    if isinstance(constraints, str | os.PathLike):
+        return open_knowledge(os.fspath(constraints))
+    expected = "Constraints, Knowledge, the path of a file or None"
+    raise bad_parameter("constraints", owner, expected, constraints)

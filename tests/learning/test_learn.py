@@ -1,0 +1,195 @@
+"""`learn` gives what the parts of the library give, and what ``coevo learn`` gives."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import coevo
+from coevo.data import read_data, write_data
+from coevo.errors import CoevoWarning, DataError, GraphError, NetworkError, ParameterError
+from coevo.graph import CPDAG, Constraints
+from coevo.io import Knowledge, read_run
+from coevo.learning import learn
+from coevo.network import fit, sample
+from coevo.networks import load_network
+from coevo.score import FamilyScorer, arc_gains, best_addition
+from coevo.search import Budget, HillClimb, run_search
+
+QUICK = {"method": "hill_climb"}
+
+
+@pytest.fixture
+def rows(seed):
+    return sample(load_network("asia"), 500, seed)
+
+
+def test_the_parts_of_the_library(rows):
+    found = learn(rows, score="k2", max_generations=6, random_state=7, max_parents=2)
+    known = Constraints(max_parents=2)
+    scorer = FamilyScorer(rows, "k2")
+    limits = Budget(max_generations=6)
+    expected = run_search("ccma", scorer, constraints=known, budget=limits, random_state=7)
+    assert found.dag == expected.dag
+    assert found.dag.nodes == tuple(v.name for v in rows.source_variables)
+    assert found.score == expected.score == scorer.score(found.dag)
+    assert [row.score for row in found.history] == [row.score for row in expected.history]
+    assert found.cpdag == CPDAG(expected.dag)
+    assert found.gains == arc_gains(scorer, expected.dag)
+    assert found.best_rejected == best_addition(scorer, found.dag, known.rules(rows.names))
+    assert found.network == fit(found.dag, rows)
+    assert found.network is found.network
+    assert (found.search.seed, found.search.stop_reason) == (7, "generations")
+    assert {note.name for note in found.columns} == set(rows.names)
+    assert repr(found) == (
+        f"<Learned: 8 variables, {len(found.dag.arcs)} arcs, k2 {found.score:.4f}, by ccma>"
+    )
+    with pytest.raises(FrozenInstanceError):
+        found.audit = ()
+
+
+def test_it_can_be_pickled(rows):
+    found = learn(rows, **QUICK)
+    copy = pickle.loads(pickle.dumps(found))
+    assert (copy.as_dict(), copy.network) == (found.as_dict(), found.network)
+
+
+def test_the_files_are_those_of_the_command(rows, tmp_path, monkeypatch):
+    from coevo import cli
+
+    monkeypatch.chdir(tmp_path)
+    write_data(rows, "asia.csv")
+    command = ["learn", "asia.csv", "--max-generations", "5", "--seed", "3", "-o", "cli"]
+    monkeypatch.setattr("sys.argv", ["coevo", *command])
+    cli.main()
+    found = learn("asia.csv", max_generations=5, random_state=3)
+    files = found.save(Path("python"))
+    assert files == {
+        "model": "python/model.bif",
+        "run": "python/run.json",
+        "history": "python/history.jsonl",
+        "report": "python/report.html",
+    }
+    ours, theirs = read_run(Path("python")), read_run(Path("cli"))
+    assert ours.network == theirs.network == found.network
+    assert theirs.facts.pop("command") == command
+    for each in (ours.facts, theirs.facts, *ours.history, *theirs.history):
+        each.pop("seconds")
+    assert list(ours.facts) == list(theirs.facts)
+    assert (ours.facts, ours.history) == (theirs.facts, theirs.history)
+    plain = json.loads(json.dumps(found.as_dict()))
+    plain.pop("seconds")
+    assert plain.items() <= ours.facts.items()
+    assert Path(files["report"]).read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_structure_without_tables_is_saved(rows, tmp_path, monkeypatch):
+    def too_large(*arguments):
+        raise NetworkError("The table of 'a' would be too large.")
+
+    found = learn(rows, **QUICK)
+    monkeypatch.setattr(coevo.network, "fit", too_large)
+    with pytest.warns(CoevoWarning, match=r"^model.bif is not written. The table of 'a' would be"):
+        files = found.save(tmp_path / "run")
+    assert sorted(files) == ["history", "report", "run"]
+    with pytest.raises(NetworkError):
+        found.network  # noqa: B018
+
+
+def test_callbacks_and_methods_with_settings(rows):
+    found = learn(rows, method="ccga", callbacks=[lambda row: row.generation == 3])
+    assert (found.search.stop_reason, found.search.generations) == ("callback", 3)
+    assert learn(rows, method=HillClimb()).search.method == "hill_climb"
+
+
+# -- what people bring
+
+
+def measured(seed, n_rows=300):
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=n_rows)
+    return np.stack([a, a + rng.normal(size=n_rows), rng.integers(0, 2, n_rows)], axis=1)
+
+
+def test_numbers_are_cut_as_the_command_does(seed):
+    table, names = measured(seed), ["a", "b", "c"]
+    for given, asked in (
+        ({}, {"discretise": "mdl"}),
+        ({"bins": 3}, {"bins": 3}),
+        ({"discretise": "kmeans", "types": {"c": "categorical"}},
+         {"discretise": "kmeans", "types": {"c": "categorical"}}),
+    ):  # fmt: skip
+        found = learn(table, names=names, **given, **QUICK)
+        assert found.dataset == read_data(table, names=names, **asked)
+    with pytest.raises(DataError, match=r"^Column 'a' holds decimal numbers"):
+        learn(table, names=names, discretise="none")
+
+
+def test_types_from_a_file_and_columns_left_out(seed, tmp_path):
+    path = tmp_path / "types.json"
+    path.write_text('{"a": [0], "c": "ignore"}')
+    found = learn(measured(seed), names=["a", "b", "c"], types=path, **QUICK)
+    assert found.dag.nodes == ("a", "b")
+    assert found.network.variable("a").states == ("below_0", "from_0")
+    assert learn(measured(seed), names=["a", "b", "c"], drop=["c"], **QUICK).dag.nodes == (
+        "a",
+        "b",
+    )
+
+
+def test_constraints_of_all_kinds(rows, tmp_path):
+    known = Constraints(required=[("xray", "asia")], max_parents=2)
+    path = tmp_path / "known.json"
+    coevo.write_knowledge(known, path)
+    for given in (known, Knowledge(known), path, str(path)):
+        found = learn(rows, constraints=given, **QUICK)
+        assert ("xray", "asia") in found.dag.arcs
+        assert "log_prior" not in found.as_dict()
+    weighted = learn(rows, constraints=Knowledge(known, {("xray", "asia"): 4.0}), **QUICK)
+    assert weighted.log_prior == weighted.as_dict()["log_prior"] == 4
+    plain = FamilyScorer(rows).score(weighted.dag)
+    assert weighted.score == pytest.approx(plain + 4)
+
+
+def test_a_dataset_is_already_read(rows):
+    with pytest.raises(ParameterError, match="a Dataset is already read"):
+        learn(rows, bins=3)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"method": "ccmma"}, "'method' of learn must be one of 'ccga', 'ccma', 'hill_climb', "
+         "'k2', 'tabu'; got 'ccmma'. Did you mean 'ccma'?"),
+        ({"ess": 0}, "'ess' of bdeu must be a number > 0; got 0."),
+        ({"max_parents": 0}, "'max_parents' of learn must be an int >= 1 or None; got 0."),
+        ({"n_jobs": 0}, "'n_jobs' of learn must be an int >= 1; got 0."),
+        ({"random_state": -1}, "'random_state' of learn must be an int >= 0, a numpy Generator "
+         "or None; got -1."),
+        ({"patience": 0}, "'patience' of Budget must be an int >= 1 or None; got 0."),
+        ({"constraints": 3}, "'constraints' of learn must be Constraints, Knowledge, the path of "
+         "a file or None; got 3."),
+        ({"discretise": "mld"}, "'discretise' of learn must be one of 'kmeans', 'mdl', 'none', "
+         "'quantile', 'uniform'; got 'mld'. Did you mean 'mdl'?"),
+        ({"types": 3}, "'types' of read_data must be a mapping of column to its type; got 3."),
+    ],
+)  # fmt: skip
+def test_settings_are_checked_before_the_table(given, sentence):
+    with pytest.raises(ParameterError) as caught:
+        learn("no such file.csv", **given)
+    assert str(caught.value) == sentence
+
+
+def test_constraints_that_do_not_fit(rows):
+    with pytest.raises(ParameterError) as caught:
+        learn(rows, constraints=Constraints(max_parents=3), max_parents=2)
+    assert str(caught.value) == (
+        "'max_parents' is 3 in the constraints and 2 in learn. Give it once."
+    )
+    with pytest.raises(GraphError, match="'asai'"):
+        learn(rows, constraints=Constraints(roots=["asai"]))

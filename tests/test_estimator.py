@@ -1,0 +1,189 @@
+"""The estimator keeps scikit-learn's rules, and says what `learn` says."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import coevo
+from coevo.data import read_data
+from coevo.errors import CoevoError, DataError, NotFittedError, ParameterError
+from coevo.estimator import BayesianNetworkLearner
+from coevo.learning import learn
+from coevo.network import sample
+from coevo.networks import load_network
+
+pandas = pytest.importorskip("pandas")
+
+
+def frame_of(dataset):
+    """Return rows as a data frame of labels, each row in its place."""
+    return pandas.DataFrame(
+        {
+            variable.name: np.array(variable.states, dtype=object)[codes]
+            for variable, codes in zip(dataset.variables, dataset.codes, strict=True)
+        }
+    )
+
+
+@pytest.fixture
+def frame(seed):
+    return frame_of(sample(load_network("survey"), 400, seed))
+
+
+@pytest.fixture
+def learner():
+    return BayesianNetworkLearner(method="hill_climb", states=load_network("survey").variables)
+
+
+def test_what_it_finds_is_what_learn_finds(frame, learner):
+    assert learner.fit(frame, y=None) is learner
+    found = learn(frame, method="hill_climb", states=load_network("survey").variables)
+    assert (learner.dag_, learner.cpdag_) == (found.dag, found.cpdag)
+    assert (learner.score_, learner.network_) == (found.score, found.network)
+    assert [row.score for row in learner.history_] == [row.score for row in found.history]
+    assert list(learner.feature_names_in_) == list(frame.columns)
+    assert learner.n_features_in_ == 6
+    arcs = learner.adjacency_
+    assert list(arcs.index) == list(arcs.columns) == list(frame.columns)
+    there = {(i, j) for i in arcs.index for j in arcs.columns if arcs.loc[i, j] == 1}
+    assert there == set(found.dag.arcs)
+    assert arcs.to_numpy().sum() == len(there)
+
+
+def test_predict_and_score(frame, learner, seed):
+    new = frame_of(sample(load_network("survey"), 400, seed + 1))
+    learner.fit(frame)
+    network = learner.network_
+    rows = read_data(new, states=network.variables, fold=False)
+    expected = network.predict(rows, "T")
+    assert learner.predict(new, "T").tolist() == list(expected.states)
+    assert learner.predict(new.drop(columns="T"), "T").tolist() == list(expected.states)
+    assert np.array_equal(learner.predict_proba(new, "T"), expected.probabilities)
+    assert learner.score(new) == pytest.approx(network.log_likelihood(rows).total / 400)
+    assert np.isfinite(learner.score(new[:2]))  # which are the same in some column
+    assert learner.score(rows) == pytest.approx(learner.score(new))
+    with pytest.raises(CoevoError, match=r"^There is no variable 'TT'"):
+        learner.predict(new, "TT")
+    with pytest.raises(DataError, match="'tiny'"):
+        learner.score(new.assign(R="tiny"))
+
+
+def test_new_numbers_go_into_the_old_bins(seed):
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(300, 3)) + rng.normal(size=(300, 1))
+    learner = BayesianNetworkLearner(method="hill_climb", discretise="quantile").fit(table)
+    assert list(learner.feature_names_in_) == ["x0", "x1", "x2"]
+    states = learner.network_.variable("x1").states
+    assert set(learner.predict(table[:20], "x1")) <= set(states)
+    assert np.isfinite(learner.score(table[:20] * 0.5))
+
+
+def test_columns_that_were_ignored_may_be_there(frame, learner):
+    given = frame.assign(id=[f"p{i}" for i in range(len(frame))])
+    learner.set_params(drop=["id"]).fit(given)
+    assert "id" not in learner.dag_.nodes
+    assert learner.score(given) == learner.score(frame)
+
+
+def test_before_it_is_fitted(frame, learner):
+    sentence = "This BayesianNetworkLearner has learned nothing yet. Call fit."
+    for ask in (
+        lambda: learner.network_,
+        lambda: learner.adjacency_,
+        lambda: learner.score(frame),
+        lambda: learner.predict(frame, "T"),
+    ):
+        with pytest.raises(NotFittedError) as caught:
+            ask()
+        assert str(caught.value) == sentence
+    assert not hasattr(learner, "dag_")
+    assert not hasattr(learner, "network_")
+
+
+def test_parameters():
+    learner = BayesianNetworkLearner(scoring="bic", max_parents=3)
+    given = learner.get_params()
+    assert given["scoring"] == "bic"
+    wanted = {name for name in given if name != "scoring"} | {"score"}
+    assert wanted == set(learn.__kwdefaults__) - {"names", "callbacks"}
+    assert {n: v for n, v in BayesianNetworkLearner().get_params().items() if n != "scoring"} == {
+        name: value
+        for name, value in learn.__kwdefaults__.items()
+        if name not in ("score", "names", "callbacks")
+    }
+    assert learner.set_params(max_parents=None, ess=2.0) is learner
+    assert repr(learner) == "BayesianNetworkLearner(scoring='bic', ess=2.0)"
+    with pytest.raises(ParameterError) as caught:
+        learner.set_params(ess=3, score="k2")
+    assert str(caught.value).startswith("BayesianNetworkLearner has no parameter 'score'.")
+    assert learner.ess == 2.0  # all or nothing
+    BayesianNetworkLearner(method="nonsense", max_parents=-1)  # fit looks at them
+
+
+def test_it_can_be_pickled(frame, learner):
+    copy = pickle.loads(pickle.dumps(learner.fit(frame)))
+    assert copy.network_ == learner.network_
+
+
+def test_it_needs_no_scikit_learn():
+    look = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "import numpy as np, coevo\n"
+        "table = np.array([[0, 0], [1, 1]] * 20)\n"
+        "learner = coevo.BayesianNetworkLearner(method='k2').fit(table)\n"
+        "assert len(learner.dag_.arcs) == 1\n"
+    )
+    subprocess.run([sys.executable, "-c", look], check=True)
+
+
+# -- in the company of scikit-learn
+
+
+def test_clone_and_check_is_fitted(frame, learner):
+    base = pytest.importorskip("sklearn.base")
+    from sklearn.utils.validation import check_is_fitted
+
+    learner.set_params(constraints=coevo.Constraints(max_parents=2)).fit(frame)
+    check_is_fitted(learner)
+    copy = base.clone(learner)
+    assert not hasattr(copy, "dag_")
+    assert repr(copy) == repr(learner)
+    assert copy.fit(frame).score_ == learner.score_
+
+
+def test_a_grid_search(frame, learner):
+    selection = pytest.importorskip("sklearn.model_selection")
+    search = selection.GridSearchCV(learner, {"max_parents": [1, 2]}, cv=2).fit(frame)
+    assert search.best_params_["max_parents"] in (1, 2)
+    assert search.best_score_ == pytest.approx(
+        np.mean([search.cv_results_[f"split{i}_test_score"][search.best_index_] for i in (0, 1)])
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check_estimator_cloneable",
+        "check_no_attributes_set_in_init",
+        "check_parameters_default_constructible",
+        "check_get_params_invariance",
+        "check_set_params",
+        "check_estimators_overwrite_params",
+        "check_fit_score_takes_y",
+        "check_n_features_in",
+        "check_estimator_repr",
+        "check_estimator_tags_renamed",
+        "check_valid_tag_types",
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_checks_of_scikit_learn_that_make_sense(name):
+    checks = pytest.importorskip("sklearn.utils.estimator_checks")
+    if not hasattr(checks, name):
+        pytest.skip(f"this scikit-learn has no {name}")
+    getattr(checks, name)("BayesianNetworkLearner", BayesianNetworkLearner(method="hill_climb"))

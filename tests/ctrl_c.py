@@ -10,7 +10,10 @@ from typing import NamedTuple
 
 import pytest
 
+# Where the tests run in the background a process would inherit that Ctrl-C is ignored.
 LINE_BY_LINE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import coevo.cli.common
 coevo.cli.common.SECONDS_A_LINE = 0.0
 coevo.cli.main()

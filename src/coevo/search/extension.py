@@ -19,6 +19,8 @@ from coevo.search.contract import LEAST_GAIN, Problem
 
 __all__ = ["Extensions", "extend", "learned"]
 
+LARGEST_Q = 1e300  # configurations; what they cost is still a number
+
 
 @dataclass(frozen=True)
 class Extensions:
@@ -79,7 +81,9 @@ def _is_open(
     if problem.scorer.weights:  # which the ceiling knows nothing of
         return is_open
     arities = dataset.arities.astype(np.float64)
-    q = np.where(inside, arities, 1.0).prod(axis=1)[:, None] * arities
+    with np.errstate(over="ignore"):
+        q = np.where(inside, arities, 1.0).prod(axis=1)[:, None] * arities
+    q = np.minimum(q, LARGEST_Q)
     ceiling = problem.scorer.scoring.ceiling(dataset.n_rows, q, arities[child][:, None])
     return is_open & (ceiling > scores[:, None])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -74,8 +75,12 @@ def folder_options(function: Function) -> Function:
 
 
 def say_stopping() -> None:
-    """Answer the first Ctrl-C."""
-    print("Stopping after the runs under way ...", file=sys.stderr)
+    """Say that Ctrl-C was heard; it may come in the middle of another line."""
+    line = "Stopping after the runs under way ..."
+    try:
+        print(line, file=sys.stderr)
+    except RuntimeError:  # the stream is being written to at this moment
+        os.write(2, f"{line}\n".encode())
 
 
 def answer(

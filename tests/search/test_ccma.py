@@ -11,7 +11,9 @@ from coevo.networks import load_network
 from coevo.score import FamilyScorer
 from coevo.search import CCMA, Budget, run_search
 from coevo.search.archive import Archive
+from coevo.search.extension import extend
 from problems import problem_of, random_table, trajectory
+from tables import dataset_of
 
 
 @pytest.mark.parametrize("score", ["k2", "bdeu", "bic"])
@@ -88,3 +90,13 @@ def test_bad_settings(settings, message):
     with pytest.raises(ParameterError) as caught:
         CCMA(**settings)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("score", ["bic", "loglik", "k2"])
+def test_more_configurations_than_any_number(score):
+    """A row of 1,100 parents has 2**1100 configurations, and nothing overflows."""
+    codes = np.random.default_rng(0).integers(0, 2, (1102, 4))
+    problem = problem_of(dataset_of([2] * 1102, codes), score)
+    found = extend(problem, [(0, tuple(range(1, 1101)))])
+    assert not np.isnan(found.wider).any()
+    assert not np.isnan(found.scores).any()

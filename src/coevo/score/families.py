@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coevo.errors import ParameterError
 
-__all__ = ["FamilyBatch"]
+__all__ = ["FamilyBatch", "toggle_families"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +94,30 @@ class FamilyBatch:
 
     def __len__(self) -> int:
         return len(self.start) - 1
+
+
+def toggle_families(
+    child: int, parents: NDArray[np.int64], others: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the families of a child with each of `others` added or taken away.
+
+    As members one after another, and the length of each.
+    """
+    n_parents = len(parents)
+    is_parent = np.isin(others, parents, assume_unique=True)
+    lengths = np.where(is_parent, n_parents, n_parents + 2)
+    start = np.concatenate([[0], np.cumsum(lengths)])
+    members = np.empty(int(start[-1]), dtype=np.int32)
+    members[start[:-1]] = child
+    added = others[~is_parent]
+    if len(added):
+        table = np.empty((len(added), n_parents + 1), dtype=np.int64)
+        table[:, :n_parents] = parents
+        table[:, n_parents] = added
+        table.sort(axis=1)
+        at = start[:-1][~is_parent][:, None] + 1 + np.arange(n_parents + 1)
+        members[at] = table
+    for place in np.flatnonzero(is_parent):
+        left = parents[parents != others[place]]
+        members[start[place] + 1 : start[place + 1]] = left
+    return members, lengths

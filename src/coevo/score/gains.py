@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coevo.graph import DAG, ArcRules
 from coevo.graph.dag import Arc
-from coevo.score.families import FamilyBatch
+from coevo.score.families import FamilyBatch, toggle_families
 from coevo.score.scorer import FamilyScorer
 
 __all__ = ["Addition", "arc_gains", "best_addition"]
@@ -70,30 +69,18 @@ def best_addition(scorer: FamilyScorer, dag: DAG, rules: ArcRules) -> Addition |
     """
     names, position = scorer.dataset.names, scorer.dataset.position
     whole = scorer.per_variable(dag)
-    best: Addition | None = None
+    parts, added = [], []
     for child, name in enumerate(names):
-        parents = sorted(map(position, dag.parents(name)))
-        if len(parents) >= rules.max_parents:
-            continue
-        possible = rules.allowed[:, child].copy()
+        parents = np.array(sorted(map(position, dag.parents(name))), dtype=np.int64)
+        possible = rules.allowed[:, child] & (len(parents) < rules.max_parents)
         possible[[*parents, *map(position, dag.descendants(name))]] = False
-        added = np.flatnonzero(possible)
-        if not len(added):
-            continue
-        scores = scorer.local_scores(_extended(child, parents, added))
-        first = int(scores.argmax())
-        gain = float(scores[first]) - whole[name]
-        if best is None or gain > best.gain:
-            best = Addition(names[added[first]], name, gain)
-    return best
-
-
-def _extended(child: int, parents: list[int], added: NDArray[np.intp]) -> FamilyBatch:
-    """Return the families of a child and its parents with each of the added ones."""
-    families = np.empty((len(added), len(parents) + 2), dtype=np.int32)
-    families[:, 0] = child
-    families[:, 1:-1] = parents
-    families[:, -1] = added
-    families[:, 1:].sort(axis=1)
-    start = np.arange(len(added) + 1, dtype=np.int64) * families.shape[1]
-    return FamilyBatch(families.ravel(), start)
+        others = np.flatnonzero(possible)
+        parts.append(toggle_families(child, parents, others))
+        added += [(int(other), child) for other in others]
+    if not added:
+        return None
+    held = np.array([whole[names[child]] for _, child in added])
+    gains = scorer.local_scores(FamilyBatch.joined(parts)) - held
+    best = int(gains.argmax())
+    parent, child = added[best]
+    return Addition(names[parent], names[child], float(gains[best]))

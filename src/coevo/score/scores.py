@@ -24,13 +24,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
+from coevo.checks import is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.score.family_kernels import ScoreSpec
 from coevo.score.score_kernels import ALL_ONES, DIRICHLET, DIRICHLET_SEEN, LIKELIHOOD
@@ -103,8 +103,7 @@ class _WithSampleSize(Score):
     ess: float = 1.0
 
     def __post_init__(self) -> None:
-        ok = isinstance(self.ess, Real) and not isinstance(self.ess, bool)
-        if not (ok and math.isfinite(self.ess) and self.ess > 0):
+        if not (is_number(self.ess) and self.ess > 0):
             raise bad_parameter("ess", self.name, "a number > 0", self.ess)
 
     @property

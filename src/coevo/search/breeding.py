@@ -22,7 +22,6 @@ the first mask does without.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -32,9 +31,9 @@ from numpy.typing import NDArray
 from coevo.graph import ArcRules
 from coevo.search.archive import Archive, Row, mark_numbers
 from coevo.search.operators import Orders, cycle_crossover
-from coevo.search.order_kernels import holders_of, nearby_responses
+from coevo.search.order_kernels import Holders, draw_order, holders_of, nearby_responses
 
-__all__ = ["ELITE", "Parents", "RowBreeder", "breed_orders", "random_order"]
+__all__ = ["ELITE", "RowBreeder", "breed_orders"]
 
 Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
 ELITE = 0  # the mask that follows the best order
@@ -42,11 +41,8 @@ VISITED = 1  # the mask that looks around the best order
 ROLES = ("response", "nearby", "nearby", "archive", "probe", "beside", "response", "cross")
 
 
-Parents = list[tuple[int, ...]]  # of each child, as an order has chosen them
-
-
 def breed_orders(
-    rng: Generator, orders: Orders, responses: list[Parents], n_children: int
+    rng: Generator, orders: Orders, choice: Choice, archive: Archive, n_children: int
 ) -> Orders:
     """Return new orders: two crossed by rank or by cycles, or one shaken.
 
@@ -67,54 +63,35 @@ def breed_orders(
         elif kind < 0.4 and one != two:
             pair = cycle_crossover(rng, orders[one][None], orders[two][None], 1.0)
             children[i] = pair[int(rng.integers(2))][0]
-        elif kind < 0.7:
-            children[i] = _with_family_shuffled(rng, responses[one])
         else:
-            children[i] = _with_some_moved(rng, responses[one])
+            waiting = np.empty(n, dtype=np.int64)
+            draw_order(choice[one], archive.families, rng.random(n), waiting, children[i])
+            if kind < 0.7:
+                _shuffle_family(rng, children[i], choice[one], archive)
+            else:
+                _move_some(rng, children[i])
     return children
 
 
-def random_order(rng: Generator, parents: Parents) -> NDArray[np.int64]:
-    """Return an order of a structure: always the first by lot of those that may come."""
-    n = len(parents)
-    lots = rng.random(n).tolist()
-    waiting = [len(own) for own in parents]
-    children: list[list[int]] = [[] for _ in range(n)]
-    for child, own in enumerate(parents):
-        for parent in own:
-            children[parent].append(child)
-    ready = [(lots[v], v) for v in range(n) if waiting[v] == 0]
-    heapq.heapify(ready)
-    order = []
-    while ready:
-        v = heapq.heappop(ready)[1]
-        order.append(v)
-        for child in children[v]:
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                heapq.heappush(ready, (lots[child], child))
-    return np.array(order, dtype=np.int64)
-
-
-def _with_family_shuffled(rng: Generator, parents: Parents) -> NDArray[np.int64]:
-    """Return an order in which a variable, its parents and its children trade places."""
-    order = random_order(rng, parents)
-    center = int(rng.integers(len(parents)))
+def _shuffle_family(
+    rng: Generator, order: NDArray[np.int64], chosen: NDArray[np.int64], archive: Archive
+) -> None:
+    """Let a variable, its parents and its children trade places."""
+    parents = [archive.parents_of(family) for family in chosen.tolist()]
+    center = int(rng.integers(len(order)))
     group = [v for v, own in enumerate(parents) if center in own or v == center]
     group = sorted({*group, *parents[center]})
     place = np.argsort(order)[group]
     order[place] = order[rng.permutation(place)]
-    return order
 
 
-def _with_some_moved(rng: Generator, parents: Parents) -> NDArray[np.int64]:
-    """Return an order in which some variables were put anywhere."""
-    order = random_order(rng, parents)
+def _move_some(rng: Generator, order: NDArray[np.int64]) -> None:
+    """Put some variables anywhere."""
     n = len(order)
     keys = np.arange(n, dtype=np.float64)
     moved = rng.choice(n, size=min(n, 2 + int(rng.integers(max(1, n // 5)))), replace=False)
     keys[moved] = rng.random(len(moved)) * n
-    return order[np.argsort(keys, kind="stable")]
+    order[:] = order[np.argsort(keys, kind="stable")]
 
 
 class RowBreeder:
@@ -155,13 +132,14 @@ class RowBreeder:
         self._known = set(archive.extended.tolist())
         self._is_open = ~np.isin(archive.marks(), archive.extended) & (archive.score > -np.inf)
         self._left: dict[int, tuple[list[int], list[int]]] = {}  # of the children asked for
-        self._nearby = [self._around(0), self._around(int(rng.integers(len(orders))))]
+        holders = holders_of(archive.families)
+        another = int(rng.integers(len(orders)))
+        self._nearby = [self._around(order, holders) for order in (0, another)]
 
-    def _around(self, order: int) -> NDArray[np.bool_]:
+    def _around(self, order: int, holders: Holders) -> NDArray[np.bool_]:
         """Return which families were never extended and are responses near an order."""
         asked = np.zeros(self._archive.n_families, dtype=np.bool_)
         families = self._archive.families
-        holders = holders_of(families)
         nearby_responses(self._orders[order], self._choice[order], families, holders, asked)
         return asked & self._is_open
 

@@ -57,7 +57,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.search.archive import FAMILIES_A_CHILD, Archive, Row, flat_sets
-from coevo.search.breeding import ELITE, Parents, RowBreeder, breed_orders
+from coevo.search.breeding import ELITE, RowBreeder, breed_orders
 from coevo.search.budget import Budget
 from coevo.search.climbing import Climb, climb_up
 from coevo.search.contract import LEAST_GAIN, Info, Method, Problem, Search, SearchState
@@ -246,7 +246,7 @@ class CCMASearch(Search[CCMAState]):
         if stalled and stalled % self._method.refill == 0:
             drawn = [rng.permutation(self._n) for _ in range(len(state.orders))]
             return np.concatenate([state.orders[:1], np.array(drawn, dtype=np.int64)])
-        bred = breed_orders(rng, state.orders, self._responses(state), self.n_orders)
+        bred = breed_orders(rng, state.orders, state.choice, state.archive, self.n_orders)
         return np.concatenate([state.orders, bred])
 
     def _improved(
@@ -307,11 +307,6 @@ class CCMASearch(Search[CCMAState]):
             choice=choice[kept],
             **_fields(archive),
         )
-
-    def _responses(self, state: CCMAState) -> list[Parents]:
-        """Return the structure of each order, as the parents of each child."""
-        parents_of = state.archive.parents_of
-        return [[parents_of(family) for family in row] for row in state.choice.tolist()]
 
     def _structure(self, archive: Archive, choice: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return the adjacency matrix of the families that an order has chosen."""

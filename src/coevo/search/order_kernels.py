@@ -24,7 +24,15 @@ from numpy.typing import NDArray
 
 from coevo.jit import inlined, kernel
 
-__all__ = ["KICK_DRAWS", "Families", "Holders", "climb_orders", "holders_of", "nearby_responses"]
+__all__ = [
+    "KICK_DRAWS",
+    "Families",
+    "Holders",
+    "climb_orders",
+    "draw_order",
+    "holders_of",
+    "nearby_responses",
+]
 
 KICK_DRAWS = 4  # numbers that a kick takes beside a lot for each variable
 
@@ -225,7 +233,7 @@ def _climb(order, place, choice, families, holders, visits, least_gain):
 
 
 @kernel
-def _draw_order(choice, families, lots, waiting, order):
+def draw_order(choice, families, lots, waiting, order):
     """Overwrite an order with another one of its structure: the first by lot of those ready."""
     start, parents = families.start, families.parents
     n = len(order)
@@ -282,7 +290,7 @@ def climb_orders(orders, visits, kicks, families, holders, least_gain, choice):
             order[:] = orders[o]
             if kick >= 0:
                 draws = kicks[o, kick]
-                _draw_order(choice[o], families, draws, waiting, order)
+                draw_order(choice[o], families, draws, waiting, order)
                 _move_block(order, draws[n:], waiting)
             score = _climb(order, place, chosen, families, holders, visits[o], least_gain)
             if kick < 0 or score >= highest:

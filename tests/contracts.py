@@ -6,7 +6,8 @@
 
 The suite knows nothing of a method but what `coevo.search.contract` promises. Its parts are
 `SameAnswer` (nothing but data, settings and seed reaches a result), `Endings` (budgets,
-callbacks, interrupts) and `Structures` (what is found, state by state).
+callbacks, interrupts), `Starts` (structures to begin with, checkpoints) and `Structures`
+(what is found, state by state).
 """
 
 import pytest
@@ -15,16 +16,19 @@ from coevo.search import Budget, run_search
 from problems import trajectory
 
 # So that a failure shows its values: these modules hold tests without being called so.
-pytest.register_assert_rewrite("contract_answers", "contract_endings", "contract_structures")
+pytest.register_assert_rewrite(
+    "contract_answers", "contract_endings", "contract_starts", "contract_structures"
+)
 
 from contract_answers import SameAnswer  # noqa: E402
 from contract_endings import Endings  # noqa: E402
+from contract_starts import Starts  # noqa: E402
 from contract_structures import Structures  # noqa: E402
 
 __all__ = ["SearchContract"]
 
 
-class SearchContract(SameAnswer, Endings, Structures):
+class SearchContract(SameAnswer, Endings, Starts, Structures):
     """All that a method must pass; a subclass says how the method is made."""
 
     n_steps = 5  # where a test does not say otherwise

@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import secrets
 import zlib
 from collections.abc import Iterator
@@ -19,10 +20,18 @@ from typing import IO
 
 from coevo.errors import FileError, suggestion
 
-__all__ = ["ByteSource", "check_folder", "open_source", "replacing", "write_text"]
+__all__ = [
+    "ByteSource",
+    "check_folder",
+    "open_source",
+    "remove_leftovers",
+    "replacing",
+    "write_text",
+]
 
 _GZIP = b"\x1f\x8b"
 _UTF8_MARK = b"\xef\xbb\xbf"
+_LEFTOVER = re.compile(r"\..+\.[0-9a-f]{8}\.tmp", flags=re.DOTALL)  # the names of `replacing`
 # The four bytes of UTF-32 start with the two of UTF-16, so they come first.
 _OTHER_KINDS = (
     (b"\xff\xfe\x00\x00", "is UTF-32 text. Save it as UTF-8."),
@@ -151,6 +160,13 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         if isinstance(error, OSError):
             raise _unwritable(path, error) from None
         raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes that were killed while they replaced a file have left of it."""
+    for path in folder.glob(".*.tmp"):
+        if _LEFTOVER.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

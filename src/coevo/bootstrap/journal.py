@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from coevo import __version__
 from coevo.bootstrap.runs import BootstrapRun, Plan
 from coevo.data import Dataset
 from coevo.experiments.journal import Form, Journal
+from coevo.search.identity import search_identity
 
 __all__ = ["strength_journal"]
 
@@ -21,22 +20,13 @@ def strength_journal(folder: Path, dataset: Dataset, plan: Plan) -> Journal[Boot
 
     The number of bootstraps is not among them: more can be added later.
     """
-    weights = sorted((plan.weights or {}).items())
-    common = {
-        "version": __version__,
-        "data_hash": dataset.content_hash,
-        "seed": plan.seed,
-        "method": plan.method.name,
-        "settings": plan.method.settings(),
-        "score": plan.score.name,
-        "ess": getattr(plan.score, "ess", None),
-        "budget": {name: value for name, value in asdict(plan.budget).items() if value is not None},
-        "constraints": plan.constraints.as_dict(),
-        "weights": [[*arc, float(weight)] for arc, weight in weights],
-    }
+    identity = search_identity(
+        dataset, plan.method, plan.score, plan.weights or {}, plan.constraints, plan.seed
+    )
+    limits = {name: value for name, value in asdict(plan.budget).items() if value is not None}
     names = set(dataset.names)
     form = Form(("bootstrap",), ("seconds",), lambda line: _record(line, names), _times)
-    return Journal(folder, form, json.loads(json.dumps(common)), lambda key: key)
+    return Journal(folder, form, {**identity, "budget": limits}, lambda key: key)
 
 
 def _times(line: dict[str, Any]) -> dict[str, Any]:

@@ -74,6 +74,11 @@ EXAMPLE_ROWS = 5000
     help="Stop after some generations in a row that found nothing better.",
 )
 @click.option("--target", type=float, metavar="SCORE", help="Stop when a score is reached.")
+@click.option(
+    "--start",
+    metavar="FILE_OR_NETWORK",
+    help="A structure to begin with, in any format; what is found is at least as good.",
+)
 @table_options
 @bin_options
 @seed_option("network")
@@ -82,7 +87,13 @@ EXAMPLE_ROWS = 5000
     "-o",
     "--output",
     metavar="DIR",
-    help="Write model.bif, run.json, history.jsonl and report.html into this folder.",
+    help="Write model.bif, run.json, history.jsonl and report.html into this folder, and keep a "
+    "checkpoint in it while the search goes on.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the search of the folder, which was stopped or killed, or has now more time.",
 )
 @format_option
 def command(
@@ -97,6 +108,7 @@ def command(
     max_generations: int | None,
     patience: int | None,
     target: float | None,
+    start: str | None,
     states: str | None,
     drop: tuple[str, ...],
     types: str | None,
@@ -106,6 +118,7 @@ def command(
     seed: int,
     n_jobs: int,
     output: str | None,
+    resume: bool,
     output_format: str,
 ) -> None:
     """Learn a network from a table.
@@ -113,13 +126,15 @@ def command(
     DATA is a CSV or Parquet file. Columns of numbers are cut into bins, unless they have few
     values. Scores are natural logarithms; higher is better. Without a limit ccma stops after
     25 generations that found nothing better, ccga after 250 generations; the other methods
-    end by themselves. Ctrl-C ends the search with the best network so far, and writes it.
+    end by themselves. Ctrl-C ends the search with the best network so far, and writes it;
+    --resume goes on from there, or from the last checkpoint of a run that was killed.
 
     \b
     coevo learn --example alarm --rows 5000 -o run/
     coevo learn alarm.csv -s k2 --seed 7 -o run/
     coevo learn alarm.csv -m k2 -s bic -p 4
     coevo learn patients.csv --bins 3 --constraints known.json -o run/
+    coevo learn large.csv -t 3600 -o run/ --resume
     """
     about_columns = {
         "--states": states,
@@ -129,6 +144,8 @@ def command(
         "--bins": bins,
     }
     _check_source(data, example, rows, about_columns)
+    if resume and output is None:
+        raise click.UsageError("--resume needs -o, the folder of the run to go on with.")
     n_rows = EXAMPLE_ROWS if rows is None else rows
     doing = f"Reading {data} ..." if data else f"Sampling {n_rows:,} rows of {example} ..."
     with working(doing) as say:
@@ -146,6 +163,7 @@ def command(
             n_jobs=n_jobs,
             random_state=seed,
             constraints=constraints_file,
+            start=start,
             types=types,
             discretise=discretise,
             bins=bins,
@@ -158,7 +176,7 @@ def command(
         else:
             task = plan.on(*plan.read(_example(str(example), n_rows, seed)))
         say(f"Learning by {plan.method.name}, in at most {task.memory / 1e9:.1f} GB of memory ...")
-        learned = task.run([_teller(say)])
+        learned = task.run([_teller(say)], output, resume)
         with gentle_interrupts():  # what was found is kept
             answer = learned.as_dict()
             if output is not None:

@@ -19,6 +19,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from coevo.errors import FileError, FormatError
 from coevo.files import open_source, replacing
 from coevo.io import json_line, make_run_folder, write_json
+from coevo.search.identity import first_difference
 
 __all__ = ["Form", "Journal", "Run", "Tell"]
 
@@ -142,13 +143,11 @@ class Journal(Generic[Record]):
                     "Give another folder."
                 )
             return
-        held = _object(path)
-        for name, value in self._common.items():
-            if held.get(name) != value:
-                raise FileError(
-                    f"{str(self._folder)!r} holds runs with {name} {held.get(name)}; this is "
-                    f"{value}. Give another folder."
-                )
+        difference = first_difference(_object(path), self._common)
+        if difference is not None:
+            raise FileError(
+                f"{str(self._folder)!r} holds runs with {difference}. Give another folder."
+            )
 
 
 def _object(path: Path) -> dict[str, Any]:

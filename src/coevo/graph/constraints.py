@@ -48,6 +48,20 @@ class ArcRules:
             and adjacency.sum(axis=0).max(initial=0) <= self.max_parents
         )
 
+    def broken(self, adjacency: NDArray[np.bool_], names: Sequence[str]) -> str:
+        """Return the first rule that a structure breaks, in words; there must be one."""
+        for wrong, why in (
+            (adjacency & ~self.allowed, "is not allowed"),
+            (self.required & ~adjacency, "is required and not there"),
+        ):
+            if wrong.any():
+                parent, child = np.argwhere(wrong)[0]
+                return f"{names[parent]!r} -> {names[child]!r} {why}"
+        n_parents = adjacency.sum(axis=0)
+        child = int(n_parents.argmax())
+        limit = f"and 'max_parents' is {self.max_parents}"
+        return f"{names[child]!r} has {n_parents[child]} parents, {limit}"
+
 
 class Constraints:
     """Required and forbidden arcs, tiers, roots, leaves and a limit on parents.

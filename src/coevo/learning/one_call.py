@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from coevo.errors import ParameterError
+from coevo.interrupts import gentle_interrupts
+from coevo.io import check_run_folder
 from coevo.learning.learned import Learned
-from coevo.learning.plan import Known, Plan, States, Types
+from coevo.learning.plan import Known, Path, Plan, Start, States, Types
 from coevo.randomness import RandomState
 from coevo.score import Score
 from coevo.search import Budget, Callback, Method
@@ -28,12 +32,15 @@ def learn(
     n_jobs: int = 1,
     random_state: RandomState = 0,
     constraints: Known | None = None,
+    start: Start | None = None,
     states: States | None = None,
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
     types: Types | None = None,
     discretise: str | None = None,
     bins: int | None = None,
+    output: Path | None = None,
+    resume: bool = False,
     callbacks: Iterable[Callback] = (),
 ) -> Learned:
     """Learn a network from a table.
@@ -62,6 +69,9 @@ def learn(
         The same int gives the same network; None gives another each time.
     constraints : Constraints, Knowledge or path, optional
         What is known beforehand; a file is read as `read_knowledge` does.
+    start : DAG, BayesianNetwork, path or name, optional
+        A structure to begin with: the network found is at least as good. Any file that
+        `open_structure` reads, or the name of a bundled network.
     states, drop, names : optional
         Declared states, columns to leave out and the names of an array's columns, as for
         `read_data`.
@@ -72,6 +82,12 @@ def learn(
         ``'kmeans'``, or ``'none'``. If left out: ``'mdl'``, or ``'quantile'`` with `bins`.
     bins : int, optional
         How many bins; for ``'mdl'`` the most.
+    output : path, optional
+        The folder that ``Learned.save`` writes; while the search goes on, a checkpoint is
+        kept in it.
+    resume : bool
+        Go on from the checkpoint of `output`: the same network and the same history as if
+        the search had never stopped. With a larger budget a search that has ended goes on.
     callbacks : iterable of functions
         Called with each new row of the history; one that returns True ends the search.
 
@@ -98,6 +114,8 @@ def learn(
     coevo.errors.ParameterError: 'score' of learn must be one of 'aic', 'bde', 'bdeu', 'bds', \
 'bic', 'k2', 'loglik'; got 'bicc'. Did you mean 'bic'?
     """
+    if resume and output is None:
+        raise ParameterError("'resume' of learn needs 'output', the folder to go on from.")
     plan = Plan(
         method=method,
         score=score,
@@ -107,8 +125,16 @@ def learn(
         n_jobs=n_jobs,
         random_state=random_state,
         constraints=constraints,
+        start=start,
         types=types,
         discretise=discretise,
         bins=bins,
     )
-    return plan.on(*plan.read(table, states, drop, names)).run(callbacks)
+    if output is not None:
+        check_run_folder(pathlib.Path(output))
+    task = plan.on(*plan.read(table, states, drop, names))
+    learned = task.run(callbacks, output, resume)
+    if output is not None:
+        with gentle_interrupts():  # what was found is kept
+            learned.save(output)
+    return learned

@@ -8,6 +8,7 @@ other, and ``coevo learn`` takes the same, and says in between what it is doing.
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,20 +20,25 @@ from coevo.data.audit import Finding
 from coevo.data.column_types import BIN_METHODS
 from coevo.data.request import Request
 from coevo.errors import ParameterError, bad_choice, bad_parameter
-from coevo.graph import Constraints
+from coevo.graph import DAG, Constraints
 from coevo.interrupts import gentle_interrupts
 from coevo.io import Knowledge, open_knowledge
 from coevo.io.knowledge import Entries
+from coevo.learning.checkpoints import CheckpointFile
 from coevo.learning.learned import Learned
+from coevo.network import BayesianNetwork
+from coevo.networks import open_structure
 from coevo.randomness import RandomState, seed_of
 from coevo.score import FamilyScorer, Score, make_score
 from coevo.search import Budget, Callback, Method
+from coevo.search.identity import search_identity
 
-__all__ = ["NO_BINS", "Known", "Path", "Plan", "States", "Task", "Types"]
+__all__ = ["NO_BINS", "Known", "Path", "Plan", "Start", "States", "Task", "Types"]
 
 NO_BINS = "none"
 Path = str | os.PathLike[str]
 Known = Constraints | Knowledge | Path
+Start = DAG | BayesianNetwork | Path
 States = Mapping[str, Iterable[Any]] | Sequence[Variable]
 Types = Mapping[str, Any] | Path
 
@@ -59,6 +65,7 @@ class Plan:
         n_jobs: int = 1,
         random_state: RandomState = 0,
         constraints: Known | None = None,
+        start: Start | None = None,
         types: Types | None = None,
         discretise: str | None = None,
         bins: int | None = None,
@@ -76,6 +83,7 @@ class Plan:
         self._known = _opened(constraints, owner)
         self._place = repr(constraints) if isinstance(self._known, Entries) else "the constraints"
         self._max_parents, self._limit_place = max_parents, limit_place or owner
+        self.start = _structure(start, owner)
         self.budget = Budget() if budget is None else budget
         self.seed = seed_of(random_state, owner)
         self.n_jobs = n_jobs
@@ -98,6 +106,7 @@ class Plan:
         scorer = score.FamilyScorer(
             dataset, self.scoring, n_jobs=self.n_jobs, weights=known.weights
         )
+        search.Problem.of(scorer, known.constraints, self.start)  # says what is wrong with it
         return Task(self, dataset, notes, known, findings, scorer)
 
     def knowledge(self, names: Sequence[str]) -> Knowledge:
@@ -133,8 +142,32 @@ class Task:
         """How many bytes the search takes at most, about."""
         return self.scorer.memory() + self.plan.method.memory(self.dataset.n_variables)
 
-    def run(self, callbacks: Iterable[Callback] = ()) -> Learned:
-        """Search, and look at what was found. Ctrl-C ends the search with the best so far."""
+    def _checkpoints(self, folder: Path) -> CheckpointFile:
+        """Return where the checkpoints of this search are kept in a folder."""
+        plan = self.plan
+        identity = search_identity(
+            self.dataset,
+            plan.method,
+            plan.scoring,
+            self.known.weights,
+            self.known.constraints,
+            plan.seed,
+        )
+        start = None if plan.start is None else sorted(map(list, plan.start.arcs))
+        return CheckpointFile(pathlib.Path(folder), {**identity, "start": start}, plan.method)
+
+    def run(
+        self,
+        callbacks: Iterable[Callback] = (),
+        folder: Path | None = None,
+        resume: bool = False,
+    ) -> Learned:
+        """Search, and look at what was found. Ctrl-C ends the search with the best so far.
+
+        In a folder, checkpoints are kept, and gone on from if that is asked for.
+        """
+        kept = None if folder is None else self._checkpoints(folder)
+        reached = None if kept is None else kept.open(resume)
         result = search.run_search(
             self.plan.method,
             self.scorer,
@@ -142,8 +175,13 @@ class Task:
             budget=self.plan.budget,
             random_state=self.plan.seed,
             callbacks=callbacks,
+            start=self.plan.start,
+            state=reached,
+            keep=None if kept is None else kept.keep,
         )
         with gentle_interrupts():  # what was found is kept
+            if kept is not None:
+                kept.finish(result)
             rules = self.known.constraints.rules(self.dataset.names)
             return Learned(
                 search=result,
@@ -186,3 +224,15 @@ def _opened(constraints: Known | None, owner: str) -> Knowledge | Entries:
         return open_knowledge(os.fspath(constraints))
     expected = "Constraints, Knowledge, the path of a file or None"
     raise bad_parameter("constraints", owner, expected, constraints)
+
+
+def _structure(start: Start | None, owner: str) -> DAG | None:
+    """Return the structure to start from."""
+    if start is None or isinstance(start, DAG):
+        return start
+    if isinstance(start, BayesianNetwork):
+        return start.dag
+    if isinstance(start, str | os.PathLike):
+        return open_structure(start)
+    expected = "a DAG, a network, the path of a file, the name of a bundled network or None"
+    raise bad_parameter("start", owner, expected, start)

@@ -178,7 +178,7 @@ class FamilyScorer:
 
     def per_variable(self, dag: DAG) -> dict[str, float]:
         """Return the local score of each variable of `dag`, by name, in canonical order."""
-        self._check_variables(dag)
+        self.check_variables(dag)
         names, position = self._dataset.names, self._dataset.position
         pairs = [(position(name), map(position, dag.parents(name))) for name in names]
         scores = self.local_scores(FamilyBatch.from_pairs(pairs))
@@ -188,7 +188,7 @@ class FamilyScorer:
         """Return the score of a DAG: the sum of its local scores."""
         return math.fsum(self.per_variable(dag).values())
 
-    def _check_variables(self, dag: DAG) -> None:
+    def check_variables(self, dag: DAG) -> None:
         """Raise `DataError` unless structure and data have the same variables."""
         columns, nodes = set(self._dataset.names), set(dag.nodes)
         if nodes - columns:

@@ -16,9 +16,9 @@ from coevo.search.encoding import (
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.k2 import K2, K2State
 from coevo.search.methods import METHODS, make_method
-from coevo.search.result import HistoryRow, SearchResult
-from coevo.search.run import Callback, run_search
-from coevo.search.states import read_state, write_state
+from coevo.search.result import Checkpoint, HistoryRow, SearchResult
+from coevo.search.run import Callback, Keep, run_search
+from coevo.search.states import StoredCheckpoint, read_state, write_checkpoint, write_state
 from coevo.search.tabu import Tabu, TabuState
 
 __all__ = [
@@ -30,11 +30,13 @@ __all__ = [
     "CCGAState",
     "CCMAState",
     "Callback",
+    "Checkpoint",
     "HillClimb",
     "HillClimbState",
     "HistoryRow",
     "Info",
     "K2State",
+    "Keep",
     "Mask",
     "Method",
     "Order",
@@ -43,6 +45,7 @@ __all__ = [
     "SearchResult",
     "SearchState",
     "StopReason",
+    "StoredCheckpoint",
     "Tabu",
     "TabuState",
     "dag_of",
@@ -53,5 +56,6 @@ __all__ = [
     "read_state",
     "run_search",
     "solution_string",
+    "write_checkpoint",
     "write_state",
 ]

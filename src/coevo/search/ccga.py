@@ -43,7 +43,7 @@ from coevo.checks import is_number
 from coevo.errors import bad_parameter
 from coevo.search.budget import Budget
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
-from coevo.search.encoding import n_bits
+from coevo.search.encoding import n_bits, pair_of
 from coevo.search.operators import (
     Masks,
     Orders,
@@ -143,18 +143,26 @@ class CCGASearch(Search[CCGAState]):
 
     def __init__(self, method: CCGA, problem: Problem) -> None:
         self._method = method
+        self._problem = problem
         self._n = problem.n_variables
         self._solutions = SolutionScorer(problem)
         self._p_flip = 1 / max(1, n_bits(self._n)) if method.p_flip is None else method.p_flip
 
     def start(self, rng: Generator) -> tuple[CCGAState, Info]:
-        """Return random populations, each individual scored with a random partner."""
+        """Return random populations, each individual scored with a random partner.
+
+        A structure to start from takes the first place of both species, as partners.
+        """
         size, n = self._method.population, self._n
         order_rng, mask_rng = rng.spawn(2)
         orders, masks = initial_orders(order_rng, size, n), initial_masks(mask_rng, size, n)
         everyone = np.arange(size)
         order_of = np.concatenate([everyone, mask_rng.integers(size, size=size)])
         mask_of = np.concatenate([order_rng.integers(size, size=size), everyone])
+        if self._problem.has_start:
+            given = self._problem.dag(self._problem.start)
+            orders[0], masks[0] = pair_of(given, self._problem.names)
+            order_of[size] = mask_of[0] = 0
         scores = self._solutions.scores(orders, order_of, masks, mask_of)
         best = int(scores.argmax())
         adjacency, score = self._solutions.structure(orders[order_of[best]], masks[mask_of[best]])

@@ -157,7 +157,7 @@ class CCMASearch(Search[CCMAState]):
         self._rows_a_generation = max(1, min(every, FAMILIES_A_GENERATION // max(1, self._n)))
 
     def start(self, rng: Generator) -> tuple[CCMAState, Info]:
-        """Return the required arcs alone, about to climb."""
+        """Return the structure to start from, about to climb."""
         n, method = self._n, self._method
         climb = Climb.at_start(self._problem)
         archive = Archive.empty(self._problem)

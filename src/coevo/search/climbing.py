@@ -72,8 +72,8 @@ class Climb:
 
     @classmethod
     def at_start(cls, problem: Problem) -> Climb:
-        """Return the structure that every climb starts from: the required arcs alone."""
-        return cls(problem, problem.rules.required)
+        """Return the structure that every climb starts from."""
+        return cls(problem, problem.start)
 
     def first_fields(self) -> dict[str, Any]:
         """Return what every state holds before the first move."""

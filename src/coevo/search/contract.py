@@ -21,7 +21,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.checks import is_int
-from coevo.errors import bad_parameter
+from coevo.errors import GraphError, bad_parameter
 from coevo.graph import DAG, ArcRules, Constraints
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search.budget import Budget
@@ -40,12 +40,27 @@ class Problem:
     scorer: FamilyScorer
     constraints: Constraints
     rules: ArcRules  # the constraints over the variables of the data
+    start: NDArray[np.bool_]  # the structure that a search begins with, ``[parent, child]``
+    has_start: bool  # whether someone gave it; else it is the required arcs alone
 
     @classmethod
-    def of(cls, scorer: FamilyScorer, constraints: Constraints | None = None) -> Problem:
-        """Check constraints against the variables of the data; return both."""
+    def of(
+        cls,
+        scorer: FamilyScorer,
+        constraints: Constraints | None = None,
+        start: DAG | None = None,
+    ) -> Problem:
+        """Check constraints, and a structure to begin with, against the variables of the data."""
         known = Constraints() if constraints is None else constraints
-        return cls(scorer, known, known.rules(scorer.dataset.names))
+        names = scorer.dataset.names
+        rules = known.rules(names)
+        if start is None:
+            return cls(scorer, known, rules, rules.required, has_start=False)
+        scorer.check_variables(start)
+        adjacency = DAG(names, start.arcs).adjacency()
+        if not rules.fulfilled_by(adjacency):
+            raise GraphError(f"The start breaks the constraints: {rules.broken(adjacency, names)}.")
+        return cls(scorer, known, rules, adjacency, has_start=True)
 
     @property
     def names(self) -> tuple[str, ...]:

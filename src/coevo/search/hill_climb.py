@@ -5,7 +5,7 @@ gains anything. A restart changes some arcs of the best structure at random and 
 again; the best of all climbs is the result. Without restarts nothing is drawn at random,
 so that every seed gives the same structure.
 
-The first climb starts from the required arcs alone.
+The first climb starts from the required arcs alone, or from the structure that is given.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class HillClimbSearch(Search[HillClimbState]):
         self._problem = problem
 
     def start(self, rng: Generator) -> tuple[HillClimbState, Info]:
-        """Return the required arcs alone."""
+        """Return the structure to start from."""
         climb = Climb.at_start(self._problem)
         first = climb.first_fields() | climb.fields()
         state = HillClimbState(**first, at_top=False, n_restarts=0)

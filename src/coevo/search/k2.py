@@ -98,19 +98,19 @@ class K2Search(Search[K2State]):
         self._limit = min(limit, problem.rules.max_parents)
 
     def start(self, rng: Generator) -> tuple[K2State, Info]:
-        """Return the required arcs alone."""
-        problem, required = self._problem, self._problem.rules.required
+        """Return the structure to start from, in which each variable waits for its parents."""
+        problem, start = self._problem, self._problem.start
         n = problem.n_variables
         given = rng.permutation(n) if self._order is None else self._order
         order = np.empty(n, dtype=np.int64)
-        read_order(given, required, np.empty(n, dtype=np.int64), order)
-        local = problem.local_scores(required)
+        read_order(given, start, np.empty(n, dtype=np.int64), order)
+        local = problem.local_scores(start)
         state = K2State(
             generation=0,
             evaluations=n,
             improved=0,
             score=math.fsum(local),
-            adjacency=required.copy(),
+            adjacency=start.copy(),
             order=order,
             local=local,
             growing=np.ones(n, dtype=np.bool_),

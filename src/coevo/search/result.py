@@ -1,7 +1,8 @@
-"""What a search returns: the best structure, and how it was found."""
+"""What a search returns, and where it stands in between."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from coevo.score import CacheStatistics
 from coevo.search.budget import StopReason
 from coevo.search.contract import Info, SearchState
 
-__all__ = ["HistoryRow", "SearchResult"]
+__all__ = ["Checkpoint", "HistoryRow", "SearchResult"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,22 @@ class HistoryRow:
             "n_arcs": self.n_arcs,
             **self.details,
         }
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a search stands and how it came there: enough to go on as if it had not stopped.
+
+    Its clock goes on too: seconds that were spent are counted against a budget.
+    """
+
+    state: SearchState
+    history: Sequence[HistoryRow]  # may grow while the search goes on
+
+    @property
+    def seconds(self) -> float:
+        """Time on the clock of the search."""
+        return self.history[-1].seconds if self.history else 0.0
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from coevo.errors import ParameterError, bad_parameter
-from coevo.graph import Constraints
+from coevo.graph import DAG, Constraints
 from coevo.interrupts import Interrupts, gentle_interrupts, is_interrupt
 from coevo.memory import check_memory
 from coevo.randomness import RandomState, seed_of, stream
@@ -23,11 +23,12 @@ from coevo.score import CacheStatistics, FamilyScorer
 from coevo.search.budget import Budget, StopReason
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.methods import make_method
-from coevo.search.result import HistoryRow, SearchResult
+from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 
-__all__ = ["Callback", "run_search"]
+__all__ = ["Callback", "Keep", "run_search"]
 
 Callback = Callable[[HistoryRow], object]  # True ends the search
+Keep = Callable[[Checkpoint], object]
 
 
 def run_search(
@@ -38,7 +39,9 @@ def run_search(
     budget: Budget | None = None,
     random_state: RandomState = None,
     callbacks: Iterable[Callback] = (),
-    state: SearchState | None = None,
+    start: DAG | None = None,
+    state: SearchState | Checkpoint | None = None,
+    keep: Keep | None = None,
 ) -> SearchResult:
     """Search for the structure with the highest score.
 
@@ -57,9 +60,14 @@ def run_search(
         The same int gives the same structure; None gives another each time.
     callbacks : iterable of functions
         Called with each new row of the history; one that returns True ends the search.
-    state : SearchState, optional
+    start : DAG, optional
+        A structure to begin with; the result is at least as good. Without one a search
+        begins with the required arcs alone.
+    state : SearchState or Checkpoint, optional
         Go on from here instead of starting anew: with the same seed this gives what one
-        long search would have given.
+        long search would have given. With a checkpoint the history and the clock go on too.
+    keep : callable, optional
+        Called with a checkpoint after each generation.
 
     Returns
     -------
@@ -86,17 +94,20 @@ def run_search(
     limits = Budget() if budget is None else budget
     if not limits.ends:
         limits = replace(chosen.default_budget, target=limits.target)
-    problem = Problem.of(scorer, constraints)
+    if start is not None and not isinstance(start, DAG):
+        raise bad_parameter("start", "run_search", "a DAG or None", start)
+    problem = Problem.of(scorer, constraints, start)
     needed = scorer.memory() + chosen.memory(problem.n_variables)
     what = f"A search by {chosen.name} on {problem.n_variables:,} variables"
     check_memory(needed, what, "Leave columns out, or give the scorer a smaller cache.")
     seed = seed_of(random_state, "run_search")
     search = chosen.on(problem)
-    if state is not None:
-        _check_state(state, chosen, problem, search)
+    reached = Checkpoint(state, ()) if isinstance(state, SearchState) else state
+    if reached is not None:
+        _check_state(reached.state, chosen, problem, search)
     before = scorer.statistics()
-    loop = _Loop(search, limits, seed, tuple(callbacks))
-    reason = loop.run(state)
+    loop = _Loop(search, limits, seed, tuple(callbacks), keep)
+    reason = loop.run(reached)
     with gentle_interrupts():  # what was found is not lost any more
         return _result(problem, chosen, loop, reason, seed, before)
 
@@ -105,9 +116,15 @@ class _Loop:
     """A search under way: the state it has reached and the rows about it."""
 
     def __init__(
-        self, search: Search[Any], budget: Budget, seed: int, callbacks: tuple[Callback, ...]
+        self,
+        search: Search[Any],
+        budget: Budget,
+        seed: int,
+        callbacks: tuple[Callback, ...],
+        keep: Keep | None,
     ) -> None:
-        self.search, self.budget, self.seed, self.callbacks = search, budget, seed, callbacks
+        self.search, self.budget, self.seed = search, budget, seed
+        self.callbacks, self.keep = callbacks, keep
         self.began = time.perf_counter()
         self.state: SearchState | None = None
         self.info: Info = {}
@@ -116,9 +133,12 @@ class _Loop:
     def seconds(self) -> float:
         return time.perf_counter() - self.began
 
-    def run(self, state: SearchState | None) -> StopReason:
+    def run(self, reached: Checkpoint | None) -> StopReason:
         """Go on until a limit is reached; return which."""
-        self.state = state
+        if reached is not None:
+            self.state = reached.state
+            self.history.extend(reached.history)
+            self.began -= reached.seconds
         try:
             with gentle_interrupts() as interrupts:
                 return self._steps(interrupts)
@@ -177,6 +197,8 @@ class _Loop:
     def _tell(self) -> bool:
         """Add the row of the state and show it to everyone; return whether one says stop."""
         self._note()
+        if self.keep is not None and self.state is not None:
+            self.keep(Checkpoint(self.state, self.history))
         answers = [callback(self.history[-1]) for callback in self.callbacks]
         return any(answer is True for answer in answers)
 
@@ -206,10 +228,10 @@ def _result(
     seed: int,
     before: CacheStatistics,
 ) -> SearchResult:
-    """Put the result together; after an early interrupt it is the required arcs alone."""
+    """Put the result together; after an early interrupt it is what it began with."""
     state, seconds = loop.state, loop.seconds()
     after = problem.scorer.statistics()
-    adjacency = problem.rules.required if state is None else state.adjacency
+    adjacency = problem.start if state is None else state.adjacency
     dag = problem.dag(np.asarray(adjacency))
     return SearchResult(
         dag=dag,

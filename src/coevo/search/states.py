@@ -1,4 +1,7 @@
-"""States as files: NPZ, one entry a field, readable by NumPy alone.
+"""States and checkpoints as files: NPZ, one entry a field, readable by NumPy alone.
+
+A checkpoint file is a state with two entries more, both JSON: the history, and facts that
+tell one search from another. It is one file, so that its parts always belong together.
 
 Nothing is pickled, neither way. A random generator is not part of a state: the stream of a
 generation is found by its number (`coevo.randomness`), so that a state and a seed are all
@@ -8,6 +11,8 @@ that a search needs to go on.
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Mapping
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
@@ -18,18 +23,18 @@ import numpy as np
 from coevo.errors import FormatError
 from coevo.files import open_source, replacing
 from coevo.search.contract import SearchState
+from coevo.search.result import Checkpoint, HistoryRow
 
-__all__ = ["read_state", "write_state"]
+__all__ = ["StoredCheckpoint", "read_state", "write_checkpoint", "write_state"]
 
 State = TypeVar("State", bound=SearchState)
 KIND = "kind"  # the entry that names the type of the state
+HISTORY, FACTS = "history.json", "facts.json"  # the entries that a checkpoint has besides
 
 
 def write_state(state: SearchState, path: str | PathLike[str]) -> None:
     """Write a state to an NPZ file, whole or not at all."""
-    entries: dict[str, Any] = {field.name: getattr(state, field.name) for field in fields(state)}
-    with replacing(Path(path)) as stream:
-        np.savez_compressed(stream, allow_pickle=False, **{KIND: type(state).__name__}, **entries)
+    _write(state, Path(path), {})
 
 
 def read_state(path: str | PathLike[str], kind: type[State]) -> State:
@@ -42,21 +47,79 @@ def read_state(path: str | PathLike[str], kind: type[State]) -> State:
     ...     read_state(Path(folder) / "state.npz", SearchState).score
     -1.5
     """
-    with open_source(Path(path)) as source:
+    return _state(Path(path), _entries(Path(path)), kind)
+
+
+def write_checkpoint(checkpoint: Checkpoint, facts: Mapping[str, Any], path: Path) -> None:
+    """Write a checkpoint and facts about its search, whole or not at all."""
+    history = [row.as_dict() for row in checkpoint.history]
+    texts = {HISTORY: json.dumps(history), FACTS: json.dumps(facts)}
+    _write(checkpoint.state, path, texts)
+
+
+class StoredCheckpoint:
+    """A checkpoint file, opened: its facts can be looked at before its state is understood.
+
+    >>> import tempfile
+    >>> empty = SearchState(0, 0, 0, -1.5, np.zeros((2, 2), dtype=np.bool_))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "checkpoint.npz"
+    ...     write_checkpoint(Checkpoint(empty, ()), {"seed": 7}, path)
+    ...     stored = StoredCheckpoint(path)
+    >>> stored.facts, stored.checkpoint(SearchState).state.score
+    ({'seed': 7}, -1.5)
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._values = _entries(path)
+        try:
+            self.facts: dict[str, Any] = json.loads(str(self._values[FACTS]))
+            self._history = [_row(line) for line in json.loads(str(self._values[HISTORY]))]
+        except (KeyError, TypeError, ValueError):
+            raise FormatError(f"{str(path)!r} is not a checkpoint.") from None
+
+    def checkpoint(self, kind: type[SearchState]) -> Checkpoint:
+        """Return the checkpoint of a search that has states of this type."""
+        return Checkpoint(_state(self._path, self._values, kind), tuple(self._history))
+
+
+def _row(line: dict[str, Any]) -> HistoryRow:
+    own = {field.name for field in fields(HistoryRow)} - {"details"}
+    details = {name: value for name, value in line.items() if name not in own}
+    return HistoryRow(**{name: line[name] for name in own}, details=details)
+
+
+def _write(state: SearchState, path: Path, texts: Mapping[str, str]) -> None:
+    entries: dict[str, Any] = {field.name: getattr(state, field.name) for field in fields(state)}
+    entries |= {KIND: type(state).__name__, **texts}
+    with replacing(path) as stream:
+        np.savez_compressed(stream, allow_pickle=False, **entries)
+
+
+def _entries(path: Path) -> dict[str, Any]:
+    """Return everything that a file holds, by name."""
+    with open_source(path) as source:
         content = io.BytesIO(source.read_all())
-    not_a_state = FormatError(f"{str(path)!r} is not the state of a search.")
     try:
         with np.load(content, allow_pickle=False) as entries:
-            values = {name: entries[name] for name in entries.files}
+            return {name: entries[name] for name in entries.files}
     except Exception:  # a damaged archive fails in many ways
-        raise not_a_state from None
+        raise _not_a_state(path) from None
+
+
+def _state(path: Path, values: Mapping[str, Any], kind: type[State]) -> State:
     held = str(values.get(KIND))
     if held != kind.__name__:
         if held.endswith("State"):
             raise FormatError(f"{str(path)!r} holds a {held}, not a {kind.__name__}.")
-        raise not_a_state
+        raise _not_a_state(path)
     wanted = [field.name for field in fields(kind)]
     if not set(wanted) <= values.keys():
-        raise not_a_state
-    values = {name: values[name] for name in wanted}
-    return kind(**{name: v.item() if v.ndim == 0 else v for name, v in values.items()})
+        raise _not_a_state(path)
+    chosen = {name: values[name] for name in wanted}
+    return kind(**{name: v.item() if v.ndim == 0 else v for name, v in chosen.items()})
+
+
+def _not_a_state(path: Path) -> FormatError:
+    return FormatError(f"{str(path)!r} is not the state of a search.")

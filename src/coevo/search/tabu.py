@@ -75,7 +75,7 @@ class TabuSearch(Search[TabuState]):
         self._problem = problem
 
     def start(self, rng: Generator) -> tuple[TabuState, Info]:
-        """Return the required arcs alone."""
+        """Return the structure to start from."""
         climb = Climb.at_start(self._problem)
         state = TabuState(
             **climb.first_fields(),

@@ -1,0 +1,56 @@
+"""What makes a search the same search: all that its answer depends on but its budget.
+
+Whoever goes on with work that lies in a folder first compares these facts with those that
+lie beside it, and refuses the work of another search.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from coevo import __version__
+from coevo.data import Dataset
+from coevo.graph import Arc, Constraints
+from coevo.score import Score
+from coevo.search.contract import Method
+
+__all__ = ["first_difference", "search_identity"]
+
+
+def search_identity(
+    dataset: Dataset,
+    method: Method,
+    score: Score,
+    weights: Mapping[Arc, float],
+    constraints: Constraints,
+    seed: int,
+) -> dict[str, Any]:
+    """Return the facts, as plain values that JSON gives back as they are."""
+    facts = {
+        "version": __version__,
+        "data_hash": dataset.content_hash,
+        "seed": seed,
+        "method": method.name,
+        "settings": method.settings(),
+        "score": score.name,
+        "ess": getattr(score, "ess", None),
+        "constraints": constraints.as_dict(),
+        "weights": [[*arc, float(weight)] for arc, weight in sorted(weights.items())],
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(facts))
+    return plain
+
+
+def first_difference(held: Mapping[str, Any], asked: Mapping[str, Any]) -> str | None:
+    """Return what is held and what is asked for where they first differ, in words.
+
+    >>> first_difference({"seed": 3, "ess": 1.0}, {"seed": 4, "ess": 1.0})
+    'seed 3; this is 4'
+    """
+    for name, value in asked.items():
+        if held.get(name) != value:
+            label = "other data: hash" if name == "data_hash" else name
+            return f"{label} {held.get(name)}; this is {value}"
+    return None

@@ -1,0 +1,142 @@
+"""``coevo learn`` may be killed at any moment; ``--resume`` gives what it would have given."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from coevo.io import read_run
+
+LONGEST = 120.0  # seconds, for a command that does not end
+
+# Tells each generation and keeps each checkpoint, as long searches do.
+AT_EVERY_GENERATION = """
+import coevo.cli.common
+from coevo.learning import checkpoints
+coevo.cli.common.SECONDS_A_LINE = 0.0
+checkpoints.SECONDS_BETWEEN = 0.0
+checkpoints.SHARE_OF_TIME = 1e9
+"""
+COMMAND = f"{AT_EVERY_GENERATION}\ncoevo.cli.main()"
+
+# Dies in the place of the n-th file that it would have put into place.
+DYING = f"""{AT_EVERY_GENERATION}
+import os, signal, sys
+left, really = int(sys.argv.pop(1)), os.replace
+def replace(*paths):
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    really(*paths)
+os.replace = replace
+coevo.cli.main()
+"""
+
+
+def started(code, *arguments, cwd):
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=cwd, text=True, **pipes)
+
+
+def killed_at_a_line(number, *arguments, cwd):
+    """Kill a command when it tells of its n-th generation; return whether it was in time."""
+    with started(COMMAND, *arguments, cwd=cwd) as process:
+        guard = threading.Timer(LONGEST, process.kill)
+        guard.start()
+        try:
+            for line in process.stderr:
+                number -= line.startswith("generation")
+                if number <= 0:
+                    process.kill()
+                    break
+            process.stdout.read()
+            process.stderr.read()
+        finally:
+            guard.cancel()
+    assert process.returncode in (0, -signal.SIGKILL)
+    return process.returncode != 0
+
+
+def timeless(folder):
+    return [row | {"seconds": 0} for row in read_run(Path(folder)).history]
+
+
+def facts(folder):
+    found = read_run(Path(folder)).facts
+    return {name: found[name] for name in ("score", "arcs", "generations", "stop_reason", "seed")}
+
+
+def same_run(one, two):
+    assert (one / "model.bif").read_bytes() == (two / "model.bif").read_bytes()
+    assert timeless(one) == timeless(two)
+    assert facts(one) == facts(two)
+    assert not list(one.glob(".*.tmp"))
+
+
+@pytest.mark.parametrize("method", ["ccma", "ccga"])
+def test_killed_again_and_again(method, folder, run, seed):
+    arguments = ["learn", "--example", "child", "--rows", "300", "-m", method, "--seed", seed]
+    arguments += ["--max-generations", 30]
+    assert run(*arguments, "-o", "whole").code == 0
+    rng, n_kills = random.Random(seed), 0
+    while killed_at_a_line(rng.randint(2, 15), *arguments, "-o", "run", "--resume", cwd=folder):
+        n_kills += 1
+        assert n_kills < 60
+    assert n_kills >= 2
+    same_run(folder / "run", folder / "whole")
+
+
+def test_killed_before_any_file_is_in_place(folder, run, seed):
+    """Whichever file it was that a process died over, nothing is lost and nothing is half."""
+    arguments = ["learn", "--example", "asia", "--rows", "200", "--seed", seed]
+    short, longer = [*arguments, "--max-generations", 1], [*arguments, "--max-generations", 3]
+    assert run(*longer, "-o", "whole").code == 0
+    for n_files in range(30):
+        with started(DYING, n_files, *short, "-o", "run", "--resume", cwd=folder) as process:
+            process.communicate(timeout=LONGEST)
+        for path in (folder / "run").glob("*.json*"):
+            for line in path.read_text().splitlines() if path.suffix == ".jsonl" else []:
+                json.loads(line)
+            if path.suffix == ".json":
+                json.loads(path.read_text())
+        if process.returncode == 0:
+            break
+        assert process.returncode == -signal.SIGKILL
+    assert n_files >= 5  # a checkpoint, and the four files of a run
+    assert run(*longer, "-o", "run", "--resume").code == 0
+    same_run(folder / "run", folder / "whole")
+
+
+def test_resume_and_start_on_the_command_line(folder, run, refused, as_json):
+    arguments = ["learn", "--example", "asia", "--rows", "200", "--max-generations"]
+    first = as_json(*arguments, 1, "-o", "run")
+    again = as_json(*arguments, 6, "-o", "run", "--resume")
+    assert (first["generations"], again["generations"]) == (1, 6)
+    assert again == as_json(*arguments, 6, "-o", "other") | {
+        "seconds": again["seconds"],
+        "files": again["files"],
+    }
+    assert refused(*arguments, 6, "-o", "run", "--resume", "--seed", 3).startswith(
+        "'run' holds a search with other data: hash "
+    )
+    code, _, err = run(*arguments, 6, "--resume")
+    assert code == 2
+    assert "Error: --resume needs -o, the folder of the run to go on with." in err
+    code, _, err = run(*arguments, 1, "-o", "new", "--resume")
+    assert code == 0
+    assert err.startswith("There is nothing to resume in 'new'") or "nothing to resume" in err
+    started_there = as_json(*arguments, 0, "--start", "asia")
+    assert started_there["n_arcs"] == 8
+    assert refused(*arguments, 0, "--start", "alrm") == (
+        "There is no file and no bundled network 'alrm'. Did you mean 'alarm'?"
+    )
+    assert refused(*arguments, 0, "--start", "cancer").startswith("The data have no column")

@@ -1,0 +1,200 @@
+"""A run in a folder goes on where it was, and nobody's run is mistaken for another's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.errors import CoevoWarning, FileError, FormatError, GraphError, ParameterError
+from coevo.graph import DAG, Constraints
+from coevo.io import Knowledge, read_run
+from coevo.learning import checkpoints, learn
+from coevo.network import sample
+from coevo.networks import load_network
+from coevo.search import CCGA, StoredCheckpoint
+from problems import timeless
+
+CHECKPOINT = Path("run/checkpoint.npz")
+
+
+@pytest.fixture
+def rows(seed):
+    return sample(load_network("asia"), 500, seed)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+class CutError(Exception):
+    """What ends a process at once, in these tests."""
+
+
+def cut_at(generation):
+    def cut(row):
+        if row.generation == generation:
+            raise CutError
+
+    return cut
+
+
+@pytest.fixture
+def often(monkeypatch):
+    """Keep every checkpoint."""
+    monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(checkpoints, "SHARE_OF_TIME", 1e9)
+
+
+def cut_off(rows, generation, **options):
+    with pytest.raises(CutError):
+        learn(rows, output="run", callbacks=[cut_at(generation)], **options)
+
+
+@pytest.mark.parametrize("method", ["ccma", "ccga", "tabu"])
+@pytest.mark.parametrize("generation", [0, 1, 4])
+def test_a_run_that_was_cut_off(method, generation, rows, seed, often):
+    options = {"method": method, "max_generations": 6, "random_state": seed}
+    whole = learn(rows, **options, output="whole")
+    cut_off(rows, generation, **options)
+    assert [path.name for path in Path("run").iterdir()] == [CHECKPOINT.name]
+    assert StoredCheckpoint(CHECKPOINT).facts.get("stop_reason") is None
+    found = learn(rows, **options, output="run", resume=True)
+    assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
+    assert timeless(found.history) == timeless(whole.history)
+    assert found.as_dict() | {"seconds": 0} == whole.as_dict() | {"seconds": 0}
+    assert StoredCheckpoint(CHECKPOINT).facts["stop_reason"] == whole.search.stop_reason
+
+
+def test_a_longer_budget_extends_a_run_that_has_ended(rows):
+    whole = learn(rows, max_generations=9, output="whole")
+    for limit in (0, 3, 9, 9):
+        found = learn(rows, max_generations=limit, output="run", resume=limit > 0)
+        assert found.search.generations == limit
+    assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
+    assert timeless(found.history) == timeless(whole.history)
+    assert [row["generation"] for row in read_run(Path("run")).history] == list(range(10))
+    shorter = learn(rows, max_generations=2, output="run", resume=True)
+    assert shorter.search.generations == 9  # what was found is not thrown away
+
+
+def test_seconds_that_were_spent_count(rows):
+    learn(rows, max_generations=3, output="run")
+    first = read_run(Path("run")).history[-1]["seconds"]
+    found = learn(rows, max_time=first, output="run", resume=True)
+    assert (found.search.stop_reason, found.search.generations) == ("time", 3)
+    assert found.search.seconds >= first
+
+
+def test_nothing_to_resume_is_said(rows):
+    with pytest.warns(CoevoWarning, match="There is nothing to resume in 'run': it has no check"):
+        found = learn(rows, method="hill_climb", output="run", resume=True)
+    assert found.dag == learn(rows, method="hill_climb").dag
+
+
+def test_a_run_that_was_cut_off_is_not_overwritten(rows, often):
+    cut_off(rows, 2)
+    before = CHECKPOINT.read_bytes()
+    with pytest.raises(FileError) as caught:
+        learn(rows, output="run", random_state=3)
+    assert str(caught.value) == (
+        "'run' holds a search that was cut off. Resume it (--resume), or remove "
+        f"{str(CHECKPOINT)!r} to start anew."
+    )
+    assert CHECKPOINT.read_bytes() == before
+    CHECKPOINT.unlink()
+    learn(rows, output="run", random_state=3, max_generations=1)
+    learn(rows, output="run", random_state=4, max_generations=1)  # of one that has ended
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        ({"random_state": 1}, "seed 0; this is 1"),
+        ({"method": "ccga"}, "method ccma; this is ccga"),
+        ({"method": "hill_climb"}, "method ccma; this is hill_climb"),
+        ({"score": "bic"}, "score bdeu; this is bic"),
+        ({"ess": 2}, "ess 1.0; this is 2"),
+        ({"max_parents": 3}, "constraints {}; this is {'max_parents': 3}"),
+        ({"constraints": Constraints(roots=["asia"])}, "constraints {}; this is {'roots': ['asia"),
+        (
+            {"constraints": Knowledge(weights={("asia", "tub"): 1.5})},
+            "weights []; this is [['asia', 'tub', 1.5]]",
+        ),
+        ({"start": "asia"}, "start None; this is [['asia', 'tub']"),
+    ],
+)
+def test_another_search_is_not_gone_on_with(other, sentence, rows):
+    learn(rows, max_generations=1, output="run")
+    before = CHECKPOINT.read_bytes()
+    with pytest.raises(FileError) as caught:
+        learn(rows, **{"max_generations": 2, "output": "run", "resume": True} | other)
+    assert str(caught.value).startswith(f"'run' holds a search with {sentence}")
+    assert str(caught.value).endswith("Repeat its settings to resume it, or give another folder.")
+    assert CHECKPOINT.read_bytes() == before
+
+
+def test_another_table_is_not_gone_on_with(rows, seed):
+    learn(rows, max_generations=1, output="run")
+    others = sample(load_network("asia"), 500, seed + 1)
+    with pytest.raises(FileError, match="'run' holds a search with other data: hash "):
+        learn(others, max_generations=2, output="run", resume=True)
+
+
+def test_what_is_no_checkpoint(rows):
+    Path("run").mkdir()
+    for content, sentence in ((b"", "is not the state of a search"), (b"PK", "is not the state")):
+        CHECKPOINT.write_bytes(content)
+        for resume in (True, False):
+            with pytest.raises(FormatError, match=sentence):
+                learn(rows, output="run", resume=resume)
+    with pytest.raises(ParameterError, match="'resume' of learn needs 'output', the folder"):
+        learn(rows, resume=True)
+
+
+def test_how_often_checkpoints_are_written(rows, monkeypatch):
+    """Every second, or less often where writing one takes long."""
+    now, took, written = 100.0, 0.0, []
+
+    def write(checkpoint, facts, path):
+        nonlocal now
+        written.append(now)
+        now += took
+
+    monkeypatch.setattr(checkpoints.time, "perf_counter", lambda: now)
+    monkeypatch.setattr(checkpoints, "write_checkpoint", write)
+    kept = checkpoints.CheckpointFile(Path("run"), {}, CCGA())
+    for step in range(30):
+        now = 100 + 0.4 * step
+        kept.keep(None)
+    assert written == pytest.approx([101.2 + 1.2 * i for i in range(9)])
+    written.clear()
+    took, now = 0.5, 200.0
+    for _ in range(60):
+        kept.keep(None)
+        now += 0.5
+    assert written == pytest.approx([200, 210, 220, 230])
+
+
+def test_leftovers_of_a_process_that_was_killed_are_removed(rows, often):
+    Path("run").mkdir()
+    for name in ("checkpoint.npz", "run.json"):
+        Path(f"run/.{name}.00ff00ff.tmp").write_bytes(b"half")
+    Path("run/.other.tmp").write_bytes(b"not ours")
+    learn(rows, method="hill_climb", output="run")
+    assert sorted(path.name for path in Path("run").glob(".*")) == [".other.tmp"]
+
+
+def test_a_start(rows):
+    true = load_network("asia")
+    whole = learn(rows, score="k2", method="hill_climb", start=true)
+    assert whole.dag == learn(rows, score="k2", method="hill_climb", start="asia").dag
+    assert whole.dag == learn(rows, score="k2", method="hill_climb", start=true.dag).dag
+    assert learn(rows, score="k2", max_generations=0, start=true.dag).dag == DAG(
+        whole.dag.nodes, true.dag.arcs
+    )
+    with pytest.raises(GraphError, match="The start breaks the constraints: 'dysp' has 2 parents"):
+        learn(rows, start="asia", max_parents=1)
+    with pytest.raises(ParameterError, match="'start' of learn must be a DAG, a network, the path"):
+        learn(rows, start=3)

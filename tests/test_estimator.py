@@ -105,16 +105,19 @@ def test_before_it_is_fitted(frame, learner):
     assert not hasattr(learner, "network_")
 
 
+NOT_HERE = {"names", "callbacks", "output", "resume"}  # fit has the names; a run has a folder
+
+
 def test_parameters():
     learner = BayesianNetworkLearner(scoring="bic", max_parents=3)
     given = learner.get_params()
     assert given["scoring"] == "bic"
     wanted = {name for name in given if name != "scoring"} | {"score"}
-    assert wanted == set(learn.__kwdefaults__) - {"names", "callbacks"}
+    assert wanted == set(learn.__kwdefaults__) - NOT_HERE
     assert {n: v for n, v in BayesianNetworkLearner().get_params().items() if n != "scoring"} == {
         name: value
         for name, value in learn.__kwdefaults__.items()
-        if name not in ("score", "names", "callbacks")
+        if name not in {"score", *NOT_HERE}
     }
     assert learner.set_params(max_parents=None, ess=2.0) is learner
     assert repr(learner) == "BayesianNetworkLearner(scoring='bic', ess=2.0)"

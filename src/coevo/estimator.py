@@ -21,7 +21,7 @@ from coevo.learning import Learned, learn
 
 if TYPE_CHECKING:
     from coevo.graph import CPDAG, DAG
-    from coevo.learning.plan import Known, States, Types
+    from coevo.learning.plan import Known, Start, States, Types
     from coevo.network import BayesianNetwork
     from coevo.network.rows import Prediction
     from coevo.randomness import RandomState
@@ -38,8 +38,8 @@ class BayesianNetworkLearner:
     ----------
     scoring : str or Score
         The parameter `score` of `learn`; here ``score`` is a method.
-    method, ess, max_parents, max_time, max_generations, patience, target, n_jobs, \
-random_state, constraints, states, drop, types, discretise, bins
+    method, ess, max_parents, parent_penalty, max_time, max_generations, patience, target, n_jobs, \
+random_state, constraints, start, states, drop, types, discretise, bins
         As for `learn`.
 
     Attributes
@@ -89,6 +89,7 @@ random_state, constraints, states, drop, types, discretise, bins
         scoring: str | Score = "bdeu",
         ess: float | None = None,
         max_parents: int | None = None,
+        parent_penalty: float = 0.0,
         max_time: float | None = None,
         max_generations: int | None = None,
         patience: int | None = None,
@@ -96,6 +97,7 @@ random_state, constraints, states, drop, types, discretise, bins
         n_jobs: int = 1,
         random_state: RandomState = 0,
         constraints: Known | None = None,
+        start: Start | None = None,
         states: States | None = None,
         drop: Iterable[str] = (),
         types: Types | None = None,
@@ -106,6 +108,7 @@ random_state, constraints, states, drop, types, discretise, bins
         self.scoring = scoring
         self.ess = ess
         self.max_parents = max_parents
+        self.parent_penalty = parent_penalty
         self.max_time = max_time
         self.max_generations = max_generations
         self.patience = patience
@@ -113,6 +116,7 @@ random_state, constraints, states, drop, types, discretise, bins
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.constraints = constraints
+        self.start = start
         self.states = states
         self.drop = drop
         self.types = types

@@ -183,7 +183,7 @@ def test_weights_count_in_the_score(table, answer, run):
     plain = FamilyScorer(dataset).score(coevo.DAG(dataset.names, arcs_of(found)))
     assert found["score"] == pytest.approx(plain + 500)
     text = run("learn", "t.csv", "--drop", "id", *QUICK, "--constraints", "known.csv").out
-    assert text.splitlines()[0].endswith("  (bdeu, ess 1, weights of arcs +500; higher is better)")
+    assert text.splitlines()[0].endswith("  (bdeu, ess 1, prior of arcs +500; higher is better)")
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,7 @@ def test_a_run_that_was_cut_off_is_not_overwritten(rows, often):
             {"constraints": Knowledge(weights={("asia", "tub"): 1.5})},
             "weights []; this is [['asia', 'tub', 1.5]]",
         ),
+        ({"parent_penalty": 2}, "parent_penalty 0.0; this is 2.0"),
         ({"start": "asia"}, "start None; this is [['asia', 'tub']"),
     ],
 )

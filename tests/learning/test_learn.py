@@ -53,6 +53,19 @@ def test_the_parts_of_the_library(rows):
         found.audit = ()
 
 
+def test_a_price_on_parents(rows):
+    plain, priced = learn(rows, **QUICK), learn(rows, **QUICK, parent_penalty=30)
+    scorer = FamilyScorer(rows, "bdeu")
+    assert len(priced.dag.arcs) < len(plain.dag.arcs)
+    assert priced.log_prior == -30 * len(priced.dag.arcs)
+    assert priced.score == pytest.approx(scorer.score(priced.dag) + priced.log_prior)
+    assert min(priced.gains.values()) > 0
+    assert priced.as_dict()["parent_penalty"] == 30
+    assert "parent_penalty" not in plain.as_dict()
+    with pytest.raises(ParameterError, match="'parent_penalty' of learn must be a number >= 0"):
+        learn(rows, parent_penalty=-1)
+
+
 def test_it_can_be_pickled(rows):
     found = learn(rows, **QUICK)
     copy = pickle.loads(pickle.dumps(found))

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+import naive
 from coevo.errors import GraphError, ParameterError
 from coevo.graph import DAG
 from coevo.score import FamilyBatch, FamilyScorer
@@ -54,6 +55,40 @@ def test_the_weights_of_the_parents_are_added(dataset, seed):
     assert len(weighted.local_scores(FamilyBatch.from_pairs([]))) == 0
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_parent_costs_the_penalty(weighted, dataset, seed):
+    weights = random_weights(dataset.names, seed) if weighted else None
+    plain = FamilyScorer(dataset, "k2", weights=weights)
+    priced = FamilyScorer(dataset, "k2", weights=weights, parent_penalty=1.75)
+    families = [(0, ()), (0, (1,)), (3, (0, 4)), (2, (0, 1, 3, 4))]
+    batch = FamilyBatch.from_pairs(families)
+    expected = plain.local_scores(batch) - [1.75 * len(parents) for _, parents in families]
+    assert priced.local_scores(batch) == pytest.approx(expected, abs=1e-9)
+    assert (priced.parent_penalty, plain.parent_penalty) == (1.75, 0.0)
+    assert priced.weights == plain.weights
+    assert FamilyScorer(dataset, parent_penalty=1.75).favours_arcs is False
+
+
+@pytest.mark.parametrize("score", ["k2", "bic"])
+@pytest.mark.parametrize("method", ["ccma", "hill_climb", "tabu"])
+def test_a_search_pays_the_penalty(method, score, dataset, seed):
+    """The best DAG of four variables under a price, by enumeration."""
+    rows = random_table(seed, n_variables=4)
+    arities = rows.arities.tolist()
+    for price in (0.5, 3.0, 1e6):
+        best = max(
+            naive.structure_score(score, rows.codes.T.tolist(), arities, arcs) - price * len(arcs)
+            for arcs in naive.all_dags(4)
+        )
+        scorer = FamilyScorer(rows, score, parent_penalty=price)
+        found = run_search(method, scorer, random_state=seed)
+        assert found.score == scorer.score(found.dag)
+        assert found.score <= best + 1e-9
+        if method == "ccma":
+            assert found.score == pytest.approx(best, abs=1e-8)
+    assert found.dag.arcs == ()
+
+
 def test_no_weights_cost_nothing(dataset):
     batch = FamilyBatch.from_pairs([(0, (1, 2)), (3, ())])
     found = [FamilyScorer(dataset, weights=w).local_scores(batch).tolist() for w in (None, {})]
@@ -84,6 +119,10 @@ def test_refusals(dataset):
     assert refusal(GraphError, FamilyScorer, dataset, weights={(a, "zz"): 1}).startswith(
         f"The weight of {a!r} -> 'zz' names 'zz', which is not a variable."
     )
+    for price in (-1, math.nan, "2"):
+        assert refusal(ParameterError, FamilyScorer, dataset, parent_penalty=price) == (
+            f"'parent_penalty' of FamilyScorer must be a number >= 0; got {price!r}."
+        )
     assert refusal(ParameterError, FamilyScorer, dataset, weights=[(a, b)]) == (
         "'weights' of FamilyScorer must be a mapping of (parent, child) to a number; got "
         f"[({a!r}, {b!r})]."

@@ -8,23 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from coevo.bootstrap.runs import BootstrapRun, Plan
-from coevo.data import Dataset
 from coevo.experiments.journal import Form, Journal
+from coevo.score import FamilyScorer
 from coevo.search.identity import search_identity
 
 __all__ = ["strength_journal"]
 
 
-def strength_journal(folder: Path, dataset: Dataset, plan: Plan) -> Journal[BootstrapRun]:
+def strength_journal(folder: Path, scorer: FamilyScorer, plan: Plan) -> Journal[BootstrapRun]:
     """Return the journal of a folder, or refuse one of other data or settings.
 
     The number of bootstraps is not among them: more can be added later.
     """
-    identity = search_identity(
-        dataset, plan.method, plan.score, plan.weights or {}, plan.constraints, plan.seed
-    )
+    identity = search_identity(scorer, plan.method, plan.constraints, plan.seed)
     limits = {name: value for name, value in asdict(plan.budget).items() if value is not None}
-    names = set(dataset.names)
+    names = set(scorer.dataset.names)
     form = Form(("bootstrap",), ("seconds",), lambda line: _record(line, names), _times)
     return Journal(folder, form, {**identity, "budget": limits}, lambda key: key)
 

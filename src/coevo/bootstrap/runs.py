@@ -30,9 +30,20 @@ class Plan:
     method: Method
     score: Score
     weights: Mapping[Arc, float] | None
+    parent_penalty: float
     constraints: Constraints
     budget: Budget
     seed: int
+
+    def scorer(self, rows: Dataset, n_jobs: int = 1) -> FamilyScorer:
+        """Return what scores structures on some rows."""
+        return FamilyScorer(
+            rows,
+            self.score,
+            n_jobs=n_jobs,
+            weights=self.weights,
+            parent_penalty=self.parent_penalty,
+        )
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,7 @@ def run_bootstrap(dataset: Dataset, plan: Plan, n_jobs: int, number: int) -> Boo
         seed = int(stream(plan.seed, number, SEARCH).integers(2**32))
     result = run_search(
         plan.method,
-        FamilyScorer(rows, plan.score, n_jobs=n_jobs, weights=plan.weights),
+        plan.scorer(rows, n_jobs),
         constraints=plan.constraints,
         budget=plan.budget,
         random_state=seed,

@@ -110,6 +110,7 @@ def strength(
     score: str | Score = "bdeu",
     ess: float | None = None,
     weights: Mapping[Arc, float] | None = None,
+    parent_penalty: float = 0.0,
     constraints: Constraints | None = None,
     budget: Budget | None = None,
     random_state: RandomState = None,
@@ -130,7 +131,7 @@ def strength(
         The observations.
     bootstraps : int
         How many samples of the rows.
-    method, score, ess, weights, constraints, budget
+    method, score, ess, weights, parent_penalty, constraints, budget
         Of each search, as for `run_search` and `FamilyScorer`. A budget in seconds is for one
         bootstrap, and what is found in it may differ from time to time.
     random_state : int, numpy Generator or None
@@ -167,6 +168,7 @@ def strength(
         method=make_method(method, "strength"),
         score=make_score(score, ess, "strength"),
         weights=weights,
+        parent_penalty=parent_penalty,
         constraints=Constraints() if constraints is None else constraints,
         budget=Budget() if budget is None else budget,
         seed=seed_of(random_state, "strength"),
@@ -177,9 +179,9 @@ def strength(
     ):
         if not isinstance(given, kind):
             raise bad_parameter(name, "strength", f"a {kind.__name__} or None", given)
-    scorer = FamilyScorer(dataset, plan.score, weights=weights)
+    scorer = plan.scorer(dataset)
     plan.constraints.rules(dataset.names)
-    journal = None if folder is None else strength_journal(Path(folder), dataset, plan)
+    journal = None if folder is None else strength_journal(Path(folder), scorer, plan)
     runs = _runs(dataset, plan, int(bootstraps), int(n_jobs), journal, tell, heard)
     return _result(scorer, plan, runs, int(bootstraps))
 

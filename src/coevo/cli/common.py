@@ -29,6 +29,7 @@ __all__ = [
     "n_jobs_option",
     "narrated",
     "parts",
+    "penalty_option",
     "plain_warnings",
     "read_columns",
     "read_states",
@@ -49,6 +50,16 @@ format_option = click.option(
     default="text",
     show_default=True,
     help="How to print the answer.",
+)
+
+
+penalty_option = click.option(
+    "--parent-penalty",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    metavar="NATS",
+    help="What each parent costs; one must gain more than that to be there.",
 )
 
 

@@ -14,6 +14,7 @@ from coevo.cli.common import (
     answer_json,
     format_option,
     n_jobs_option,
+    penalty_option,
     read_columns,
     score_options,
     seed_option,
@@ -56,6 +57,7 @@ EXAMPLE_ROWS = 5000
 @click.option(
     "-p", "--max-parents", type=click.IntRange(min=1), help="The most parents of a variable."
 )
+@penalty_option
 @click.option(
     "-t",
     "--max-time",
@@ -104,6 +106,7 @@ def command(
     score_name: str,
     ess: float | None,
     max_parents: int | None,
+    parent_penalty: float,
     max_time: float | None,
     max_generations: int | None,
     patience: int | None,
@@ -159,6 +162,7 @@ def command(
             score=score_name,
             ess=ess,
             max_parents=max_parents,
+            parent_penalty=parent_penalty,
             budget=Budget(max_time, max_generations, None, patience, target),
             n_jobs=n_jobs,
             random_state=seed,

@@ -16,7 +16,7 @@ def lines_of_answer(answer: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of an answer; `answer` is what ``--format json`` prints."""
     prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
     if "log_prior" in answer:
-        prior += f", weights of arcs {answer['log_prior']:+g}"
+        prior += f", prior of arcs {answer['log_prior']:+g}"
     yield f"score       {answer['score']:.6f}  ({answer['scoring']}{prior}; higher is better)"
     yield (
         f"method      {answer['method']}, seed {answer['seed']}: generations: "

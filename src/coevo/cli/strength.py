@@ -13,6 +13,7 @@ from coevo.cli.common import (
     answer_json,
     format_option,
     n_jobs_option,
+    penalty_option,
     read_columns,
     score_options,
     seed_option,
@@ -52,6 +53,7 @@ SHOWN = 10  # arcs below the consensus that are printed, before it is said how m
 @click.option(
     "-p", "--max-parents", type=click.IntRange(min=1), help="The most parents of a variable."
 )
+@penalty_option
 @click.option(
     "-t",
     "--max-time",
@@ -86,6 +88,7 @@ def command(
     score_name: str,
     ess: float | None,
     max_parents: int | None,
+    parent_penalty: float,
     max_time: float | None,
     max_generations: int | None,
     states: str | None,
@@ -124,6 +127,7 @@ def command(
             score=score_name,
             ess=ess,
             max_parents=max_parents,
+            parent_penalty=parent_penalty,
             constraints=constraints_file,
             types=types,
             discretise=discretise,
@@ -148,7 +152,7 @@ def command(
         "n_jobs": n_jobs,
         "folder": output,
     }
-    result = _measured(dataset, known, options)
+    result = _measured(dataset, known, parent_penalty, options)
     facts = {
         "method": chosen.name,
         "scoring": scoring.name,
@@ -167,7 +171,9 @@ def command(
         raise click.exceptions.Exit(130)
 
 
-def _measured(dataset: Dataset, known: Knowledge, options: dict[str, Any]) -> StrengthResult:
+def _measured(
+    dataset: Dataset, known: Knowledge, parent_penalty: float, options: dict[str, Any]
+) -> StrengthResult:
     """Do the bootstraps, telling of each."""
     from coevo.bootstrap import strength
 
@@ -180,6 +186,7 @@ def _measured(dataset: Dataset, known: Knowledge, options: dict[str, Any]) -> St
         return strength(
             dataset,
             weights=known.weights,
+            parent_penalty=parent_penalty,
             constraints=known.constraints,
             tell=told,
             heard=say_stopping,

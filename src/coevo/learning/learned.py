@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -36,6 +37,8 @@ class Learned:
         The observations.
     scoring : Score
         The score that was raised.
+    parent_penalty : float
+        What each parent costs.
     knowledge : Knowledge
         What was known beforehand.
     columns : tuple of ColumnNote
@@ -52,6 +55,7 @@ class Learned:
     search: SearchResult
     dataset: Dataset
     scoring: Score
+    parent_penalty: float
     knowledge: Knowledge
     columns: tuple[ColumnNote, ...]
     audit: tuple[Finding, ...]
@@ -89,8 +93,10 @@ class Learned:
 
     @property
     def log_prior(self) -> float:
-        """The part of the score that is the weights of arcs."""
-        return sum(self.knowledge.weights.get(arc, 0.0) for arc in self.search.dag.arcs)
+        """The part of the score that is the weights of arcs and the price of parents."""
+        arcs = self.search.dag.arcs
+        weights = math.fsum(self.knowledge.weights.get(arc, 0.0) for arc in arcs)
+        return weights - self.parent_penalty * len(arcs)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as plain values, as ``coevo learn --format json`` prints it."""
@@ -123,7 +129,11 @@ class Learned:
             "columns": {note.name: note.as_dict() for note in self.columns},
             "audit": [finding.as_dict() for finding in self.audit],
         }
-        return answer | ({"log_prior": self.log_prior} if self.knowledge.weights else {})
+        if self.parent_penalty:
+            answer["parent_penalty"] = self.parent_penalty
+        if self.parent_penalty or self.knowledge.weights:
+            answer["log_prior"] = self.log_prior
+        return answer
 
     def save(
         self, folder: str | os.PathLike[str], *, command: Sequence[str] | None = None

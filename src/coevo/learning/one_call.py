@@ -25,6 +25,7 @@ def learn(
     score: str | Score = "bdeu",
     ess: float | None = None,
     max_parents: int | None = None,
+    parent_penalty: float = 0.0,
     max_time: float | None = None,
     max_generations: int | None = None,
     patience: int | None = None,
@@ -61,6 +62,8 @@ def learn(
         Equivalent sample size of ``'bdeu'`` and ``'bds'``; 1 if left out.
     max_parents : int, optional
         The most parents of a variable.
+    parent_penalty : float
+        What each parent costs, in nats; a parent must gain more than that.
     max_time, max_generations, patience, target : optional
         When to stop, as for `Budget`. Without a limit the method's own holds.
     n_jobs : int
@@ -121,6 +124,7 @@ def learn(
         score=score,
         ess=ess,
         max_parents=max_parents,
+        parent_penalty=parent_penalty,
         budget=Budget(max_time, max_generations, None, patience, target),
         n_jobs=n_jobs,
         random_state=random_state,

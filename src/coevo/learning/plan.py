@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coevo import data, score, search
-from coevo.checks import is_int
+from coevo.checks import is_int, is_number
 from coevo.data import ColumnNote, Dataset, Variable, read_types
 from coevo.data.audit import Finding
 from coevo.data.column_types import BIN_METHODS
@@ -61,6 +61,7 @@ class Plan:
         score: str | Score = "bdeu",
         ess: float | None = None,
         max_parents: int | None = None,
+        parent_penalty: float = 0.0,
         budget: Budget | None = None,
         n_jobs: int = 1,
         random_state: RandomState = 0,
@@ -76,6 +77,8 @@ class Plan:
         self.method = search.make_method(method, owner)
         if max_parents is not None and not is_int(max_parents, 1):
             raise bad_parameter("max_parents", owner, "an int >= 1 or None", max_parents)
+        if not (is_number(parent_penalty) and parent_penalty >= 0):
+            raise bad_parameter("parent_penalty", owner, "a number >= 0", parent_penalty)
         if not is_int(n_jobs, 1):
             raise bad_parameter("n_jobs", owner, "an int >= 1", n_jobs)
         self.bins = _checked_bins(types, discretise, bins, owner)
@@ -86,7 +89,7 @@ class Plan:
         self.start = _structure(start, owner)
         self.budget = Budget() if budget is None else budget
         self.seed = seed_of(random_state, owner)
-        self.n_jobs = n_jobs
+        self.n_jobs, self.parent_penalty = n_jobs, parent_penalty
 
     def read(
         self,
@@ -104,7 +107,11 @@ class Plan:
         known = self.knowledge(dataset.names)
         findings = data.audit(dataset)
         scorer = score.FamilyScorer(
-            dataset, self.scoring, n_jobs=self.n_jobs, weights=known.weights
+            dataset,
+            self.scoring,
+            n_jobs=self.n_jobs,
+            weights=known.weights,
+            parent_penalty=self.parent_penalty,
         )
         search.Problem.of(scorer, known.constraints, self.start)  # says what is wrong with it
         return Task(self, dataset, notes, known, findings, scorer)
@@ -145,14 +152,7 @@ class Task:
     def _checkpoints(self, folder: Path) -> CheckpointFile:
         """Return where the checkpoints of this search are kept in a folder."""
         plan = self.plan
-        identity = search_identity(
-            self.dataset,
-            plan.method,
-            plan.scoring,
-            self.known.weights,
-            self.known.constraints,
-            plan.seed,
-        )
+        identity = search_identity(self.scorer, plan.method, self.known.constraints, plan.seed)
         start = None if plan.start is None else sorted(map(list, plan.start.arcs))
         return CheckpointFile(pathlib.Path(folder), {**identity, "start": start}, plan.method)
 
@@ -187,6 +187,7 @@ class Task:
                 search=result,
                 dataset=self.dataset,
                 scoring=self.plan.scoring,
+                parent_penalty=self.scorer.parent_penalty,
                 knowledge=self.known,
                 columns=self.notes,
                 audit=self.findings,

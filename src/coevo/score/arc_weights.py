@@ -2,12 +2,13 @@
 
 The weights of a structure's arcs are added to its score, each to the local score of the
 child. They are added once, when a family is computed, so that a scorer without weights pays
-nothing and one with weights next to nothing.
+nothing and one with weights next to nothing. A price on parents is the weight that every
+arc has: each parent costs as much, so that a family must gain more than that to grow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,19 +30,24 @@ class ArcWeights:
     >>> batch = FamilyBatch.from_pairs([(1, (0, 2)), (0, (1,))])
     >>> weights.of_families(batch).tolist()
     [1.5, 0.0]
+    >>> ArcWeights.of({("a", "b"): 1.5}, ["a", "b", "c"], 2.0).of_families(batch).tolist()
+    [-2.5, -2.0]
     """
 
     arcs: tuple[tuple[Arc, float], ...]  # sorted
     matrix: NDArray[np.float64]  # (n, n), [parent, child]
 
     @classmethod
-    def of(cls, weights: Mapping[Arc, float], names: tuple[str, ...] | list[str]) -> ArcWeights:
-        """Check weights against the variables."""
+    def of(
+        cls, weights: Mapping[Arc, float], names: Sequence[str], parent_penalty: float = 0.0
+    ) -> ArcWeights:
+        """Check weights against the variables; every arc pays the penalty besides."""
         if not isinstance(weights, Mapping):
             expected = "a mapping of (parent, child) to a number"
             raise bad_parameter("weights", "FamilyScorer", expected, weights)
         number = {name: i for i, name in enumerate(names)}
-        matrix = np.zeros((len(names), len(names)))
+        matrix = np.full((len(names), len(names)), -float(parent_penalty))
+        np.fill_diagonal(matrix, 0.0)
         for (parent, child), weight in weights.items():
             arc = f"{parent!r} -> {child!r}"
             for end in (parent, child):
@@ -54,9 +60,14 @@ class ArcWeights:
                 raise GraphError(f"{arc} has a weight, but leads back to its start.")
             if not is_number(weight):
                 raise ParameterError(f"The weight of {arc} must be a number; got {weight!r}.")
-            matrix[number[parent], number[child]] = weight
+            matrix[number[parent], number[child]] += weight
         arcs = ((arc, float(weight)) for arc, weight in weights.items())
         return cls(tuple(sorted(arcs)), matrix)
+
+    @property
+    def any_bonus(self) -> bool:
+        """Whether an arc may add to the score."""
+        return bool((self.matrix > 0).any())
 
     def of_families(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Return the sum of the weights of each family's arcs."""

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.checks import is_int
+from coevo.checks import is_int, is_number
 from coevo.data import Dataset, leave_out
 from coevo.errors import DataError, bad_parameter
 from coevo.graph import DAG, Arc
@@ -74,6 +74,8 @@ class FamilyScorer:
     weights : mapping of (parent, child) to float, optional
         The log prior of some arcs, which is added to the local score of each family that
         has them. Above 0 favours an arc, below 0 makes it pay.
+    parent_penalty : float
+        What each parent costs, in nats: a log prior that every arc has.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class FamilyScorer:
         n_jobs: int = 1,
         cache_bytes: int = CACHE_BYTES,
         weights: Mapping[Arc, float] | None = None,
+        parent_penalty: float = 0.0,
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise bad_parameter("dataset", "FamilyScorer", "a Dataset (see read_data)", dataset)
@@ -106,7 +109,13 @@ class FamilyScorer:
         self._dataset = dataset
         self._score = make_score(score, ess, "FamilyScorer")
         self._spec = self._score.spec(dataset.n_rows, int(dataset.arities.max()))
-        self._weights = ArcWeights.of(weights, dataset.names) if weights else None
+        if not (is_number(parent_penalty) and parent_penalty >= 0):
+            expected = "a number >= 0"
+            raise bad_parameter("parent_penalty", "FamilyScorer", expected, parent_penalty)
+        self.parent_penalty = float(parent_penalty)
+        self._weights = None
+        if weights or parent_penalty:
+            self._weights = ArcWeights.of(weights or {}, dataset.names, parent_penalty)
         self._singles = state_counts(dataset)
         self._index = build_index(dataset, self._singles)
         self._cache_bytes = int(cache_bytes)
@@ -139,6 +148,11 @@ class FamilyScorer:
     def weights(self) -> dict[Arc, float]:
         """The log prior of some arcs, which counts in every score."""
         return {} if self._weights is None else dict(self._weights.arcs)
+
+    @property
+    def favours_arcs(self) -> bool:
+        """Whether an arc can gain by its weight alone, whatever the data say."""
+        return self._weights is not None and self._weights.any_bonus
 
     def statistics(self) -> CacheStatistics:
         """Return how many families were asked for and how many had to be computed."""

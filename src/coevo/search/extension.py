@@ -78,7 +78,7 @@ def _is_open(
         inside[r, list(parents)] = True
     is_open: NDArray[np.bool_] = rules.allowed.T[child] & ~inside
     is_open &= (sizes < rules.max_parents)[:, None]
-    if problem.scorer.weights:  # which the ceiling knows nothing of
+    if problem.scorer.favours_arcs:  # which the ceiling knows nothing of
         return is_open
     arities = dataset.arities.astype(np.float64)
     with np.errstate(over="ignore"):

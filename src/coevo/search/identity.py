@@ -11,33 +11,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from coevo import __version__
-from coevo.data import Dataset
-from coevo.graph import Arc, Constraints
-from coevo.score import Score
+from coevo.graph import Constraints
+from coevo.score import FamilyScorer
 from coevo.search.contract import Method
 
 __all__ = ["first_difference", "search_identity"]
 
 
 def search_identity(
-    dataset: Dataset,
-    method: Method,
-    score: Score,
-    weights: Mapping[Arc, float],
-    constraints: Constraints,
-    seed: int,
+    scorer: FamilyScorer, method: Method, constraints: Constraints, seed: int
 ) -> dict[str, Any]:
     """Return the facts, as plain values that JSON gives back as they are."""
+    weights = sorted(scorer.weights.items())
     facts = {
         "version": __version__,
-        "data_hash": dataset.content_hash,
+        "data_hash": scorer.dataset.content_hash,
         "seed": seed,
         "method": method.name,
         "settings": method.settings(),
-        "score": score.name,
-        "ess": getattr(score, "ess", None),
+        "score": scorer.scoring.name,
+        "ess": getattr(scorer.scoring, "ess", None),
         "constraints": constraints.as_dict(),
-        "weights": [[*arc, float(weight)] for arc, weight in sorted(weights.items())],
+        "weights": [[*arc, float(weight)] for arc, weight in weights],
+        "parent_penalty": scorer.parent_penalty,
     }
     plain: dict[str, Any] = json.loads(json.dumps(facts))
     return plain

@@ -273,6 +273,13 @@ def _move_block(order, draws, spare):
 
 
 @kernel
+def _copy(source, target):
+    """Copy a row. (Compiling an assignment of rows takes seconds: it could fail in words.)"""
+    for i in range(len(target)):
+        target[i] = source[i]
+
+
+@kernel
 def climb_orders(orders, visits, kicks, families, holders, least_gain, choice):
     """Improve each order in place by moving one variable at a time, until no move gains.
 
@@ -287,7 +294,7 @@ def climb_orders(orders, visits, kicks, families, holders, least_gain, choice):
     for o in range(len(orders)):
         highest = -np.inf
         for kick in range(-1, kicks.shape[1]):
-            order[:] = orders[o]
+            _copy(orders[o], order)
             if kick >= 0:
                 draws = kicks[o, kick]
                 draw_order(choice[o], families, draws, waiting, order)
@@ -295,8 +302,8 @@ def climb_orders(orders, visits, kicks, families, holders, least_gain, choice):
             score = _climb(order, place, chosen, families, holders, visits[o], least_gain)
             if kick < 0 or score >= highest:
                 highest = score
-                orders[o] = order
-                choice[o] = chosen
+                _copy(order, orders[o])
+                _copy(chosen, choice[o])
 
 
 @kernel

@@ -134,7 +134,9 @@ def outcome(result):
     kept = {field.name: getattr(result, field.name) for field in fields(result)}
     for name in ("seconds", "cache", "state"):
         del kept[name]
-    return kept | {"history": timeless(result.history), "nodes": result.dag.nodes}
+    support = None if result.support is None else result.support.tolist()
+    history = timeless(result.history)
+    return kept | {"history": history, "nodes": result.dag.nodes, "support": support}
 
 
 class InterruptedScorer(FamilyScorer):

@@ -39,7 +39,7 @@ class BayesianNetworkLearner:
     scoring : str or Score
         The parameter `score` of `learn`; here ``score`` is a method.
     method, ess, max_parents, parent_penalty, max_time, max_generations, patience, target, n_jobs, \
-random_state, constraints, start, states, drop, types, discretise, bins
+random_state, constraints, start, states, drop, types, discretise, bins, bootstraps
         As for `learn`.
 
     Attributes
@@ -103,6 +103,7 @@ random_state, constraints, start, states, drop, types, discretise, bins
         types: Types | None = None,
         discretise: str | None = None,
         bins: int | None = None,
+        bootstraps: int | None = None,
     ) -> None:
         self.method = method
         self.scoring = scoring
@@ -122,6 +123,7 @@ random_state, constraints, start, states, drop, types, discretise, bins
         self.types = types
         self.discretise = discretise
         self.bins = bins
+        self.bootstraps = bootstraps
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: N803
         """Learn a network from a table of any kind that `read_data` takes.

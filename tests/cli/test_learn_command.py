@@ -136,7 +136,8 @@ def test_json_is_the_result_of_the_search(arguments, generations, reason, asia, 
     assert found["n_arcs"] == len(found["arcs"])
     gains, compelled = arc_gains(scorer, expected.dag), CPDAG(expected.dag).arcs
     for arc, pair in zip(found["arcs"], arcs_of(found), strict=True):
-        assert list(arc) == ["from", "to", "gain", "directed"]
+        support = [] if arguments[1] == "k2" else ["support"]
+        assert list(arc) == ["from", "to", "gain", "directed", *support]
         assert (arc["gain"], arc["directed"]) == (gains[pair], pair in compelled)
     assert found["cpdag"] == {
         "arcs": [list(arc) for arc in compelled],
@@ -182,7 +183,8 @@ def test_text(asia, answer, run):
         "table       2,000 rows, 8 variables",
         "columns     8 categorical",
         f"arcs        {found['n_arcs']}{free}",
-        *(f"  {written(arc)}" for arc in found["arcs"]),
+        "  support",
+        *(f"    {arc['support']:.3f}  {written(arc)}" for arc in found["arcs"]),
         f"strongest   {ranked(by_gain[:-4:-1])}",
         f"weakest     {ranked(by_gain[:3])}",
         "wrote       run/model.bif",

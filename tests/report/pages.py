@@ -4,7 +4,7 @@ from coevo.data import Variable
 from coevo.graph import DAG
 from coevo.network import BayesianNetwork
 from coevo.networks import load_network
-from coevo.report.page import ArcFacts, Page, Progress
+from coevo.report.page import ArcFacts, FoundArc, Page, Progress, Sureness
 
 NASTY = ["</script><script>alert(1)</script>", "a\"b'c<&>", "漢字 \u2028 ü", "{{data}}", "x" * 300]
 
@@ -18,7 +18,17 @@ def full_page():
         asia,
         title="Asia & <friends>",
         facts={"score": "-2,200.50"},
-        arcs={arc: ArcFacts(gain=10.0 * i, strength=i / 10) for i, arc in enumerate(asia.dag.arcs)},
+        arcs={
+            arc: ArcFacts(10.0 * i, strength=i / 10, direction=0.5, support=i / 8)
+            for i, arc in enumerate(asia.dag.arcs)
+        },
+        rejected="The best of the arcs left out is <this>.",
+        sureness=Sureness(
+            20,
+            0.25,
+            [FoundArc("lung", "asia", 0.8, False)]
+            + [FoundArc(*arc, i / 10, True) for i, arc in enumerate(asia.dag.arcs)],
+        ),
         history=[Progress(0.01, 0, -90.0), Progress(0.5, 1, -40.5), Progress(2.0, 2, -40.5)],
         audit=["Column 'asia' is <rare>."],
         columns={"asia": "kept"},

@@ -16,19 +16,22 @@ from coevo.graph import DAG, compare
 from coevo.networks import load_network
 from coevo.report.page import (
     ArcFacts,
+    FoundArc,
     Page,
     Progress,
+    Sureness,
     network_page,
     page_html,
     run_page,
     write_page,
 )
 from coevo.report.page.curve_svg import curve_svg
+from coevo.report.page.dots_svg import dots_svg
 from coevo.report.page.lines import lines_of
 from pages import NASTY, full_page, nasty_page
 from refusals import refusal
 
-VOID = {"meta", "link", "input", "path", "rect", "circle"}
+VOID = {"meta", "link", "input", "path", "rect"}
 
 
 class Reader(HTMLParser):
@@ -81,6 +84,7 @@ def test_everything_that_is_known_is_there():
         "How the score rose",
         "What was noticed in the data",
         "What was decided about the columns",
+        "How sure",
         "Arcs",
         "Settings",
         "To repeat it",
@@ -95,6 +99,9 @@ def test_everything_that_is_known_is_there():
         "coevo 0.1.0 seed 7",
         "From -90.00 to -40.50 in 2 generations and 2.00 seconds",
         "SHD of the DAGs 3",
+        "The best of the arcs left out is <this>.",
+        "if more than 0.250 of them join its two variables; 3 of the network's arcs are not.",
+        "Significant and not in the network: 1: lung → asia (0.800).",
     ):
         assert text in reader.text
     data = reader.data
@@ -103,9 +110,9 @@ def test_everything_that_is_known_is_there():
     arcs = [(names[a], names[b]) for a, b, *_ in data["arcs"]]
     difference = compare(page.dag, page.other)
     assert sorted(arcs) == sorted((*page.dag.arcs, *difference.missing))
-    for arc, (_, _, gain, strength, _, kind, _) in zip(arcs, data["arcs"], strict=True):
+    for arc, (_, _, _, kind, _, *known) in zip(arcs, data["arcs"], strict=True):
         facts = page.arcs.get(arc, ArcFacts())
-        assert (gain, strength) == (facts.gain, facts.strength)
+        assert known == [facts.gain, facts.strength, facts.direction, facts.support]
         expected = {"same": difference.correct, "added": difference.added}
         expected |= {"missing": difference.missing, "reversed": difference.reversed}
         assert arc in expected[kind]
@@ -234,6 +241,53 @@ def test_a_run_without_a_model():
     assert "--max-generations 7" in page.stamp["same again"]
     assert page.history == [Progress(0.1, 0, -6.0)]
     Reader(page_html(page))
+
+
+def test_a_dot_an_arc():
+    """The stronger, the higher and the further left; what is above the line is significant."""
+    sureness = full_page().sureness
+    reader = Reader(dots_svg(sureness))
+    dots = reader.all("circle")
+    arcs = sorted(sureness.arcs, key=lambda arc: -arc.strength)
+    assert [dot["class"] == "inside" for dot in dots] == [arc.in_network for arc in arcs]
+    across, down = ([float(dot[name]) for dot in dots] for name in ("cx", "cy"))
+    assert across == sorted(set(across))
+    assert down == sorted(down)
+    (limit,) = reader.all("path", **{"class": "limit"})
+    height = float(re.fullmatch(r"M64 (.*)H704", limit["d"])[1])
+    assert [y < height for y in down] == [arc.strength > 0.25 for arc in arcs]
+
+
+def test_a_run_with_bootstraps():
+    found = [
+        {"from": "b", "to": "a", "strength": 0.9, "direction": 0.5, "gain": 2.5},
+        {"from": "c", "to": "a", "strength": 0.75, "direction": 1.0, "gain": None},
+    ]
+    facts = {
+        "source": "a <b>.csv",
+        "per_variable": {"a": -1.0, "b": -2.0, "c": -3.0},
+        "arcs": [
+            {"from": "a", "to": "b", "gain": 2.5, "support": 1.0, "strength": 0.9, "direction": 0.5}
+        ],
+        "best_rejected": {"from": "c", "to": "b", "gain": -1.25},
+        "bootstraps": {"n_bootstraps": 20, "n_asked": 20, "threshold": 0.25, "arcs": found},
+    }
+    page = run_page(facts, [], None)
+    assert page.title == "Learned from a <b>.csv"
+    assert page.arcs == {("a", "b"): ArcFacts(2.5, 0.9, 0.5, 1.0)}
+    assert page.sureness == Sureness(
+        20, 0.25, [FoundArc("b", "a", 0.9, True), FoundArc("c", "a", 0.75, False)]
+    )
+    assert page.rejected == "The best of the arcs left out, c → b, would lower the score by 1.25."
+    text = Reader(page_html(page)).text
+    assert "from to data can direct it gain strength direction support a b no 2.50 0.900" in text
+    early = facts | {"best_rejected": {"from": "c", "to": "b", "gain": 3}, "bootstraps": None}
+    other = run_page(early, [], None)
+    assert other.rejected == "c → b would raise the score by 3.00: the search ended early."
+    assert "<h2>How sure</h2>" not in page_html(other)
+    assert run_page(facts | {"best_rejected": None}, [], None).rejected == (
+        "No further arc is allowed."
+    )
 
 
 def test_refusals(tmp_path):

@@ -55,6 +55,9 @@ class ArcStrength:
         if that network does not join the two.
     in_consensus : bool
         Whether it is an arc of the consensus.
+    support : float or None
+        The share of the last population of the search on the whole table that joins the two,
+        either way (see `coevo.search.support`); None where there is no population.
     """
 
     parent: str
@@ -63,6 +66,7 @@ class ArcStrength:
     direction: float
     gain: float | None
     in_consensus: bool = False
+    support: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -73,6 +77,7 @@ class ArcStrength:
             "direction": self.direction,
             "gain": self.gain,
             "in_consensus": self.in_consensus,
+            **({} if self.support is None else {"support": self.support}),
         }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coevo.bootstrap.strengths import StrengthResult
+from coevo.bootstrap.result import StrengthResult
 from coevo.io import make_run_folder, write_json, write_model
 from coevo.report import Table, new_figure, write_figure
 from coevo.report.figures import BLUE, GREY, ORANGE, in_style
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["strength_figure", "strength_table", "write_strength"]
 
-HEADERS = ["from", "to", "strength", "direction", "gain", "in consensus"]
+HEADERS = ["from", "to", "strength", "direction", "gain", "support", "in consensus"]
+SUPPORT = "Support: the share of that search's last population that joins the two; no probability. "
 
 
 def strength_table(result: StrengthResult) -> Table:
-    """Return one row an arc, strongest first."""
+    """Return one row an arc, strongest first; support only where there is a population."""
+    supported = any(arc.support is not None for arc in result.arcs)
     rows = [
         [
             arc.parent,
@@ -28,17 +30,20 @@ def strength_table(result: StrengthResult) -> Table:
             f"{arc.strength:.4f}",
             f"{arc.direction:.4f}",
             "" if arc.gain is None else f"{arc.gain:.4f}",
+            *(["" if arc.support is None else f"{arc.support:.4f}"] if supported else []),
             "yes" if arc.in_consensus else "no",
         ]
         for arc in result.arcs
     ]
+    headers = [name for name in HEADERS if supported or name != "support"]
     caption = (
         f"Arcs over {result.n_bootstraps:,} bootstraps. Strength: the share that join the two, "
         "either way. Direction: the share of these that lead from the first to the second; "
         "what data cannot direct counts half. Gain: what the score of the network of the whole "
-        f"table would lose without the arc. Significant above {result.threshold:.4f}."
+        f"table would lose without the arc. {SUPPORT if supported else ''}"
+        f"Significant above {result.threshold:.4f}."
     )
-    return Table(HEADERS, rows, caption, n_labels=2)
+    return Table(headers, rows, caption, n_labels=2)
 
 
 def strength_figure(result: StrengthResult) -> Figure:

@@ -34,11 +34,14 @@ def _times(line: dict[str, Any]) -> dict[str, Any]:
 def _record(line: dict[str, Any], names: set[str]) -> BootstrapRun:
     """Return the bootstrap of a line; its time stands elsewhere."""
     arcs = tuple((parent, child) for parent, child in line["arcs"])
-    record = BootstrapRun(**{**line, "arcs": arcs}, seconds=0.0)
+    support = line.get("support")
+    if support is not None:
+        support = tuple((parent, child, float(share)) for parent, child, share in support)
+    record = BootstrapRun(**{**line, "arcs": arcs, "support": support}, seconds=0.0)
     if (
         not all(type(n) is int and n >= 0 for n in (record.bootstrap, record.generations))
         or not math.isfinite(record.score)
-        or not all(end in names for arc in arcs for end in arc)
+        or not all(end in names for arc in (*arcs, *(record.shares or ())) for end in arc)
     ):
         raise ValueError
     return record

@@ -11,13 +11,15 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from coevo.data import Dataset
 from coevo.graph import Arc, Constraints
 from coevo.randomness import stream
 from coevo.score import FamilyScorer, Score
-from coevo.search import Budget, Method, run_search
+from coevo.search import Budget, Method, SearchResult, run_search
 
-__all__ = ["WHOLE", "BootstrapRun", "Plan", "run_bootstrap"]
+__all__ = ["WHOLE", "BootstrapRun", "Plan", "run_bootstrap", "whole_run"]
 
 WHOLE = 0  # the number of the run on the table itself
 ROWS, SEARCH = 0, 1  # what a bootstrap draws for
@@ -48,13 +50,25 @@ class Plan:
 
 @dataclass(frozen=True)
 class BootstrapRun:
-    """What is kept of a bootstrap: the network that was found, and how long that took."""
+    """What is kept of a bootstrap: the network that was found, and how long that took.
+
+    Of the whole table's it is also the share of the last population that joined two
+    variables, for each two that any of it did; None where the method has no population.
+    """
 
     bootstrap: int
     score: float
     arcs: tuple[Arc, ...]
     generations: int
     seconds: float
+    support: tuple[tuple[str, str, float], ...] | None = None
+
+    @property
+    def shares(self) -> dict[frozenset[str], float] | None:
+        """The support by the two variables."""
+        if self.support is None:
+            return None
+        return {frozenset((one, two)): share for one, two, share in self.support}
 
     @property
     def key(self) -> tuple[int]:
@@ -79,4 +93,15 @@ def run_bootstrap(dataset: Dataset, plan: Plan, n_jobs: int, number: int) -> Boo
     if result.stop_reason == "interrupt":  # half a search is none
         raise KeyboardInterrupt
     seconds = round(time.perf_counter() - began, 4)
+    if number == WHOLE:
+        return whole_run(result, seconds)
     return BootstrapRun(number, result.score, result.dag.arcs, result.generations, seconds)
+
+
+def whole_run(result: SearchResult, seconds: float) -> BootstrapRun:
+    """Return what is kept of the search on the table itself."""
+    names, support, shares = result.dag.nodes, None, result.support
+    if shares is not None:
+        pairs = np.argwhere(np.triu(shares)).tolist()
+        support = tuple((names[i], names[j], float(shares[i, j])) for i, j in pairs)
+    return BootstrapRun(WHOLE, result.score, result.dag.arcs, result.generations, seconds, support)

@@ -15,16 +15,19 @@ from coevo.cli.common import (
     format_option,
     n_jobs_option,
     penalty_option,
+    plain_warnings,
     read_columns,
     score_options,
     seed_option,
     table_options,
     working,
 )
+from coevo.cli.learn_sure import ended_by_hand, measured
 from coevo.cli.learn_text import lines_of_answer
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
+    from coevo.learning import Learned
     from coevo.search import HistoryRow
 
 __all__ = ["command"]
@@ -84,13 +87,19 @@ EXAMPLE_ROWS = 5000
 @table_options
 @bin_options
 @seed_option("network")
-@n_jobs_option("Threads", "answer")
+@n_jobs_option("Threads, and processes for bootstraps", "answer")
+@click.option(
+    "--bootstraps",
+    type=click.IntRange(min=1),
+    help="Say how sure each arc is: learn from as many samples of the rows too, as coevo "
+    "strength does. Limits hold for each.",
+)
 @click.option(
     "-o",
     "--output",
     metavar="DIR",
-    help="Write model.bif, run.json, history.jsonl and report.html into this folder, and keep a "
-    "checkpoint in it while the search goes on.",
+    help="Write model.bif, run.json, history.jsonl and report.html into this folder, "
+    "bootstraps into DIR/strength, and keep a checkpoint while the search goes on.",
 )
 @click.option(
     "--resume",
@@ -120,6 +129,7 @@ def command(
     constraints_file: str | None,
     seed: int,
     n_jobs: int,
+    bootstraps: int | None,
     output: str | None,
     resume: bool,
     output_format: str,
@@ -131,11 +141,14 @@ def command(
     25 generations that found nothing better, ccga after 250 generations; the other methods
     end by themselves. Ctrl-C ends the search with the best network so far, and writes it;
     --resume goes on from there, or from the last checkpoint of a run that was killed.
+    The support of an arc is the share of the last population of ccma or ccga that joins the
+    two: a hint, no probability. How sure it is in the face of other rows, --bootstraps tells.
 
     \b
     coevo learn --example alarm --rows 5000 -o run/
     coevo learn alarm.csv -s k2 --seed 7 -o run/
     coevo learn alarm.csv -m k2 -s bic -p 4
+    coevo learn alarm.csv --bootstraps 100 -j 2 -o run/
     coevo learn patients.csv --bins 3 --constraints known.json -o run/
     coevo learn large.csv -t 3600 -o run/ --resume
     """
@@ -154,7 +167,7 @@ def command(
     with working(doing) as say:
         from coevo.interrupts import gentle_interrupts
         from coevo.io import check_run_folder
-        from coevo.learning import Plan
+        from coevo.learning import Plan, bootstraps_of
         from coevo.search import Budget
 
         plan = Plan(
@@ -171,28 +184,42 @@ def command(
             types=types,
             discretise=discretise,
             bins=bins,
+            bootstraps=bootstraps,
             limit_place="--max-parents",
         )
         if output is not None:
             check_run_folder(Path(output))
         if data is not None:
-            task = plan.on(*read_columns(data, drop, states, **plan.bins))
+            task = plan.on(*read_columns(data, drop, states, **plan.bins), Path(data).name)
         else:
-            task = plan.on(*plan.read(_example(str(example), n_rows, seed)))
+            read = plan.read(_example(str(example), n_rows, seed))
+            task = plan.on(*read, Path(str(example)).name)
+        work = bootstraps_of(task, output)
         say(f"Learning by {plan.method.name}, in at most {task.memory / 1e9:.1f} GB of memory ...")
         learned = task.run([_teller(say)], output, resume)
         with gentle_interrupts():  # what was found is kept
-            answer = learned.as_dict()
-            if output is not None:
-                answer["files"] = learned.save(output, command=sys.argv[1:])
+            answer = _saved(learned, output)
+    if work is not None and learned.search.stop_reason != "interrupt":
+        learned = measured(learned, work)
+        with gentle_interrupts(), plain_warnings():
+            answer = _saved(learned, output)
     if output_format == "json":
         answer_json(answer)
     else:
         for line in lines_of_answer(answer):
             click.echo(line)
-    if answer["stop_reason"] == "interrupt":
-        print("Interrupted; this is the best network so far.", file=sys.stderr)
+    said = ended_by_hand(learned, work, output)
+    if said:
+        print(said, file=sys.stderr)
         raise click.exceptions.Exit(130)
+
+
+def _saved(learned: Learned, output: str | None) -> dict[str, Any]:
+    """Return the answer; write it too if there is a folder for it."""
+    answer = learned.as_dict()
+    if output is not None:
+        answer["files"] = learned.save(output, command=sys.argv[1:])
+    return answer
 
 
 def _check_source(

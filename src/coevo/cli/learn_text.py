@@ -10,6 +10,8 @@ from coevo.cli.brought import lines_on_audit, lines_on_columns
 __all__ = ["lines_of_answer"]
 
 RANKED = 3  # arcs that are named as the strongest, and as the weakest
+MISSED = 5  # arcs that are named as missing, before it is said how many more
+NUMBERS = ("strength", "direction", "support")  # that stand beside each arc, if they are known
 
 
 def lines_of_answer(answer: dict[str, Any]) -> Iterator[str]:
@@ -28,6 +30,8 @@ def lines_of_answer(answer: dict[str, Any]) -> Iterator[str]:
     yield from lines_on_audit(answer["audit"])
     yield from _lines_on_arcs(answer)
     yield from _lines_on_gains(answer["arcs"])
+    if "bootstraps" in answer:
+        yield from _lines_on_bootstraps(answer["arcs"], answer["bootstraps"])
     if 2 * answer["n_arcs"] < answer["n_variables"]:
         yield _why_so_few(answer)
     for path in answer.get("files", {}).values():
@@ -39,8 +43,12 @@ def _lines_on_arcs(answer: dict[str, Any]) -> Iterator[str]:
     free = len(answer["cpdag"]["edges"])
     about = f", of which data alone cannot direct {free:,} (--)" if free else ""
     yield f"arcs        {answer['n_arcs']:,}{about}"
+    shown = [name for name in NUMBERS if any(name in arc for arc in answer["arcs"])]
+    if shown:
+        yield "  " + "  ".join(shown)
     for arc in answer["arcs"]:
-        yield f"  {_arc(arc)}"
+        numbers = "".join(f"{arc[name]:>{len(name)}.3f}  " for name in shown)
+        yield f"  {numbers}{_arc(arc)}"
 
 
 def _lines_on_gains(arcs: list[dict[str, Any]]) -> Iterator[str]:
@@ -51,6 +59,28 @@ def _lines_on_gains(arcs: list[dict[str, Any]]) -> Iterator[str]:
         if some:
             named = ", ".join(f"{_arc(arc)} ({arc['gain']:+,.2f})" for arc in some)
             yield f"{label:12}{named}"
+
+
+def _lines_on_bootstraps(arcs: list[dict[str, Any]], bootstraps: dict[str, Any]) -> Iterator[str]:
+    """Yield what the strengths rest on, the least sure arcs, and what the network lacks."""
+    threshold = bootstraps["threshold"]
+    yield (
+        f"bootstraps  {bootstraps['n_bootstraps']:,}, which keep {len(bootstraps['consensus']):,} "
+        f"arcs above a threshold of {threshold:.3f}"
+    )
+    ranked = sorted(arcs, key=lambda arc: (arc["strength"], arc["gain"], arc["from"], arc["to"]))
+    doubted = [f"{_arc(arc)} ({arc['strength']:.3f})" for arc in ranked if arc["strength"] < 1]
+    if doubted:
+        yield f"least sure  {', '.join(doubted[:RANKED])}"
+    elif arcs:
+        yield "least sure  none: every bootstrap joins the variables of every arc"
+    missed = [
+        f"{arc['from']} -> {arc['to']} ({arc['strength']:.3f})"
+        for arc in bootstraps["not_in_network"]
+    ]
+    more = f" and {len(missed) - MISSED:,} more" if len(missed) > MISSED else ""
+    named = f"{', '.join(missed[:MISSED])}{more}:" if missed else "nothing"
+    yield f"not in it   {named} above the threshold"
 
 
 def _why_so_few(answer: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coevo.cli.bootstraps import bootstraps_progress, said_of_interrupt
 from coevo.cli.brought import bin_options
 from coevo.cli.common import (
     answer_json,
@@ -21,10 +22,9 @@ from coevo.cli.common import (
     working,
 )
 from coevo.cli.experiments import say_stopping
-from coevo.cli.progress import runs_progress
 
 if TYPE_CHECKING:
-    from coevo.bootstrap import ArcStrength, BootstrapRun, StrengthResult
+    from coevo.bootstrap import ArcStrength, StrengthResult
     from coevo.data import Dataset
     from coevo.io import Knowledge
 
@@ -110,7 +110,8 @@ def command(
     whose networks join its two variables; its direction is the share of these that lead from
     the first to the second, where what data cannot direct counts half. Arcs above a threshold
     found from the strengths (Scutari and Nagarajan 2013) make the consensus, strongest first,
-    without cycles. Ctrl-C ends with the bootstraps that are done.
+    without cycles. The support of an arc is the share of the last population of ccma or ccga
+    that joins the two: a hint, no probability. Ctrl-C ends with the bootstraps that are done.
 
     \b
     coevo strength patients.csv -j 2 -o sure/
@@ -167,7 +168,7 @@ def command(
     else:
         _print(result, facts, files)
     if not result.is_complete:
-        print(_interrupted(result, output), file=sys.stderr)
+        print(said_of_interrupt(result, output, "this rests"), file=sys.stderr)
         raise click.exceptions.Exit(130)
 
 
@@ -177,18 +178,13 @@ def _measured(
     """Do the bootstraps, telling of each."""
     from coevo.bootstrap import strength
 
-    with runs_progress("networks") as tell:
-
-        def told(run: BootstrapRun, done: int, total: int) -> None:
-            name = f"bootstrap {run.bootstrap:,}" if run.bootstrap else "the whole table"
-            tell(done, total, f"{name}, score {run.score:,.1f}, {len(run.arcs):,} arcs")
-
+    with bootstraps_progress() as tell:
         return strength(
             dataset,
             weights=known.weights,
             parent_penalty=parent_penalty,
             constraints=known.constraints,
-            tell=told,
+            tell=tell,
             heard=say_stopping,
             **options,
         )
@@ -206,11 +202,6 @@ def _write(
         return write_strength(result, output, figures=figures, facts=facts)
 
 
-def _interrupted(result: StrengthResult, output: str | None) -> str:
-    rests = f"Interrupted; this rests on {result.n_bootstraps:,} of {result.n_asked:,} bootstraps."
-    return rests if output is None else f"{rests} The same command goes on."
-
-
 def _print(result: StrengthResult, facts: dict[str, Any], files: dict[str, str]) -> None:
     """Print the answer for people."""
     prior = "" if facts["ess"] is None else f", ess {facts['ess']:g}"
@@ -226,7 +217,8 @@ def _print(result: StrengthResult, facts: dict[str, Any], files: dict[str, str])
     )
     inside = [arc for arc in result.arcs if arc.in_consensus]
     outside = [arc for arc in result.arcs if not arc.in_consensus]
-    click.echo("  strength  direction        gain")
+    supported = any(arc.support is not None for arc in result.arcs)
+    click.echo("  strength  direction        gain" + "  support" * supported)
     for arc in inside:
         click.echo(_line(arc))
     if outside:
@@ -241,4 +233,6 @@ def _print(result: StrengthResult, facts: dict[str, Any], files: dict[str, str])
 
 def _line(arc: ArcStrength) -> str:
     gain = "-" if arc.gain is None else f"{arc.gain:,.2f}"
-    return f"  {arc.strength:>8.3f}  {arc.direction:>9.3f}  {gain:>10}  {arc.parent} -> {arc.child}"
+    support = "" if arc.support is None else f"  {arc.support:>7.3f}"
+    numbers = f"  {arc.strength:>8.3f}  {arc.direction:>9.3f}  {gain:>10}{support}"
+    return f"{numbers}  {arc.parent} -> {arc.child}"

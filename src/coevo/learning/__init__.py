@@ -4,8 +4,9 @@ The package is not called ``learn``, because `coevo.learn` is the function: a mo
 name would take its place as soon as anyone imported it.
 """
 
-from coevo.learning.learned import Learned
+from coevo.learning.learned import STRENGTH, Learned
 from coevo.learning.one_call import learn
 from coevo.learning.plan import Plan, Task
+from coevo.learning.sureness import bootstraps_of, with_strength
 
-__all__ = ["Learned", "Plan", "Task", "learn"]
+__all__ = ["STRENGTH", "Learned", "Plan", "Task", "bootstraps_of", "learn", "with_strength"]

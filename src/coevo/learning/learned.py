@@ -12,17 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from coevo import __version__, network
+from coevo.bootstrap import StrengthResult, write_strength
 from coevo.data import ColumnNote, Dataset
 from coevo.data.audit import Finding
-from coevo.errors import CoevoWarning, NetworkError
+from coevo.errors import CoevoWarning, DependencyError, NetworkError
 from coevo.graph import CPDAG, DAG, Arc
 from coevo.io import Knowledge, write_run
 from coevo.network import BayesianNetwork
+from coevo.report import require_matplotlib
 from coevo.report.page import run_page, write_page
 from coevo.score import Addition, Score
 from coevo.search import HistoryRow, SearchResult
 
-__all__ = ["Learned"]
+__all__ = ["STRENGTH", "Learned"]
+
+STRENGTH = "strength"  # the folder of the bootstraps, in that of the run
+SHARED = ("version", "command", "method", "scoring", "ess", "n_rows", "n_variables", "data_hash")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +55,10 @@ class Learned:
     best_rejected : Addition or None
         Of all arcs that are not there and might be, the one that would add most to the
         score (mostly something below 0); None if there is no such arc.
+    strength : StrengthResult or None
+        How sure each arc is over bootstraps; None if none were asked for, or none was done.
+    source : str or None
+        What the table is called: the name of a file, or of an example.
     """
 
     search: SearchResult
@@ -61,6 +70,8 @@ class Learned:
     audit: tuple[Finding, ...]
     gains: Mapping[Arc, float]
     best_rejected: Addition | None
+    strength: StrengthResult | None = None
+    source: str | None = None
 
     @cached_property
     def dag(self) -> DAG:
@@ -91,6 +102,18 @@ class Learned:
         """
         return network.fit(self.dag, self.dataset)
 
+    @cached_property
+    def support(self) -> dict[Arc, float] | None:
+        """The share of the last population that joins the two variables of each arc.
+
+        None without a population. It is no probability: see `coevo.search.support`.
+        """
+        shares = self.search.support
+        if shares is None:
+            return None
+        place = {name: i for i, name in enumerate(self.search.dag.nodes)}
+        return {(a, b): float(shares[place[a], place[b]]) for a, b in self.gains}
+
     @property
     def log_prior(self) -> float:
         """The part of the score that is the weights of arcs and the price of parents."""
@@ -100,14 +123,10 @@ class Learned:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as plain values, as ``coevo learn --format json`` prints it."""
-        result, compelled = self.search, set(self.cpdag.arcs)
-        rejected = self.best_rejected
+        result, rejected = self.search, self.best_rejected
         answer = {
             "score": result.score,
-            "arcs": [
-                {"from": arc[0], "to": arc[1], "gain": gain, "directed": arc in compelled}
-                for arc, gain in self.gains.items()
-            ],
+            "arcs": self._arcs(),
             "n_arcs": len(result.dag.arcs),
             "cpdag": {
                 "arcs": [list(arc) for arc in self.cpdag.arcs],
@@ -129,16 +148,33 @@ class Learned:
             "columns": {note.name: note.as_dict() for note in self.columns},
             "audit": [finding.as_dict() for finding in self.audit],
         }
+        if self.strength is not None:
+            answer["bootstraps"] = _facts_of(self.strength, self.dag)
         if self.parent_penalty:
             answer["parent_penalty"] = self.parent_penalty
         if self.parent_penalty or self.knowledge.weights:
             answer["log_prior"] = self.log_prior
         return answer
 
+    def _arcs(self) -> list[dict[str, Any]]:
+        """Return what is known of each arc."""
+        compelled, listed = set(self.cpdag.arcs), []
+        for arc, gain in self.gains.items():
+            facts = {"from": arc[0], "to": arc[1], "gain": gain, "directed": arc in compelled}
+            if self.support is not None:
+                facts["support"] = self.support[arc]
+            if self.strength is not None:
+                facts["strength"], facts["direction"] = self.strength.of(arc)
+            listed.append(facts)
+        return listed
+
     def save(
         self, folder: str | os.PathLike[str], *, command: Sequence[str] | None = None
     ) -> dict[str, str]:
         """Write model.bif, run.json, history.jsonl and report.html into a folder.
+
+        What bootstraps say goes into the folder ``strength`` in it, see `write_strength`; its
+        figure is left out where matplotlib is not installed.
 
         Parameters
         ----------
@@ -150,11 +186,13 @@ class Learned:
         Returns
         -------
         dict of str to str
-            The paths: ``'model'``, ``'run'``, ``'history'`` and ``'report'``.
+            The paths: ``'model'``, ``'run'``, ``'history'`` and ``'report'``; and
+            ``'strength'``, the folder.
         """
         facts = {
             "version": __version__,
             **({} if command is None else {"command": list(command)}),
+            **({} if self.source is None else {"source": self.source}),
             **self.as_dict(),
             "settings": self.search.settings,
             "per_variable": self.search.per_variable,
@@ -169,6 +207,9 @@ class Learned:
         files = write_run(Path(folder), fitted, facts, history)
         files["report"] = str(Path(folder) / "report.html")
         write_page(files["report"], run_page(facts, history, fitted))
+        if self.strength is not None:
+            files["strength"] = str(Path(folder) / STRENGTH)
+            _write_strength(self.strength, files["strength"], facts)
         return files
 
     def __repr__(self) -> str:
@@ -176,3 +217,25 @@ class Learned:
             f"<Learned: {len(self.dag.nodes)} variables, {len(self.dag.arcs)} arcs, "
             f"{self.scoring.name} {self.score:.4f}, by {self.search.method}>"
         )
+
+
+def _facts_of(strength: StrengthResult, dag: DAG) -> dict[str, Any]:
+    """Return what bootstraps say, and which arcs they miss in a network."""
+    whole = strength.as_dict()
+    named = ("n_bootstraps", "n_asked", "threshold", "consensus")
+    missed = [arc.as_dict() for arc in strength.beyond(dag)]
+    return {name: whole[name] for name in named} | {
+        "not_in_network": missed,
+        "arcs": whole["arcs"],
+    }
+
+
+def _write_strength(strength: StrengthResult, folder: str, facts: Mapping[str, Any]) -> None:
+    figures = True
+    try:
+        require_matplotlib()
+    except DependencyError as error:
+        warnings.warn(f"The figure of the strengths is left out. {error}", CoevoWarning, 3)
+        figures = False
+    shared = {name: facts[name] for name in SHARED if name in facts}
+    write_strength(strength, folder, figures=figures, facts=shared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from coevo.interrupts import gentle_interrupts
 from coevo.io import check_run_folder
 from coevo.learning.learned import Learned
 from coevo.learning.plan import Known, Path, Plan, Start, States, Types
+from coevo.learning.sureness import bootstraps_of, with_strength
 from coevo.randomness import RandomState
 from coevo.score import Score
 from coevo.search import Budget, Callback, Method
@@ -40,6 +42,7 @@ def learn(
     types: Types | None = None,
     discretise: str | None = None,
     bins: int | None = None,
+    bootstraps: int | None = None,
     output: Path | None = None,
     resume: bool = False,
     callbacks: Iterable[Callback] = (),
@@ -85,6 +88,10 @@ def learn(
         ``'kmeans'``, or ``'none'``. If left out: ``'mdl'``, or ``'quantile'`` with `bins`.
     bins : int, optional
         How many bins; for ``'mdl'`` the most.
+    bootstraps : int, optional
+        Learn from as many bootstrap samples of the rows too, each as the table itself, and say
+        how sure each arc is (``strength`` of the result), as `strength` does. `n_jobs` is then
+        the number of processes, and a limit holds for each of them.
     output : path, optional
         The folder that ``Learned.save`` writes; while the search goes on, a checkpoint is
         kept in it.
@@ -133,12 +140,23 @@ def learn(
         types=types,
         discretise=discretise,
         bins=bins,
+        bootstraps=bootstraps,
     )
     if output is not None:
         check_run_folder(pathlib.Path(output))
-    task = plan.on(*plan.read(table, states, drop, names))
+    source = os.path.basename(table) if isinstance(table, str | os.PathLike) else None
+    task = plan.on(*plan.read(table, states, drop, names), source)
+    work = bootstraps_of(task, output)
     learned = task.run(callbacks, output, resume)
+    _save(learned, output)
+    if work is None:
+        return learned
+    learned = with_strength(learned, work)
+    _save(learned, output)
+    return learned
+
+
+def _save(learned: Learned, output: Path | None) -> None:
     if output is not None:
         with gentle_interrupts():  # what was found is kept
             learned.save(output)
-    return learned

@@ -70,6 +70,7 @@ class Plan:
         types: Types | None = None,
         discretise: str | None = None,
         bins: int | None = None,
+        bootstraps: int | None = None,
         owner: str = "learn",
         limit_place: str | None = None,
     ) -> None:
@@ -81,6 +82,9 @@ class Plan:
             raise bad_parameter("parent_penalty", owner, "a number >= 0", parent_penalty)
         if not is_int(n_jobs, 1):
             raise bad_parameter("n_jobs", owner, "an int >= 1", n_jobs)
+        if bootstraps is not None and not is_int(bootstraps, 1):
+            raise bad_parameter("bootstraps", owner, "an int >= 1 or None", bootstraps)
+        self.bootstraps = bootstraps
         self.bins = _checked_bins(types, discretise, bins, owner)
         self._says_bins = not (types is None and discretise is None and bins is None)
         self._known = _opened(constraints, owner)
@@ -102,8 +106,10 @@ class Plan:
         bins = self.bins if self._says_bins or not isinstance(table, Dataset) else {}
         return data.read_columns(table, states=states, drop=drop, names=names, **bins)
 
-    def on(self, dataset: Dataset, notes: tuple[ColumnNote, ...]) -> Task:
-        """Check the plan against a table; look at the table."""
+    def on(
+        self, dataset: Dataset, notes: tuple[ColumnNote, ...], source: str | None = None
+    ) -> Task:
+        """Check the plan against a table, called `source`; look at the table."""
         known = self.knowledge(dataset.names)
         findings = data.audit(dataset)
         scorer = score.FamilyScorer(
@@ -114,7 +120,7 @@ class Plan:
             parent_penalty=self.parent_penalty,
         )
         search.Problem.of(scorer, known.constraints, self.start)  # says what is wrong with it
-        return Task(self, dataset, notes, known, findings, scorer)
+        return Task(self, dataset, notes, known, findings, scorer, source)
 
     def knowledge(self, names: Sequence[str]) -> Knowledge:
         """Return what is known about these variables, checked."""
@@ -143,6 +149,7 @@ class Task:
     known: Knowledge
     findings: tuple[Finding, ...]
     scorer: FamilyScorer
+    source: str | None = None
 
     @property
     def memory(self) -> int:
@@ -193,6 +200,7 @@ class Task:
                 audit=self.findings,
                 gains=score.arc_gains(self.scorer, result.dag),
                 best_rejected=score.best_addition(self.scorer, result.dag, rules),
+                source=self.source,
             )
 
 

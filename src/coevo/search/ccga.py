@@ -31,7 +31,7 @@ optimization. PPSN III, 249-257.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -225,6 +225,17 @@ class CCGASearch(Search[CCGAState]):
         size = self._method.population
         shapes = (state.orders.shape, state.masks.shape)
         return shapes == ((size, self._n), (size, n_bits(self._n)))
+
+    def structures(self, state: CCGAState) -> Iterator[NDArray[np.bool_]]:
+        """Yield each order with the best mask, then each mask with the best order."""
+        order, mask = (
+            state.orders[state.order_scores.argmax()],
+            state.masks[state.mask_scores.argmax()],
+        )
+        for each in state.orders:
+            yield self._solutions.adjacency(each, mask)
+        for each in state.masks:
+            yield self._solutions.adjacency(order, each)
 
     def _crossed(
         self, rng: Generator, population: NDArray[Item], scores: Scores, cross: Crossover[Item]

@@ -186,6 +186,13 @@ class CCMASearch(Search[CCMAState]):
         shapes = (state.orders.shape, state.masks.shape)
         return shapes == ((n_orders, n), (self._method.masks, n, n))
 
+    def structures(self, state: CCMAState) -> Iterator[NDArray[np.bool_]]:
+        """Yield the structure of each order with the families that it has chosen.
+
+        While the search still climbs there are no orders.
+        """
+        return (self._structure(state.archive, choice) for choice in state.choice)
+
     def _climbed(self, rng: Generator, state: CCMAState) -> CCMAState:
         """Make some moves of the climb; at its top, draw the first orders."""
         climb = Climb(self._problem, state.adjacency, state.gains, state.local)

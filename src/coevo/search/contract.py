@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -152,6 +152,10 @@ class Search(ABC, Generic[State]):
     def fits(self, state: State) -> bool:
         """Return whether a state could be one of this search with these settings."""
         return True
+
+    def structures(self, state: State) -> Iterable[NDArray[np.bool_]]:
+        """Return the structures of the population, ``[parent, child]``; none without one."""
+        return ()
 
 
 @dataclass(frozen=True)

@@ -274,7 +274,7 @@ def _move_block(order, draws, spare):
 
 @kernel
 def _copy(source, target):
-    """Copy a row. (Compiling an assignment of rows takes seconds: it could fail in words.)"""
+    """Copy a row; compiling an assignment of rows takes seconds, as it could fail in words."""
     for i in range(len(target)):
         target[i] = source[i]
 

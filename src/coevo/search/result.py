@@ -10,6 +10,7 @@ from coevo.graph import DAG
 from coevo.score import CacheStatistics
 from coevo.search.budget import StopReason
 from coevo.search.contract import Info, SearchState
+from coevo.search.support import Support
 
 __all__ = ["Checkpoint", "HistoryRow", "SearchResult"]
 
@@ -90,6 +91,10 @@ class SearchResult:
         How many of the local scores had to be computed for this search.
     state : SearchState or None
         Where the search stood, to go on from; None if it was interrupted before it began.
+    support : array of float, (n, n), or None
+        The share of the structures of the last population that join two variables, in
+        canonical order; None where there is no population. What that means, and what it does
+        not, stands in `coevo.search.support`.
     """
 
     dag: DAG
@@ -105,6 +110,7 @@ class SearchResult:
     seed: int
     cache: CacheStatistics
     state: SearchState | None
+    support: Support | None
 
     def __repr__(self) -> str:
         return (

@@ -24,6 +24,7 @@ from coevo.search.budget import Budget, StopReason
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.methods import make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
+from coevo.search.support import arc_support
 
 __all__ = ["Callback", "Keep", "run_search"]
 
@@ -247,4 +248,5 @@ def _result(
         seed=seed,
         cache=after.since(before),
         state=state,
+        support=None if state is None else arc_support(loop.search.structures(state)),
     )

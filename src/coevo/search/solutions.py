@@ -45,13 +45,17 @@ class SolutionScorer:
     def _start_over(self, room: int) -> None:
         """Forget the families that were read; make room for as many, and the recent ones."""
         capacity = room + RECENT_FAMILIES
-        self._known = Known(
+        self._known = self._nothing_known(capacity)
+        self._local = np.empty(capacity)  # the local score of each
+        self._n_known = 0
+
+    def _nothing_known(self, capacity: int) -> Known:
+        """Return no families, and room for as many."""
+        return Known(
             slots=np.full(2 << (capacity - 1).bit_length(), -1, dtype=np.int32),
             child=np.empty(capacity, dtype=np.int32),
             parents=np.empty((capacity, (self._n + 63) // 64), dtype=np.uint64),
         )
-        self._local = np.empty(capacity)  # the local score of each
-        self._n_known = 0
 
     def scores(self, orders: Orders, order_of: Chosen, masks: Masks, mask_of: Chosen) -> Scores:
         """Return the score of each solution: order ``order_of[s]`` with ``mask_of[s]``."""
@@ -68,9 +72,20 @@ class SolutionScorer:
         """Return the adjacency matrix and the exact score of one solution."""
         one = np.zeros(1, dtype=np.int64)
         local, which = self._local_scores(order[None], one, self._set_bits(mask[None]), one)
-        words = self._known.parents[which[0]]  # (n, words), of each child
+        return self._matrix(self._known, which[0]), math.fsum(local[0])
+
+    def adjacency(self, order: Orders, mask: Masks) -> NDArray[np.bool_]:
+        """Return the adjacency matrix of one solution; nothing is scored or remembered."""
+        one, bits = np.zeros(1, dtype=np.int64), self._set_bits(mask[None])
+        known, which = self._nothing_known(self._n), np.empty((1, self._n), dtype=np.int32)
+        read_families(order[None], one, bits, one, self._rules, known, np.int64(0), which)
+        return self._matrix(known, which[0])
+
+    def _matrix(self, known: Known, families: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return the adjacency matrix of known families, one of each child."""
+        words = known.parents[families]  # (n, words), of each child
         bits = np.unpackbits(words.view(np.uint8), axis=1, count=self._n, bitorder="little")
-        return bits.T.astype(np.bool_), math.fsum(local[0])
+        return bits.T.astype(np.bool_)
 
     def _set_bits(self, masks: Masks) -> Bits:
         """Return where the bits of each mask begin, and the two positions of each bit."""

@@ -2,12 +2,14 @@
 
 from coevo.report.page.document import page_html, write_page
 from coevo.report.page.runs import network_page, run_page
-from coevo.report.page.value import ArcFacts, Page, Progress
+from coevo.report.page.value import ArcFacts, FoundArc, Page, Progress, Sureness
 
 __all__ = [
     "ArcFacts",
+    "FoundArc",
     "Page",
     "Progress",
+    "Sureness",
     "network_page",
     "page_html",
     "run_page",

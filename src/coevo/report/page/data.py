@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import Any
 
 from coevo.network import BayesianNetwork
 from coevo.report.layout import Layout
 from coevo.report.page.lines import Line
-from coevo.report.page.value import Page
+from coevo.report.page.value import ArcFacts, Page
 
 __all__ = ["page_data", "script_json"]
 
@@ -41,11 +42,10 @@ def page_data(page: Page, layout: Layout, lines: list[Line], names: list[str]) -
             [
                 place[line.parent],
                 place[line.child],
-                _short(line.facts.gain),
-                _short(line.facts.strength),
                 int(line.is_directed),
                 line.kind,
                 line.class_kind,
+                *map(_short, (getattr(line.facts, fact.name) for fact in fields(ArcFacts))),
             ]
             for line in lines
         ],

@@ -8,9 +8,12 @@ from typing import Any
 
 from coevo.graph import DAG
 from coevo.network import BayesianNetwork
-from coevo.report.page.value import ArcFacts, Page, Progress
+from coevo.report.page.value import ArcFacts, FoundArc, Page, Progress, Sureness
 
 __all__ = ["network_page", "run_page"]
+
+TITLE = "Learned network"
+ARC_FACTS = ("gain", "strength", "direction", "support")  # as `ArcFacts` has them
 
 
 def network_page(network: BayesianNetwork, title: str = "") -> Page:
@@ -51,16 +54,18 @@ def run_page(
     arcs = {(arc["from"], arc["to"]): arc for arc in facts.get("arcs", ())}
     dag = DAG(tuple(facts.get("per_variable", ())), arcs) if network is None else network.dag
     known = {
-        arc: ArcFacts(arcs[arc].get("gain"), arcs[arc].get("strength"))
+        arc: ArcFacts(*(arcs[arc].get(name) for name in ARC_FACTS))
         for arc in dag.arcs
         if arc in arcs
     }
     return Page(
         dag,
         network,
-        title=title or "Learned network",
+        title=title or (f"Learned from {facts['source']}" if "source" in facts else TITLE),
         facts=_headlines(facts),
         arcs=known,
+        rejected=_rejected(facts),
+        sureness=_sureness(facts.get("bootstraps"), dag),
         history=[Progress(row["seconds"], row["generation"], row["score"]) for row in history],
         audit=[_sentence(item) for item in facts.get("audit", ())],
         columns=_columns(facts.get("columns", ())),
@@ -68,6 +73,31 @@ def run_page(
         command=shlex.join(["coevo", *facts["command"]]) if "command" in facts else "",
         stamp=_stamp(facts),
     )
+
+
+def _rejected(facts: Mapping[str, Any]) -> str:
+    """Return what the best of the arcs that were left out would do to the score."""
+    if "best_rejected" not in facts:
+        return ""
+    arc = facts["best_rejected"]
+    if arc is None:
+        return "No further arc is allowed."
+    named, gain = f"{arc['from']} → {arc['to']}", arc["gain"]
+    if gain > 0:
+        return f"{named} would raise the score by {gain:,.2f}: the search ended early."
+    return f"The best of the arcs left out, {named}, would lower the score by {-gain:,.2f}."
+
+
+def _sureness(bootstraps: Mapping[str, Any] | None, dag: DAG) -> Sureness | None:
+    """Return what bootstraps say, if there were any."""
+    if bootstraps is None:
+        return None
+    joined = {frozenset(arc) for arc in dag.arcs}
+    found = [
+        FoundArc(arc["from"], arc["to"], arc["strength"], {arc["from"], arc["to"]} in joined)
+        for arc in bootstraps["arcs"]
+    ]
+    return Sureness(bootstraps["n_bootstraps"], bootstraps["threshold"], found)
 
 
 def _headlines(facts: Mapping[str, Any]) -> dict[str, str]:

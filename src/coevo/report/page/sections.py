@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from coevo.graph import compare
 from coevo.report.page.curve_svg import curve_svg, improvements
+from coevo.report.page.dots_svg import dots_svg
 from coevo.report.page.lines import Line
 from coevo.report.page.markup import element, escaped, table
 from coevo.report.page.value import Page
@@ -13,6 +14,24 @@ from coevo.report.page.value import Page
 __all__ = ["legend", "sections", "subtitle"]
 
 MOST_STEPS = 200  # of a search that are listed
+FACTS = {  # what is known of an arc: digits, and what it means
+    "gain": (
+        2,
+        "The gain of an arc is the score of its child with it, minus that without it: by how "
+        "many nats the score would fall if it were left out.",
+    ),
+    "strength": (3, "Its strength is the share of bootstraps that join the two, either way."),
+    "direction": (
+        3,
+        "Its direction is the share of these that lead from the first to the second; what data "
+        "cannot direct counts half.",
+    ),
+    "support": (
+        3,
+        "Its support is the share of the last population of the search that joins the two: how "
+        "far the survivors agree, which is no probability.",
+    ),
+}
 KINDS = {
     "same": "in both",
     "added": "here alone",
@@ -67,6 +86,7 @@ def sections(page: Page, lines: list[Line], names: list[str]) -> str:
         ("How the score rose", _progress(page)),
         ("What was noticed in the data", _audit(page)),
         ("What was decided about the columns", _pairs(page.columns, "column", "decision")),
+        ("How sure", _sureness(page)),
         ("Arcs", _arcs(page, lines, names)),
         ("Settings", _pairs(page.settings, "setting", "value")),
         ("To repeat it", _command(page)),
@@ -131,31 +151,52 @@ def _pairs(given: Mapping[str, str], first: str, second: str) -> str:
 def _arcs(page: Page, lines: list[Line], names: list[str]) -> str:
     """Return the table of arcs, the strongest first; a click on a header sorts it."""
     if not lines:
-        return "<p>None.</p>"
-    has_gain = any(line.facts.gain is not None for line in lines)
-    has_strength = any(line.facts.strength is not None for line in lines)
+        return f"<p>None. {escaped(page.rejected)}</p>"
+    told = [name for name in FACTS if any(getattr(line.facts, name) is not None for line in lines)]
     place = {name: i for i, name in enumerate(names)}
-    columns = {"from": True, "to": True, "data can direct it": True, "gain": has_gain}
-    columns |= {"strength": has_strength, "compared": page.other is not None}
-    shown = [name for name, is_shown in columns.items() if is_shown]
+    shown = ["from", "to", "data can direct it", *told]
+    shown += ["compared"] if page.other is not None else []
     headers = [f'<button type="button" class="sort" title="Sort">{name}</button>' for name in shown]
-    numbers = [i for i, name in enumerate(shown) if name in ("gain", "strength")]
+    numbers = [i for i, name in enumerate(shown) if name in FACTS]
     by_gain = sorted(lines, key=lambda line: -(line.facts.gain or 0.0))
     rows = []
     for line in by_gain:
         cells = [_name(line.parent, place), _name(line.child, place)]
         cells.append("yes" if line.is_directed else "no")
-        cells += [_figure(line.facts.gain, 2)] * has_gain
-        cells += [_figure(line.facts.strength, 3)] * has_strength
+        cells += [_figure(getattr(line.facts, name), FACTS[name][0]) for name in told]
         if page.other is not None:
             cells.append(escaped(KINDS[line.kind].format(other=page.other_name)))
         rows.append(cells)
     inner = table(headers, rows, numbers=numbers, id="arcs")
-    gain = (
-        "<p>The gain of an arc is the score of its child with it, minus that without it: by how "
-        "many nats the score would fall if it were left out.</p>"
+    meant = "".join(f"<li>{FACTS[name][1]}</li>" for name in told)
+    meant = element("ul", meant, class_="meant") if meant else ""
+    rejected = element("p", escaped(page.rejected)) if page.rejected else ""
+    return meant + element("div", inner, class_="scroll") + rejected
+
+
+def _sureness(page: Page) -> str:
+    """Return the strengths of all arcs that bootstraps found, and those the network lacks."""
+    found = page.sureness
+    if found is None:
+        return ""
+    lacking = [a for a in found.arcs if a.strength > found.threshold and not a.in_network]
+    doubted = sum(a.strength <= found.threshold and a.in_network for a in found.arcs)
+    text = (
+        f"The table was sampled {found.n_bootstraps:,} times, each time with as many rows, drawn "
+        "with replacement, and a network was learned from each sample. An arc is significant if "
+        f"more than {found.threshold:.3f} of them join its two variables; {doubted:,} of the "
+        f"network's arcs are not. Significant and not in the network: {len(lacking):,}"
     )
-    return gain * has_gain + element("div", inner, class_="scroll")
+    named = [f"{a.parent} → {a.child} ({a.strength:.3f})" for a in lacking]
+    text += f": {', '.join(named)}." if named else "."
+    if not found.arcs:
+        return f"<p>{escaped(text)}</p>"
+    key = (
+        '<p class="legend dots"><span><i class="inside"></i>in the network</span>'
+        '<span><i class="outside"></i>found in bootstraps alone</span>'
+        '<span><i class="limit"></i>the threshold</span></p>'
+    )
+    return f"<p>{escaped(text)}</p>{dots_svg(found)}{key}"
 
 
 def _name(name: str, place: dict[str, int]) -> str:

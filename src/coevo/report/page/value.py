@@ -10,15 +10,36 @@ from coevo.graph import DAG
 from coevo.graph.dag import Arc
 from coevo.network import BayesianNetwork
 
-__all__ = ["ArcFacts", "Page", "Progress"]
+__all__ = ["ArcFacts", "FoundArc", "Page", "Progress", "Sureness"]
 
 
 @dataclass(frozen=True, slots=True)
 class ArcFacts:
-    """How much an arc is worth; higher is more in both."""
+    """How much an arc is worth, and how sure it is; higher is more in all of them."""
 
     gain: float | None = None  # local score of its child with it, minus that without it
-    strength: float | None = None  # share of bootstrap samples in which it was found
+    strength: float | None = None  # share of bootstrap samples that join the two, either way
+    direction: float | None = None  # share of these that lead from parent to child
+    support: float | None = None  # share of the last population that joins the two, either way
+
+
+@dataclass(frozen=True, slots=True)
+class FoundArc:
+    """An arc that bootstraps found, of the network or not."""
+
+    parent: str
+    child: str
+    strength: float
+    in_network: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """What bootstraps say of a network."""
+
+    n_bootstraps: int
+    threshold: float  # above which an arc is significant
+    arcs: Sequence[FoundArc]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +67,10 @@ class Page:
         A few facts to know at first sight, such as the score.
     arcs : mapping of arc to ArcFacts
         What is known of arcs of the structure.
+    rejected : str
+        A sentence on the best of the arcs that were left out.
+    sureness : Sureness, optional
+        What bootstraps say.
     history : sequence of Progress
         How the score rose.
     audit : sequence of str
@@ -77,6 +102,8 @@ class Page:
     title: str = "Bayesian network"
     facts: Mapping[str, str] = field(default_factory=dict)
     arcs: Mapping[Arc, ArcFacts] = field(default_factory=dict)
+    rejected: str = ""
+    sureness: Sureness | None = None
     history: Sequence[Progress] = ()
     audit: Sequence[str] = ()
     columns: Mapping[str, str] = field(default_factory=dict)

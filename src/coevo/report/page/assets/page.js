@@ -6,7 +6,8 @@
   const tip = byId("tip"), search = byId("search"), found = byId("found");
   const nodes = data.names.map((_, i) => byId("n" + i));
   const paths = data.arcs.map((_, i) => byId("a" + i));
-  const [PARENT, CHILD, GAIN, STRENGTH, DIRECTED, KIND] = [0, 1, 2, 3, 4, 5];
+  const [PARENT, CHILD, DIRECTED, KIND, FACTS] = [0, 1, 2, 3, 5];
+  const FACT_NAMES = [["gain", 2], ["strength", 3], ["direction", 3], ["support", 3]]; // and digits
   const own = data.arcs.map((arc, i) => i).filter((i) => data.arcs[i][KIND] !== "missing");
   const into = data.names.map(() => []), outOf = data.names.map(() => []);
   for (const i of own) {
@@ -174,11 +175,9 @@
   const figure = (value, digits) => value.toLocaleString("en-US",
     { minimumFractionDigits: digits, maximumFractionDigits: digits });
   function factsOf(i) {
-    const [, , gain, strength] = data.arcs[i];
-    const parts = [];
-    if (gain !== null) parts.push("gain " + figure(gain, 2));
-    if (strength !== null) parts.push("strength " + figure(strength, 3));
-    return parts.join(", ");
+    const values = data.arcs[i].slice(FACTS);
+    const parts = FACT_NAMES.map(([name, digits], at) => values[at] === null ? "" : `${name} ${figure(values[at], digits)}`);
+    return parts.filter(Boolean).join(", ");
   }
 
   // -- the panel

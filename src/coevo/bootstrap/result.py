@@ -1,0 +1,102 @@
+"""What bootstraps say: how sure each arc is, and the network of those that are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from coevo.bootstrap.consensus import ArcStrength
+from coevo.graph import CPDAG, DAG, Arc
+
+__all__ = ["StrengthResult"]
+
+
+@dataclass(frozen=True)
+class StrengthResult:
+    """How sure each arc is, and the network of those that are.
+
+    Attributes
+    ----------
+    arcs : tuple of ArcStrength
+        Every arc that any bootstrap or the network of the whole table has, each pair of
+        variables once, strongest first.
+    threshold : float
+        The strength above which an arc is significant, found from the strengths.
+    consensus : DAG
+        The significant arcs, strongest first, without those that would close a cycle.
+    network : DAG
+        The network of the whole table, which the gains are about.
+    score : float
+        Its score.
+    n_bootstraps : int
+        How many bootstraps this rests on.
+    n_asked : int
+        How many were asked for; more than were done if someone pressed Ctrl-C.
+    seed : int
+        With the same data, settings and limit it gives the same again.
+    """
+
+    arcs: tuple[ArcStrength, ...]
+    threshold: float
+    consensus: DAG
+    network: DAG
+    score: float
+    n_bootstraps: int
+    n_asked: int
+    seed: int
+
+    @property
+    def cpdag(self) -> CPDAG:
+        """The class of the consensus: which of its arcs data can direct."""
+        return CPDAG(self.consensus)
+
+    @cached_property
+    def _by_pair(self) -> dict[frozenset[str], ArcStrength]:
+        return {frozenset((arc.parent, arc.child)): arc for arc in self.arcs}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every bootstrap was done."""
+        return self.n_bootstraps == self.n_asked
+
+    def of(self, arc: Arc) -> tuple[float, float]:
+        """Return the strength of an arc, and the share of that which leads the same way."""
+        found = self._by_pair.get(frozenset(arc))
+        if found is None:
+            return 0.0, 0.5
+        if arc[0] == found.parent:
+            return found.strength, found.direction
+        halves = round(2 * self.n_bootstraps * found.strength)
+        along = round(halves * found.direction)
+        return found.strength, (halves - along) / halves if halves else 0.5
+
+    def beyond(self, dag: DAG) -> tuple[ArcStrength, ...]:
+        """Return the significant arcs between variables that a network does not join."""
+        joined = {frozenset(arc) for arc in dag.arcs}
+        return tuple(
+            arc
+            for arc in self.arcs
+            if arc.strength > self.threshold and {arc.parent, arc.child} not in joined
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        cpdag = self.cpdag
+        return {
+            "arcs": [arc.as_dict() for arc in self.arcs],
+            "threshold": self.threshold,
+            "consensus": [{"from": a, "to": b} for a, b in self.consensus.arcs],
+            "cpdag": {"arcs": list(map(list, cpdag.arcs)), "edges": list(map(list, cpdag.edges))},
+            "network": [{"from": a, "to": b} for a, b in self.network.arcs],
+            "score": self.score,
+            "n_bootstraps": self.n_bootstraps,
+            "n_asked": self.n_asked,
+            "seed": self.seed,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"<StrengthResult: {len(self.consensus.arcs)} of {len(self.arcs)} arcs above "
+            f"{self.threshold:g}, {self.n_bootstraps:,} bootstraps>"
+        )

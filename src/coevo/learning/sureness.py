@@ -1,0 +1,60 @@
+"""How sure a learned network is: bootstraps with its own plan, once it is there.
+
+The network of the whole table is the one that was learned; it is not searched for again. A
+limit of the search is a limit of each bootstrap. A structure to start from is not: it would
+speak for its own arcs.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from coevo import bootstrap
+from coevo.bootstrap import BootstrapRun, Work, whole_run
+from coevo.experiments.journal import Tell
+from coevo.learning.learned import STRENGTH, Learned
+from coevo.learning.plan import Path, Task
+
+__all__ = ["bootstraps_of", "with_strength"]
+
+
+def bootstraps_of(task: Task, output: Path | None = None) -> Work | None:
+    """Return the bootstraps that a task asks for, or refuse a folder with those of another.
+
+    Each one is kept in the folder of the run as it ends; the same work there goes on.
+    """
+    if task.plan.bootstraps is None:
+        return None
+    folder = None if output is None else pathlib.Path(output) / STRENGTH
+    plan = bootstrap.Plan(
+        method=task.plan.method,
+        score=task.plan.scoring,
+        weights=task.known.weights,
+        parent_penalty=task.scorer.parent_penalty,
+        constraints=task.known.constraints,
+        budget=task.plan.budget,
+        seed=task.plan.seed,
+    )
+    return Work.on(task.scorer, plan, task.plan.bootstraps, task.plan.n_jobs, folder)
+
+
+def with_strength(
+    learned: Learned,
+    work: Work,
+    tell: Tell[BootstrapRun] = lambda run, done, total: None,
+    heard: Callable[[], object] = lambda: None,
+) -> Learned:
+    """Return a network with the strengths of arcs, over the bootstraps of its task.
+
+    Nothing is begun if the search was interrupted. Ctrl-C ends the bootstraps with those that
+    are done; before the first one, and at the second Ctrl-C, the network is returned as it was.
+    """
+    if learned.search.stop_reason == "interrupt":
+        return learned
+    whole = whole_run(learned.search, round(learned.search.seconds, 4))
+    try:
+        return replace(learned, strength=work.done(tell, heard, whole))
+    except KeyboardInterrupt:
+        return learned

@@ -1,0 +1,180 @@
+"""``coevo learn --bootstraps`` says how sure each arc is, and keeps every bootstrap."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+
+import pytest
+
+import coevo
+import coevo.cli.common
+import coevo.learning
+from coevo.data import read_data
+from coevo.networks import load_network
+from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c
+
+QUICK = ("asia.csv", "--states", "asia", "--bootstraps", 12, "-m", "hill_climb", "--seed", 5)
+JOURNAL = {"experiment.json", "runs.jsonl", "times.jsonl"}
+
+
+@pytest.fixture(autouse=True)
+def asia(folder, run, monkeypatch):
+    """Work beside a table, told of the last network alone."""
+    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
+    assert run("sample", "asia", "--rows", 300, "--seed", 1, "-o", "asia.csv").code == 0
+
+
+def expected():
+    rows = read_data("asia.csv", states=load_network("asia").variables)
+    return coevo.learn(rows, bootstraps=12, method="hill_climb", random_state=5)
+
+
+def test_json_is_what_the_library_says(run):
+    code, out, err = run("learn", *QUICK, "--format", "json")
+    assert (code, err.count("\n")) == (0, 1)
+    assert err.startswith("13 of 13 networks: bootstrap 12, score -")
+    found = json.loads(out)
+    plain = json.loads(json.dumps(expected().as_dict()))
+    assert {**found, "seconds": 0} == {**plain, "seconds": 0}
+    assert os.listdir() == ["asia.csv"]
+
+
+def test_text(run):
+    found = expected().as_dict()
+    lines = run("learn", *QUICK).out.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("arcs  "))
+    assert lines[at + 1] == "  strength  direction"
+    for line, arc in zip(lines[at + 2 :], found["arcs"], strict=False):
+        way = "->" if arc["directed"] else "--"
+        numbers = [f"{arc['strength']:.3f}", f"{arc['direction']:.3f}"]
+        assert line.split() == [*numbers, arc["from"], way, arc["to"]]
+    told = found["bootstraps"]
+    assert (
+        f"bootstraps  12, which keep {len(told['consensus'])} arcs above a threshold of "
+        f"{told['threshold']:.3f}" in lines
+    )
+    least = min(found["arcs"], key=lambda arc: (arc["strength"], arc["gain"]))
+    (sure,) = (line for line in lines if line.startswith("least sure  "))
+    way = "->" if least["directed"] else "--"
+    assert sure.startswith(
+        f"least sure  {least['from']} {way} {least['to']} ({least['strength']:.3f})"
+    )
+    missed = [f"{a['from']} -> {a['to']} ({a['strength']:.3f})" for a in told["not_in_network"]]
+    said = f"{', '.join(missed)}:" if missed else "nothing"
+    assert f"not in it   {said} above the threshold" in lines
+
+
+def test_what_is_missed_and_what_is_certain():
+    from coevo.cli.learn_text import _lines_on_bootstraps
+
+    arc = {"from": "a", "to": "b", "gain": 1.0, "directed": True, "strength": 1.0}
+    missed = [{"from": "c", "to": f"d{i}", "strength": 0.75} for i in range(7)]
+    told = {"n_bootstraps": 1200, "threshold": 0.5, "consensus": [1], "not_in_network": missed}
+    named = ", ".join(f"c -> d{i} (0.750)" for i in range(5))
+    assert list(_lines_on_bootstraps([arc], told)) == [
+        "bootstraps  1,200, which keep 1 arcs above a threshold of 0.500",
+        "least sure  none: every bootstrap joins the variables of every arc",
+        f"not in it   {named} and 2 more: above the threshold",
+    ]
+
+
+def test_the_folder_goes_on(folder, run):
+    code, out, _ = run("learn", *QUICK, "-o", "run")
+    assert code == 0
+    assert out.endswith("wrote       run/strength\n")
+    held = set(os.listdir("run/strength"))
+    assert {"strength.csv", "strength.json", "strength.svg", "consensus.json"} | JOURNAL <= held
+    page = (folder / "run/report.html").read_text()
+    assert "<title>Learned from asia.csv</title>" in page
+    assert "<h2>How sure</h2>" in page
+    kept = (folder / "run/strength/runs.jsonl").read_bytes()
+    again = run("learn", *QUICK, "-o", "run")
+    assert (again.code, again.err) == (0, "")  # no bootstrap was done
+    assert (folder / "run/strength/runs.jsonl").read_bytes() == kept
+    os.remove("run/report.html")
+    assert run("report", "run").code == 0
+    assert (folder / "run/report.html").read_text().count("<circle") == page.count("<circle")
+
+
+def test_a_folder_of_another_seed_is_refused_before_the_search(folder, run, refused):
+    run("learn", *QUICK, "-o", "run")
+    before = (folder / "run/run.json").read_bytes()
+    assert refused("learn", *QUICK, "--seed", 6, "-o", "run") == (
+        "'run/strength' holds runs with seed 5; this is 6. Give another folder."
+    )
+    assert (folder / "run/run.json").read_bytes() == before
+
+
+def test_without_matplotlib(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, _, err = run("learn", *QUICK, "-o", "run")
+    assert code == 0
+    assert err.splitlines()[1:] == [
+        "Warning: The figure of the strengths is left out. matplotlib is not installed. Install "
+        "it with: pip install 'coevo[plot]'"
+    ]
+    assert not {"strength.png", "strength.svg"} & set(os.listdir("run/strength"))
+
+
+# -- Ctrl-C
+
+
+def pressed_at(n_networks, work):
+    """Return `with_strength`, in which Ctrl-C is pressed once so many networks are there."""
+
+    def pressed(learned, bootstraps, tell, heard):
+        def tell_and_press(run, done, total):
+            tell(run, done, total)
+            if done == n_networks:
+                press_ctrl_c()
+
+        return work(learned, bootstraps, tell_and_press, heard)
+
+    return pressed
+
+
+@ctrl_c_works()
+def test_ctrl_c_keeps_the_network_and_what_is_done(folder, run, monkeypatch):
+    with monkeypatch.context() as patch:
+        pressed = pressed_at(7, coevo.learning.with_strength)
+        patch.setattr(coevo.learning, "with_strength", pressed)
+        code, out, err = run("learn", *QUICK, "-o", "run", "--format", "json")
+    assert (code, err) == (
+        130,
+        "Stopping after the runs under way ...\n"
+        "Interrupted; this is the network; its strengths rest on 6 of 12 bootstraps. The same "
+        "command goes on.\n",
+    )
+    told = json.loads(out)["bootstraps"]
+    assert (told["n_bootstraps"], told["n_asked"]) == (6, 12)
+    assert json.loads((folder / "run/run.json").read_text())["bootstraps"] == told
+    assert (
+        json.loads(run("learn", *QUICK, "-o", "run", "--format", "json").out)["bootstraps"]
+        == (json.loads(json.dumps(expected().as_dict()))["bootstraps"])
+    )
+
+
+@ctrl_c_works()
+def test_ctrl_c_before_the_first_bootstrap(run, monkeypatch):
+    monkeypatch.setattr(coevo.learning, "with_strength", lambda learned, *_: learned)
+    code, out, err = run("learn", *QUICK, "-o", "run")
+    assert (code, err) == (130, "Interrupted; this is the network, without bootstraps.\n")
+    assert "strength" not in os.listdir("run")
+    assert "wrote       run/model.bif" in out
+
+
+def test_ctrl_c_in_a_terminal_with_processes(folder):
+    many = [*QUICK, "--bootstraps", 5000, "-j", 2, "-o", "run"]
+    ended = interrupted_command("learn", *many, cwd=folder, at="20 of ")
+    assert ended.code == 130
+    n_done = len((folder / "run/strength/runs.jsonl").read_bytes().splitlines()) - 1
+    assert 19 <= n_done < 5000
+    assert [line for line in ended.err if " networks: " not in line] == [
+        "Stopping after the runs under way ...\n",
+        f"Interrupted; this is the network; its strengths rest on {n_done:,} of 5,000 bootstraps. "
+        "The same command goes on.\n",
+    ]
+    assert f"bootstraps  {n_done}, which keep" in ended.out

@@ -14,8 +14,8 @@ import pytest
 LINE_BY_LINE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-import coevo.cli.common
-coevo.cli.common.SECONDS_A_LINE = 0.0
+import coevo.cli, coevo.progress.displays
+coevo.progress.displays.SECONDS_A_LINE = 0.0
 coevo.cli.main()
 """
 LONGEST = 120.0  # seconds, for a command that does not hear Ctrl-C

@@ -30,6 +30,7 @@ FLOORS = [
     ["graph"],
     ["score"],
     ["search"],
+    ["progress"],
     ["exact"],
     ["network"],
     ["io"],

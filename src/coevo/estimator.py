@@ -8,18 +8,18 @@ installed, and works where it is not.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Dataset, read_data
-from coevo.errors import CoevoWarning, NotFittedError, ParameterError, require, suggestion
+from coevo.errors import NotFittedError, ParameterError, require, suggestion
 from coevo.learning import Learned, learn
+from coevo.network import rows_for
 
 if TYPE_CHECKING:
+    from coevo.data import Dataset
     from coevo.graph import CPDAG, DAG
     from coevo.learning.plan import Known, Start, States, Types
     from coevo.network import BayesianNetwork
@@ -41,6 +41,8 @@ class BayesianNetworkLearner:
     method, ess, max_parents, parent_penalty, max_time, max_generations, patience, target, n_jobs, \
 random_state, constraints, start, states, drop, types, discretise, bins, bootstraps
         As for `learn`.
+    progress : bool, optional
+        As for `learn`, but nothing is shown unless asked for: there may be many fits.
 
     Attributes
     ----------
@@ -104,6 +106,7 @@ random_state, constraints, start, states, drop, types, discretise, bins, bootstr
         discretise: str | None = None,
         bins: int | None = None,
         bootstraps: int | None = None,
+        progress: bool | None = False,
     ) -> None:
         self.method = method
         self.scoring = scoring
@@ -124,6 +127,7 @@ random_state, constraints, start, states, drop, types, discretise, bins, bootstr
         self.discretise = discretise
         self.bins = bins
         self.bootstraps = bootstraps
+        self.progress = progress
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: N803
         """Learn a network from a table of any kind that `read_data` takes.
@@ -176,16 +180,14 @@ random_state, constraints, start, states, drop, types, discretise, bins, bootstr
 
     def _read(self, table: Any, fold: bool) -> Dataset:
         """Read rows as those that the network was learned from, bins and all."""
-        network = self.network_
-        if isinstance(table, Dataset):
-            return table
-        names = _names(table)
-        there = _columns(table) if names is None else names
-        ignored = [note.name for note in self.learned_.columns if note.type == "ignore"]
-        drop = [name for name in ignored if there is None or name in there]
-        with warnings.catch_warnings():  # of a few new rows, columns may well be constant
-            warnings.simplefilter("ignore", CoevoWarning)
-            return read_data(table, states=network.variables, drop=drop, names=names, fold=fold)
+        network, names = self.network_, _names(table)
+        expected = len(self.learned_.columns)  # those that were ignored too
+        if names is not None and len(names) != expected:
+            raise ParameterError(
+                f"X has {len(names):,} features, but {type(self).__name__} is expecting "
+                f"{expected:,} features as input."
+            )
+        return rows_for(network, table, names=names, fold=fold)
 
     def _found(self) -> Learned:
         if not self.__sklearn_is_fitted__():
@@ -246,12 +248,4 @@ def _names(table: object) -> list[str] | None:
     """Return names for the columns of an array that has none."""
     if isinstance(table, np.ndarray) and table.dtype.names is None and table.ndim == 2:
         return [f"x{i}" for i in range(table.shape[1])]
-    return None
-
-
-def _columns(table: Any) -> list[str] | None:
-    """Return the columns of a data frame or an Arrow table; None for a file."""
-    for attribute in ("column_names", "columns"):
-        if hasattr(table, attribute):
-            return list(map(str, getattr(table, attribute)))
     return None

@@ -10,8 +10,8 @@ from importlib import util
 import pytest
 
 import benches
-import coevo.cli.common
 import coevo.experiments
+import coevo.progress.displays
 from benches import FIGURES, JOURNAL, N_RUNS, PLAIN, SMALL, arguments_of, read_csv, timeless
 from coevo.cli.bench import _news, command
 from coevo.experiments import Bench
@@ -26,7 +26,7 @@ in_this_process = benches.in_this_process
 @pytest.fixture(autouse=True)
 def _no_news_in_between(monkeypatch):
     """Tell of the last run alone, however long the others take."""
-    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
+    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 # -- the answer

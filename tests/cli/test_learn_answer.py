@@ -8,7 +8,7 @@ import math
 import pytest
 
 import coevo
-import coevo.cli.common
+import coevo.progress.displays
 from coevo.network import sample
 from coevo.networks import load_network
 
@@ -17,7 +17,7 @@ QUICK = ("-m", "hill_climb")
 
 @pytest.fixture(autouse=True)
 def _no_news_in_between(monkeypatch):
-    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
+    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 # -- an example in place of a table

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 import coevo
-import coevo.cli.common
 import coevo.learning
+import coevo.progress.displays
 from coevo.data import read_data
 from coevo.networks import load_network
 from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c
@@ -23,7 +23,7 @@ JOURNAL = {"experiment.json", "runs.jsonl", "times.jsonl"}
 @pytest.fixture(autouse=True)
 def asia(folder, run, monkeypatch):
     """Work beside a table, told of the last network alone."""
-    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
+    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
     assert run("sample", "asia", "--rows", 300, "--seed", 1, "-o", "asia.csv").code == 0
 
 

@@ -10,7 +10,7 @@ import random
 import numpy as np
 import pytest
 
-import coevo.cli.common
+import coevo.progress.displays
 from coevo.data import Cuts, audit, read_columns, read_data
 from coevo.io import read_bif
 from coevo.score import FamilyScorer
@@ -21,7 +21,7 @@ N_ROWS = 400
 
 @pytest.fixture(autouse=True)
 def _no_news_in_between(monkeypatch):
-    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
+    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 def write_table(path, seed, n_rows=N_ROWS):

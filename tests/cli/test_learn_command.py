@@ -12,9 +12,9 @@ from functools import partial
 import pytest
 
 import coevo
-import coevo.cli.common
 import coevo.data
 import coevo.network
+import coevo.progress.displays
 import coevo.score
 import coevo.search
 from coevo.data import read_data, write_data
@@ -56,7 +56,7 @@ LIMITED = ("-m", "ccga", "-s", "k2", "-p", 2, "--seed", 7, *QUICK)  # enough to 
 @pytest.fixture(autouse=True)
 def _no_news_in_between(monkeypatch):
     """Tell nothing of a search, however long it takes."""
-    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
+    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 @pytest.fixture

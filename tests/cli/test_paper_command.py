@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import pytest
 
-import coevo.cli.common
 import coevo.experiments
+import coevo.progress.displays
 import papers
 from coevo.data import read_data
 from coevo.errors import WorkerError
@@ -36,7 +36,7 @@ PUBLISHED = {
 @pytest.fixture(autouse=True)
 def _no_news_in_between(monkeypatch):
     """Tell of the last run alone, however long the others take."""
-    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
+    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 # -- the answer

@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 import pytest
 
 import coevo.bootstrap
-import coevo.cli.common
+import coevo.progress.displays
 from coevo.data import read_data
 from coevo.networks import load_network, open_structure
 from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
@@ -26,7 +26,7 @@ QUICK = ("asia.csv", "--states", "asia", "--bootstraps", 12, "-m", "hill_climb",
 @pytest.fixture(autouse=True)
 def asia(folder, run, monkeypatch):
     """Work beside a table, told of the last network alone."""
-    monkeypatch.setattr(coevo.cli.common, "SECONDS_A_LINE", math.inf)
+    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
     assert run("sample", "asia", "--rows", 300, "--seed", 1, "-o", "asia.csv").code == 0
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
 
 from coevo.data import csv_reader as csv_reader_module
 from coevo.data import read_data
@@ -450,6 +451,10 @@ ACCEPTED = (
         (None, "NoneType."),
         (3, "int."),
         (pl.LazyFrame({"a": [1]}), "polars.LazyFrame. Call .collect() on it first."),
+        (
+            scipy.sparse.csr_array([[1, 2]]),
+            "scipy.csr_array. A sparse table is not read. Call .toarray() on it first.",
+        ),
         (pl.Series([1]), "polars.Series. A network needs at least two columns."),
         (pd.Series([1]), "pandas.Series. A network needs at least two columns."),
     ],
@@ -486,9 +491,12 @@ def test_parameters():
     assert sentence(frame, states={"a": "01"}) == (
         "'states' of read_data must be a list of states for column 'a'; got '01'."
     )
+    assert sentence(frame, only="ab") == (
+        "'only' of read_data must be a list of column names or None; got 'ab'."
+    )
     assert sentence(read_data(frame), drop=["a"]) == (
-        "'states', 'drop', 'names', 'types', 'discretise' and 'bins' of read_data are for tables; "
-        "a Dataset is already read. Give them where it is made."
+        "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data are "
+        "for tables; a Dataset is already read. Give them where it is made."
     )
     assert refusal(array[0], names=["a"]) == (
         "The array has the shape (3,). Give one with two dimensions, rows and columns."

@@ -315,8 +315,8 @@ def test_a_dataset_is_already_read(table):
     dataset = read_data(pd.DataFrame(table), discretise="mdl")
     assert read_data(dataset) is dataset
     assert refusal(ParameterError, read_data, dataset, bins=3) == (
-        "'states', 'drop', 'names', 'types', 'discretise' and 'bins' of read_data are for tables; "
-        "a Dataset is already read. Give them where it is made."
+        "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data are "
+        "for tables; a Dataset is already read. Give them where it is made."
     )
 
 

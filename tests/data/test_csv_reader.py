@@ -168,6 +168,18 @@ def test_dropped_columns_are_not_looked_at(path):
     assert found == dataset_of("xy", rows)
 
 
+def test_columns_that_are_not_wanted_are_not_looked_at(path):
+    text = "id,x,,y,y,\n" + "".join(f"{i / 7},{i % 2},,{i % 3},?,\n" for i in range(50))
+    found = read_data(written(path, text), only=["x", "z"])
+    assert found == dataset_of("x", [(str(i % 2),) for i in range(50)])
+    with pytest.raises(DataError) as caught:
+        read_data(path, only=["x", "y"])
+    assert str(caught.value) == "Two columns are called 'y'. Rename one of them."
+    with pytest.raises(DataError) as caught:
+        read_data(path, only=["x"], drop=["x"])
+    assert str(caught.value) == "The table has none of the columns 'x'."
+
+
 def test_equal_rows_are_folded(path):
     found = read_data(written(path, "x,y\n" + "a,b\nb,a\n" * 500))
     assert found.codes.shape == (2, 2)

@@ -64,6 +64,22 @@ def test_drop_and_states_work_on_frames(make):
     ]
 
 
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_only_some_columns_of_frames_are_read(make):
+    odd = {**TABLE, "half": [0.5, 1.5, None, 0.5, 0.5, 0.5]}
+    found = read_data(make(odd), only=["truth", "whole", "else"])
+    assert found == read_data(make(TABLE), drop=["text"])
+    assert read_data(make(odd), only=iter(["truth"])).names == ("truth",)
+
+
+def test_only_some_columns_of_files_and_arrays_are_read(tmp_path):
+    pd.DataFrame(TABLE).to_parquet(tmp_path / "t.parquet")
+    expected = read_data(pd.DataFrame(TABLE), only=["text"])
+    assert read_data(tmp_path / "t.parquet", only=["text"]) == expected
+    array = np.array([["b", "?"], ["a", "1.5"]])
+    assert read_data(array, names=["text", "half"], only=["text"]).names == ("text",)
+
+
 def test_parquet_is_the_same_dataset(tmp_path):
     frame = pd.DataFrame(TABLE, index=list("uvwxyz"))
     frame.to_parquet(tmp_path / "t.parquet")

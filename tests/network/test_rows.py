@@ -10,7 +10,7 @@ import pytest
 import coevo.memory
 from coevo.data import Dataset, Variable, read_data
 from coevo.errors import CoevoWarning, DataError, NetworkError, ParameterError
-from coevo.network import BayesianNetwork, sample
+from coevo.network import BayesianNetwork, rows_for, sample
 from coevo.networks import load_network
 from random_networks import random_network, turned
 from refusals import refusal
@@ -133,6 +133,65 @@ def test_a_table_that_is_not_folded_has_an_answer_for_every_row():
     assert GARDEN.predict(dataset, "wet").states[:3] == ("dry", "wet", "dry")
 
 
+def test_variables_add_up(seed):
+    network = random_network([seed, 0], 7)
+    dataset = sample(network, 300, seed)
+    found = network.log_likelihood(dataset)
+    rows = rows_of(dataset)
+    for name, value in found.per_variable.items():
+        parents = network.parents(name)
+        terms = [
+            network.query(name, {parent: row[parent] for parent in parents})[row[name]]
+            for row in rows
+        ]
+        assert value == pytest.approx(math.fsum(map(math.log, terms)), rel=1e-9)
+    assert math.fsum(found.per_variable.values()) == pytest.approx(found.total, rel=1e-12)
+    twice = Dataset(dataset.variables, dataset.codes, np.full(300, 2))
+    assert network.log_likelihood(twice).per_variable == pytest.approx(
+        {name: 2 * value for name, value in found.per_variable.items()}, rel=1e-12
+    )
+
+
+def test_agreement_by_hand():
+    rows = [[0, 0, 1, 1], [0, 1, 1, 1]]  # wet tells about rain: 3/5 of the wet days are dry
+    prediction = GARDEN.predict(Dataset([RAIN, WET], rows), "rain")
+    assert prediction.states == ("no", "no", "no", "no")
+    found = prediction.agreement(Dataset([RAIN, WET], rows))
+    assert found.accuracy == 0.5
+    assert found.confusion.tolist() == [[2, 0], [2, 0]]
+    assert found.log_loss == pytest.approx(-math.log(1 * 0.6 * 0.4 * 0.4) / 4)
+    weighted = Dataset([RAIN, WET], [[0, 0, 1], [0, 1, 1]], np.array([1, 1, 2]))
+    again = GARDEN.predict(weighted, "rain").agreement(weighted)
+    assert (again.accuracy, again.log_loss) == (0.5, pytest.approx(found.log_loss))
+    assert again.confusion.tolist() == found.confusion.tolist()
+    sure = Dataset([RAIN, WET], [[1, 0], [0, 0]])
+    assert GARDEN.predict(sure, "rain").agreement(sure).log_loss == math.inf
+    dry = Dataset([RAIN, WET], [[0], [0]])
+    assert str(GARDEN.predict(dry, "rain").agreement(dry).log_loss) == "0.0"
+    assert refusal(DataError, prediction.agreement, sure) == (
+        "The prediction is about 4 rows, and there are 2. Give those that it was made for."
+    )
+    assert refusal(DataError, prediction.agreement, Dataset([WET], [[0, 1, 1, 1]])) == (
+        "There is no column 'rain'."
+    )
+
+
+def test_rows_are_read_as_the_network_has_them():
+    age = Variable("age", ("below_18", "from_18_to_65", "from_65"))
+    network = BayesianNetwork([age, RAIN], {}, {"age": [0.25, 0.5, 0.25], "rain": [0.75, 0.25]})
+    table = np.array([["17.5", "no", "", "?"], ["18", "no", "x", "7"]])
+    names = ["age", "rain", "note", "rain2"]
+    dataset = rows_for(network, table, names=names)
+    assert dataset.source_variables == (age, RAIN)
+    assert [row["age"] for row in rows_of(dataset)] == ["below_18", "from_18_to_65"]
+    assert rows_for(network, dataset) is dataset
+    assert rows_for(network, table, names=names, only=["rain"]).names == ("rain",)
+    assert rows_for(network, table, names=names, drop=["rain"]).names == ("age",)
+    assert refusal(DataError, rows_for, network, table, names=["a", "b", "c", "d"]) == (
+        "The table has none of the columns 'age', 'rain'."
+    )
+
+
 def test_rows_that_are_impossible():
     dataset = Dataset([RAIN, WET], [[0, 1, 0, 1], [0, 0, 1, 0]])
     with pytest.warns(CoevoWarning) as caught:
@@ -143,6 +202,8 @@ def test_rows_that_are_impossible():
     assert caught[0].filename == __file__
     assert np.isneginf(found.per_row).tolist() == [False, True, False, True]
     assert found.total == -math.inf
+    rain, wet = found.per_variable["rain"], found.per_variable["wet"]
+    assert (rain, wet) == (pytest.approx(math.log(0.75**2 * 0.25**2)), -math.inf)
     assert GARDEN.predict(dataset, "rain").states == ("no", "no", "no", "no")
     weighted = Dataset([RAIN, WET], [[0, 1], [0, 0]], np.array([3, 2]))
     with pytest.warns(CoevoWarning) as caught:
@@ -169,8 +230,13 @@ def test_refusals(monkeypatch):
     assert refusal(DataError, GARDEN.predict, dataset, "rain") == strange
     assert len(GARDEN.predict(dataset, "wet").states) == 3  # its own column does not matter
     lacking = Dataset([WET], [[0, 1]])
-    assert refusal(DataError, GARDEN.log_likelihood, lacking) == "There is no column 'rain'."
-    assert refusal(DataError, GARDEN.predict, lacking, "wet") == "There is no column 'rain'."
+    assert refusal(DataError, GARDEN.log_likelihood, lacking) == (
+        "There is no column 'rain'. A log-likelihood needs every variable of the network."
+    )
+    assert refusal(DataError, GARDEN.predict, lacking, "wet") == (
+        "There is no column 'rain'. A prediction of 'wet' needs its parents, its children and "
+        "their parents."
+    )
     assert refusal(NetworkError, GARDEN.predict, dataset, "rian") == (
         "There is no variable 'rian' in the network. Did you mean 'rain'?"
     )

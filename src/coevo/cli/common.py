@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,27 +21,28 @@ if TYPE_CHECKING:
     from coevo.data import ColumnNote, Dataset, Variable
     from coevo.graph import DAG
     from coevo.io import Model
+    from coevo.progress import Say
 
 __all__ = [
-    "OccasionalLines",
     "answer_json",
+    "drop_option",
+    "finite",
     "format_option",
     "n_jobs_option",
     "narrated",
     "parts",
-    "penalty_option",
     "plain_warnings",
     "read_columns",
     "read_states",
     "read_table",
     "score_options",
+    "search_options",
     "seed_option",
     "table_options",
     "working",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-SECONDS_A_LINE = 5.0  # between two lines of progress off a terminal
 
 format_option = click.option(
     "--format",
@@ -50,16 +51,6 @@ format_option = click.option(
     default="text",
     show_default=True,
     help="How to print the answer.",
-)
-
-
-penalty_option = click.option(
-    "--parent-penalty",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    show_default=True,
-    metavar="NATS",
-    help="What each parent costs; one must gain more than that to be there.",
 )
 
 
@@ -110,12 +101,65 @@ def score_options(function: Function) -> Function:
     return function
 
 
+def search_options(ends: str, note: str = "") -> Callable[[Function], Function]:
+    """Return the options of every command that searches: how, how many parents, how long.
+
+    `ends` is what a limit ends, as in "Stop each bootstrap"; `note` is added to that on time.
+    """
+
+    def add(function: Function) -> Function:
+        for option in (
+            click.option(
+                "--max-generations",
+                type=click.IntRange(min=0),
+                help=f"{ends} after some generations.",
+            ),
+            click.option(
+                "-t",
+                "--max-time",
+                type=click.FloatRange(min=0),
+                metavar="SECONDS",
+                help=f"{ends} after some seconds{note}.",
+            ),
+            click.option(
+                "--parent-penalty",
+                type=click.FloatRange(min=0),
+                default=0.0,
+                show_default=True,
+                metavar="NATS",
+                help="What each parent costs; one must gain more than that to be there.",
+            ),
+            click.option(
+                "-p",
+                "--max-parents",
+                type=click.IntRange(min=1),
+                help="The most parents of a variable.",
+            ),
+            score_options,
+            click.option(
+                "-m",
+                "--method",
+                default="ccma",
+                show_default=True,
+                help="ccma (coevolution with local search), ccga (that of the 2011 paper), "
+                "hill_climb, tabu, or k2 (greedy, a random order).",
+            ),
+        ):
+            function = option(function)
+        return function
+
+    return add
+
+
+drop_option = click.option(
+    "--drop", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable)."
+)
+
+
 def table_options(function: Function) -> Function:
     """Add the options of every command that reads a table."""
     for option in (
-        click.option(
-            "--drop", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable)."
-        ),
+        drop_option,
         click.option(
             "--states",
             metavar="FILE_OR_NETWORK",
@@ -133,25 +177,26 @@ def answer_json(answer: dict[str, Any] | list[dict[str, Any]]) -> None:
     click.echo(json.dumps(answer, indent=2, ensure_ascii=not is_unicode))
 
 
+def finite(value: float) -> float | None:
+    """Return a number for JSON, which knows no infinity.
+
+    >>> finite(1.5), finite(float("-inf"))
+    (1.5, None)
+    """
+    return value if math.isfinite(value) else None
+
+
 @contextlib.contextmanager
-def working(doing: str) -> Iterator[Callable[[str], None]]:
+def working(doing: str) -> Iterator[Say]:
     """Show on a terminal what is being done; say once if kernels are compiled.
 
-    Yields a function that changes the text. Warnings become plain lines on stderr. Off a
+    Yields a function that says what is new. Warnings become plain lines on stderr. Off a
     terminal nothing moves; a text that is new is printed every few seconds at most.
     """
-    from rich.markup import escape
+    from coevo.progress import on_console
 
-    with narrated() as console, console.status(escape(doing)) as status:
-        lines = OccasionalLines()
-
-        def update(text: str) -> None:
-            if console.is_terminal:
-                status.update(escape(text))
-            else:
-                lines.say(text)
-
-        yield update
+    with narrated() as console, on_console(console, doing) as say:
+        yield say
 
 
 @contextlib.contextmanager
@@ -160,27 +205,15 @@ def narrated() -> Iterator[Console]:
     from rich.console import Console
 
     from coevo.jit import announce_compilation
+    from coevo.progress import COMPILING
 
     console = Console(stderr=True, highlight=False)
 
     def say() -> None:
-        console.print("Compiling kernels for this machine; later runs will load them ...")
+        console.print(COMPILING)
 
     with plain_warnings(), announce_compilation(say):
         yield console
-
-
-class OccasionalLines:
-    """Progress where nothing can move: a line on stderr every few seconds at most."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def say(self, text: str, at_once: bool = False) -> None:
-        """Print a text, if it is time to or if it cannot wait."""
-        if at_once or time.monotonic() - self._last >= SECONDS_A_LINE:
-            self._last = time.monotonic()
-            print(text, file=sys.stderr)
 
 
 @contextlib.contextmanager

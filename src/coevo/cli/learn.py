@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,9 @@ from coevo.cli.common import (
     answer_json,
     format_option,
     n_jobs_option,
-    penalty_option,
     plain_warnings,
     read_columns,
-    score_options,
+    search_options,
     seed_option,
     table_options,
     working,
@@ -28,7 +26,6 @@ from coevo.cli.learn_text import lines_of_answer
 if TYPE_CHECKING:
     from coevo.data import Dataset
     from coevo.learning import Learned
-    from coevo.search import HistoryRow
 
 __all__ = ["command"]
 
@@ -48,31 +45,7 @@ EXAMPLE_ROWS = 5000
     type=click.IntRange(min=1),
     help=f"How many rows of the example.  [default: {EXAMPLE_ROWS}]",
 )
-@click.option(
-    "-m",
-    "--method",
-    default="ccma",
-    show_default=True,
-    help="ccma (coevolution with local search), ccga (that of the 2011 paper), hill_climb, tabu, "
-    "or k2 (greedy, a random order).",
-)
-@score_options
-@click.option(
-    "-p", "--max-parents", type=click.IntRange(min=1), help="The most parents of a variable."
-)
-@penalty_option
-@click.option(
-    "-t",
-    "--max-time",
-    type=click.FloatRange(min=0),
-    metavar="SECONDS",
-    help="Stop after some seconds.",
-)
-@click.option(
-    "--max-generations",
-    type=click.IntRange(min=0),
-    help="Stop after some generations.",
-)
+@search_options("Stop")
 @click.option(
     "--patience",
     type=click.IntRange(min=1),
@@ -196,7 +169,7 @@ def command(
             task = plan.on(*read, Path(str(example)).name)
         work = bootstraps_of(task, output)
         say(f"Learning by {plan.method.name}, in at most {task.memory / 1e9:.1f} GB of memory ...")
-        learned = task.run([_teller(say)], output, resume)
+        learned = task.run([task.progress().told_by(say)], output, resume)
         with gentle_interrupts():  # what was found is kept
             answer = _saved(learned, output)
     if work is not None and learned.search.stop_reason != "interrupt":
@@ -247,15 +220,3 @@ def _example(name: str, n_rows: int, seed: int) -> Dataset:
     from coevo.networks import open_network
 
     return sample(open_network(name), n_rows, seed)
-
-
-def _teller(say: Callable[[str], None]) -> Callable[[HistoryRow], None]:
-    """Return a callback that shows each generation."""
-
-    def tell(row: HistoryRow) -> None:
-        say(
-            f"generation {row.generation:,}, best score {row.score:,.2f} "
-            f"(found in {row.improved:,}), {row.n_arcs} arcs, {row.seconds:.1f} s"
-        )
-
-    return tell

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-from coevo.cli.common import OccasionalLines, narrated
+from coevo.cli.common import narrated
 
 __all__ = ["runs_progress"]
 
@@ -21,6 +21,8 @@ def runs_progress(unit: str) -> Iterator[Callable[[int, int, str], None]]:
         TimeRemainingColumn,
     )
 
+    from coevo.progress import OccasionalLines, can_move
+
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
@@ -30,14 +32,14 @@ def runs_progress(unit: str) -> Iterator[Callable[[int, int, str], None]]:
     )
     with (
         narrated() as console,
-        Progress(*columns, console=console, disable=not console.is_terminal) as bar,
+        Progress(*columns, console=console, disable=not can_move(console)) as bar,
     ):
         task = bar.add_task("starting", total=None)
         lines = OccasionalLines()
 
         def tell(done: int, total: int, news: str) -> None:
             bar.update(task, completed=done, total=total, description=news)
-            if not console.is_terminal:
+            if not can_move(console):
                 lines.say(f"{done:,} of {total:,} {unit}: {news}", at_once=done == total)
 
         yield tell

@@ -14,9 +14,8 @@ from coevo.cli.common import (
     answer_json,
     format_option,
     n_jobs_option,
-    penalty_option,
     read_columns,
-    score_options,
+    search_options,
     seed_option,
     table_options,
     working,
@@ -42,30 +41,7 @@ SHOWN = 10  # arcs below the consensus that are printed, before it is said how m
     show_default=True,
     help="How many samples of the rows to learn from.",
 )
-@click.option(
-    "-m",
-    "--method",
-    default="ccma",
-    show_default=True,
-    help="ccma, ccga, hill_climb, tabu or k2, as for coevo learn.",
-)
-@score_options
-@click.option(
-    "-p", "--max-parents", type=click.IntRange(min=1), help="The most parents of a variable."
-)
-@penalty_option
-@click.option(
-    "-t",
-    "--max-time",
-    type=click.FloatRange(min=0),
-    metavar="SECONDS",
-    help="Stop each bootstrap after some seconds; what it finds may then differ next time.",
-)
-@click.option(
-    "--max-generations",
-    type=click.IntRange(min=0),
-    help="Stop each bootstrap after some generations.",
-)
+@search_options("Stop each bootstrap", "; what it finds may then differ next time")
 @table_options
 @bin_options
 @seed_option("answer")

@@ -41,6 +41,7 @@ def read_data(
     types: Mapping[str, Any] | None = None,
     discretise: str | None = None,
     bins: int | None = None,
+    only: Iterable[str] | None = None,
 ) -> Dataset:
     """Read a table of observations.
 
@@ -90,6 +91,9 @@ def read_data(
     bins : int, optional
         How many bins (3), or the most that ``'mdl'`` may make (5). Without a method it means
         quantiles.
+    only : iterable of str, optional
+        The columns to read, where the table has them. The others are left out, before
+        anything about them is checked, and one column is enough.
 
     Returns
     -------
@@ -122,7 +126,7 @@ def read_data(
     >>> binned.source_variables[0]
     Variable(name='mm', states=('below_2', 'from_2'))
     """
-    request = Request.of(states, drop, types, discretise, bins)
+    request = Request.of(states, drop, types, discretise, bins, only)
     return _read(source, request, names, fold)[0]
 
 
@@ -154,8 +158,8 @@ def _read(
     if isinstance(source, Dataset):
         if request != Request.of() or names is not None:
             raise ParameterError(
-                "'states', 'drop', 'names', 'types', 'discretise' and 'bins' of read_data are for "
-                "tables; a Dataset is already read. Give them where it is made."
+                "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data "
+                "are for tables; a Dataset is already read. Give them where it is made."
             )
         notes = [
             ColumnNote(v.name, "categorical", v.states, "declared states")
@@ -209,6 +213,8 @@ def _not_a_table(source: object) -> str:
     hint = ""
     if hasattr(source, "collect"):
         hint = " Call .collect() on it first."
+    elif hasattr(source, "toarray"):
+        hint = " A sparse table is not read. Call .toarray() on it first."
     elif kind.__name__ == "Series":
         hint = " A network needs at least two columns."
     elif isinstance(source, list | tuple | dict):

@@ -14,7 +14,7 @@ from typing import TypeGuard
 from coevo.data.column_types import Binning, ColumnType
 from coevo.data.cuts import Cuts
 from coevo.data.variable import Variable
-from coevo.errors import DataError, bad_parameter, suggestion
+from coevo.errors import DataError, bad_parameter, listed, suggestion
 
 __all__ = ["Request", "leave_out"]
 
@@ -28,6 +28,7 @@ class Request:
     whole_network: bool = False  # the states of columns that are not there do not matter
     types: Mapping[str, ColumnType] = field(default_factory=dict)
     binning: Binning | None = None  # None: numbers are cut where a type says so only
+    only: tuple[str, ...] | None = None  # columns to read, where there are such
 
     @classmethod
     def of(
@@ -37,11 +38,11 @@ class Request:
         types: object = None,
         discretise: object = None,
         bins: object = None,
+        only: object = None,
     ) -> Request:
         """Check the parameters of `read_data` and keep them."""
-        if isinstance(drop, str | bytes) or not isinstance(drop, Iterable):
-            raise bad_parameter("drop", "read_data", "a list of column names", drop)
-        dropped = tuple(str(name) for name in drop)
+        dropped = _names("drop", drop, "a list of column names")
+        wanted = None if only is None else _names("only", only, "a list of column names or None")
         said = _said(types)
         binning = None
         if discretise is not None or bins is not None:
@@ -61,7 +62,7 @@ class Request:
                 declared[name] = kind.states
             elif kind.kind != "ignore":
                 declared.pop(name, None)
-        return cls(declared, dropped, is_network, said, binning)
+        return cls(declared, dropped, is_network, said, binning, wanted)
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -97,12 +98,30 @@ class Request:
                     )
         left_out = set(self.ignored)
         kept = [i for i, name in enumerate(names) if name not in left_out]
+        if self.only is not None:
+            return self._wanted(names, kept)
         _check_names([names[i] for i in kept], kept)
         if len(kept) < 2:
             after = " left after dropping" if left_out else ""
             left = f"one column{after}, {names[kept[0]]!r}" if kept else f"no column{after}"
             raise DataError(f"The table has {left}. A network needs at least two.{hint}")
         return kept
+
+    def _wanted(self, names: Sequence[str], kept: Iterable[int]) -> list[int]:
+        """Return which of these positions are among the only columns to read."""
+        only = self.only or ()
+        wanted = [i for i in kept if names[i] in only]
+        _check_names([names[i] for i in wanted], wanted)
+        if not wanted:
+            raise DataError(f"The table has none of the columns {listed(list(map(repr, only)))}.")
+        return wanted
+
+
+def _names(parameter: str, names: object, expected: str) -> tuple[str, ...]:
+    """Return the names of a list of columns."""
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise bad_parameter(parameter, "read_data", expected, names)
+    return tuple(str(name) for name in names)
 
 
 def _is_variables(states: object) -> TypeGuard[Sequence[Variable]]:

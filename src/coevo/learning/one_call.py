@@ -13,6 +13,7 @@ from coevo.io import check_run_folder
 from coevo.learning.learned import Learned
 from coevo.learning.plan import Known, Path, Plan, Start, States, Types
 from coevo.learning.sureness import bootstraps_of, with_strength
+from coevo.progress import check_progress, shown
 from coevo.randomness import RandomState
 from coevo.score import Score
 from coevo.search import Budget, Callback, Method
@@ -46,6 +47,7 @@ def learn(
     output: Path | None = None,
     resume: bool = False,
     callbacks: Iterable[Callback] = (),
+    progress: bool | None = None,
 ) -> Learned:
     """Learn a network from a table.
 
@@ -100,6 +102,9 @@ def learn(
         the search had never stopped. With a larger budget a search that has ended goes on.
     callbacks : iterable of functions
         Called with each new row of the history; one that returns True ends the search.
+    progress : bool, optional
+        Whether to show how far the search is: as a line in a notebook, a few that move on a
+        terminal, one every few seconds elsewhere. If left out: in notebooks only.
 
     Returns
     -------
@@ -124,6 +129,7 @@ def learn(
     coevo.errors.ParameterError: 'score' of learn must be one of 'aic', 'bde', 'bdeu', 'bds', \
 'bic', 'k2', 'loglik'; got 'bicc'. Did you mean 'bic'?
     """
+    check_progress(progress, "learn")
     if resume and output is None:
         raise ParameterError("'resume' of learn needs 'output', the folder to go on from.")
     plan = Plan(
@@ -147,7 +153,8 @@ def learn(
     source = os.path.basename(table) if isinstance(table, str | os.PathLike) else None
     task = plan.on(*plan.read(table, states, drop, names), source)
     work = bootstraps_of(task, output)
-    learned = task.run(callbacks, output, resume)
+    with shown(progress, f"Learning by {plan.method.name} ...") as say:
+        learned = task.run([*callbacks, task.progress().told_by(say)], output, resume)
     _save(learned, output)
     if work is None:
         return learned

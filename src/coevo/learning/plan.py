@@ -28,6 +28,7 @@ from coevo.learning.checkpoints import CheckpointFile
 from coevo.learning.learned import Learned
 from coevo.network import BayesianNetwork
 from coevo.networks import open_structure
+from coevo.progress import SearchProgress
 from coevo.randomness import RandomState, seed_of
 from coevo.score import FamilyScorer, Score, make_score
 from coevo.search import Budget, Callback, Method
@@ -155,6 +156,11 @@ class Task:
     def memory(self) -> int:
         """How many bytes the search takes at most, about."""
         return self.scorer.memory() + self.plan.method.memory(self.dataset.n_variables)
+
+    def progress(self) -> SearchProgress:
+        """Return how far the search is, to be told of each generation."""
+        limits = self.plan.budget.or_usual(self.plan.method.default_budget)
+        return SearchProgress(limits, self.scorer)
 
     def _checkpoints(self, folder: Path) -> CheckpointFile:
         """Return where the checkpoints of this search are kept in a folder."""

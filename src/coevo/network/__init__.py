@@ -4,10 +4,11 @@ from coevo.network.bayesian_network import BayesianNetwork, Evidence, Table
 from coevo.network.distribution import Distribution
 from coevo.network.fit import fit
 from coevo.network.inference import Explanation
-from coevo.network.rows import Prediction, RowLikelihood
+from coevo.network.rows import Agreement, Prediction, RowLikelihood, rows_for
 from coevo.network.sample import sample
 
 __all__ = [
+    "Agreement",
     "BayesianNetwork",
     "Distribution",
     "Evidence",
@@ -16,5 +17,6 @@ __all__ = [
     "RowLikelihood",
     "Table",
     "fit",
+    "rows_for",
     "sample",
 ]

@@ -8,7 +8,7 @@ seconds makes a run repeatable to the last bit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from coevo.checks import is_int, is_number
@@ -68,6 +68,14 @@ class Budget:
         """Whether every search comes to an end under these limits; a target may be too high."""
         limits = (self.max_time, self.max_generations, self.max_evaluations, self.patience)
         return any(limit is not None for limit in limits)
+
+    def or_usual(self, usual: Budget) -> Budget:
+        """Return these limits, or the usual ones where these have no end; the target stays.
+
+        >>> Budget(target=-100).or_usual(Budget(patience=25))
+        Budget(max_time=None, max_generations=None, max_evaluations=None, patience=25, target=-100)
+        """
+        return self if self.ends else replace(usual, target=self.target)
 
     def reached(
         self, *, seconds: float, generation: int, improved: int, evaluations: int, score: float

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -92,9 +91,7 @@ def run_search(
     ):
         if value is not None and not isinstance(value, kind):
             raise bad_parameter(name, "run_search", f"a {kind.__name__} or None", value)
-    limits = Budget() if budget is None else budget
-    if not limits.ends:
-        limits = replace(chosen.default_budget, target=limits.target)
+    limits = (Budget() if budget is None else budget).or_usual(chosen.default_budget)
     if start is not None and not isinstance(start, DAG):
         raise bad_parameter("start", "run_search", "a DAG or None", start)
     problem = Problem.of(scorer, constraints, start)

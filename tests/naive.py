@@ -53,6 +53,16 @@ def local_score(name, rows, arities, child, parents, ess=1.0, weights=None):
     return likelihood(table) - price * free
 
 
+def available_score(name, rows, n_all, arities, child, parents, ess=1.0):
+    """Return the score of a family on the rows that have all its cells, as if all had them."""
+    table = count_family(rows, arities, child, parents)
+    if name in ("k2", "bdeu", "bds"):
+        return n_all / len(rows) * local_score(name, rows, arities, child, parents, ess)
+    free = len(table) * (arities[child] - 1)
+    price = {"bic": 0.5 * math.log(n_all), "aic": 1.0, "loglik": 0.0}[name]
+    return n_all / len(rows) * likelihood(table) - price * free
+
+
 def topological_orders(nodes, arcs):
     """Return every order of the nodes in which parents come first."""
     return [

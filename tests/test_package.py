@@ -33,6 +33,7 @@ FLOORS = [
     ["progress"],
     ["exact"],
     ["network"],
+    ["missing"],
     ["io"],
     ["interop"],
     ["networks"],

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from coevo.data import (
         Cuts,
         Dataset,
+        IncompleteDataset,
         Variable,
         audit,
         read_columns,
         read_data,
+        read_incomplete,
         read_types,
         write_data,
     )
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         write_model,
     )
     from coevo.learning import Learned, learn
+    from coevo.missing import IncompleteResult, learn_incomplete, write_completed
     from coevo.network import BayesianNetwork, fit, sample
     from coevo.networks import load_network, network_names, open_network, open_structure
     from coevo.report.page import Page, network_page, write_page
@@ -73,6 +76,8 @@ _HOME = {
     "FamilyBatch": "score",
     "FamilyScorer": "score",
     "HillClimb": "search",
+    "IncompleteDataset": "data",
+    "IncompleteResult": "missing",
     "K2": "search",
     "Knowledge": "io",
     "Learned": "learning",
@@ -89,6 +94,7 @@ _HOME = {
     "from_pgmpy": "interop",
     "from_pyagrum": "interop",
     "learn": "learning",
+    "learn_incomplete": "missing",
     "load_network": "networks",
     "network_names": "networks",
     "network_page": "report.page",
@@ -97,6 +103,7 @@ _HOME = {
     "read_bif": "io",
     "read_columns": "data",
     "read_data": "data",
+    "read_incomplete": "data",
     "read_knowledge": "io",
     "read_types": "data",
     "run_search": "search",
@@ -106,6 +113,7 @@ _HOME = {
     "to_pgmpy": "interop",
     "to_pyagrum": "interop",
     "write_bif": "io",
+    "write_completed": "missing",
     "write_data": "data",
     "write_knowledge": "io",
     "write_model": "io",
@@ -131,6 +139,8 @@ __all__ = [
     "FamilyBatch",
     "FamilyScorer",
     "HillClimb",
+    "IncompleteDataset",
+    "IncompleteResult",
     "Knowledge",
     "Learned",
     "Page",
@@ -146,6 +156,7 @@ __all__ = [
     "from_pgmpy",
     "from_pyagrum",
     "learn",
+    "learn_incomplete",
     "load_network",
     "network_names",
     "network_page",
@@ -154,6 +165,7 @@ __all__ = [
     "read_bif",
     "read_columns",
     "read_data",
+    "read_incomplete",
     "read_knowledge",
     "read_types",
     "run_search",
@@ -163,6 +175,7 @@ __all__ = [
     "to_pgmpy",
     "to_pyagrum",
     "write_bif",
+    "write_completed",
     "write_data",
     "write_knowledge",
     "write_model",

@@ -366,7 +366,11 @@ METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
         ("asia.csv -t nan", "'max_time' of Budget must be a number >= 0 or None; got nan."),
         ("asai.csv", "There is no file 'asai.csv'. Did you mean 'asia.csv'?"),
         (".", "'.' is a folder. Name a file in it."),
-        ("missing.csv", "Column 'b' has 1 missing value, in row 2. Drop or fill it."),
+        (
+            "missing.csv",
+            "Column 'b' has 1 missing value, in row 2. Drop or fill it, or pass missing='evolve' "
+            "(--missing evolve).",
+        ),
         ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),
         ("asia.csv -o asia.csv/run", "'asia.csv/run' cannot be made: 'asia.csv' is a file."),
         ("asia.csv -o old/a/b", "'old/a/b' cannot be made: 'old/a' is a file."),

@@ -236,7 +236,11 @@ def test_a_name_that_looks_like_markup(small, run):
         ("smal.csv", "There is no file 'smal.csv'. Did you mean 'small.csv'?"),
         (".", "'.' is a folder. Name a file in it."),
         ("empty.csv", "'empty.csv' is empty. It needs a header and rows below it."),
-        ("missing.csv", "Column 'b' has 1 missing value, in row 2. Drop or fill it."),
+        (
+            "missing.csv",
+            "Column 'b' has 1 missing value, in row 2. Drop or fill it, or pass missing='evolve' "
+            "(--missing evolve).",
+        ),
         (
             "strange.csv",
             "Column 'a' holds 'q', first in row 2, which is not one of its declared states "

@@ -19,6 +19,8 @@ from coevo.data import csv_reader as csv_reader_module
 from coevo.data import read_data
 from coevo.errors import CoevoWarning, DataError, DependencyError, FileError, ParameterError
 
+WAY_OUT = ", or pass missing='evolve' (--missing evolve)."
+
 
 def refusal(source, kind=(DataError, FileError), **parameters):
     """Return the message with which a source is refused."""
@@ -47,21 +49,22 @@ def file(tmp_path, monkeypatch):
 def test_missing_cells_in_text(file, cell):
     hint = f" If {cell!r} is a state, declare the states of the column with states= (--states)."
     assert refusal(file(f"age,sex\n1,f\n2,m\n{cell},f\n1,m\n{cell},m\n")) == (
-        "Column 'age' has 2 missing values, the first in row 3. Drop or fill them."
+        "Column 'age' has 2 missing values, the first in row 3. Drop or fill them"
+        + WAY_OUT
         + (hint if cell.strip() else "")
     )
 
 
 def test_one_missing_cell(file):
     assert refusal(file("age,sex\n1,f\n,m\n")) == (
-        "Column 'age' has 1 missing value, in row 2. Drop or fill it."
+        "Column 'age' has 1 missing value, in row 2. Drop or fill it" + WAY_OUT
     )
 
 
 def test_missing_cells_in_two_columns(file):
     assert refusal(file("a,b,c\n1,f,\n2,,x\n3,m,\n")) == (
         "Column 'b' has 1 missing value, in row 2. 1 other column has missing values too: "
-        "'c' (2); 3 cells in all. Drop or fill them."
+        "'c' (2); 3 cells in all. Drop or fill them" + WAY_OUT
     )
 
 
@@ -70,11 +73,11 @@ def test_missing_cells_in_many_columns():
     assert refusal(frame) == (
         "Column 'c0' has 1 missing value, in row 1. 7 other columns have missing values too: "
         "'c1' (2), 'c2' (3), 'c3' (4), 'c4' (5), 'c5' (6) and 2 more; 36 cells in all. "
-        "Drop or fill them."
+        "Drop or fill them" + WAY_OUT
     )
 
 
-MISSING = "Column 'x' has 2 missing values, the first in row 2. Drop or fill them."
+MISSING = "Column 'x' has 2 missing values, the first in row 2. Drop or fill them" + WAY_OUT
 ROWS = {"y": ["a", "b", "a", "b"]}
 
 
@@ -123,7 +126,7 @@ def test_nulls_in_arrays():
 
 def test_a_column_of_nulls():
     assert refusal(pa.table({"x": pa.nulls(2), "y": ["a", "b"]})) == (
-        "Column 'x' has 2 missing values, the first in row 1. Drop or fill them."
+        "Column 'x' has 2 missing values, the first in row 1. Drop or fill them" + WAY_OUT
     )
 
 

@@ -277,3 +277,21 @@ def test_what_the_settings_cannot_be(wrong, expected):
         CCGA(**wrong)
     ((name, value),) = wrong.items()
     assert str(caught.value) == f"{name!r} of CCGA must be {expected}; got {value!r}."
+
+
+def test_a_state_goes_on_with_other_rows(seed):
+    """Each individual is worth what it scores there with the best partner of before."""
+    table = random_table([seed, 1], n_variables=5, n_rows=100)
+    method = CCGA(population=6)
+    few = Budget(max_generations=3)
+    state = run_search(method, FamilyScorer(table, "k2"), budget=few, random_state=seed).state
+    problem = problem_of(table.resampled(np.random.default_rng(seed)))
+    again = method.on(problem).rescored(state)
+    best_mask = state.masks[state.mask_scores.argmax()]
+    best_order = state.orders[state.order_scores.argmax()]
+    for order, score in zip(again.orders, again.order_scores, strict=True):
+        assert score == pytest.approx(problem.score(decode(order, best_mask)))
+    for mask, score in zip(again.masks, again.mask_scores, strict=True):
+        assert score == pytest.approx(problem.score(decode(best_order, mask)))
+    assert again.score == max(again.order_scores.max(), again.mask_scores.max())
+    assert again.score == problem.score(again.adjacency)

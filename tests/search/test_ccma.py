@@ -8,8 +8,8 @@ from coevo.data import read_data
 from coevo.errors import ParameterError
 from coevo.network import sample
 from coevo.networks import load_network
-from coevo.score import FamilyScorer
-from coevo.search import CCMA, Budget, run_search
+from coevo.score import FamilyBatch, FamilyScorer
+from coevo.search import CCMA, Budget, Problem, run_search
 from coevo.search.archive import Archive
 from coevo.search.extension import extend
 from problems import problem_of, random_table, trajectory
@@ -100,3 +100,41 @@ def test_more_configurations_than_any_number(score):
     found = extend(problem, [(0, tuple(range(1, 1101)))])
     assert not np.isnan(found.wider).any()
     assert not np.isnan(found.scores).any()
+
+
+def test_a_state_goes_on_with_other_rows(seed):
+    """Both species stay, and every score is one of the new rows."""
+    table = random_table([seed, 1], n_variables=6, n_rows=150)
+    other = table.resampled(np.random.default_rng(seed))
+    state = run_search("ccma", FamilyScorer(table, "k2"), random_state=seed).state
+    problem = problem_of(other)
+    search = CCMA().on(problem)
+    again = search.rescored(np.random.default_rng(seed), state)
+    assert search.fits(again)
+    assert again.generation == again.improved == state.generation
+    assert again.score == pytest.approx(problem.score(again.adjacency), rel=1e-12)
+    families = again.archive
+    pairs = [(c, families.parents_of(i)) for i, c in enumerate(families.children().tolist())]
+    scores = problem.scorer.local_scores(FamilyBatch.from_pairs(pairs))
+    assert families.score.tolist() == scores.tolist()
+    elite = search.elite(again)
+    assert (elite[0] == again.adjacency).all()
+    totals = [problem.score(structure) for structure in elite]
+    assert totals == pytest.approx(sorted(totals, reverse=True))
+    best = run_search("ccma", problem.scorer, random_state=seed).score
+    gone_on = run_search("ccma", problem.scorer, random_state=seed, state=again)
+    assert gone_on.score == pytest.approx(best, rel=1e-12)
+
+
+def test_a_climb_goes_on_with_other_rows(seed):
+    table = random_table([seed, 1], n_variables=6, n_rows=150)
+    few = Budget(max_generations=0)
+    state = run_search("ccma", FamilyScorer(table, "k2"), budget=few, random_state=seed).state
+    assert state.is_climbing
+    other = FamilyScorer(table.resampled(np.random.default_rng(seed)), "k2")
+    search = CCMA().on(Problem.of(other))
+    again = search.rescored(np.random.default_rng(seed), state)
+    fresh = run_search("ccma", other, budget=few, random_state=seed).state
+    assert again.gains.tolist() == fresh.gains.tolist()
+    assert again.score == pytest.approx(fresh.score)
+    assert len(search.elite(again)) == 1

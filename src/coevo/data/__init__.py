@@ -4,7 +4,8 @@ from coevo.data.audit import Finding, audit
 from coevo.data.column_types import BIN_METHODS, ColumnNote, read_types
 from coevo.data.cuts import Cuts
 from coevo.data.dataset import Codes, Dataset
-from coevo.data.reader import read_columns, read_data
+from coevo.data.incomplete import IncompleteDataset
+from coevo.data.reader import read_columns, read_data, read_incomplete
 from coevo.data.request import leave_out
 from coevo.data.variable import MAX_STATES, Variable, natural_order
 from coevo.data.write import check_writable, write_data
@@ -17,6 +18,7 @@ __all__ = [
     "Cuts",
     "Dataset",
     "Finding",
+    "IncompleteDataset",
     "Variable",
     "audit",
     "check_writable",
@@ -24,6 +26,7 @@ __all__ = [
     "natural_order",
     "read_columns",
     "read_data",
+    "read_incomplete",
     "read_types",
     "write_data",
 ]

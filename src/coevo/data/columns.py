@@ -11,7 +11,7 @@ counted from 1, without the header.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,8 +26,10 @@ from coevo.errors import CoevoWarning, DataError, listed
 __all__ = [
     "IDENTIFIER_ABOVE",
     "Column",
+    "Holes",
     "assemble",
     "check_cells",
+    "open_holes",
     "refuse_overflow",
     "refuse_type",
 ]
@@ -35,6 +37,8 @@ __all__ = [
 # In a table this small, a column of different values is more likely a coincidence, or
 # somebody's first example, than an identifier.
 IDENTIFIER_ABOVE = 20
+
+Holes = NDArray[np.bool_]  # (n_rows,), which cells of a column are missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,9 @@ class Column:
         All states, in the order of whoever declared them. Observed states if left out.
     decimal : int, optional
         The code of the first decimal number, if the source holds numbers and not text.
+    holes : array of bool, optional
+        Cells whose code means nothing, because they are missing and that was allowed. No
+        label then stands for a missing cell.
     """
 
     name: str
@@ -60,37 +67,83 @@ class Column:
     codes: NDArray[np.integer]
     declared: tuple[str, ...] | None = None
     decimal: int | None = None
+    holes: Holes | None = None
     counts: NDArray[np.int64] = field(init=False)  # rows that show each label
 
     def __post_init__(self) -> None:
         # All columns of a table wait here for each other, so that bytes count.
         dtype = np.min_scalar_type(max(0, len(self.labels) - 1))
         object.__setattr__(self, "codes", self.codes.astype(dtype, copy=False))
-        counts = np.bincount(self.codes, minlength=len(self.labels))
+        seen = self.codes if self.holes is None else self.codes[~self.holes]
+        counts = np.bincount(seen, minlength=len(self.labels))
         object.__setattr__(self, "counts", counts)
+
+    @property
+    def n_seen(self) -> int:
+        """How many rows have a value."""
+        return int(self.counts.sum())
+
+    def first_of(self, codes: Sequence[int]) -> int:
+        """Return the first row, counted from 0, that shows one of these labels."""
+        shows = np.isin(self.codes, codes)
+        return int(np.argmax(shows if self.holes is None else shows & ~self.holes))
 
     def first_row(self, code: int) -> str:
         """Return the first row of a label, counted from 1, as a sentence shows it."""
-        return f"{int(np.argmax(self.codes == code)) + 1:,}"
+        return f"{self.first_of([code]) + 1:,}"
 
-    def missing(self) -> list[int]:
+    def missing(self, labels: Set[str] = MISSING_LABELS) -> list[int]:
         """Return the codes of the labels that stand for a missing cell in this column."""
         if isinstance(self.labels, NumberLabels):
-            return self.labels.missing
-        return [code for code in np.flatnonzero(self.counts).tolist() if self._is_missing(code)]
+            return self.labels.missing(labels)
+        seen = np.flatnonzero(self.counts).tolist()
+        return [code for code in seen if self._is_missing(code, labels)]
 
-    def _is_missing(self, code: int) -> bool:
+    def _is_missing(self, code: int, labels: Set[str]) -> bool:
         label = self.labels[code]
         if label is None:
             return True
-        return label.strip() in MISSING_LABELS and label not in (self.declared or ())
+        return label.strip() in labels and label not in (self.declared or ())
 
 
 def check_cells(columns: Sequence[Column]) -> None:
     """Raise `DataError` if there are no rows, or if a cell is missing."""
+    _check_rows(columns)
+    _refuse_missing(columns)
+
+
+def open_holes(columns: Sequence[Column], labels: Set[str] = MISSING_LABELS) -> list[Column]:
+    """Return the columns with their missing cells noted as holes; `labels` stand for them."""
+    _check_rows(columns)
+    return [_with_holes(column, column.missing(labels)) for column in columns]
+
+
+def _check_rows(columns: Sequence[Column]) -> None:
     if not len(columns[0].codes):
         raise DataError("The table has no rows. Give at least one observation.")
-    _refuse_missing(columns)
+
+
+def _with_holes(column: Column, missing: list[int]) -> Column:
+    """Return a column without the labels of missing cells, whose rows become holes."""
+    if not missing:
+        return column
+    kept = np.ones(len(column.labels), dtype=np.bool_)
+    kept[missing] = False
+    if not column.counts[kept].any():
+        raise DataError(
+            f"Column {column.name!r} has no value in any row. Leave it out "
+            f"({leave_out(column.name)})."
+        )
+    labels: Sequence[str | None]
+    if isinstance(column.labels, NumberLabels):
+        labels = NumberLabels(column.labels.numbers[kept])
+    else:
+        labels = [label for label, keep in zip(column.labels, kept, strict=True) if keep]
+    recode = np.maximum(np.cumsum(kept) - 1, 0)
+    decimal = None if column.decimal is None else int(recode[column.decimal])
+    holes = ~kept[column.codes]
+    codes = np.where(holes, 0, recode[column.codes])
+    return Column(column.name, labels, codes, column.declared, decimal, holes)
 
 
 def assemble(columns: Sequence[Column], fold: bool = True) -> Dataset:
@@ -139,7 +192,7 @@ def _refuse_missing(columns: Sequence[Column]) -> None:
     if not found:
         return
     column, codes, n_cells = found[0]
-    row = int(np.argmax(np.isin(column.codes, codes)))
+    row = column.first_of(codes)
     label = column.labels[int(column.codes[row])]
     values = "1 missing value," if n_cells == 1 else f"{n_cells:,} missing values, the first"
     sentences = [f"Column {column.name!r} has {values} in row {row + 1:,}."]
@@ -151,7 +204,8 @@ def _refuse_missing(columns: Sequence[Column]) -> None:
             f"{len(others):,} other {verb} missing values too: {listed(others)}; "
             f"{total:,} cells in all."
         )
-    sentences.append("Drop or fill them." if len(found) > 1 or n_cells > 1 else "Drop or fill it.")
+    them = "them" if len(found) > 1 or n_cells > 1 else "it"
+    sentences.append(f"Drop or fill {them}, or pass missing='evolve' (--missing evolve).")
     if label is not None and label.strip():
         sentences.append(
             f"If {label!r} is a state, declare the states of the column with states= (--states)."
@@ -167,7 +221,7 @@ def _variable(column: Column) -> Variable:
         return Variable(column.name, column.declared)
     if column.decimal is not None:
         raise _decimal(column, column.decimal)
-    n_rows = len(column.codes)
+    n_rows = column.n_seen
     if len(seen) == n_rows > IDENTIFIER_ABOVE:
         raise _identifier(column, f"{n_rows:,}")
     if len(seen) > MAX_STATES:
@@ -213,7 +267,7 @@ def _refuse_undeclared(column: Column, seen: Iterable[int]) -> None:
     strange = [code for code in seen if column.labels[code] not in known]
     if not strange:
         return
-    row = int(np.argmax(np.isin(column.codes, strange)))
+    row = column.first_of(strange)
     states = listed([repr(state) for state in declared])
     raise DataError(
         f"Column {column.name!r} holds {column.labels[int(column.codes[row])]!r}, first in row "

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coevo.data.columns import Column, refuse_overflow
 from coevo.data.label_store import LabelStore
 from coevo.data.number_labels import NumberLabels, first_decimal, numbers_of
+from coevo.data.request import Request
 from coevo.errors import DataError
 
 __all__ = ["CsvField"]
@@ -24,11 +25,11 @@ Refuse = Callable[[str, bytes], DataError]  # for a label that is not UTF-8, by 
 class CsvField:
     """A column on its way from fields to codes."""
 
-    def __init__(
-        self, name: str, declared: tuple[str, ...] | None, wants_numbers: bool, not_utf8: Refuse
-    ) -> None:
-        self._name, self._declared, self._not_utf8 = name, declared, not_utf8
-        self._wants_numbers = wants_numbers
+    def __init__(self, name: str, request: Request, not_utf8: Refuse) -> None:
+        self._name, self._not_utf8 = name, not_utf8
+        self._declared = request.states.get(name)
+        self._wants_numbers = request.wants_numbers(name)
+        self._missing = request.missing_labels
         self._store = LabelStore()
         self._codes: list[NDArray[np.unsignedinteger]] = []
         self._numbers: list[NDArray[np.float64]] | None = None
@@ -53,12 +54,13 @@ class CsvField:
         """Return the whole column."""
         if self._numbers is None:
             labels = self._labels()
-            return Column(self._name, labels, self._joined(), self._declared, first_decimal(labels))
+            decimal = first_decimal(labels, self._missing)
+            return Column(self._name, labels, self._joined(), self._declared, decimal)
         values = np.concatenate(self._numbers)
         distinct, places = np.unique(values, return_inverse=True)
         fractions = np.flatnonzero(distinct != np.floor(distinct))  # NaN is not counted as one
-        decimal = int(fractions[0]) if len(fractions) else None
-        return Column(self._name, NumberLabels(distinct), places, self._declared, decimal)
+        found = int(fractions[0]) if len(fractions) else None
+        return Column(self._name, NumberLabels(distinct), places, self._declared, found)
 
     def _make_numbers(self, is_allowed: bool) -> None:
         """Turn the codes so far into numbers and start over with labels, or refuse to."""

@@ -56,10 +56,7 @@ class _CsvReader:
         """Read all rows and return the columns to keep."""
         request, names = self._request, self._names
         kept = request.kept(names, _DELIMITER_HINT if len(names) == 1 else "")
-        fields = [
-            CsvField(name, request.states.get(name), request.wants_numbers(name), self._not_utf8)
-            for name in (names[i] for i in kept)
-        ]
+        fields = [CsvField(names[i], request, self._not_utf8) for i in kept]
         for starts, lengths in self._pieces(len(names)):
             for i, field in zip(kept, fields, strict=True):
                 field.add(self._buffer, starts[i], lengths[i])

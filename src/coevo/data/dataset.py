@@ -173,6 +173,14 @@ class Dataset:
         folded = Dataset._assembled(self._source, self._variables, codes, counts)
         return folded if self._is_folding(first) else self
 
+    def unfolded(self) -> Dataset:
+        """Return the same observations with every row stored."""
+        if self._weights is None:
+            return self
+        every = np.repeat(np.arange(len(self._weights)), self._weights)
+        codes: Codes = self._codes[:, every].copy(order="C")
+        return Dataset._assembled(self._source, self._variables, codes, None)
+
     def resampled(self, rng: np.random.Generator) -> Dataset:
         """Return as many observations, drawn from these with replacement.
 

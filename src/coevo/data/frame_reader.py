@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from coevo.data.array_reader import read_objects, read_values
 from coevo.data.columns import Column, refuse_type
+from coevo.data.number_labels import NumberLabels
 from coevo.data.request import Request
 from coevo.errors import DataError, first_repeated
 
@@ -65,11 +66,24 @@ def read_series(name: str, series: nw.Series[Any], request: Request) -> Column:
     if kind in (nw.String, nw.Categorical):
         return Column(name, *_coded_text(series.cast(nw.String)), declared)
     nulls = series.is_null()
-    if nulls.any():  # refused, whatever else it holds
+    if nulls.any() and not request.keeps_missing:  # refused, whatever else it holds
         return Column(name, ["present", None], nulls.to_numpy().astype(np.uint8))
-    if kind == nw.Boolean or kind.is_integer() or kind.is_float():
+    if not (kind == nw.Boolean or kind.is_integer() or kind.is_float()):
+        raise refuse_type(name, kind)
+    if not nulls.any():
         return read_values(name, series.to_numpy(), request)
-    raise refuse_type(name, kind)
+    present = read_values(name, series.drop_nulls().to_numpy(), request)
+    return _among_nulls(present, nulls.to_numpy())
+
+
+def _among_nulls(column: Column, nulls: NDArray[np.bool_]) -> Column:
+    """Return a column with the nulls put back that it was read without."""
+    labels: Sequence[str | None] = [*column.labels, None]
+    if isinstance(column.labels, NumberLabels):
+        labels = NumberLabels(np.append(column.labels.numbers, np.nan))
+    codes = np.full(len(nulls), len(column.labels))
+    codes[~nulls] = column.codes
+    return Column(column.name, labels, codes, column.declared, column.decimal)
 
 
 def _has_own_categories(series: nw.Series[Any]) -> bool:

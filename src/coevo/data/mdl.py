@@ -49,10 +49,17 @@ class Coded:
     codes: NDArray[np.integer]
     arity: int
 
+    def at(self, rows: NDArray[np.bool_]) -> Coded:
+        """Return the column in some rows."""
+        return Coded(self.name, self.codes[rows], self.arity)
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A column of numbers: its distinct values, and which of them each row shows."""
+    """A column of numbers: its distinct values, and which of them each row shows.
+
+    A row whose number is missing has the place behind the last.
+    """
 
     name: str
     values: Values
@@ -61,12 +68,23 @@ class Measured:
     @property
     def counts(self) -> Counts:
         """How many rows show each value."""
-        return np.bincount(self.places, minlength=len(self.values))
+        return np.bincount(self.places, minlength=len(self.values))[: len(self.values)]
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which rows have a number."""
+        return self.places < len(self.values)
 
     def grouped(self, starts: Starts) -> Coded:
-        """Return the column in bins that start at these of its values."""
-        bins = np.searchsorted(starts, np.arange(len(self.values)), side="right")
-        return Coded(self.name, bins.astype(np.uint8)[self.places], len(starts) + 1)
+        """Return the column in bins that start at these of its values.
+
+        Missing numbers, if there are any, are one bin more.
+        """
+        bins = np.searchsorted(starts, np.arange(len(self.values) + 1), side="right")
+        n_bins = len(starts) + 1
+        bins[-1] = n_bins
+        arity = n_bins + int(not self.seen.all())
+        return Coded(self.name, bins.astype(np.uint8)[self.places], arity)
 
 
 def coarse(column: Measured) -> Coded:
@@ -92,7 +110,9 @@ def mdl(
         order = np.argsort(-gain, kind="stable")[:MOST_RELATIVES]
         relatives = [others[i] for i in order if gain[i] > LEAST_GAIN]
         borders = even_starts(column.counts, MOST_GROUPS)
-        starts = borders[_best_cuts(column.grouped(borders), relatives, most)]
+        fine = Coded(column.name, column.grouped(borders).codes, len(borders) + 1).at(column.seen)
+        near = [other.at(column.seen) for other in relatives]
+        starts = borders[_best_cuts(fine, near, most)]
         if not len(starts):
             starts = even_starts(column.counts, 2)
         found.append(midway(column.values, starts))

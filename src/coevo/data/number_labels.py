@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import overload
 
 import numpy as np
@@ -35,10 +35,10 @@ class NumberLabels(Sequence[str | None]):
     def __init__(self, numbers: NDArray[np.floating]) -> None:
         self.numbers = numbers
 
-    @property
-    def missing(self) -> list[int]:
-        """The codes of missing cells."""
-        return np.flatnonzero(np.isnan(self.numbers)).tolist()
+    def missing(self, labels: Set[str] = MISSING_LABELS) -> list[int]:
+        """Return the codes of missing cells: NaN, and numbers that `labels` name."""
+        named = [float(label) for label in sorted(labels) if _NUMBER.fullmatch(label)]
+        return np.flatnonzero(np.isnan(self.numbers) | np.isin(self.numbers, named)).tolist()
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -80,8 +80,8 @@ def numbers_of(labels: Sequence[str | None]) -> NDArray[np.float64] | None:
     return numbers
 
 
-def first_decimal(labels: Sequence[str | None]) -> int | None:
-    """Return the code of the first decimal number, if all labels are numbers.
+def first_decimal(labels: Sequence[str | None], missing: Set[str] = MISSING_LABELS) -> int | None:
+    """Return the code of the first decimal number, if all labels are numbers or missing.
 
     >>> first_decimal(["3", "NA", "2.5"]), first_decimal(["3", "2.5", "high"])
     (2, None)
@@ -89,7 +89,7 @@ def first_decimal(labels: Sequence[str | None]) -> int | None:
     first = None
     for code, label in enumerate(labels):
         text = (label or "").strip()
-        if _WHOLE.fullmatch(text) or text in MISSING_LABELS:
+        if _WHOLE.fullmatch(text) or text in missing:
             continue
         if not _NUMBER.fullmatch(text):
             return None

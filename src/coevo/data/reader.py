@@ -15,15 +15,16 @@ import numpy as np
 
 from coevo.data.array_reader import read_array
 from coevo.data.column_types import ColumnNote
-from coevo.data.columns import Column, assemble, check_cells
+from coevo.data.columns import Column, assemble, check_cells, open_holes
 from coevo.data.dataset import Dataset
+from coevo.data.incomplete import IncompleteDataset
 from coevo.data.request import Request
 from coevo.data.settle import settle
 from coevo.data.variable import Variable
 from coevo.errors import ParameterError
 from coevo.files import open_source
 
-__all__ = ["read_columns", "read_data"]
+__all__ = ["read_columns", "read_data", "read_incomplete"]
 
 _ACCEPTED = (
     "the path of a CSV or Parquet file, a pandas or polars data frame, a PyArrow table, "
@@ -150,6 +151,66 @@ def read_columns(
     """
     request = Request.of(states, drop, types, discretise, bins)
     return _read(source, request, names)
+
+
+def read_incomplete(
+    source: Any,
+    *,
+    missing_labels: Iterable[str] | None = None,
+    states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
+    drop: Iterable[str] = (),
+    names: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+    discretise: str | None = None,
+    bins: int | None = None,
+) -> tuple[IncompleteDataset, tuple[ColumnNote, ...]]:
+    """Read a table as `read_columns` does, and keep its missing cells.
+
+    Bins of columns of numbers are found from the cells that are there.
+
+    Parameters
+    ----------
+    source : path, data frame, PyArrow table, array, Dataset or IncompleteDataset
+        As for `read_data`.
+    missing_labels : iterable of str, optional
+        Text that stands for a missing cell, spaces around it aside. If left out: nothing at
+        all, ``NA``, ``NaN``, ``nan``, ``null``, ``NULL`` and ``?``. The nulls of data frames
+        are always missing, and a declared state never is.
+    states, drop, names, types, discretise, bins : optional
+        As for `read_data`.
+
+    Returns
+    -------
+    IncompleteDataset, tuple of ColumnNote
+        The observations with their holes, and what was decided about the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([["no", "dry"], ["yes", "?"], ["no", "wet"]])
+    >>> table, notes = read_incomplete(rows, names=["rain", "grass"])
+    >>> table.missing_counts
+    {'grass': 1, 'rain': 0}
+    >>> notes[1].states
+    ('dry', 'wet')
+    """
+    request = Request.of(states, drop, types, discretise, bins)
+    if isinstance(source, IncompleteDataset):
+        _, notes = _read(source.dataset, request, names)
+        return source, notes
+    if isinstance(source, Dataset):
+        rows, notes = _read(source, request, names)
+        unfolded = rows.unfolded()
+        return IncompleteDataset(unfolded, np.zeros(unfolded.codes.shape, dtype=np.bool_)), notes
+    asked = request.keeping_missing(missing_labels)
+    columns = open_holes(_read_table(source, asked, names), asked.missing_labels)
+    settled, notes = settle(columns, asked)
+    dataset = assemble(settled, fold=False)
+    missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
+    for column in settled:
+        if column.holes is not None:
+            missing[dataset.position(column.name)] = column.holes
+    return IncompleteDataset(dataset, missing), notes
 
 
 def _read(

@@ -7,12 +7,13 @@ refused with the same sentence for a file, a data frame and an array.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from coevo.data.column_types import Binning, ColumnType
 from coevo.data.cuts import Cuts
+from coevo.data.number_labels import MISSING_LABELS
 from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, listed, suggestion
 
@@ -29,6 +30,8 @@ class Request:
     types: Mapping[str, ColumnType] = field(default_factory=dict)
     binning: Binning | None = None  # None: numbers are cut where a type says so only
     only: tuple[str, ...] | None = None  # columns to read, where there are such
+    missing_labels: Set[str] = MISSING_LABELS
+    keeps_missing: bool = False  # else a missing cell is refused
 
     @classmethod
     def of(
@@ -63,6 +66,15 @@ class Request:
             elif kind.kind != "ignore":
                 declared.pop(name, None)
         return cls(declared, dropped, is_network, said, binning, wanted)
+
+    def keeping_missing(self, labels: object = None) -> Request:
+        """Return the request of one who takes missing cells, with the labels of those."""
+        if labels is None:
+            return replace(self, keeps_missing=True)
+        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+            raise bad_parameter("missing_labels", "read_incomplete", "a list of labels", labels)
+        stripped = frozenset(str(label).strip() for label in labels)
+        return replace(self, keeps_missing=True, missing_labels=stripped)
 
     @property
     def ignored(self) -> tuple[str, ...]:

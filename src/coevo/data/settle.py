@@ -50,7 +50,7 @@ class _Decided:
         assert self.numbers is not None
         bins = cuts.apply(np.nan_to_num(self.numbers))[self.column.codes]  # unseen ones are NaN
         states = list(cuts.states)
-        column = Column(self.column.name, states, bins, tuple(states))
+        column = Column(self.column.name, states, bins, tuple(states), holes=self.column.holes)
         return replace(self, column=column, cuts=cuts)
 
     def note(self) -> ColumnNote:
@@ -66,9 +66,10 @@ class _Decided:
 def settle(
     columns: Sequence[Column], request: Request
 ) -> tuple[list[Column], tuple[ColumnNote, ...]]:
-    """Return the columns as states, and notes on them; no cell may be missing.
+    """Return the columns as states, and notes on them.
 
-    The notes on columns that were left out come last.
+    Missing cells are holes of their column, and bins are found without them. The notes on
+    columns that were left out come last.
     """
     decided = [_decide(column, request) for column in columns]
     cuts = _chosen_cuts(decided)
@@ -132,7 +133,7 @@ def _as_said(found: _Decided, said: ColumnType, binning: Binning | None) -> _Dec
 
 def _are_states(column: Column, n_distinct: int, is_whole: bool) -> bool:
     """Return whether numbers are to be kept as states, or refused as an identifier."""
-    n_rows = len(column.codes)
+    n_rows = column.n_seen
     if is_whole:
         is_identifier = column.decimal is None and n_distinct == n_rows > IDENTIFIER_ABOVE
         return n_distinct <= FEW_WHOLE or is_identifier
@@ -157,7 +158,8 @@ def _with_numbers_as_states(column: Column, numbers: Numbers, is_said: bool) -> 
             states.append(texts[code])
             last = numbers[code]
         position[code] = len(states) - 1
-    return Column(column.name, states, position[column.codes], tuple(states))
+    holes = column.holes
+    return Column(column.name, states, position[column.codes], tuple(states), holes=holes)
 
 
 def _declaring_its_own(column: Column) -> Column:
@@ -186,7 +188,7 @@ def _chosen_cuts(decided: Sequence[_Decided]) -> dict[int, Cuts]:
     by_mdl: list[int] = []
     for i, one in enumerate(decided):
         if one.binning is None:
-            coded.append(Coded(one.column.name, one.column.codes, len(one.column.labels)))
+            coded.append(_coded(one.column))
             continue
         measured[i] = _measured(one)
         if one.binning.method == "mdl":
@@ -209,4 +211,15 @@ def _measured(one: _Decided) -> Measured:
     values, places = np.unique(one.numbers[seen], return_inverse=True)
     place_of = np.zeros(len(one.numbers), dtype=np.intp)
     place_of[seen] = places
-    return Measured(one.column.name, values, place_of[one.column.codes])
+    of_rows = place_of[one.column.codes]
+    if one.column.holes is not None:
+        of_rows[one.column.holes] = len(values)
+    return Measured(one.column.name, values, of_rows)
+
+
+def _coded(column: Column) -> Coded:
+    """Return a column of states; that a cell is missing is one more of them."""
+    if column.holes is None:
+        return Coded(column.name, column.codes, len(column.labels))
+    n = len(column.labels)
+    return Coded(column.name, np.where(column.holes, n, column.codes), n + 1)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.randomness import stream
+from coevo.score import FamilyBatch
 from coevo.search.archive_kernels import mark_dominated
 from coevo.search.contract import Problem
 from coevo.search.order_kernels import Families
@@ -85,6 +86,16 @@ class Archive:
     def parents_of(self, family: int) -> tuple[int, ...]:
         """Return the parents of a family, ascending."""
         return tuple(self.parents[self.start[family] : self.start[family + 1]].tolist())
+
+    def rescored(self, problem: Problem) -> Archive:
+        """Return the same families with their scores on other rows, nothing extended yet."""
+        known = np.flatnonzero(np.isfinite(self.score))
+        sets = [self.parents_of(family) for family in known.tolist()]
+        children = self.children()[known]
+        batch = FamilyBatch.from_pairs(zip(children.tolist(), sets, strict=True))
+        scores = problem.scorer.local_scores(batch)
+        none = np.empty(0, dtype=np.uint64)
+        return Archive.empty(problem).with_families(children, scores, *flat_sets(sets), none)
 
     def with_families(
         self,

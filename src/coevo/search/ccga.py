@@ -32,7 +32,7 @@ optimization. PPSN III, 249-257.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -219,6 +219,29 @@ class CCGASearch(Search[CCGAState]):
             mask_scores=mask_scores,
         )
         return after, _info(after)
+
+    def rescored(self, state: CCGAState) -> CCGAState:
+        """Return a state that was reached on other rows of the same variables, on these.
+
+        Each individual is scored anew with the best partner of before, and the best of these
+        solutions is the best structure.
+        """
+        size = self._method.population
+        order_of = np.concatenate([np.arange(size), np.full(size, state.order_scores.argmax())])
+        mask_of = np.concatenate([np.full(size, state.mask_scores.argmax()), np.arange(size)])
+        scores = self._solutions.scores(state.orders, order_of, state.masks, mask_of)
+        best = int(scores.argmax())
+        pair = state.orders[order_of[best]], state.masks[mask_of[best]]
+        adjacency, score = self._solutions.structure(*pair)
+        return replace(
+            state,
+            evaluations=state.evaluations + len(scores) * self._n,
+            improved=state.generation if score > state.score else state.improved,
+            score=score,
+            adjacency=adjacency,
+            order_scores=scores[:size],
+            mask_scores=scores[size:],
+        )
 
     def fits(self, state: CCGAState) -> bool:
         """Return whether the populations have the size that is set."""

@@ -193,6 +193,30 @@ class CCMASearch(Search[CCMAState]):
         """
         return (self._structure(state.archive, choice) for choice in state.choice)
 
+    def rescored(self, rng: Generator, state: CCMAState) -> CCMAState:
+        """Return a state that was reached on other rows of the same variables, on these.
+
+        Both species stay. Every family of the archive is scored anew, and what was extended
+        may be extended again; the best structure is the one that the orders now find.
+        """
+        if state.is_climbing:
+            climb = Climb(self._problem, state.adjacency)
+            score = math.fsum(climb.local)
+            return replace(state, score=score, gains=climb.gains, local=climb.local)
+        archive = state.archive.rescored(self._problem)
+        after = replace(
+            state,
+            evaluations=state.evaluations + archive.n_families,
+            improved=state.generation,
+            score=-math.inf,
+            credit=np.full_like(state.credit, -np.inf),
+        )
+        return self._with_orders(after, archive, *self._improved(rng, state.orders, archive))
+
+    def elite(self, state: CCMAState) -> list[NDArray[np.bool_]]:
+        """Return the structures of all orders, the best first; while climbing, the only one."""
+        return list(self.structures(state)) or [state.adjacency]
+
     def _climbed(self, rng: Generator, state: CCMAState) -> CCMAState:
         """Make some moves of the climb; at its top, draw the first orders."""
         climb = Climb(self._problem, state.adjacency, state.gains, state.local)

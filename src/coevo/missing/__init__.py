@@ -1,0 +1,20 @@
+"""Learning from tables with missing cells: the third species, and the policies beside it."""
+
+from coevo.missing.available_scorer import AvailableScorer
+from coevo.missing.completed import Completed, write_completed
+from coevo.missing.completions import Completions, Filled, Holes
+from coevo.missing.expected_scorer import ExpectedScorer
+from coevo.missing.policies import POLICIES, IncompleteResult, learn_incomplete
+
+__all__ = [
+    "POLICIES",
+    "AvailableScorer",
+    "Completed",
+    "Completions",
+    "ExpectedScorer",
+    "Filled",
+    "Holes",
+    "IncompleteResult",
+    "learn_incomplete",
+    "write_completed",
+]

@@ -1,0 +1,91 @@
+"""A completed table, with how sure each filled cell is, and its two files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.data import Dataset, IncompleteDataset, write_data
+from coevo.files import replacing
+from coevo.missing.completions import Filled, filled_in
+
+__all__ = ["Completed", "FilledCell", "write_completed"]
+
+HEADER = ("row", "column", "state", "probability")
+
+
+@dataclass(frozen=True)
+class FilledCell:
+    """One cell that was missing; rows are counted from 1, without the header."""
+
+    row: int
+    column: str
+    state: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Completed:
+    """The table with the most probable state in each missing cell."""
+
+    dataset: Dataset  # rows in the order of the source
+    missing: NDArray[np.bool_]  # (n_variables, n_rows), the cells that were filled
+    probability: NDArray[np.float64]  # (n_variables, n_rows), of the state; 1 if observed
+
+    @classmethod
+    def of(
+        cls,
+        table: IncompleteDataset,
+        sorted_table: IncompleteDataset,
+        order: NDArray[np.intp],
+        filled: Filled,
+    ) -> Completed:
+        """Return a table as it was, filled as its sorted twin was (`by_content`)."""
+        back = np.argsort(order)
+        sure = np.ones(table.missing.shape)
+        sure[filled.holes.variables, filled.holes.rows] = filled.probability
+        codes = filled_in(sorted_table, filled)[:, back]
+        return cls(table.completed(codes), table.missing, sure[:, back])
+
+    def cells(self) -> Iterator[FilledCell]:
+        """Yield all filled cells, row by row, columns by name."""
+        variables = self.dataset.variables
+        for row, place in np.argwhere(self.missing.T).tolist():
+            variable = variables[place]
+            state = variable.states[self.dataset.codes[place, row]]
+            sure = float(self.probability[place, row])
+            yield FilledCell(row + 1, variable.name, state, sure)
+
+
+def write_completed(completed: Completed, path: str | os.PathLike[str]) -> Path:
+    """Write a completed table, and beside it how sure each filled cell is.
+
+    The table goes to `path`, in the format of its suffix as for `write_data`. The cells go to
+    a CSV file with ``.filled.csv`` in place of the suffixes, whose name is returned: a line
+    for each cell with its row (from 1, without the header), column, state and probability.
+
+    Parameters
+    ----------
+    completed : Completed
+        What `learn_incomplete` has filled.
+    path : str or path
+        Where the table goes.
+    """
+    write_data(completed.dataset, path)
+    target = Path(path)
+    beside = target.with_name(target.name.split(".")[0] + ".filled.csv")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for cell in completed.cells():
+        writer.writerow([cell.row, cell.column, cell.state, f"{cell.probability:.6g}"])
+    with replacing(beside) as stream:
+        stream.write(text.getvalue().encode())
+    return beside

@@ -1,0 +1,138 @@
+"""The third species in its plain form: completions that maximise the score, under CCGA.
+
+This is what the 2011 paper proposes: a third subpopulation holds the missing cells, and an
+individual of it is worth the score of the table that it completes, with its partners. A
+generation of completions: tournaments of two; pairs exchange whole rows; some cells change
+at random; then each cell takes the state that the partner, the best structure, scores best
+(counts follow each change, nothing is counted again); the best of before stays. Orders and
+masks evolve on the best completion (`coevo.search.ccga`).
+
+It is here to be compared with. A table that maximises the score of a structure is more regular
+than the rows that it was made from: under it every arc of the structure looks stronger than
+it is, right or wrong. With 20 % of the cells missing it scores 700 nats more than the complete
+rows do (``benchmarks/README.md``). `coevo.missing.evolve` is the form that works.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.data import Codes
+from coevo.interrupts import gentle_interrupts
+from coevo.missing.completions import Adjacency, Completions, family_tables
+from coevo.missing.gibbs_kernels import add_rows, climb_cells
+from coevo.missing.question import Found, Question
+from coevo.randomness import stream
+from coevo.score import K2
+from coevo.search import CCGA, Budget, CCGAState, Problem, SearchResult
+from coevo.search.operators import double_tournament
+
+__all__ = ["climbed", "evolve_plain"]
+
+COMPLETIONS = 10
+GENERATIONS = 10  # of orders and masks, between two generations of completions
+MUTATION = 0.01  # the chance of a cell to change at random
+STREAM = 3  # first key of the random streams that breed completions
+
+
+def evolve_plain(question: Question, method: CCGA) -> Found:
+    """Evolve orders, masks and completions, each for the highest score with the others."""
+    limit = question.budget
+    limit = limit if limit.ends else replace(method.default_budget, target=limit.target)
+    with gentle_interrupts() as interrupts:
+        asked = replace(question, callbacks=(*question.callbacks, lambda row: interrupts.asked))
+        completions = Completions(question.table, COMPLETIONS, question.seed, question.threads())
+        scorer = question.scorer(question.table.completed(completions.codes[0]))
+        scores = np.full(COMPLETIONS, -np.inf)
+        result: SearchResult | None = None
+        while True:
+            reached = 0 if result is None else result.generations
+            state = None
+            if result is not None:
+                assert isinstance(result.state, CCGAState)
+                problem = Problem.of(scorer, question.constraints)
+                state = method.on(problem).rescored(result.state)
+            result = replace(asked, budget=_until(limit, reached + GENERATIONS)).run(scorer, state)
+            is_over = result.stop_reason != "generations" or _is_spent(limit, result)
+            if is_over or not isinstance(result.state, CCGAState):
+                break
+            rng = stream(question.seed, STREAM, reached)
+            best = result.dag.adjacency()
+            if reached == 0:  # they have met no structure yet
+                scores = _scores(question, completions.codes, result)
+            children = _bred(rng, completions, scores, best, question)
+            earned = _scores(question, children, result)
+            completions.codes, scores = _replaced(completions.codes, scores, children, earned)
+            scorer = question.scorer(question.table.completed(completions.codes[scores.argmax()]))
+        stopped = interrupts.asked
+    whole = replace(result, stop_reason="interrupt") if stopped else result
+    return Found(whole, scorer, completions, [result.dag.adjacency()])
+
+
+def _until(limit: Budget, generation: int) -> Budget:
+    """Return the budget up to a generation, or to the limit if that comes first."""
+    most = generation if limit.max_generations is None else min(generation, limit.max_generations)
+    return replace(limit, max_generations=most)
+
+
+def _is_spent(limit: Budget, result: SearchResult) -> bool:
+    return limit.max_generations is not None and result.generations >= limit.max_generations
+
+
+def _scores(question: Question, codes: list[Codes], result: SearchResult) -> NDArray[np.float64]:
+    """Return what the best structure scores on each completion."""
+    datasets = [question.table.completed(own) for own in codes]
+    return np.array([question.scorer(dataset).score(result.dag) for dataset in datasets])
+
+
+def _bred(
+    rng: Generator,
+    completions: Completions,
+    scores: NDArray[np.float64],
+    partner: Adjacency,
+    question: Question,
+) -> list[Codes]:
+    """Return as many children: selected, crossed by rows, changed a little, and climbed."""
+    arities = question.table.dataset.arities
+    holes, n_rows = completions.holes, question.table.n_rows
+    children = []
+    selected = double_tournament(rng, scores)
+    for one, two in zip(selected, rng.permutation(selected), strict=True):
+        from_one = rng.random(n_rows) < 0.5
+        child: Codes = np.where(from_one, completions.codes[one], completions.codes[two])
+        changed = rng.random(len(holes)) < MUTATION
+        variables, rows = holes.variables[changed], holes.rows[changed]
+        child[variables, rows] = rng.integers(arities[variables])
+        children.append(climbed(child, completions, partner, question, 1))
+    return children
+
+
+def climbed(
+    codes: Codes, completions: Completions, partner: Adjacency, question: Question, n_sweeps: int
+) -> Codes:
+    """Return a completion after each cell took the state that scores best, so many times."""
+    prior = 1.0 if isinstance(question.score, K2) else None
+    tables = family_tables(partner, question.table.dataset.arities, prior)
+    own: Codes = codes.copy()
+    add_rows(tables, own)
+    for _ in range(n_sweeps):
+        if not climb_cells(tables, own, completions.holes.variables, completions.holes.rows):
+            break
+    return own
+
+
+def _replaced(
+    old: list[Codes],
+    old_scores: NDArray[np.float64],
+    children: list[Codes],
+    earned: NDArray[np.float64],
+) -> tuple[list[Codes], NDArray[np.float64]]:
+    """Return the best of before and all children but the worst, with their scores."""
+    elite, worst = int(old_scores.argmax()), int(earned.argmin())
+    kept = [i for i in range(len(children)) if i != worst]
+    scores = np.concatenate([old_scores[elite : elite + 1], earned[kept]])
+    return [old[elite], *(children[i] for i in kept)], scores

@@ -1,0 +1,184 @@
+"""Learning from a table with missing cells: what becomes of them is a choice, by name.
+
+    evolve     the missing cells are a third species, drawn and never maximised
+    em         structural EM: fill with the most probable states, learn, fill again
+    available  each family on the rows that have all its cells
+    state      that a cell is missing is one more state of its variable
+    drop       rows with a missing cell are left out
+
+Every policy but ``state`` ends with the same filling: how probable the states of each missing
+cell are, given its row, under the structures that were found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from coevo.checks import is_int
+from coevo.data import IncompleteDataset
+from coevo.errors import bad_choice, bad_parameter
+from coevo.graph import Arc, Constraints
+from coevo.missing.available_scorer import AvailableScorer
+from coevo.missing.completed import Completed
+from coevo.missing.completions import Completions
+from coevo.missing.em import structural_em
+from coevo.missing.evolve import COMPLETIONS, evolve
+from coevo.missing.question import Found, Question
+from coevo.network import BayesianNetwork, fit
+from coevo.randomness import RandomState, seed_of
+from coevo.score import FamilyScorer, Score, make_score
+from coevo.search import Budget, Callback, Method, SearchResult, make_method
+
+__all__ = ["POLICIES", "IncompleteResult", "learn_incomplete"]
+
+FILLING_SWEEPS = 60  # of each completion, counted and before
+
+
+@dataclass(frozen=True)
+class IncompleteResult:
+    """What was learned from a table with missing cells.
+
+    Attributes
+    ----------
+    policy : str
+        What was done about the missing cells.
+    search : SearchResult
+        The structure, and how it was found. Its score is that of `scorer`; between policies
+        it compares nothing.
+    network : BayesianNetwork
+        The structure with tables; where cells were filled, the mean over completions.
+    scorer : FamilyScorer
+        What judged structures.
+    completed : Completed or None
+        The filled table; None where missing is a state.
+    """
+
+    policy: str
+    search: SearchResult
+    network: BayesianNetwork
+    scorer: FamilyScorer
+    completed: Completed | None
+
+
+def _drop(question: Question) -> Found:
+    scorer = question.scorer(question.table.complete_rows())
+    return _filling(question, question.run(scorer), scorer)
+
+
+def _state(question: Question) -> Found:
+    scorer = question.scorer(question.table.with_state())
+    return Found(question.run(scorer), scorer)
+
+
+def _available(question: Question) -> Found:
+    scorer = AvailableScorer(
+        question.table, question.score, n_jobs=question.n_jobs, weights=question.weights
+    )
+    return _filling(question, question.run(scorer), scorer)
+
+
+def _filling(question: Question, result: SearchResult, scorer: FamilyScorer) -> Found:
+    """Return what was found, with completions to fill the table by."""
+    completions = Completions(question.table, COMPLETIONS, question.seed, question.threads())
+    return Found(result, scorer, completions, [result.dag.adjacency()])
+
+
+POLICIES: dict[str, Callable[[Question], Found]] = {
+    "evolve": evolve,
+    "em": structural_em,
+    "available": _available,
+    "state": _state,
+    "drop": _drop,
+}
+
+
+def learn_incomplete(
+    table: IncompleteDataset,
+    missing: str = "evolve",
+    *,
+    method: str | Method = "ccma",
+    score: str | Score = "bdeu",
+    constraints: Constraints | None = None,
+    weights: Mapping[Arc, float] | None = None,
+    budget: Budget | None = None,
+    random_state: RandomState = 0,
+    n_jobs: int = 1,
+    callbacks: Iterable[Callback] = (),
+) -> IncompleteResult:
+    """Learn a network from a table with missing cells.
+
+    Parameters
+    ----------
+    table : IncompleteDataset
+        The observations; see `read_incomplete`.
+    missing : str
+        What to do about the missing cells: ``'evolve'``, ``'em'``, ``'available'``,
+        ``'state'`` or ``'drop'``; see `coevo.missing.policies`.
+    method, score, constraints, budget, random_state, callbacks : optional
+        As for `run_search`. A limit of time holds for all searches of a policy together, one
+        of generations for those of ``'evolve'``; other limits hold for each search of ``'em'``
+        and for the last of ``'evolve'``. The history is that of the last search.
+    weights : mapping of (parent, child) to float, optional
+        The log prior of some arcs, as for `FamilyScorer`.
+    n_jobs : int
+        Threads; they change the time, never the answer.
+
+    Returns
+    -------
+    IncompleteResult
+
+    Examples
+    --------
+    >>> import coevo
+    >>> rows = coevo.sample(coevo.load_network("asia"), 500, random_state=1).unfolded()
+    >>> holes = np.random.default_rng(1).random(rows.codes.shape) < 0.1
+    >>> table = IncompleteDataset(rows, holes)
+    >>> found = learn_incomplete(table, "evolve", budget=Budget(max_generations=20))
+    >>> len(found.search.dag.arcs) > 3
+    True
+    >>> filled = found.completed.dataset.codes == rows.codes
+    >>> bool(filled[~holes].all()), bool(filled[holes].mean() > 0.7)
+    (True, True)
+    """
+    if not isinstance(table, IncompleteDataset):
+        expected = "an IncompleteDataset (see read_incomplete)"
+        raise bad_parameter("table", "learn_incomplete", expected, table)
+    if missing not in POLICIES:
+        raise bad_choice("missing", "learn_incomplete", list(POLICIES), missing)
+    if not is_int(n_jobs, 1):
+        raise bad_parameter("n_jobs", "learn_incomplete", "an int >= 1", n_jobs)
+    sorted_table, order = table.by_content()
+    question = Question(
+        table=sorted_table,
+        method=make_method(method, "learn_incomplete"),
+        score=make_score(score, None, "learn_incomplete"),
+        constraints=Constraints() if constraints is None else constraints,
+        weights={} if weights is None else weights,
+        budget=Budget() if budget is None else budget,
+        seed=seed_of(random_state, "learn_incomplete"),
+        n_jobs=n_jobs,
+        callbacks=tuple(callbacks),
+    )
+    found = POLICIES[missing](question)
+    if found.completions is None:
+        network = fit(found.result.dag, found.scorer.dataset)
+        return IncompleteResult(missing, found.result, network, found.scorer, None)
+    filled = found.completions.fill(found.partners, FILLING_SWEEPS)
+    network = _fitted(found, question)
+    completed = Completed.of(table, sorted_table, order, filled)
+    return IncompleteResult(missing, found.result, network, found.scorer, completed)
+
+
+def _fitted(found: Found, question: Question) -> BayesianNetwork:
+    """Return the structure with the mean of its tables over the completions.
+
+    All completions in one table, with the prior as often as there are completions, have the
+    mean counts with the prior once.
+    """
+    assert found.completions is not None
+    codes = found.completions.codes
+    stacked = question.table.completed(np.concatenate(codes, axis=1))
+    return fit(found.result.dag, stacked, ess=float(len(codes)))

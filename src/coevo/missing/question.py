@@ -1,0 +1,72 @@
+"""What every policy is asked, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from coevo.data import Dataset, IncompleteDataset
+from coevo.graph import Arc, Constraints
+from coevo.missing.completions import Adjacency, Completions
+from coevo.missing.expected_scorer import ExpectedScorer
+from coevo.score import FamilyScorer, Score
+from coevo.search import Budget, Callback, Method, SearchResult, SearchState, run_search
+from coevo.threads import Threads
+
+__all__ = ["Found", "Question"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """The table, the search, and what is known beforehand; all checked."""
+
+    table: IncompleteDataset
+    method: Method
+    score: Score
+    constraints: Constraints
+    weights: Mapping[Arc, float]
+    budget: Budget
+    seed: int
+    n_jobs: int
+    callbacks: tuple[Callback, ...] = ()
+
+    def after(self, seconds: float) -> Question:
+        """Return the question when so much of its time is gone."""
+        limit = self.budget
+        if limit.max_time is None:
+            return self
+        return replace(self, budget=replace(limit, max_time=max(0.0, limit.max_time - seconds)))
+
+    def threads(self) -> Threads:
+        """Return threads for drawing cells."""
+        return Threads(self.n_jobs)
+
+    def scorer(self, dataset: Dataset) -> FamilyScorer:
+        """Return the scorer of one table."""
+        return FamilyScorer(dataset, self.score, n_jobs=self.n_jobs, weights=self.weights)
+
+    def expected(self, datasets: Sequence[Dataset]) -> ExpectedScorer:
+        """Return the scorer that takes the mean over completions."""
+        return ExpectedScorer(datasets, self.score, n_jobs=self.n_jobs, weights=self.weights)
+
+    def run(self, scorer: FamilyScorer, state: SearchState | None = None) -> SearchResult:
+        """Search with a scorer, from the start or from a state."""
+        return run_search(
+            self.method,
+            scorer,
+            constraints=self.constraints,
+            budget=self.budget,
+            random_state=self.seed,
+            callbacks=self.callbacks,
+            state=state,
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a policy found: a structure, the scorer that judged it, and where cells stand."""
+
+    result: SearchResult
+    scorer: FamilyScorer
+    completions: Completions | None = None  # None: missing is a state of its own
+    partners: Sequence[Adjacency] = ()  # structures to fill the cells under

@@ -1,0 +1,177 @@
+"""Tables with missing cells: the same however they come, with bins from what is there."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from coevo.data import Dataset, IncompleteDataset, Variable, read_data, read_incomplete
+from coevo.errors import DataError, ParameterError
+from tables import dataset_of
+
+
+@pytest.fixture
+def frame(seed):
+    """Return a frame of text, whole numbers, truth values and measurements, with nulls."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=300)
+    columns = {
+        "level": pd.Series(np.where(x > 0, "high", "low")),
+        "n": pd.Series(rng.integers(3, size=300)).astype("Int64"),
+        "x": pd.Series(np.round(x, 3)),
+        "yes": pd.Series(x > 0.5).astype("boolean"),
+    }
+    holes = rng.random((300, 4)) < 0.1
+    return pd.DataFrame(columns).mask(holes), holes
+
+
+@pytest.mark.parametrize("method", ["mdl", "quantile"])
+def test_every_source_gives_the_same_table(frame, method, tmp_path):
+    table, holes = frame
+    table.to_csv(tmp_path / "t.csv", index=False)
+    table.to_parquet(tmp_path / "t.parquet")
+    polars = pl.read_parquet(tmp_path / "t.parquet")
+    objects = table.astype(object).where(~holes, None)
+    sources = [
+        table,
+        str(tmp_path / "t.csv"),
+        tmp_path / "t.parquet",
+        polars,
+        polars.to_arrow(),
+        objects,
+    ]
+    found = [read_incomplete(source, discretise=method) for source in sources]
+    first, notes = found[0]
+    assert first.missing.T.tolist() == holes.tolist()
+    assert first.missing_counts == dict(zip(first.names, holes.sum(axis=0).tolist(), strict=True))
+    for other, other_notes in found[1:]:
+        assert other == first
+        assert other.dataset.variables == first.dataset.variables
+        assert [n.states for n in other_notes] == [n.states for n in notes]
+
+
+@pytest.mark.parametrize("method", ["quantile", "uniform", "kmeans"])
+def test_bins_are_found_without_the_missing_cells(frame, method):
+    table, _ = frame
+    _, notes = read_incomplete(table[["level", "x"]], discretise=method)
+    there = table["x"].dropna().to_numpy()
+    alone = np.stack([there, np.resize([0.0, 1.0], len(there))], axis=1)
+    types = {"y": "categorical"}
+    dataset = read_data(alone, names=["x", "y"], discretise=method, types=types)
+    assert notes[1].states == dataset.source_variables[0].states
+
+
+def test_mdl_cuts_where_the_others_tell(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(size=600)
+    frame = pd.DataFrame({"x": x, "y": np.where(x < 0.3, "a", "b")})
+    frame.loc[rng.random(600) < 0.2, "x"] = np.nan
+    frame.loc[rng.random(600) < 0.2, "y"] = None
+    _, notes = read_incomplete(frame, discretise="mdl")
+    assert min(abs(cut - 0.3) for cut in notes[0].cuts.points) < 0.05
+
+
+def test_labels_of_missing_cells_can_be_chosen(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n1.5,x,NA\n-9,y,?\n2.5, none ,NA\n1.5,x,?\n")
+    table, notes = read_incomplete(path, missing_labels=["-9", "none"], types={"a": [2]})
+    assert np.argwhere(table.missing).tolist() == [[0, 1], [1, 2]]
+    assert [note.states for note in notes] == [("below_2", "from_2"), ("x", "y"), ("?", "NA")]
+    floats = np.array([[1.5, 1], [-9, 0], [2.5, 1]])
+    types = {"a": [2], "b": "categorical"}
+    found, _ = read_incomplete(floats, names=["a", "b"], missing_labels=["-9"], types=types)
+    assert found.missing_counts["a"] == 1
+    with pytest.raises(ParameterError) as caught:
+        read_incomplete(path, missing_labels="NA")
+    assert str(caught.value) == (
+        "'missing_labels' of read_incomplete must be a list of labels; got 'NA'."
+    )
+
+
+def test_a_declared_state_is_not_missing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\nNA,x\nyes,NA\nyes,y\n")
+    table, _ = read_incomplete(path, states={"a": ["yes", "NA"]})
+    assert table.missing_counts == {"a": 0, "b": 1}
+
+
+def test_a_column_without_a_value_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n?,x\n,y\n")
+    with pytest.raises(DataError) as caught:
+        read_incomplete(path)
+    assert str(caught.value) == (
+        "Column 'a' has no value in any row. Leave it out (drop=['a'], or --drop a)."
+    )
+
+
+def test_what_is_there_is_checked_as_ever(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n?,x\nno,y\nmaybe,x\n")
+    with pytest.raises(DataError, match="'maybe', first in row 3, which is not one"):
+        read_incomplete(path, states={"a": ["no", "yes"]})
+    dates = pd.DataFrame({"d": pd.to_datetime(["2020-01-01", None]), "y": ["a", "b"]})
+    with pytest.raises(DataError, match="which coevo does not read"):
+        read_incomplete(dates)
+
+
+def small():
+    dataset = dataset_of([2, 3], np.array([[0, 1, 1, 0], [2, 0, 1, 2]]))
+    missing = np.array([[False, True, False, False], [False, False, False, True]])
+    return IncompleteDataset(dataset, missing)
+
+
+def test_rows_without_a_hole():
+    assert small().complete_rows().codes.tolist() == [[0, 1], [2, 1]]
+    assert small().n_complete_rows == 2
+
+
+def test_missing_as_a_state():
+    found = small().with_state("s00000")
+    assert found.source_variables[0].states == ("s00000", "s00001", "s00000_")
+    labels = [found.variables[0].states[code] for code in found.codes[0]]
+    assert labels == ["s00000", "s00000_", "s00001", "s00000"]
+
+
+def test_a_table_of_the_same_cells_is_the_same(seed):
+    table = small()
+    order = np.random.default_rng(seed).permutation(4)
+    moved = IncompleteDataset(
+        table.completed(table.dataset.codes[:, order]), table.missing[:, order]
+    )
+    assert moved == table
+    assert hash(moved) == hash(table)
+    one, back = table.by_content()
+    two, _ = moved.by_content()
+    assert one.missing.tolist() == two.missing.tolist()
+    shown = [np.where(t.missing, 9, t.dataset.codes).tolist() for t in (one, two)]
+    assert shown[0] == shown[1]
+    assert one.missing.tolist() == table.missing[:, back].tolist()
+    assert pickle.loads(pickle.dumps(table)) == table
+    none = IncompleteDataset(table.dataset, np.zeros((2, 4), dtype=bool))
+    assert none != table
+    assert none != table.dataset
+
+
+def test_a_dataset_has_no_holes():
+    dataset = dataset_of([2, 2], np.array([[0, 1], [1, 1]]), np.array([2, 1]))
+    table, _ = read_incomplete(dataset)
+    assert table.n_missing == 0
+    assert table.dataset == dataset
+    assert table.dataset.weights is None
+    assert read_incomplete(table)[0] is table
+    with pytest.raises(ParameterError, match="a Dataset that is not folded"):
+        IncompleteDataset(dataset, np.zeros((2, 2), dtype=bool))
+    with pytest.raises(DataError, match="'missing' must be 2 x 3 truth values"):
+        IncompleteDataset(table.dataset, [[0, 1, 0]])
+
+
+def test_codes_in_holes_say_nothing():
+    """What stands in a missing cell reaches neither the hash nor a comparison."""
+    wet = [Variable("wet", ("no", "yes")), Variable("x", ("a", "b"))]
+    holes = [[False, True], [False, False]]
+    one = IncompleteDataset(Dataset(wet, [[0, 0], [0, 1]]), holes)
+    two = IncompleteDataset(Dataset(wet, [[0, 1], [0, 1]]), holes)
+    assert one == two

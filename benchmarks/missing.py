@@ -150,6 +150,8 @@ class Case:
             score=make_score(self.key["score"]),
             constraints=Constraints(),
             weights={},
+            parent_penalty=0.0,
+            start=None,
             budget=Budget(),
             seed=self.key["mask"],
             n_jobs=self.n_jobs,

@@ -6,7 +6,6 @@ import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import coevo
@@ -22,7 +21,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     coevo.write_bif(coevo.load_network("asia"), "model.bif")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    write_gaps(tmp_path / "gaps.csv")
     return tmp_path
 
 
@@ -34,15 +32,6 @@ def block(language):
 def test_the_files_of_the_example_are_as_shown():
     assert (ROOT / "examples" / "types.json").read_text(encoding="utf-8") == block("json")
     assert (ROOT / "examples" / "known.csv").read_text(encoding="utf-8") == block("csv")
-
-
-def write_gaps(path):
-    """Write a table of 200 rows with some cells missing."""
-    rng = np.random.default_rng(1)
-    a = rng.integers(0, 2, 200)
-    cells = np.stack([a, a ^ (rng.random(200) < 0.1), rng.integers(0, 3, 200)], axis=1)
-    texts = np.where(rng.random(cells.shape) < 0.1, "?", cells.astype(str))
-    path.write_text("a,b,c\n" + "".join(",".join(row) + "\n" for row in texts))
 
 
 def test_the_commands(folder, monkeypatch, capsys):

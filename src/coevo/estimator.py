@@ -8,7 +8,7 @@ installed, and works where it is not.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -39,7 +39,8 @@ class BayesianNetworkLearner:
     scoring : str or Score
         The parameter `score` of `learn`; here ``score`` is a method.
     method, ess, max_parents, parent_penalty, max_time, max_generations, patience, target, n_jobs, \
-random_state, constraints, start, states, drop, types, discretise, bins, bootstraps
+random_state, constraints, start, states, drop, types, discretise, bins, missing, \
+missing_labels, bootstraps
         As for `learn`.
     progress : bool, optional
         As for `learn`, but nothing is shown unless asked for: there may be many fits.
@@ -105,6 +106,8 @@ random_state, constraints, start, states, drop, types, discretise, bins, bootstr
         types: Types | None = None,
         discretise: str | None = None,
         bins: int | None = None,
+        missing: str | None = None,
+        missing_labels: Sequence[str] | None = None,
         bootstraps: int | None = None,
         progress: bool | None = False,
     ) -> None:
@@ -126,6 +129,8 @@ random_state, constraints, start, states, drop, types, discretise, bins, bootstr
         self.types = types
         self.discretise = discretise
         self.bins = bins
+        self.missing = missing
+        self.missing_labels = missing_labels
         self.bootstraps = bootstraps
         self.progress = progress
 

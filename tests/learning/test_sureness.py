@@ -14,7 +14,7 @@ from coevo.bootstrap import runs
 from coevo.errors import CoevoWarning, FileError, ParameterError
 from coevo.graph import Constraints
 from coevo.io import Knowledge, read_run
-from coevo.learning import Plan, bootstraps_of, learn, with_strength
+from coevo.learning import Plan, bootstraps_of, learn, task_of, with_strength
 from coevo.network import sample
 from coevo.networks import load_network
 from coevo.search import Budget
@@ -162,7 +162,7 @@ def test_the_name_of_the_table(tmp_path):
 
 def task(**settings):
     plan = Plan(**(QUICK | {"bootstraps": 12} | settings))
-    return plan.on(*plan.read(ROWS))
+    return task_of(plan, *plan.read(ROWS))
 
 
 def test_bootstraps_of_a_folder_go_on(found, tmp_path):

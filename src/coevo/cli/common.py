@@ -243,7 +243,8 @@ def read_table(
 
     `default` are the variables whose states hold where ``--states`` says nothing.
     """
-    return read_columns(source, drop, states, default)[0]
+    dataset: Dataset = read_columns(source, drop, states, default)[0]
+    return dataset
 
 
 def read_columns(
@@ -251,14 +252,19 @@ def read_columns(
     drop: tuple[str, ...],
     states: str | None,
     default: tuple[Variable, ...] = (),
+    reader: Callable[..., Any] | None = None,
     **bins: Any,
-) -> tuple[Dataset, tuple[ColumnNote, ...]]:
-    """Read a table, and what was decided about its columns; `bins` is for `read_data`."""
+) -> tuple[Any, tuple[ColumnNote, ...]]:
+    """Read a table, and what was decided about its columns; `bins` is for the reader.
+
+    That is `coevo.data.read_columns` if nothing is said.
+    """
     from coevo import data
 
+    read = data.read_columns if reader is None else reader
     given, is_list = ((), False) if states is None else read_states(states)
     declared = {variable.name: variable for variable in (*default, *given)}
-    dataset, notes = data.read_columns(source, drop=drop, states=tuple(declared.values()), **bins)
+    dataset, notes = read(source, drop=drop, states=tuple(declared.values()), **bins)
     if states is not None:
         _check_declared(states, given, is_list, (*dataset.names, *drop))
     return dataset, notes

@@ -22,6 +22,7 @@ from coevo.cli.common import (
 )
 from coevo.cli.learn_sure import ended_by_hand, measured
 from coevo.cli.learn_text import lines_of_answer
+from coevo.cli.missing import check_missing, missing_options, write_filled
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
@@ -58,6 +59,7 @@ EXAMPLE_ROWS = 5000
     help="A structure to begin with, in any format; what is found is at least as good.",
 )
 @table_options
+@missing_options
 @bin_options
 @seed_option("network")
 @n_jobs_option("Threads, and processes for bootstraps", "answer")
@@ -99,6 +101,9 @@ def command(
     types: str | None,
     discretise: str | None,
     bins: int | None,
+    missing: str | None,
+    missing_labels: tuple[str, ...],
+    completed: str | None,
     constraints_file: str | None,
     seed: int,
     n_jobs: int,
@@ -123,6 +128,7 @@ def command(
     coevo learn alarm.csv -m k2 -s bic -p 4
     coevo learn alarm.csv --bootstraps 100 -j 2 -o run/
     coevo learn patients.csv --bins 3 --constraints known.json -o run/
+    coevo learn patients.csv --missing evolve --completed whole.csv -o run/
     coevo learn large.csv -t 3600 -o run/ --resume
     """
     about_columns = {
@@ -131,8 +137,10 @@ def command(
         "--types": types,
         "--discretise": discretise,
         "--bins": bins,
+        "--missing": missing,
     }
     _check_source(data, example, rows, about_columns)
+    check_missing(missing, missing_labels, completed)
     if resume and output is None:
         raise click.UsageError("--resume needs -o, the folder of the run to go on with.")
     n_rows = EXAMPLE_ROWS if rows is None else rows
@@ -140,7 +148,7 @@ def command(
     with working(doing) as say:
         from coevo.interrupts import gentle_interrupts
         from coevo.io import check_run_folder
-        from coevo.learning import Plan, bootstraps_of
+        from coevo.learning import Plan, bootstraps_of, task_of
         from coevo.search import Budget
 
         plan = Plan(
@@ -157,25 +165,27 @@ def command(
             types=types,
             discretise=discretise,
             bins=bins,
+            missing=missing,
+            missing_labels=missing_labels or None,
             bootstraps=bootstraps,
             limit_place="--max-parents",
         )
         if output is not None:
             check_run_folder(Path(output))
         if data is not None:
-            task = plan.on(*read_columns(data, drop, states, **plan.bins), Path(data).name)
+            read = read_columns(data, drop, states, reader=plan.reader, **plan.bins)
         else:
             read = plan.read(_example(str(example), n_rows, seed))
-            task = plan.on(*read, Path(str(example)).name)
+        task = task_of(plan, *read, Path(str(data or example)).name)
         work = bootstraps_of(task, output)
         say(f"Learning by {plan.method.name}, in at most {task.memory / 1e9:.1f} GB of memory ...")
         learned = task.run([task.progress().told_by(say)], output, resume)
         with gentle_interrupts():  # what was found is kept
-            answer = _saved(learned, output)
+            answer = _saved(learned, output, completed)
     if work is not None and learned.search.stop_reason != "interrupt":
         learned = measured(learned, work)
         with gentle_interrupts(), plain_warnings():
-            answer = _saved(learned, output)
+            answer = _saved(learned, output, completed)
     if output_format == "json":
         answer_json(answer)
     else:
@@ -187,12 +197,13 @@ def command(
         raise click.exceptions.Exit(130)
 
 
-def _saved(learned: Learned, output: str | None) -> dict[str, Any]:
-    """Return the answer; write it too if there is a folder for it."""
+def _saved(learned: Learned, output: str | None, completed: str | None) -> dict[str, Any]:
+    """Return the answer; write it and the completed table too, where they are asked for."""
     answer = learned.as_dict()
-    if output is not None:
-        answer["files"] = learned.save(output, command=sys.argv[1:])
-    return answer
+    files = {} if output is None else learned.save(output, command=sys.argv[1:])
+    if completed is not None:
+        files |= write_filled(learned, completed)
+    return answer | ({"files": files} if files else {})
 
 
 def _check_source(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from coevo.cli.brought import lines_on_audit, lines_on_columns
+from coevo.cli.missing import lines_on_missing
 
 __all__ = ["lines_of_answer"]
 
@@ -27,6 +28,8 @@ def lines_of_answer(answer: dict[str, Any]) -> Iterator[str]:
     )
     yield f"table       {answer['n_rows']:,} rows, {answer['n_variables']:,} variables"
     yield from lines_on_columns(answer["columns"])
+    if "missing" in answer:
+        yield from lines_on_missing(answer["missing"])
     yield from lines_on_audit(answer["audit"])
     yield from _lines_on_arcs(answer)
     yield from _lines_on_gains(answer["arcs"])

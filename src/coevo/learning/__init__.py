@@ -6,7 +6,17 @@ name would take its place as soon as anyone imported it.
 
 from coevo.learning.learned import STRENGTH, Learned
 from coevo.learning.one_call import learn
-from coevo.learning.plan import Plan, Task
+from coevo.learning.plan import Plan
 from coevo.learning.sureness import bootstraps_of, with_strength
+from coevo.learning.task import Task, task_of
 
-__all__ = ["STRENGTH", "Learned", "Plan", "Task", "bootstraps_of", "learn", "with_strength"]
+__all__ = [
+    "STRENGTH",
+    "Learned",
+    "Plan",
+    "Task",
+    "bootstraps_of",
+    "learn",
+    "task_of",
+    "with_strength",
+]

@@ -18,6 +18,7 @@ from coevo.data.audit import Finding
 from coevo.errors import CoevoWarning, DependencyError, NetworkError
 from coevo.graph import CPDAG, DAG, Arc
 from coevo.io import Knowledge, write_run
+from coevo.learning.missing_cells import MissingCells
 from coevo.network import BayesianNetwork
 from coevo.report import require_matplotlib
 from coevo.report.page import run_page, write_page
@@ -59,6 +60,9 @@ class Learned:
         How sure each arc is over bootstraps; None if none were asked for, or none was done.
     source : str or None
         What the table is called: the name of a file, or of an example.
+    missing : MissingCells or None
+        What became of missing cells; None if the table has none. `dataset` is then the table
+        as it was filled, or with one more state.
     """
 
     search: SearchResult
@@ -72,6 +76,7 @@ class Learned:
     best_rejected: Addition | None
     strength: StrengthResult | None = None
     source: str | None = None
+    missing: MissingCells | None = None
 
     @cached_property
     def dag(self) -> DAG:
@@ -98,9 +103,18 @@ class Learned:
     def network(self) -> BayesianNetwork:
         """The structure with tables fitted to the data (`coevo.fit`), made when asked for.
 
-        Raises `NetworkError` if a table would be too large.
+        Over missing cells it is the mean of what they may be. Raises `NetworkError` if a
+        table would be too large.
         """
+        if self.missing is not None:
+            return self.missing.result.network
         return network.fit(self.dag, self.dataset)
+
+    @property
+    def data_hash(self) -> str:
+        """A digest of the table, with its missing cells."""
+        table = self.dataset if self.missing is None else self.missing.table
+        return table.content_hash
 
     @cached_property
     def support(self) -> dict[Arc, float] | None:
@@ -144,10 +158,12 @@ class Learned:
             "seed": result.seed,
             "n_rows": self.dataset.n_rows,
             "n_variables": self.dataset.n_variables,
-            "data_hash": self.dataset.content_hash,
+            "data_hash": self.data_hash,
             "columns": {note.name: note.as_dict() for note in self.columns},
             "audit": [finding.as_dict() for finding in self.audit],
         }
+        if self.missing is not None:
+            answer["missing"] = self.missing.as_dict()
         if self.strength is not None:
             answer["bootstraps"] = _facts_of(self.strength, self.dag)
         if self.parent_penalty:

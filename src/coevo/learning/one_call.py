@@ -13,6 +13,7 @@ from coevo.io import check_run_folder
 from coevo.learning.learned import Learned
 from coevo.learning.plan import Known, Path, Plan, Start, States, Types
 from coevo.learning.sureness import bootstraps_of, with_strength
+from coevo.learning.task import task_of
 from coevo.progress import check_progress, shown
 from coevo.randomness import RandomState
 from coevo.score import Score
@@ -43,6 +44,8 @@ def learn(
     types: Types | None = None,
     discretise: str | None = None,
     bins: int | None = None,
+    missing: str | None = None,
+    missing_labels: Sequence[str] | None = None,
     bootstraps: int | None = None,
     output: Path | None = None,
     resume: bool = False,
@@ -90,6 +93,13 @@ def learn(
         ``'kmeans'``, or ``'none'``. If left out: ``'mdl'``, or ``'quantile'`` with `bins`.
     bins : int, optional
         How many bins; for ``'mdl'`` the most.
+    missing : str, optional
+        What becomes of missing cells: ``'evolve'`` (a third species fills them while the other
+        two evolve), ``'em'``, ``'available'``, ``'state'`` or ``'drop'``, see
+        `learn_incomplete`. If left out, a table with missing cells is refused. ``missing`` of
+        the result says how much was missing where, and has the completed table.
+    missing_labels : sequence of str, optional
+        What stands for a missing cell, as for `read_incomplete`.
     bootstraps : int, optional
         Learn from as many bootstrap samples of the rows too, each as the table itself, and say
         how sure each arc is (``strength`` of the result), as `strength` does. `n_jobs` is then
@@ -146,12 +156,14 @@ def learn(
         types=types,
         discretise=discretise,
         bins=bins,
+        missing=missing,
+        missing_labels=missing_labels,
         bootstraps=bootstraps,
     )
     if output is not None:
         check_run_folder(pathlib.Path(output))
     source = os.path.basename(table) if isinstance(table, str | os.PathLike) else None
-    task = plan.on(*plan.read(table, states, drop, names), source)
+    task = task_of(plan, *plan.read(table, states, drop, names), source)
     work = bootstraps_of(task, output)
     with shown(progress, f"Learning by {plan.method.name} ...") as say:
         learned = task.run([*callbacks, task.progress().told_by(say)], output, resume)

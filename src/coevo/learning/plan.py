@@ -1,45 +1,41 @@
 """What is asked of `learn`, checked in three steps: the plan, the plan on a table, the search.
 
 Everything that can be wrong without a table is found by `Plan`; everything that can be wrong
-with one by `Plan.on`; a `Task` then only has to run. `learn` takes these steps one after the
-other, and ``coevo learn`` takes the same, and says in between what it is doing.
+with one by `task_of`; a `Task` then only has to run (`coevo.learning.task`). `learn` takes
+these steps one after the other, and ``coevo learn`` takes the same, and says in between what
+it is doing.
 """
 
 from __future__ import annotations
 
 import os
-import pathlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from coevo import data, score, search
+from coevo import data, search
 from coevo.checks import is_int, is_number
-from coevo.data import ColumnNote, Dataset, Variable, read_types
-from coevo.data.audit import Finding
+from coevo.data import ColumnNote, Dataset, IncompleteDataset, Variable, read_types
 from coevo.data.column_types import BIN_METHODS
 from coevo.data.request import Request
 from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.graph import DAG, Constraints
-from coevo.interrupts import gentle_interrupts
 from coevo.io import Knowledge, open_knowledge
 from coevo.io.knowledge import Entries
-from coevo.learning.checkpoints import CheckpointFile
-from coevo.learning.learned import Learned
+from coevo.missing import POLICIES
 from coevo.network import BayesianNetwork
 from coevo.networks import open_structure
-from coevo.progress import SearchProgress
 from coevo.randomness import RandomState, seed_of
-from coevo.score import FamilyScorer, Score, make_score
-from coevo.search import Budget, Callback, Method
-from coevo.search.identity import search_identity
+from coevo.score import Score, make_score
+from coevo.search import Budget, Method
 
-__all__ = ["NO_BINS", "Known", "Path", "Plan", "Start", "States", "Task", "Types"]
+__all__ = ["NO_BINS", "Known", "Path", "Plan", "Rows", "Start", "States", "Types"]
 
 NO_BINS = "none"
 Path = str | os.PathLike[str]
 Known = Constraints | Knowledge | Path
 Start = DAG | BayesianNetwork | Path
+Rows = Dataset | IncompleteDataset
 States = Mapping[str, Iterable[Any]] | Sequence[Variable]
 Types = Mapping[str, Any] | Path
 
@@ -71,6 +67,8 @@ class Plan:
         types: Types | None = None,
         discretise: str | None = None,
         bins: int | None = None,
+        missing: str | None = None,
+        missing_labels: Sequence[str] | None = None,
         bootstraps: int | None = None,
         owner: str = "learn",
         limit_place: str | None = None,
@@ -85,6 +83,18 @@ class Plan:
             raise bad_parameter("n_jobs", owner, "an int >= 1", n_jobs)
         if bootstraps is not None and not is_int(bootstraps, 1):
             raise bad_parameter("bootstraps", owner, "an int >= 1 or None", bootstraps)
+        if missing is not None and missing not in POLICIES:
+            raise bad_choice("missing", owner, tuple(POLICIES), missing)
+        if missing is not None and bootstraps is not None:
+            raise ParameterError(
+                f"'bootstraps' of {owner} does not go with 'missing': complete the table first "
+                "(--completed), and learn from that."
+            )
+        if missing is None and missing_labels is not None:
+            raise ParameterError(
+                f"'missing_labels' of {owner} goes with 'missing', what to do about such cells."
+            )
+        self.missing, self.missing_labels = missing, missing_labels
         self.bootstraps = bootstraps
         self.bins = _checked_bins(types, discretise, bins, owner)
         self._says_bins = not (types is None and discretise is None and bins is None)
@@ -102,26 +112,18 @@ class Plan:
         states: States | None = None,
         drop: Iterable[str] = (),
         names: Sequence[str] | None = None,
-    ) -> tuple[Dataset, tuple[ColumnNote, ...]]:
+    ) -> tuple[Rows, tuple[ColumnNote, ...]]:
         """Read a table, and what was decided about its columns."""
-        bins = self.bins if self._says_bins or not isinstance(table, Dataset) else {}
-        return data.read_columns(table, states=states, drop=drop, names=names, **bins)
+        is_read = isinstance(table, Dataset | IncompleteDataset)
+        bins = self.bins if self._says_bins or not is_read else {}
+        return self.reader(table, states=states, drop=drop, names=names, **bins)
 
-    def on(
-        self, dataset: Dataset, notes: tuple[ColumnNote, ...], source: str | None = None
-    ) -> Task:
-        """Check the plan against a table, called `source`; look at the table."""
-        known = self.knowledge(dataset.names)
-        findings = data.audit(dataset)
-        scorer = score.FamilyScorer(
-            dataset,
-            self.scoring,
-            n_jobs=self.n_jobs,
-            weights=known.weights,
-            parent_penalty=self.parent_penalty,
-        )
-        search.Problem.of(scorer, known.constraints, self.start)  # says what is wrong with it
-        return Task(self, dataset, notes, known, findings, scorer, source)
+    @property
+    def reader(self) -> Callable[..., tuple[Rows, tuple[ColumnNote, ...]]]:
+        """The function that reads tables: one that keeps missing cells, if there is a policy."""
+        if self.missing is None:
+            return data.read_columns
+        return partial(data.read_incomplete, missing_labels=self.missing_labels)
 
     def knowledge(self, names: Sequence[str]) -> Knowledge:
         """Return what is known about these variables, checked."""
@@ -138,76 +140,6 @@ class Plan:
             known = Knowledge(limited, known.weights)
         known.constraints.rules(names)  # says what is wrong with them
         return known
-
-
-@dataclass(frozen=True)
-class Task:
-    """A plan on a table, ready to run."""
-
-    plan: Plan
-    dataset: Dataset
-    notes: tuple[ColumnNote, ...]
-    known: Knowledge
-    findings: tuple[Finding, ...]
-    scorer: FamilyScorer
-    source: str | None = None
-
-    @property
-    def memory(self) -> int:
-        """How many bytes the search takes at most, about."""
-        return self.scorer.memory() + self.plan.method.memory(self.dataset.n_variables)
-
-    def progress(self) -> SearchProgress:
-        """Return how far the search is, to be told of each generation."""
-        limits = self.plan.budget.or_usual(self.plan.method.default_budget)
-        return SearchProgress(limits, self.scorer)
-
-    def _checkpoints(self, folder: Path) -> CheckpointFile:
-        """Return where the checkpoints of this search are kept in a folder."""
-        plan = self.plan
-        identity = search_identity(self.scorer, plan.method, self.known.constraints, plan.seed)
-        start = None if plan.start is None else sorted(map(list, plan.start.arcs))
-        return CheckpointFile(pathlib.Path(folder), {**identity, "start": start}, plan.method)
-
-    def run(
-        self,
-        callbacks: Iterable[Callback] = (),
-        folder: Path | None = None,
-        resume: bool = False,
-    ) -> Learned:
-        """Search, and look at what was found. Ctrl-C ends the search with the best so far.
-
-        In a folder, checkpoints are kept, and gone on from if that is asked for.
-        """
-        kept = None if folder is None else self._checkpoints(folder)
-        reached = None if kept is None else kept.open(resume)
-        result = search.run_search(
-            self.plan.method,
-            self.scorer,
-            constraints=self.known.constraints,
-            budget=self.plan.budget,
-            random_state=self.plan.seed,
-            callbacks=callbacks,
-            start=self.plan.start,
-            state=reached,
-            keep=None if kept is None else kept.keep,
-        )
-        with gentle_interrupts():  # what was found is kept
-            if kept is not None:
-                kept.finish(result)
-            rules = self.known.constraints.rules(self.dataset.names)
-            return Learned(
-                search=result,
-                dataset=self.dataset,
-                scoring=self.plan.scoring,
-                parent_penalty=self.scorer.parent_penalty,
-                knowledge=self.known,
-                columns=self.notes,
-                audit=self.findings,
-                gains=score.arc_gains(self.scorer, result.dag),
-                best_rejected=score.best_addition(self.scorer, result.dag, rules),
-                source=self.source,
-            )
 
 
 def _checked_bins(

@@ -15,7 +15,8 @@ from coevo import bootstrap
 from coevo.bootstrap import BootstrapRun, Work, whole_run
 from coevo.experiments.journal import Tell
 from coevo.learning.learned import STRENGTH, Learned
-from coevo.learning.plan import Path, Task
+from coevo.learning.plan import Path
+from coevo.learning.task import Task
 
 __all__ = ["bootstraps_of", "with_strength"]
 

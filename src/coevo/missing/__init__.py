@@ -3,10 +3,12 @@
 from coevo.missing.available_scorer import AvailableScorer
 from coevo.missing.completed import Completed, write_completed
 from coevo.missing.completions import Completions, Filled, Holes
+from coevo.missing.evolve import COMPLETIONS
 from coevo.missing.expected_scorer import ExpectedScorer
 from coevo.missing.policies import POLICIES, IncompleteResult, learn_incomplete
 
 __all__ = [
+    "COMPLETIONS",
     "POLICIES",
     "AvailableScorer",
     "Completed",

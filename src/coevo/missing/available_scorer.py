@@ -17,6 +17,7 @@ found where much is missing: a quick look, not a method for small tables.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class AvailableScorer(FamilyScorer):
     ----------
     table : IncompleteDataset
         The observations.
-    score, n_jobs, weights
+    score, n_jobs, weights, parent_penalty
         As for `FamilyScorer`.
     """
 
@@ -53,9 +54,11 @@ class AvailableScorer(FamilyScorer):
         *,
         n_jobs: int = 1,
         weights: Mapping[Arc, float] | None = None,
+        parent_penalty: float = 0.0,
     ) -> None:
         self._table = table
-        super().__init__(table.dataset, score, n_jobs=n_jobs, weights=weights)
+        priors: Any = {"weights": weights, "parent_penalty": parent_penalty}
+        super().__init__(table.dataset, score, n_jobs=n_jobs, **priors)
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families, each on its own rows."""

@@ -10,6 +10,7 @@ scorer as it takes any other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,8 @@ class ExpectedScorer(FamilyScorer):
         Which score.
     n_jobs : int
         Number of threads. It changes nothing but the time.
-    weights : mapping of (parent, child) to float, optional
-        The log prior of some arcs, as for `FamilyScorer`.
+    weights, parent_penalty : optional
+        The log prior of some arcs and of all, as for `FamilyScorer`.
 
     Examples
     --------
@@ -52,9 +53,11 @@ class ExpectedScorer(FamilyScorer):
         *,
         n_jobs: int = 1,
         weights: Mapping[Arc, float] | None = None,
+        parent_penalty: float = 0.0,
     ) -> None:
         self._others = [FamilyScorer(d, score, n_jobs=n_jobs, cache_bytes=0) for d in datasets[1:]]
-        super().__init__(datasets[0], score, n_jobs=n_jobs, weights=weights)
+        priors: Any = {"weights": weights, "parent_penalty": parent_penalty}
+        super().__init__(datasets[0], score, n_jobs=n_jobs, **priors)
 
     def _start_over(self) -> None:
         super()._start_over()

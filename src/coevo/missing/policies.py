@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from coevo.checks import is_int
-from coevo.data import IncompleteDataset
+from coevo.data import Dataset, IncompleteDataset
 from coevo.errors import bad_choice, bad_parameter
-from coevo.graph import Arc, Constraints
+from coevo.graph import DAG, Arc, Constraints
 from coevo.missing.available_scorer import AvailableScorer
 from coevo.missing.completed import Completed
 from coevo.missing.completions import Completions
@@ -48,19 +49,33 @@ class IncompleteResult:
     search : SearchResult
         The structure, and how it was found. Its score is that of `scorer`; between policies
         it compares nothing.
-    network : BayesianNetwork
-        The structure with tables; where cells were filled, the mean over completions.
     scorer : FamilyScorer
         What judged structures.
     completed : Completed or None
         The filled table; None where missing is a state.
+    stacked : Dataset
+        What tables are fitted to: all completions, one below the other.
     """
 
     policy: str
     search: SearchResult
-    network: BayesianNetwork
     scorer: FamilyScorer
     completed: Completed | None
+    stacked: Dataset
+
+    @cached_property
+    def network(self) -> BayesianNetwork:
+        """The structure with tables; where cells were filled, their mean over completions.
+
+        The prior is there as often as there are completions, so that the tables are those of
+        mean counts with the prior once. Raises `NetworkError` if one would be too large.
+        """
+        names = [variable.name for variable in self.stacked.source_variables]
+        dag = DAG(names, self.search.dag.arcs)
+        if self.completed is None:
+            return fit(dag, self.stacked)
+        n_completions = self.stacked.n_rows // self.completed.dataset.n_rows
+        return fit(dag, self.stacked, ess=float(n_completions))
 
 
 def _drop(question: Question) -> Found:
@@ -74,9 +89,7 @@ def _state(question: Question) -> Found:
 
 
 def _available(question: Question) -> Found:
-    scorer = AvailableScorer(
-        question.table, question.score, n_jobs=question.n_jobs, weights=question.weights
-    )
+    scorer = AvailableScorer(question.table, question.score, **question.scorer_options())
     return _filling(question, question.run(scorer), scorer)
 
 
@@ -103,6 +116,8 @@ def learn_incomplete(
     score: str | Score = "bdeu",
     constraints: Constraints | None = None,
     weights: Mapping[Arc, float] | None = None,
+    parent_penalty: float = 0.0,
+    start: DAG | None = None,
     budget: Budget | None = None,
     random_state: RandomState = 0,
     n_jobs: int = 1,
@@ -117,12 +132,12 @@ def learn_incomplete(
     missing : str
         What to do about the missing cells: ``'evolve'``, ``'em'``, ``'available'``,
         ``'state'`` or ``'drop'``; see `coevo.missing.policies`.
-    method, score, constraints, budget, random_state, callbacks : optional
+    method, score, constraints, start, budget, random_state, callbacks : optional
         As for `run_search`. A limit of time holds for all searches of a policy together, one
         of generations for those of ``'evolve'``; other limits hold for each search of ``'em'``
         and for the last of ``'evolve'``. The history is that of the last search.
-    weights : mapping of (parent, child) to float, optional
-        The log prior of some arcs, as for `FamilyScorer`.
+    weights, parent_penalty : optional
+        The log prior of some arcs and of all, as for `FamilyScorer`.
     n_jobs : int
         Threads; they change the time, never the answer.
 
@@ -157,6 +172,8 @@ def learn_incomplete(
         score=make_score(score, None, "learn_incomplete"),
         constraints=Constraints() if constraints is None else constraints,
         weights={} if weights is None else weights,
+        parent_penalty=parent_penalty,
+        start=start,
         budget=Budget() if budget is None else budget,
         seed=seed_of(random_state, "learn_incomplete"),
         n_jobs=n_jobs,
@@ -164,21 +181,9 @@ def learn_incomplete(
     )
     found = POLICIES[missing](question)
     if found.completions is None:
-        network = fit(found.result.dag, found.scorer.dataset)
-        return IncompleteResult(missing, found.result, network, found.scorer, None)
+        rows = found.scorer.dataset
+        return IncompleteResult(missing, found.result, found.scorer, None, rows)
     filled = found.completions.fill(found.partners, FILLING_SWEEPS)
-    network = _fitted(found, question)
     completed = Completed.of(table, sorted_table, order, filled)
-    return IncompleteResult(missing, found.result, network, found.scorer, completed)
-
-
-def _fitted(found: Found, question: Question) -> BayesianNetwork:
-    """Return the structure with the mean of its tables over the completions.
-
-    All completions in one table, with the prior as often as there are completions, have the
-    mean counts with the prior once.
-    """
-    assert found.completions is not None
-    codes = found.completions.codes
-    stacked = question.table.completed(np.concatenate(codes, axis=1))
-    return fit(found.result.dag, stacked, ess=float(len(codes)))
+    stacked = sorted_table.completed(np.concatenate(found.completions.codes, axis=1))
+    return IncompleteResult(missing, found.result, found.scorer, completed, stacked)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from coevo.data import Dataset, IncompleteDataset
-from coevo.graph import Arc, Constraints
+from coevo.graph import DAG, Arc, Constraints
 from coevo.missing.completions import Adjacency, Completions
 from coevo.missing.expected_scorer import ExpectedScorer
 from coevo.score import FamilyScorer, Score
@@ -25,6 +26,8 @@ class Question:
     score: Score
     constraints: Constraints
     weights: Mapping[Arc, float]
+    parent_penalty: float
+    start: DAG | None
     budget: Budget
     seed: int
     n_jobs: int
@@ -43,11 +46,19 @@ class Question:
 
     def scorer(self, dataset: Dataset) -> FamilyScorer:
         """Return the scorer of one table."""
-        return FamilyScorer(dataset, self.score, n_jobs=self.n_jobs, weights=self.weights)
+        return FamilyScorer(dataset, self.score, **self.scorer_options())
 
     def expected(self, datasets: Sequence[Dataset]) -> ExpectedScorer:
         """Return the scorer that takes the mean over completions."""
-        return ExpectedScorer(datasets, self.score, n_jobs=self.n_jobs, weights=self.weights)
+        return ExpectedScorer(datasets, self.score, **self.scorer_options())
+
+    def scorer_options(self) -> dict[str, Any]:
+        """Return what all scorers have in common."""
+        return {
+            "n_jobs": self.n_jobs,
+            "weights": self.weights,
+            "parent_penalty": self.parent_penalty,
+        }
 
     def run(self, scorer: FamilyScorer, state: SearchState | None = None) -> SearchResult:
         """Search with a scorer, from the start or from a state."""
@@ -58,6 +69,7 @@ class Question:
             budget=self.budget,
             random_state=self.seed,
             callbacks=self.callbacks,
+            start=self.start,
             state=state,
         )
 

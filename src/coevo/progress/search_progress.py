@@ -36,8 +36,8 @@ class SearchProgress:
     ----------
     limits : Budget
         When the search ends.
-    scorer : FamilyScorer
-        Whose families are counted, from now on.
+    scorer : FamilyScorer or None
+        Whose families are counted, from now on; without one, none are.
     clock : function
         Returns seconds.
 
@@ -58,11 +58,11 @@ class SearchProgress:
     def __init__(
         self,
         limits: Budget,
-        scorer: FamilyScorer,
+        scorer: FamilyScorer | None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._limits, self._scorer, self._clock = limits, scorer, clock
-        self._before, self._since = scorer.statistics().scored, clock()
+        self._before, self._since = self._scored(), clock()
         self._moment: _Moment | None = None  # replaced as a whole: another thread may be reading
 
     def take(self, row: HistoryRow) -> None:
@@ -72,9 +72,13 @@ class SearchProgress:
             improved_at: float | None = row.seconds
         else:
             improved_at = None if last is None else last.improved_at
-        now, scored = self._clock(), self._scorer.statistics().scored - self._before
-        rate = scored / (now - self._since) if now > self._since else None
+        now, scored = self._clock(), self._scored() - self._before
+        counts = self._scorer is not None and now > self._since
+        rate = scored / (now - self._since) if counts else None
         self._moment = _Moment(row, now - row.seconds, improved_at, rate)
+
+    def _scored(self) -> int:
+        return 0 if self._scorer is None else self._scorer.statistics().scored
 
     def told_by(self, say: Callable[[SearchProgress], None]) -> Callable[[HistoryRow], None]:
         """Return a callback for a search, which takes each row and has it told."""

@@ -67,7 +67,7 @@ def run_page(
         rejected=_rejected(facts),
         sureness=_sureness(facts.get("bootstraps"), dag),
         history=[Progress(row["seconds"], row["generation"], row["score"]) for row in history],
-        audit=[_sentence(item) for item in facts.get("audit", ())],
+        audit=[*_on_missing(facts), *(_sentence(item) for item in facts.get("audit", ()))],
         columns=_columns(facts.get("columns", ())),
         settings=_settings(facts),
         command=shlex.join(["coevo", *facts["command"]]) if "command" in facts else "",
@@ -98,6 +98,19 @@ def _sureness(bootstraps: Mapping[str, Any] | None, dag: DAG) -> Sureness | None
         for arc in bootstraps["arcs"]
     ]
     return Sureness(bootstraps["n_bootstraps"], bootstraps["threshold"], found)
+
+
+def _on_missing(facts: Mapping[str, Any]) -> list[str]:
+    """Return the sentence on missing cells, if there were any."""
+    if "missing" not in facts:
+        return []
+    told = facts["missing"]
+    counts = ", ".join(f"{name} {count:,}" for name, count in told["columns"].items())
+    return [
+        f"{told['n_missing']:,} cells ({told['share']:.1%}) are missing, and "
+        f"{told['n_complete_rows']:,} rows have none missing; policy: {told['policy']}. "
+        f"By column: {counts}."
+    ]
 
 
 def _headlines(facts: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,88 @@
+"""What ``coevo learn`` does about missing cells: the options, the files, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coevo.cli.common import Function
+
+if TYPE_CHECKING:
+    from coevo.learning import Learned
+
+__all__ = ["check_missing", "lines_on_missing", "missing_options", "write_filled"]
+
+SHOWN = 5  # columns that are named
+
+
+def missing_options(function: Function) -> Function:
+    """Add the options for missing cells."""
+    for option in (
+        click.option(
+            "--completed",
+            metavar="FILE",
+            help="Write the table with its missing cells filled, and beside it (.filled.csv) the "
+            "probability of each filled cell.",
+        ),
+        click.option(
+            "--missing-label",
+            "missing_labels",
+            multiple=True,
+            metavar="TEXT",
+            help="What stands for a missing cell (repeatable).  [default: nothing, NA, NaN, null "
+            "or ?]",
+        ),
+        click.option(
+            "--missing",
+            metavar="POLICY",
+            help="What becomes of missing cells: evolve (a third species fills them), em, "
+            "available, state or drop. Without it a table that has some is refused.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def check_missing(missing: str | None, labels: tuple[str, ...], completed: str | None) -> None:
+    """Raise a usage error for options that go with a policy where there is none."""
+    for option, value in (("--missing-label", labels), ("--completed", completed)):
+        if value and missing is None:
+            raise click.UsageError(f"{option} goes with --missing, what to do about such cells.")
+    if completed is not None:
+        from pathlib import Path
+
+        from coevo.files import check_folder
+
+        if missing == "state":
+            raise click.UsageError(
+                "--completed needs cells to be filled; --missing state fills none."
+            )
+        check_folder(Path(completed))
+
+
+def write_filled(learned: Learned, path: str) -> dict[str, str]:
+    """Write the completed table; return the paths by what they hold."""
+    from coevo.data import write_data
+    from coevo.missing import write_completed
+
+    if learned.missing is None:  # nothing was missing
+        write_data(learned.dataset, path)
+        return {"completed": path}
+    assert learned.missing.result.completed is not None
+    beside = write_completed(learned.missing.result.completed, path)
+    return {"completed": path, "filled": str(beside)}
+
+
+def lines_on_missing(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield how much was missing where, and what was done about it."""
+    columns = sorted(facts["columns"].items(), key=lambda item: (-item[1], item[0]))
+    yield (
+        f"missing     {facts['n_missing']:,} cells ({facts['share']:.1%}) of "
+        f"{len(columns):,} columns; {facts['n_complete_rows']:,} rows have none; "
+        f"policy: {facts['policy']}"
+    )
+    named = [f"{name} {count:,}" for name, count in columns[:SHOWN]]
+    more = f", and {len(columns) - SHOWN:,} more columns" if len(columns) > SHOWN else ""
+    yield f"  {', '.join(named)}{more}"

@@ -1,0 +1,43 @@
+"""What became of the missing cells of a table: how many there were, and what fills them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from coevo.data import Dataset, IncompleteDataset
+from coevo.missing import IncompleteResult
+
+__all__ = ["MissingCells"]
+
+
+@dataclass(frozen=True)
+class MissingCells:
+    """A table with missing cells, and what was learned from it."""
+
+    table: IncompleteDataset
+    result: IncompleteResult
+
+    @property
+    def policy(self) -> str:
+        """What was done about them."""
+        return self.result.policy
+
+    @property
+    def dataset(self) -> Dataset:
+        """The filled table; or the one in which missing is a state."""
+        completed = self.result.completed
+        return self.result.scorer.dataset if completed is None else completed.dataset
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return how much was missing where, as plain values."""
+        table = self.table
+        source = [variable.name for variable in table.dataset.source_variables]
+        counts = {name: table.missing_counts[name] for name in source}
+        return {
+            "policy": self.policy,
+            "n_missing": table.n_missing,
+            "share": table.n_missing / table.missing.size,
+            "n_complete_rows": table.n_complete_rows,
+            "columns": {name: count for name, count in counts.items() if count},
+        }

@@ -1,0 +1,177 @@
+"""A plan on a table, ready to run; one kind for complete tables, one for missing cells."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from coevo import data, score, search
+from coevo.data import ColumnNote, Dataset, IncompleteDataset
+from coevo.data.audit import Finding
+from coevo.errors import ParameterError
+from coevo.interrupts import gentle_interrupts
+from coevo.io import Knowledge
+from coevo.learning.checkpoints import CheckpointFile
+from coevo.learning.learned import Learned
+from coevo.learning.missing_cells import MissingCells
+from coevo.learning.plan import Path, Plan, Rows
+from coevo.missing import COMPLETIONS, learn_incomplete
+from coevo.progress import SearchProgress
+from coevo.score import FamilyScorer
+from coevo.search import Callback, SearchResult
+from coevo.search.identity import search_identity
+
+__all__ = ["IncompleteTask", "Task", "task_of"]
+
+N_SCORERS = {"evolve": COMPLETIONS}  # of a policy, where it has several at a time
+
+
+def task_of(
+    plan: Plan, table: Rows, notes: tuple[ColumnNote, ...], source: str | None = None
+) -> Task:
+    """Check a plan against a table, called `source`; look at the table."""
+    holes = table if isinstance(table, IncompleteDataset) and table.n_missing else None
+    dataset = table.dataset if isinstance(table, IncompleteDataset) else table
+    known = plan.knowledge(dataset.names)
+    findings = data.audit(dataset if holes is None else holes.with_state())
+    scorer = score.FamilyScorer(
+        dataset,
+        plan.scoring,
+        n_jobs=plan.n_jobs,
+        weights=known.weights,
+        parent_penalty=plan.parent_penalty,
+    )
+    search.Problem.of(scorer, known.constraints, plan.start)  # says what is wrong with it
+    if holes is None:
+        return Task(plan, dataset, notes, known, findings, scorer, source)
+    return IncompleteTask(plan, dataset, notes, known, findings, scorer, source, holes)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A plan on a table, ready to run."""
+
+    plan: Plan
+    dataset: Dataset
+    notes: tuple[ColumnNote, ...]
+    known: Knowledge
+    findings: tuple[Finding, ...]
+    scorer: FamilyScorer
+    source: str | None
+
+    @property
+    def memory(self) -> int:
+        """How many bytes the search takes at most, about."""
+        return self.scorer.memory() + self.plan.method.memory(self.dataset.n_variables)
+
+    def progress(self) -> SearchProgress:
+        """Return how far the search is, to be told of each generation."""
+        limits = self.plan.budget.or_usual(self.plan.method.default_budget)
+        return SearchProgress(limits, self.scorer)
+
+    def _checkpoints(self, folder: Path) -> CheckpointFile:
+        """Return where the checkpoints of this search are kept in a folder."""
+        plan = self.plan
+        identity = search_identity(self.scorer, plan.method, self.known.constraints, plan.seed)
+        start = None if plan.start is None else sorted(map(list, plan.start.arcs))
+        return CheckpointFile(pathlib.Path(folder), {**identity, "start": start}, plan.method)
+
+    def run(
+        self,
+        callbacks: Iterable[Callback] = (),
+        folder: Path | None = None,
+        resume: bool = False,
+    ) -> Learned:
+        """Search, and look at what was found. Ctrl-C ends the search with the best so far.
+
+        In a folder, checkpoints are kept, and gone on from if that is asked for.
+        """
+        kept = None if folder is None else self._checkpoints(folder)
+        reached = None if kept is None else kept.open(resume)
+        result = search.run_search(
+            self.plan.method,
+            self.scorer,
+            constraints=self.known.constraints,
+            budget=self.plan.budget,
+            random_state=self.plan.seed,
+            callbacks=callbacks,
+            start=self.plan.start,
+            state=reached,
+            keep=None if kept is None else kept.keep,
+        )
+        with gentle_interrupts():  # what was found is kept
+            if kept is not None:
+                kept.finish(result)
+            return self._learned(result, self.dataset, self.scorer)
+
+    def _learned(
+        self,
+        result: SearchResult,
+        dataset: Dataset,
+        scorer: FamilyScorer,
+        missing: MissingCells | None = None,
+    ) -> Learned:
+        """Look at what was found, as the scorer sees it."""
+        rules = self.known.constraints.rules(dataset.names)
+        return Learned(
+            search=result,
+            dataset=dataset,
+            scoring=self.plan.scoring,
+            parent_penalty=self.plan.parent_penalty,
+            knowledge=self.known,
+            columns=self.notes,
+            audit=self.findings,
+            gains=score.arc_gains(scorer, result.dag),
+            best_rejected=score.best_addition(scorer, result.dag, rules),
+            source=self.source,
+            missing=missing,
+        )
+
+
+@dataclass(frozen=True)
+class IncompleteTask(Task):
+    """A plan on a table with missing cells; `scorer` only says how much memory one takes."""
+
+    table: IncompleteDataset
+
+    @property
+    def memory(self) -> int:
+        """How many bytes the search takes at most, about."""
+        n_scorers = N_SCORERS.get(str(self.plan.missing), 1)
+        return n_scorers * self.scorer.memory() + self.plan.method.memory(self.dataset.n_variables)
+
+    def progress(self) -> SearchProgress:
+        """Return how far the search is, to be told of each generation."""
+        return SearchProgress(self.plan.budget, None)
+
+    def run(
+        self,
+        callbacks: Iterable[Callback] = (),
+        folder: Path | None = None,
+        resume: bool = False,
+    ) -> Learned:
+        """Search and fill. Ctrl-C ends the search with the best so far."""
+        if resume:
+            raise ParameterError(
+                "A search with 'missing' keeps no checkpoint, so there is nothing to resume. "
+                "Leave --resume out."
+            )
+        plan = self.plan
+        found = learn_incomplete(
+            self.table,
+            str(plan.missing),
+            method=plan.method,
+            score=plan.scoring,
+            constraints=self.known.constraints,
+            weights=self.known.weights,
+            parent_penalty=plan.parent_penalty,
+            start=plan.start,
+            budget=plan.budget,
+            random_state=plan.seed,
+            n_jobs=plan.n_jobs,
+            callbacks=callbacks,
+        )
+        with gentle_interrupts():  # what was found is kept
+            missing = MissingCells(self.table, found)
+            return self._learned(found.search, missing.dataset, found.scorer, missing)

@@ -1,0 +1,165 @@
+"""``coevo learn --missing``: what becomes of missing cells is said, and never happens unasked."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import coevo
+import coevo.progress.displays
+from coevo.data import read_incomplete
+from coevo.missing import POLICIES, learn_incomplete
+from coevo.search import Budget
+
+QUICK = ("gaps.csv", "--max-generations", 6, "--seed", 3)
+LABELS = ("", "NA", "NaN", "null", "?")
+
+
+@pytest.fixture(autouse=True)
+def _no_news_in_between(monkeypatch):
+    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
+
+
+@pytest.fixture
+def gaps(folder, seed):
+    """Return the rows of ``gaps.csv`` before some of their cells were lost."""
+    rng = np.random.default_rng(seed)
+    rows = coevo.sample(coevo.load_network("asia"), 300, seed)
+    coevo.write_data(rows, "whole.csv")
+    with open("whole.csv", newline="") as stream:
+        header, *cells = csv.reader(stream)
+    with open("gaps.csv", "w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(header)
+        for row in cells:
+            lost = rng.random(len(row)) < 0.1
+            writer.writerow(
+                [rng.choice(LABELS) if gone else cell for cell, gone in zip(row, lost, strict=True)]
+            )
+    return header, cells
+
+
+def test_unasked_such_a_table_is_refused(gaps, refused):
+    sentence = refused("learn", *QUICK, "-o", "run")
+    assert "missing values" in sentence
+    assert "--missing evolve" in sentence
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_the_answer_is_that_of_the_library(policy, gaps, as_json, run):
+    found = as_json("learn", *QUICK, "-s", "k2", "--missing", policy, "-o", "run")
+    table, _ = read_incomplete("gaps.csv", discretise="mdl")
+    limits = Budget(max_generations=6)
+    expected = learn_incomplete(table, policy, score="k2", budget=limits, random_state=3)
+    assert found["score"] == expected.search.score
+    assert {(arc["from"], arc["to"]) for arc in found["arcs"]} == set(expected.search.dag.arcs)
+    assert found["missing"] == {
+        "policy": policy,
+        "n_missing": table.n_missing,
+        "share": table.n_missing / 2400,
+        "n_complete_rows": table.n_complete_rows,
+        "columns": {name: table.missing_counts[name] for name in gaps[0]},
+    }
+    assert (found["data_hash"], found["n_rows"]) == (table.content_hash, 300)
+    written = coevo.read_bif("run/model.bif")
+    assert written == expected.network
+    assert [variable.name for variable in written.variables] == gaps[0]
+    with open("run/run.json") as stream:
+        assert json.load(stream)["missing"] == found["missing"]
+    text = run("learn", *QUICK, "--missing", policy).out
+    assert f"missing     {table.n_missing:,} cells (" in text
+    assert f"policy: {policy}\n" in text
+    assert f"{table.n_missing:,}" in Path("run/report.html").read_text(encoding="utf-8")
+
+
+def test_the_completed_table(gaps, as_json):
+    found = as_json("learn", *QUICK, "--missing", "evolve", "--completed", "filled.csv")
+    assert found["files"] == {"completed": "filled.csv", "filled": "filled.filled.csv"}
+    header, truth = gaps
+    with open("gaps.csv", newline="") as stream:
+        before = list(csv.reader(stream))[1:]
+    with open("filled.csv", newline="") as stream:
+        names, *after = csv.reader(stream)
+    assert names == header
+    with open("filled.filled.csv", newline="") as stream:
+        cells = {(int(c["row"]), c["column"]): c for c in csv.DictReader(stream)}
+    holes = {
+        (i + 1, name)
+        for i, row in enumerate(before)
+        for name, cell in zip(header, row, strict=True)
+        if cell in LABELS
+    }
+    assert cells.keys() == holes
+    right = 0
+    for i, (old, new, true) in enumerate(zip(before, after, truth, strict=True), start=1):
+        for name, was, now, really in zip(header, old, new, true, strict=True):
+            if (i, name) in holes:
+                assert cells[i, name]["state"] == now
+                assert 0 < float(cells[i, name]["probability"]) <= 1
+                right += now == really
+            else:
+                assert now == was
+    assert right / len(holes) > 0.75
+
+
+def test_other_labels(gaps, as_json, refused):
+    with open("gaps.csv", newline="") as stream:
+        rows = list(csv.reader(stream))
+    with open("gaps.csv", "w", newline="") as stream:
+        csv.writer(stream).writerows([["-9" if c in LABELS else c for c in row] for row in rows])
+    plain = as_json("learn", *QUICK, "-m", "hill_climb")
+    assert "missing" not in plain
+    found = as_json("learn", *QUICK, "-m", "hill_climb", "--missing", "em", "--missing-label", "-9")
+    assert found["missing"]["n_missing"] == sum(c in LABELS for row in rows[1:] for c in row)
+
+
+def test_a_table_without_missing_cells(gaps, as_json):
+    """A policy changes nothing where there is nothing to do."""
+    arguments = ("whole.csv", *QUICK[1:])
+    found = as_json("learn", *arguments, "--missing", "evolve", "--completed", "copy.csv")
+    plain = as_json("learn", *arguments)
+    assert found | {"seconds": 0, "files": 0} == plain | {"seconds": 0, "files": 0}
+    assert coevo.read_data("copy.csv") == coevo.read_data("whole.csv")
+
+
+def test_what_does_not_go_together(gaps, refused, run):
+    evolve = ("--missing", "evolve")
+    assert refused("learn", *QUICK, "--missing", "evolv").endswith("Did you mean 'evolve'?")
+    assert refused("learn", *QUICK, *evolve, "--bootstraps", 3).startswith(
+        "'bootstraps' of learn does not go with 'missing'"
+    )
+    assert refused("learn", *QUICK, *evolve, "-o", "run", "--resume").startswith(
+        "A search with 'missing' keeps no checkpoint"
+    )
+    for arguments, sentence in (
+        (("--completed", "x.csv"), "--completed goes with --missing"),
+        (("--missing-label", "-9"), "--missing-label goes with --missing"),
+        (("--missing", "state", "--completed", "x.csv"), "--missing state fills none"),
+    ):
+        code, _, err = run("learn", *QUICK, *arguments)
+        assert code == 2
+        assert sentence in err
+    assert refused("learn", *QUICK, *evolve, "--completed", "no/x.csv").endswith(
+        "there is no folder 'no'."
+    )
+
+
+def test_threads_and_columns_change_nothing(gaps, as_json):
+    """The same cells give the same network, whatever the order of columns and rows."""
+    first = as_json("learn", *QUICK, "--missing", "evolve")
+    with open("gaps.csv", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    order = list(reversed(range(len(header))))
+    with open("gaps.csv", "w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerows([[row[i] for i in order] for row in [header, *reversed(rows)]])
+    again = as_json("learn", *QUICK, "--missing", "evolve", "-j", 2)
+    for found in (first, again):
+        found["arcs"].sort(key=lambda arc: (arc["from"], arc["to"]))
+    assert (again["score"], again["arcs"]) == (first["score"], first["arcs"])
+    assert again["data_hash"] == first["data_hash"]

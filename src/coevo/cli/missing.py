@@ -67,12 +67,11 @@ def write_filled(learned: Learned, path: str) -> dict[str, str]:
     from coevo.data import write_data
     from coevo.missing import write_completed
 
-    if learned.missing is None:  # nothing was missing
+    completed = None if learned.missing is None else learned.missing.completed
+    if completed is None:  # nothing was missing
         write_data(learned.dataset, path)
         return {"completed": path}
-    assert learned.missing.result.completed is not None
-    beside = write_completed(learned.missing.result.completed, path)
-    return {"completed": path, "filled": str(beside)}
+    return {"completed": path, "filled": str(write_completed(completed, path))}
 
 
 def lines_on_missing(facts: dict[str, Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coevo.data import Dataset, IncompleteDataset
-from coevo.missing import IncompleteResult
+from coevo.missing import Completed, IncompleteResult
 
 __all__ = ["MissingCells"]
 
@@ -26,8 +26,13 @@ class MissingCells:
     @property
     def dataset(self) -> Dataset:
         """The filled table; or the one in which missing is a state."""
-        completed = self.result.completed
-        return self.result.scorer.dataset if completed is None else completed.dataset
+        done = self.completed
+        return self.result.scorer.dataset if done is None else done.dataset
+
+    @property
+    def completed(self) -> Completed | None:
+        """The filled table with the probability of each filled cell; None if missing is a state."""
+        return self.result.completed
 
     def as_dict(self) -> dict[str, Any]:
         """Return how much was missing where, as plain values."""

@@ -39,7 +39,7 @@ def here(function, jobs, limit, *, n_jobs=1, stop=lambda: False, environment=Non
 
 @pytest.fixture
 def in_this_process(monkeypatch):
-    monkeypatch.setattr("coevo.experiments.bench.run_apart", here)
+    monkeypatch.setattr("coevo.parallel.workers.run_apart", here)
 
 
 def arguments_of(bench):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import coevo
+from clusters import dask_commands
 from coevo.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -47,6 +48,33 @@ def test_the_commands(folder, monkeypatch, capsys):
     assert ("smoker", "crp") in again.dag.arcs
     ages = next(v for v in again.variables if v.name == "age").states
     assert coevo.Cuts.from_states(ages) == coevo.Cuts((40, 65))
+
+
+def test_the_commands_of_a_cluster(folder, monkeypatch, capsys):
+    """As written, but for the name of the machine and a free port."""
+    pytest.importorskip("distributed")
+    scheduler, worker, command = block("sh").splitlines()
+    assert scheduler == "dask scheduler --port 8786"
+    with dask_commands() as dask:
+        address = dask.address.removeprefix("tcp://")
+        assert worker == "dask worker tcp://HOST:8786 --nthreads 1"
+        dask.add_worker()
+        monkeypatch.setattr(sys, "argv", shlex.split(command.replace("HOST:8786", address)))
+        main()
+    shown = capsys.readouterr()
+    assert "Error" not in shown.err
+    assert "consensus" in shown.out
+
+
+def test_the_python_of_shards(folder):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.read_csv("patients.csv")[["patient_id", "sex", "smoker", "ward", "ill"]]
+    table.to_parquet("patients.parquet", row_group_size=60)
+    names = {}
+    exec(block("py"), names)
+    rows = coevo.read_data(table, drop=["patient_id"])
+    here = coevo.run_search("ccma", coevo.FamilyScorer(rows, "bdeu"), random_state=7)
+    assert (names["found"].dag, names["found"].score) == (here.dag, here.score)
 
 
 def test_the_python(folder):

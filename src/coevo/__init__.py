@@ -53,8 +53,9 @@ if TYPE_CHECKING:
     from coevo.missing import IncompleteResult, learn_incomplete, write_completed
     from coevo.network import BayesianNetwork, fit, sample
     from coevo.networks import load_network, network_names, open_network, open_structure
+    from coevo.parallel import open_shards
     from coevo.report.page import Page, network_page, write_page
-    from coevo.score import FamilyBatch, FamilyScorer, arc_gains
+    from coevo.score import FamilyBatch, FamilyScorer, ShardedScorer, arc_gains
     from coevo.search import CCGA, CCMA, K2, Budget, HillClimb, SearchResult, Tabu, run_search
 
 __version__ = "0.1.0"
@@ -83,6 +84,7 @@ _HOME = {
     "Learned": "learning",
     "Page": "report.page",
     "SearchResult": "search",
+    "ShardedScorer": "score",
     "StrengthResult": "bootstrap",
     "Tabu": "search",
     "Variable": "data",
@@ -99,6 +101,7 @@ _HOME = {
     "network_names": "networks",
     "network_page": "report.page",
     "open_network": "networks",
+    "open_shards": "parallel",
     "open_structure": "networks",
     "read_bif": "io",
     "read_columns": "data",
@@ -145,6 +148,7 @@ __all__ = [
     "Learned",
     "Page",
     "SearchResult",
+    "ShardedScorer",
     "StrengthResult",
     "Tabu",
     "Variable",
@@ -161,6 +165,7 @@ __all__ = [
     "network_names",
     "network_page",
     "open_network",
+    "open_shards",
     "open_structure",
     "read_bif",
     "read_columns",

@@ -368,8 +368,8 @@ METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
         (".", "'.' is a folder. Name a file in it."),
         (
             "missing.csv",
-            "Column 'b' has 1 missing value, in row 2. Drop or fill it, or pass missing='evolve' "
-            "(--missing evolve).",
+            "Column 'b' has 1 missing value, in row 2. Drop or fill it, or learn with "
+            "missing='evolve' (coevo learn --missing evolve).",
         ),
         ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),
         ("asia.csv -o asia.csv/run", "'asia.csv/run' cannot be made: 'asia.csv' is a file."),

@@ -238,8 +238,8 @@ def test_a_name_that_looks_like_markup(small, run):
         ("empty.csv", "'empty.csv' is empty. It needs a header and rows below it."),
         (
             "missing.csv",
-            "Column 'b' has 1 missing value, in row 2. Drop or fill it, or pass missing='evolve' "
-            "(--missing evolve).",
+            "Column 'b' has 1 missing value, in row 2. Drop or fill it, or learn with "
+            "missing='evolve' (coevo learn --missing evolve).",
         ),
         (
             "strange.csv",

@@ -39,7 +39,7 @@ def whole(tmp_path_factory):
     """Return the folder of a small comparison, done at one go, and what came out."""
     folder = tmp_path_factory.mktemp("whole") / "bench"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coevo.experiments.bench, "run_apart", benches.here)
+        patch.setattr("coevo.parallel.workers.run_apart", benches.here)
         return folder, run_bench(SMALL, folder)
 
 

@@ -13,6 +13,7 @@ from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.experiments.journal import Tell
 from coevo.graph import Arc, Constraints
+from coevo.parallel import Cluster, check_workers
 from coevo.randomness import RandomState, seed_of
 from coevo.score import Score, make_score
 from coevo.search import Budget, Method, make_method
@@ -33,6 +34,7 @@ def strength(
     budget: Budget | None = None,
     random_state: RandomState = None,
     n_jobs: int = 1,
+    cluster: Cluster = None,
     folder: str | Path | None = None,
     tell: Tell[BootstrapRun] = lambda run, done, total: None,
     heard: Callable[[], object] = lambda: None,
@@ -56,6 +58,9 @@ def strength(
         The same int gives the same answer; None gives another each time.
     n_jobs : int
         Number of processes. It changes nothing but the time.
+    cluster : str or distributed.Client, optional
+        Do the bootstraps on a Dask cluster instead: its address, ``'local:4'`` for so many
+        workers on this machine, or a client. It changes nothing but the time.
     folder : path, optional
         Keep each bootstrap here as it ends; with the same int the same call then goes on.
     tell, heard : callable
@@ -79,9 +84,9 @@ def strength(
     """
     if not isinstance(dataset, Dataset):
         raise bad_parameter("dataset", "strength", "a Dataset (see read_data)", dataset)
-    for name, value in (("bootstraps", bootstraps), ("n_jobs", n_jobs)):
-        if not is_int(value, 1):
-            raise bad_parameter(name, "strength", "an int >= 1", value)
+    if not is_int(bootstraps, 1):
+        raise bad_parameter("bootstraps", "strength", "an int >= 1", bootstraps)
+    check_workers("strength", n_jobs, cluster)
     plan = Plan(
         method=make_method(method, "strength"),
         score=make_score(score, ess, "strength"),
@@ -98,4 +103,5 @@ def strength(
         if not isinstance(given, kind):
             raise bad_parameter(name, "strength", f"a {kind.__name__} or None", given)
     scorer = plan.scorer(dataset)
-    return Work.on(scorer, plan, int(bootstraps), int(n_jobs), folder).done(tell, heard)
+    where = (int(n_jobs), cluster)
+    return Work.on(scorer, plan, int(bootstraps), where, folder).done(tell, heard)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from coevo.bootstrap.consensus import consensus, measure, significance_threshold, tally
@@ -20,7 +19,7 @@ from coevo.bootstrap.runs import WHOLE, BootstrapRun, Plan, run_bootstrap
 from coevo.experiments.journal import Journal, Tell
 from coevo.graph import DAG
 from coevo.interrupts import gentle_interrupts
-from coevo.parallel import run_jobs
+from coevo.parallel import Cluster, open_workers
 from coevo.score import FamilyScorer, arc_gains
 
 __all__ = ["Work"]
@@ -38,8 +37,8 @@ class Work:
         What all bootstraps share.
     bootstraps : int
         How many.
-    n_jobs : int
-        Number of processes.
+    where : (int, Cluster)
+        Number of processes, or the cluster; see `open_workers`.
     journal : Journal, optional
         Where each bootstrap is kept as it ends.
     """
@@ -47,7 +46,7 @@ class Work:
     scorer: FamilyScorer
     plan: Plan
     bootstraps: int
-    n_jobs: int = 1
+    where: tuple[int, Cluster] = (1, None)
     journal: Journal[BootstrapRun] | None = None
 
     @classmethod
@@ -56,14 +55,14 @@ class Work:
         scorer: FamilyScorer,
         plan: Plan,
         bootstraps: int,
-        n_jobs: int,
+        where: tuple[int, Cluster],
         folder: str | os.PathLike[str] | None,
     ) -> Work:
         """Return the work, or refuse constraints or a folder that do not go with it."""
         plan.constraints.rules(scorer.dataset.names)
         place = None if folder is None else Path(folder)
         journal = None if place is None else strength_journal(place, scorer, plan)
-        return cls(scorer, plan, bootstraps, n_jobs, journal)
+        return cls(scorer, plan, bootstraps, where, journal)
 
     def done(
         self,
@@ -102,11 +101,15 @@ class Work:
         if whole is not None:  # whatever was kept: the clock may have ended that one elsewhere
             keep([whole], is_news=False)
         elif WHOLE not in found:  # here first, so that several processes do not compile the same
-            keep([run_bootstrap(dataset, self.plan, self.n_jobs, WHOLE)])
+            keep([run_bootstrap(dataset, self.plan, self.where[0], WHOLE)])
         missing = [number for number in range(1, self.bootstraps + 1) if number not in found]
         with gentle_interrupts(heard) as interrupts:
-            function = partial(run_bootstrap, dataset, self.plan, 1)
-            keep(run_jobs(function, missing, self.n_jobs, stop=lambda: interrupts.asked))
+            if missing:
+                shared = (dataset, self.plan, 1)
+                with open_workers(*self.where) as workers:
+                    keep(
+                        workers.run(run_bootstrap, missing, lambda: interrupts.asked, shared=shared)
+                    )
             if journal is not None:
                 journal.put_in_order()
         return found

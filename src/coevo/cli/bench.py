@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.common import n_jobs_option, score_options, seed_option
+from coevo.cli.common import cluster_option, n_jobs_option, score_options, seed_option
 from coevo.cli.experiments import (
     answer,
     data_set_options,
@@ -63,6 +63,7 @@ def _names_or_none(ctx: click.Context, parameter: click.Parameter, value: str) -
     help="Seconds that a run may take.",
 )
 @n_jobs_option("Runs at once, one where times matter", "networks")
+@cluster_option
 @seed_option("data sets and searches")
 @folder_options
 def command(
@@ -75,6 +76,7 @@ def command(
     ess: float | None,
     max_time: float,
     n_jobs: int,
+    cluster: str | None,
     seed: int,
     figures: bool,
     output: str,
@@ -113,6 +115,7 @@ def command(
             bench,
             Path(output),
             n_jobs=n_jobs,
+            cluster=cluster,
             figures=figures,
             tell=lambda record, done, total: tell(done, total, _news(record)),
             heard=say_stopping,

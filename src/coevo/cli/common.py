@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "answer_json",
+    "cluster_option",
     "drop_option",
     "finite",
     "format_option",
@@ -64,6 +65,14 @@ def n_jobs_option(workers: str, what: str) -> Callable[[Function], Function]:
         show_default=True,
         help=f"{workers}; they change the time, never the {what}.",
     )
+
+
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Do the runs on a Dask cluster (tcp://HOST:PORT, tls://HOST:PORT), or on so many "
+    "workers of this machine (local:4); needs coevo[dask].",
+)
 
 
 def seed_option(what: str) -> Callable[[Function], Function]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.common import n_jobs_option, seed_option
+from coevo.cli.common import cluster_option, n_jobs_option, seed_option
 from coevo.cli.experiments import (
     answer,
     data_set_options,
@@ -47,6 +47,7 @@ __all__ = ["command"]
     help="Individuals of each species of CCGA.",
 )
 @n_jobs_option("Processes", "numbers")
+@cluster_option
 @seed_option("tables and figures")
 @folder_options
 def command(
@@ -56,6 +57,7 @@ def command(
     max_generations: int,
     population: int,
     n_jobs: int,
+    cluster: str | None,
     seed: int,
     figures: bool,
     output: str,
@@ -86,6 +88,7 @@ def command(
             paper,
             Path(output),
             n_jobs=n_jobs,
+            cluster=cluster,
             figures=figures,
             tell=lambda record, done, total: tell(
                 done,

@@ -12,6 +12,7 @@ from coevo.cli.bootstraps import bootstraps_progress, said_of_interrupt
 from coevo.cli.brought import bin_options
 from coevo.cli.common import (
     answer_json,
+    cluster_option,
     format_option,
     n_jobs_option,
     read_columns,
@@ -46,6 +47,7 @@ SHOWN = 10  # arcs below the consensus that are printed, before it is said how m
 @bin_options
 @seed_option("answer")
 @n_jobs_option("Processes", "answer")
+@cluster_option
 @click.option(
     "--figures/--no-figures", default=True, help="The figure needs matplotlib: coevo[plot]."
 )
@@ -75,6 +77,7 @@ def command(
     constraints_file: str | None,
     seed: int,
     n_jobs: int,
+    cluster: str | None,
     figures: bool,
     output: str | None,
     output_format: str,
@@ -127,6 +130,7 @@ def command(
         "budget": budget,
         "random_state": seed,
         "n_jobs": n_jobs,
+        "cluster": cluster,
         "folder": output,
     }
     result = _measured(dataset, known, parent_penalty, options)

@@ -3,10 +3,11 @@
 from coevo.data.audit import Finding, audit
 from coevo.data.column_types import BIN_METHODS, ColumnNote, read_types
 from coevo.data.cuts import Cuts
-from coevo.data.dataset import Codes, Dataset
+from coevo.data.dataset import Codes, Dataset, row_marks
 from coevo.data.incomplete import IncompleteDataset
 from coevo.data.reader import read_columns, read_data, read_incomplete
-from coevo.data.request import leave_out
+from coevo.data.request import Request, leave_out
+from coevo.data.table import Table
 from coevo.data.variable import MAX_STATES, Variable, natural_order
 from coevo.data.write import check_writable, write_data
 
@@ -19,6 +20,8 @@ __all__ = [
     "Dataset",
     "Finding",
     "IncompleteDataset",
+    "Request",
+    "Table",
     "Variable",
     "audit",
     "check_writable",
@@ -28,5 +31,6 @@ __all__ = [
     "read_data",
     "read_incomplete",
     "read_types",
+    "row_marks",
     "write_data",
 ]

@@ -29,9 +29,12 @@ __all__ = [
     "Holes",
     "assemble",
     "check_cells",
+    "check_states",
     "open_holes",
+    "recoded",
     "refuse_overflow",
     "refuse_type",
+    "variable_of",
 ]
 
 # In a table this small, a column of different values is more likely a coincidence, or
@@ -146,13 +149,21 @@ def _with_holes(column: Column, missing: list[int]) -> Column:
     return Column(column.name, labels, codes, column.declared, decimal, holes)
 
 
+def check_states(column: Column) -> None:
+    """Raise `DataError` if a column shows undeclared values, or decimal numbers."""
+    if column.declared is not None:
+        _refuse_undeclared(column, np.flatnonzero(column.counts).tolist())
+    elif column.decimal is not None:
+        raise _decimal(column, column.decimal)
+
+
 def assemble(columns: Sequence[Column], fold: bool = True) -> Dataset:
     """Put the columns of a table, once they are all states, into a dataset.
 
     It is folded where that pays.
     """
-    variables = [_variable(column) for column in columns]
-    coded = [_recoded(*pair) for pair in zip(columns, variables, strict=True)]
+    variables = [variable_of(column) for column in columns]
+    coded = [recoded(*pair) for pair in zip(columns, variables, strict=True)]
     _warn_constant(columns)
     dataset = Dataset(variables, coded)
     return dataset.folded() if fold else dataset
@@ -205,7 +216,9 @@ def _refuse_missing(columns: Sequence[Column]) -> None:
             f"{total:,} cells in all."
         )
     them = "them" if len(found) > 1 or n_cells > 1 else "it"
-    sentences.append(f"Drop or fill {them}, or pass missing='evolve' (--missing evolve).")
+    sentences.append(
+        f"Drop or fill {them}, or learn with missing='evolve' (coevo learn --missing evolve)."
+    )
     if label is not None and label.strip():
         sentences.append(
             f"If {label!r} is a state, declare the states of the column with states= (--states)."
@@ -213,14 +226,12 @@ def _refuse_missing(columns: Sequence[Column]) -> None:
     raise DataError(" ".join(sentences))
 
 
-def _variable(column: Column) -> Variable:
+def variable_of(column: Column) -> Variable:
     """Return the variable of a column, or refuse what cannot be one."""
+    check_states(column)
     seen = np.flatnonzero(column.counts).tolist()
     if column.declared is not None:
-        _refuse_undeclared(column, seen)
         return Variable(column.name, column.declared)
-    if column.decimal is not None:
-        raise _decimal(column, column.decimal)
     n_rows = column.n_seen
     if len(seen) == n_rows > IDENTIFIER_ABOVE:
         raise _identifier(column, f"{n_rows:,}")
@@ -229,7 +240,7 @@ def _variable(column: Column) -> Variable:
     return Variable(column.name, natural_order(str(column.labels[code]) for code in seen))
 
 
-def _recoded(column: Column, variable: Variable) -> NDArray[np.unsignedinteger]:
+def recoded(column: Column, variable: Variable) -> NDArray[np.unsignedinteger]:
     """Return the codes of a column as positions in the states of its variable."""
     position = {state: i for i, state in enumerate(variable.states)}
     # An unseen label needs no state of its own; nothing points to it.

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.data.table import Table
 from coevo.data.variable import Variable
-from coevo.errors import DataError, first_repeated, suggestion
+from coevo.errors import DataError, first_repeated
 
-__all__ = ["Codes", "Dataset"]
+__all__ = ["Codes", "Dataset", "row_marks"]
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]  # (n_vars, n_stored_rows)
 Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
@@ -32,7 +33,7 @@ FOLD_AT_MOST = 1 / 16
 MAX_OBSERVATIONS = 2**53  # up to which floats count exactly
 
 
-class Dataset:
+class Dataset(Table):
     """Discrete observations, ready for counting.
 
     Use a reader of `coevo.data` to make one. The constructor takes coded columns.
@@ -57,8 +58,6 @@ class Dataset:
     >>> dataset.n_rows
     3
     """
-
-    __slots__ = ("__dict__", "_codes", "_source", "_variables", "_weights")
 
     def __init__(
         self,
@@ -100,28 +99,6 @@ class Dataset:
         return self
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
-        """Variables in canonical order, with their states in canonical order."""
-        return self._variables
-
-    @property
-    def source_variables(self) -> tuple[Variable, ...]:
-        """Variables and states in the order of the source, for output."""
-        return self._source
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of the variables in canonical order."""
-        return tuple(variable.name for variable in self._variables)
-
-    @cached_property
-    def arities(self) -> NDArray[np.int64]:
-        """Number of states of each variable, in canonical order."""
-        arities = np.array([variable.arity for variable in self._variables], dtype=np.int64)
-        arities.flags.writeable = False
-        return arities
-
-    @property
     def codes(self) -> Codes:
         """State of each variable in each stored row: (n_variables, n_stored), read-only."""
         return self._codes
@@ -131,25 +108,10 @@ class Dataset:
         """How often each stored row occurs, or None when every row is stored."""
         return self._weights
 
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return len(self._variables)
-
     @cached_property
     def n_rows(self) -> int:
         """Number of observations."""
         return self._codes.shape[1] if self._weights is None else int(self._weights.sum())
-
-    def position(self, name: str) -> int:
-        """Return the canonical index of the variable called `name`."""
-        if name not in self._positions:
-            raise DataError(f"There is no column {name!r}.{suggestion(name, self.names)}")
-        return self._positions[name]
-
-    @cached_property
-    def _positions(self) -> Mapping[str, int]:
-        return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def content_hash(self) -> str:
@@ -206,11 +168,11 @@ class Dataset:
     def _may_fold(self) -> bool:
         """Return whether a look at the first rows leaves a chance that folding pays."""
         start = self._codes[:, :4096]
-        return bool(len(np.unique(_row_marks(start))) <= start.shape[1] / 2)
+        return bool(len(np.unique(row_marks(start))) <= start.shape[1] / 2)
 
     @cached_property
     def _marks(self) -> NDArray[np.uint64]:
-        return _row_marks(self._codes)
+        return row_marks(self._codes)
 
     def _distinct_rows(
         self,
@@ -280,7 +242,7 @@ def _checked_weights(weights: NDArray[np.int64], n_stored: int) -> Weights:
     return checked
 
 
-def _row_marks(codes: Codes) -> NDArray[np.uint64]:
+def row_marks(codes: Codes) -> NDArray[np.uint64]:
     """Return a 64-bit mark for each row; equal rows have equal marks.
 
     Each step is the mixing function of splitmix64 (Steele, Lea and Flood 2014), taken on

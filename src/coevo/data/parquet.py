@@ -21,18 +21,30 @@ from coevo.data.request import Request
 from coevo.errors import DataError, require
 from coevo.files import replacing
 
-__all__ = ["read_parquet", "write_parquet"]
+__all__ = ["column_names", "open_parquet", "read_parquet", "write_parquet"]
 
 ROW_GROUP = 1 << 20
 
 
-def read_parquet(path: Path, request: Request) -> list[Column]:
-    """Read the columns of a Parquet file."""
+@contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """Yield the `ParquetFile` of a path; what is wrong with it is said in one sentence."""
     parquet = require("pyarrow.parquet", "PyArrow", "parquet")
     with _said_clearly(path), parquet.ParquetFile(path) as file:
-        schema = file.schema_arrow
-        index = _pandas_index(schema)
-        names = [name for name in schema.names if name not in index]
+        yield file
+
+
+def column_names(file: Any) -> list[str]:
+    """Return the columns that are data."""
+    schema = file.schema_arrow
+    index = _pandas_index(schema)
+    return [name for name in schema.names if name not in index]
+
+
+def read_parquet(path: Path, request: Request) -> list[Column]:
+    """Read the columns of a Parquet file."""
+    with open_parquet(path) as file:
+        names = column_names(file)
         kept = [names[i] for i in request.kept(names)]
         columns = []
         for name in kept:

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from coevo.errors import bad_parameter
 from coevo.io import check_run_folder
 from coevo.networks import open_network
+from coevo.parallel import Cluster, check_workers
 from coevo.report import require_matplotlib
 
 __all__ = ["check_start"]
 
 
 def check_start(
-    owner: str, networks: Iterable[str], folder: Path, n_jobs: int, figures: bool
+    owner: str,
+    networks: Iterable[str],
+    folder: Path,
+    n_jobs: int,
+    figures: bool,
+    cluster: Cluster = None,
 ) -> None:
     """Raise what is wrong with the networks, the folder or the machine; write nothing."""
-    if n_jobs < 1:
-        raise bad_parameter("n_jobs", owner, "an int >= 1", n_jobs)
+    check_workers(owner, n_jobs, cluster)
     if figures:
         require_matplotlib()
     for network in networks:

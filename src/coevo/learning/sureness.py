@@ -38,7 +38,7 @@ def bootstraps_of(task: Task, output: Path | None = None) -> Work | None:
         budget=task.plan.budget,
         seed=task.plan.seed,
     )
-    return Work.on(task.scorer, plan, task.plan.bootstraps, task.plan.n_jobs, folder)
+    return Work.on(task.scorer, plan, task.plan.bootstraps, (task.plan.n_jobs, None), folder)
 
 
 def with_strength(

@@ -56,7 +56,7 @@ class AvailableScorer(FamilyScorer):
         weights: Mapping[Arc, float] | None = None,
         parent_penalty: float = 0.0,
     ) -> None:
-        self._table = table
+        self._holes = table.missing
         priors: Any = {"weights": weights, "parent_penalty": parent_penalty}
         super().__init__(table.dataset, score, n_jobs=n_jobs, **priors)
 
@@ -71,7 +71,7 @@ class AvailableScorer(FamilyScorer):
             own = self._scratch[number]
             evaluate_available(
                 dataset.codes,
-                self._table.missing,
+                self._holes,
                 dataset.arities,
                 spec,
                 families.members,

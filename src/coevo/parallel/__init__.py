@@ -1,6 +1,20 @@
-"""Where independent work runs: in this process, in several, or each job in one of its own."""
+"""Where independent work runs: here, in processes, each job in one of its own, on a cluster."""
 
 from coevo.parallel.apart import Begin, Ending, run_apart
 from coevo.parallel.jobs import run_jobs
+from coevo.parallel.row_shards import ClusterShards, open_shards
+from coevo.parallel.workers import Cluster, Processes, Workers, check_workers, open_workers
 
-__all__ = ["Begin", "Ending", "run_apart", "run_jobs"]
+__all__ = [
+    "Begin",
+    "Cluster",
+    "ClusterShards",
+    "Ending",
+    "Processes",
+    "Workers",
+    "check_workers",
+    "open_shards",
+    "open_workers",
+    "run_apart",
+    "run_jobs",
+]

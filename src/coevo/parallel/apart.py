@@ -28,6 +28,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 START_SECONDS = 300.0  # in which a job must have begun; imports and data take a while
 LONGEST_ERROR = 200  # characters
+_STARTING = threading.Lock()  # threads of a worker share one environment
 BEGUN, RESULT, ERROR = "begun", "result", "error"
 
 
@@ -73,7 +74,7 @@ def run_apart(
     try:
         while True:
             while waiting and len(under_way) < n_jobs and not stop():
-                with interrupts_held(), _environment(environment or {}):
+                with _STARTING, interrupts_held(), _environment(environment or {}):
                     under_way.append(_Process(function, waiting.popleft(), limit))
             if not under_way:
                 return

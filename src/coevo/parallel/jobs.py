@@ -16,13 +16,14 @@ from typing import TypeVar
 from coevo.errors import WorkerError
 from coevo.parallel.children import interrupts_held, leave_interrupts
 
-__all__ = ["run_jobs"]
+__all__ = ["never", "run_jobs"]
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def _never() -> bool:
+def never() -> bool:
+    """Say that nobody wants to stop."""
     return False
 
 
@@ -30,7 +31,7 @@ def run_jobs(
     function: Callable[[Job], Result],
     jobs: Sequence[Job],
     n_jobs: int,
-    stop: Callable[[], bool] = _never,
+    stop: Callable[[], bool] = never,
 ) -> Iterator[Result]:
     """Yield the result of each job, in the order in which they end.
 

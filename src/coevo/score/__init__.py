@@ -1,10 +1,15 @@
 """Counts of a family and its local score; the cache. The hot kernels."""
 
+from coevo.score.base import Scorer
 from coevo.score.cache import CacheStatistics
 from coevo.score.families import FamilyBatch, toggle_families
 from coevo.score.gains import Addition, arc_gains, best_addition
 from coevo.score.scorer import FamilyScorer
 from coevo.score.scores import AIC, BIC, K2, SCORES, BDeu, BDs, LogLikelihood, Score, make_score
+from coevo.score.shard_files import ShardFiles, write_shards
+from coevo.score.sharded import ShardedScorer
+from coevo.score.shards import Shard, ShardedTable, Shards, Traffic, count_shards
+from coevo.score.tallies import Tallies, added
 
 __all__ = [
     "AIC",
@@ -19,8 +24,19 @@ __all__ = [
     "FamilyScorer",
     "LogLikelihood",
     "Score",
+    "Scorer",
+    "Shard",
+    "ShardFiles",
+    "ShardedScorer",
+    "ShardedTable",
+    "Shards",
+    "Tallies",
+    "Traffic",
+    "added",
     "arc_gains",
     "best_addition",
+    "count_shards",
     "make_score",
     "toggle_families",
+    "write_shards",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Dataset
+from coevo.data import Codes, Dataset, Table
 from coevo.score.count_kernels import (
     ARITY,
     BITS,
@@ -22,7 +22,17 @@ from coevo.score.count_kernels import (
 from coevo.score.family_kernels import Index, Known, Scratch
 from coevo.score.score_kernels import FIRST, RISING_LENGTH, RISING_ROWS
 
-__all__ = ["build_index", "dense_limit", "forget", "new_known", "new_scratch", "state_counts"]
+__all__ = [
+    "build_index",
+    "dense_limit",
+    "facts_of",
+    "forget",
+    "new_known",
+    "new_scratch",
+    "pack_bits",
+    "place_bits",
+    "state_counts",
+]
 
 MAX_BIT_SET_ARITY = 16  # above it the bit sets of a variable exceed twice its codes
 MIN_COMPACT_BYTES = 1 << 26  # room for compact columns,
@@ -38,21 +48,28 @@ def state_counts(dataset: Dataset) -> list[NDArray[np.int64]]:
     ]
 
 
-def build_index(dataset: Dataset, singles: list[NDArray[np.int64]]) -> Index:
-    """Return what the kernels need to know of `dataset`, given its `state_counts`."""
-    facts = np.zeros((dataset.n_variables, N_FACTS), dtype=np.int64)
-    facts[:, ARITY] = dataset.arities
+def facts_of(table: Table, singles: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the facts of each variable that follow from its `state_counts`."""
+    facts = np.zeros((table.n_variables, N_FACTS), dtype=np.int64)
+    facts[:, ARITY] = table.arities
     facts[:, COMMON] = [counts.argmax() for counts in singles]
     most = np.array([counts.max() for counts in singles])
-    facts[np.argsort(-most, kind="stable"), RANK] = np.arange(dataset.n_variables)
-    facts[:, SINGLE] = np.cumsum(dataset.arities) - dataset.arities
+    facts[np.argsort(-most, kind="stable"), RANK] = np.arange(table.n_variables)
+    facts[:, SINGLE] = np.cumsum(table.arities) - table.arities
     facts[:, COMPACT] = facts[:, BITS] = -1
-    facts[:, N_OTHERS] = dataset.n_rows - most
+    facts[:, N_OTHERS] = table.n_rows - most
+    return facts
+
+
+def build_index(dataset: Dataset, singles: list[NDArray[np.int64]]) -> Index:
+    """Return what the kernels need to know of `dataset`, given its `state_counts`."""
+    facts = facts_of(dataset, singles)
     compact = np.empty(0, dtype=dataset.codes.dtype)
     bits = np.empty((0, 0), dtype=np.uint64)
     if dataset.weights is None:  # folded rows are few and always counted in one pass
         compact = _compact_columns(dataset, facts)
-        bits = _pack_bits(dataset, facts)
+        place_bits(facts)
+        bits = pack_bits(dataset.codes, facts)
     weights = np.empty(0, dtype=np.int64) if dataset.weights is None else dataset.weights
     return Index(facts, dataset.codes, weights, compact, bits)
 
@@ -77,37 +94,44 @@ def _compact_columns(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.u
     return compact
 
 
-def _pack_bits(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return a bit set for each state but the most common; note where a variable's begin."""
-    n_words = -(-dataset.codes.shape[1] // 64)
-    small = np.flatnonzero(dataset.arities <= MAX_BIT_SET_ARITY)
-    sets = np.zeros((int((dataset.arities[small] - 1).sum()), n_words * 8), dtype=np.uint8)
+def place_bits(facts: NDArray[np.int64]) -> None:
+    """Note where the bit sets of each variable begin: one a state but for the most common."""
+    small = np.flatnonzero(facts[:, ARITY] <= MAX_BIT_SET_ARITY)
+    n_sets = facts[small, ARITY] - 1
+    facts[small, BITS] = np.cumsum(n_sets) - n_sets
+
+
+def pack_bits(codes: Codes, facts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the bit sets of some rows, as `place_bits` places them."""
+    n_words = -(-codes.shape[1] // 64)
+    small = np.flatnonzero(facts[:, BITS] >= 0)
+    sets = np.zeros((int((facts[small, ARITY] - 1).sum()), n_words * 8), dtype=np.uint8)
     n = 0
     for variable in small:
-        facts[variable, BITS] = n
-        for state in range(int(dataset.arities[variable])):
+        for state in range(int(facts[variable, ARITY])):
             if state != facts[variable, COMMON]:
-                packed = np.packbits(dataset.codes[variable] == state)
+                packed = np.packbits(codes[variable] == state)
                 sets[n, : len(packed)] = packed
                 n += 1
     return sets.view(np.uint64)  # which bit is which row never matters
 
 
-def dense_limit(dataset: Dataset) -> int:
+def dense_limit(n_rows: int) -> int:
     """Return the number of cells up to which a table is counted cell by cell.
 
     It depends on the observations, not on the rows stored: folded or not, the same data
     take the same way and give the same last bit.
     """
-    return min(max(4096, 4 * dataset.n_rows), LARGEST_DENSE_TABLE)
+    return min(max(4096, 4 * n_rows), LARGEST_DENSE_TABLE)
 
 
-def new_scratch(dataset: Dataset) -> Scratch:
+def new_scratch(table: Table) -> Scratch:
     """Return working memory for one thread."""
-    most_axes = dataset.n_variables + 1
+    most_axes = table.n_variables + 1
+    most_cells = dense_limit(table.n_rows)
     return Scratch(
-        counts=np.zeros(dense_limit(dataset), dtype=np.uint32),
-        margin=np.zeros(dense_limit(dataset), dtype=np.uint32),
+        counts=np.zeros(most_cells, dtype=np.uint32),
+        margin=np.zeros(most_cells, dtype=np.uint32),
         work=np.zeros((N_WORK, most_axes), dtype=np.int64),
         joint=np.zeros(ROWS_A_BLOCK, dtype=np.uint32),
         short=np.zeros(ROWS_A_BLOCK, dtype=np.uint16),

@@ -46,6 +46,10 @@ __all__ = [
     "evaluate_all_rows",
     "evaluate_by_levels",
     "plan",
+    "put_in_order",
+    "stride_of",
+    "table_by_levels",
+    "table_of_all_rows",
 ]
 
 BY_LEVELS, ALL_ROWS, SPARSE, KEEP = 0, 1, 2, 3  # ways of counting
@@ -182,6 +186,18 @@ def _method(facts, codes, weights, bits, variables, k, dense_limit):
     return BY_LEVELS if levels <= all_rows else ALL_ROWS
 
 
+@inlined
+def put_in_order(facts, members, begin, k, variables):
+    """Overwrite `variables` with the k members from `begin` on, in the order of the axes."""
+    for n in range(k):
+        member = members[begin + n]
+        place = n
+        while place > 0 and facts[variables[place - 1], RANK] > facts[member, RANK]:
+            variables[place] = variables[place - 1]
+            place -= 1
+        variables[place] = member
+
+
 @kernel
 def plan(index, batch, known, first, dense_limit):
     """Plan families from `first` on; return where it stopped and the tables asked for.
@@ -198,13 +214,7 @@ def plan(index, batch, known, first, dense_limit):
     for family in range(first, len(start) - 1):
         k = start[family + 1] - start[family]
         variables = all_variables[start[family] : start[family + 1]]
-        for n in range(k):
-            member = members[start[family] + n]
-            place = n
-            while place > 0 and facts[variables[place - 1], RANK] > facts[member, RANK]:
-                variables[place] = variables[place - 1]
-                place -= 1
-            variables[place] = member
+        put_in_order(facts, members, start[family], k, variables)
         method = _method(facts, codes, weights, bits, variables, k, dense_limit)
         methods[family] = method
         if method != BY_LEVELS:
@@ -241,13 +251,73 @@ def _start_from_known(facts, pool, begin, variables, k, n, counts, work):
 
 
 @inlined
-def _stride_of(child, variables, k, work):
+def stride_of(child, variables, k, work):
     """Return the stride of the child's axis."""
     stride = np.int64(0)
     for axis in range(k):
         if variables[axis] == child:
             stride = work[STRIDE, axis]
     return stride
+
+
+@inlined
+def table_by_levels(index, batch, family, known, scratch):
+    """Leave the table of a family in the scratch, counted level by level; return its cells."""
+    facts, compact, bits = index.facts, index.compact, index.bits
+    counts, work, words, short = scratch.counts, scratch.work, scratch.words, scratch.short
+    slots, pool, margin = known.slots, known.pool, scratch.margin
+    start = batch.start[family]
+    k = batch.start[family + 1] - start
+    variables = batch.variables[start : start + k]
+    n_cells = set_strides(facts, variables, k, work)
+    n, begin = k - 1, facts[variables[k - 1], SINGLE]
+    if batch.method[family] == BY_LEVELS:
+        n, begin = _n_known(facts, variables, k), batch.known[family]
+    elif n > 1:
+        begin = slots[_slot(slots, facts, variables, k, n)[1], 1]
+    _start_from_known(facts, pool, begin, variables, k, n, counts, work)
+    has_bits = True
+    for axis in range(k - n, k):
+        has_bits = has_bits and facts[variables[axis], BITS] >= 0
+    for axis in range(k - n - 1, -1, -1):
+        one, cells = variables[axis], float(work[STRIDE, axis])
+        by_rows, by_bits = level_costs(facts, bits, one, k - axis, cells, has_bits)
+        has_bits = has_bits and facts[one, BITS] >= 0
+        win = by_bits < by_rows
+        add_level(facts, compact, bits, variables, k, axis, win, counts, margin, work, short, words)
+    return n_cells
+
+
+@inlined
+def table_of_all_rows(index, batch, family, scratch):
+    """Leave the table of a family in the scratch, counted in one pass; return its cells."""
+    start = batch.start[family]
+    k = batch.start[family + 1] - start
+    variables = batch.variables[start : start + k]
+    n_cells = set_strides(index.facts, variables, k, scratch.work)
+    count_all_rows(
+        index.codes,
+        index.weights,
+        variables,
+        k,
+        n_cells,
+        scratch.counts,
+        scratch.margin,
+        scratch.work,
+        scratch.joint,
+    )
+    return n_cells
+
+
+@inlined
+def _score(index, spec, batch, family, n_cells, scratch):
+    """Return the local score of the table in the scratch."""
+    start = batch.start[family]
+    k = batch.start[family + 1] - start
+    child = batch.members[start]
+    stride = stride_of(child, batch.variables[start : start + k], k, scratch.work)
+    arity = index.facts[child, ARITY]
+    return score_table(spec, scratch.counts, n_cells, stride, arity, scratch.margin, scratch.rising)
 
 
 @kernel
@@ -258,61 +328,27 @@ def evaluate_by_levels(index, spec, batch, first, last, known, scratch, scores):
     Tables that `plan` asked for come here too, with the method KEEP: they are put into
     the pool instead of being scored, those of two variables before those of three.
     """
-    facts, compact, bits = index.facts, index.compact, index.bits
-    counts, work, words, short = scratch.counts, scratch.work, scratch.words, scratch.short
-    slots, pool, margin, rising = known.slots, known.pool, scratch.margin, scratch.rising
-    starts, members, in_order = batch.start, batch.members, batch.variables
-    methods, begins = batch.method, batch.known
+    slots, pool, counts = known.slots, known.pool, scratch.counts
     for family in range(first, last):
-        method = methods[family]
+        method = batch.method[family]
         if method != BY_LEVELS and method != KEEP:
             continue
-        start = starts[family]
-        k = starts[family + 1] - start
-        variables = in_order[start : start + k]
-        n_cells = set_strides(facts, variables, k, work)
-        n, begin = k - 1, facts[variables[k - 1], SINGLE]
-        if method == BY_LEVELS:
-            n, begin = _n_known(facts, variables, k), begins[family]
-        elif n > 1:
-            begin = slots[_slot(slots, facts, variables, k, n)[1], 1]
-        _start_from_known(facts, pool, begin, variables, k, n, counts, work)
-        has_bits = True
-        for axis in range(k - n, k):
-            has_bits = has_bits and facts[variables[axis], BITS] >= 0
-        for axis in range(k - n - 1, -1, -1):
-            one, cells = variables[axis], float(work[STRIDE, axis])
-            by_rows, by_bits = level_costs(facts, bits, one, k - axis, cells, has_bits)
-            has_bits = has_bits and facts[one, BITS] >= 0
-            win = by_bits < by_rows
-            add_level(
-                facts, compact, bits, variables, k, axis, win, counts, margin, work, short, words
-            )
+        n_cells = table_by_levels(index, batch, family, known, scratch)
         if method == KEEP:
-            begin = slots[_slot(slots, facts, variables, k, k)[1], 1]
+            start = batch.start[family]
+            k = batch.start[family + 1] - start
+            variables = batch.variables[start : start + k]
+            begin = slots[_slot(slots, index.facts, variables, k, k)[1], 1]
             for cell in range(n_cells):
                 pool[begin + cell] = counts[cell]
         else:
-            child = members[start]
-            stride, arity = _stride_of(child, variables, k, work), facts[child, ARITY]
-            scores[family] = score_table(spec, counts, n_cells, stride, arity, margin, rising)
+            scores[family] = _score(index, spec, batch, family, n_cells, scratch)
 
 
 @kernel
 def evaluate_all_rows(index, spec, batch, first, last, scratch, scores):
     """Do the same for the families that are counted in one pass over all rows."""
-    facts, codes, weights = index.facts, index.codes, index.weights
-    counts, work, margin, joint = scratch.counts, scratch.work, scratch.margin, scratch.joint
-    starts, members, in_order = batch.start, batch.members, batch.variables
-    rising, methods = scratch.rising, batch.method
     for family in range(first, last):
-        if methods[family] != ALL_ROWS:
-            continue
-        start = starts[family]
-        k = starts[family + 1] - start
-        variables = in_order[start : start + k]
-        n_cells = set_strides(facts, variables, k, work)
-        count_all_rows(codes, weights, variables, k, n_cells, counts, margin, work, joint)
-        child = members[start]
-        stride, arity = _stride_of(child, variables, k, work), facts[child, ARITY]
-        scores[family] = score_table(spec, counts, n_cells, stride, arity, margin, rising)
+        if batch.method[family] == ALL_ROWS:
+            n_cells = table_of_all_rows(index, batch, family, scratch)
+            scores[family] = _score(index, spec, batch, family, n_cells, scratch)

@@ -8,8 +8,8 @@ import numpy as np
 
 from coevo.graph import DAG, ArcRules
 from coevo.graph.dag import Arc
+from coevo.score.base import Scorer
 from coevo.score.families import FamilyBatch, toggle_families
-from coevo.score.scorer import FamilyScorer
 
 __all__ = ["Addition", "arc_gains", "best_addition"]
 
@@ -22,7 +22,7 @@ class Addition(NamedTuple):
     gain: float  # below 0 if the score would fall
 
 
-def arc_gains(scorer: FamilyScorer, dag: DAG) -> dict[Arc, float]:
+def arc_gains(scorer: Scorer, dag: DAG) -> dict[Arc, float]:
     """Return by how much the score of a DAG would fall if an arc were left out, for each arc.
 
     That is the local score of the child with all its parents, minus that without the one.
@@ -32,6 +32,7 @@ def arc_gains(scorer: FamilyScorer, dag: DAG) -> dict[Arc, float]:
     >>> import numpy as np
     >>> from coevo.data import read_data
     >>> table = np.array([[0, 0], [0, 0], [1, 1], [1, 1]])
+    >>> from coevo.score import FamilyScorer
     >>> scorer = FamilyScorer(read_data(table, names=["a", "b"]), "k2")
     >>> {arc: round(gain, 4) for arc, gain in arc_gains(scorer, DAG("ab", [("a", "b")])).items()}
     {('a', 'b'): 1.204}
@@ -48,7 +49,7 @@ def arc_gains(scorer: FamilyScorer, dag: DAG) -> dict[Arc, float]:
     }
 
 
-def best_addition(scorer: FamilyScorer, dag: DAG, rules: ArcRules) -> Addition | None:
+def best_addition(scorer: Scorer, dag: DAG, rules: ArcRules) -> Addition | None:
     """Return the arc that a DAG would gain most by, or lose least; None if it may get none.
 
     Looked at is every arc that the rules allow and that closes no cycle. Of equal ones it
@@ -60,6 +61,7 @@ def best_addition(scorer: FamilyScorer, dag: DAG, rules: ArcRules) -> Addition |
     >>> from coevo.data import read_data
     >>> from coevo.graph import Constraints
     >>> table = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> from coevo.score import FamilyScorer
     >>> scorer = FamilyScorer(read_data(table, names=["a", "b"]), "k2")
     >>> rules = Constraints(roots=["a"]).rules(["a", "b"])
     >>> parent, child, gain = best_addition(scorer, DAG("ab"), rules)

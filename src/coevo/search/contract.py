@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from coevo.checks import is_int
 from coevo.errors import GraphError, bad_parameter
 from coevo.graph import DAG, ArcRules, Constraints
-from coevo.score import FamilyBatch, FamilyScorer
+from coevo.score import FamilyBatch, Scorer
 from coevo.search.budget import Budget
 
 __all__ = ["LEAST_GAIN", "Info", "Method", "Problem", "Search", "SearchState"]
@@ -37,7 +37,7 @@ Info = Mapping[str, float]  # what a reader of the history wants beside the best
 class Problem:
     """The data, seen through local scores, and what is known beforehand."""
 
-    scorer: FamilyScorer
+    scorer: Scorer
     constraints: Constraints
     rules: ArcRules  # the constraints over the variables of the data
     start: NDArray[np.bool_]  # the structure that a search begins with, ``[parent, child]``
@@ -46,7 +46,7 @@ class Problem:
     @classmethod
     def of(
         cls,
-        scorer: FamilyScorer,
+        scorer: Scorer,
         constraints: Constraints | None = None,
         start: DAG | None = None,
     ) -> Problem:

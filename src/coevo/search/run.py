@@ -18,7 +18,7 @@ from coevo.graph import DAG, Constraints
 from coevo.interrupts import Interrupts, gentle_interrupts, is_interrupt
 from coevo.memory import check_memory
 from coevo.randomness import RandomState, seed_of, stream
-from coevo.score import CacheStatistics, FamilyScorer
+from coevo.score import CacheStatistics, Scorer
 from coevo.search.budget import Budget, StopReason
 from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.methods import make_method
@@ -33,7 +33,7 @@ Keep = Callable[[Checkpoint], object]
 
 def run_search(
     method: str | Method,
-    scorer: FamilyScorer,
+    scorer: Scorer,
     *,
     constraints: Constraints | None = None,
     budget: Budget | None = None,
@@ -83,7 +83,7 @@ def run_search(
     ('generations', 31, True)
     """
     chosen = make_method(method, "run_search")
-    if not isinstance(scorer, FamilyScorer):
+    if not isinstance(scorer, Scorer):
         raise bad_parameter("scorer", "run_search", "a FamilyScorer", scorer)
     for name, value, kind in (
         ("budget", budget, Budget),

@@ -25,7 +25,7 @@ from coevo.experiments.start import check_start
 from coevo.files import write_text
 from coevo.interrupts import gentle_interrupts
 from coevo.networks import open_network
-from coevo.parallel import run_apart
+from coevo.parallel import Cluster, open_workers
 from coevo.report import write_figure
 
 __all__ = ["Bench", "BenchResult", "RunRecord", "not_installed", "run_bench"]
@@ -51,6 +51,7 @@ def run_bench(
     folder: Path,
     *,
     n_jobs: int = 1,
+    cluster: Cluster = None,
     figures: bool = True,
     tell: Tell[RunRecord] = lambda record, done, total: None,
     heard: Callable[[], object] = lambda: None,
@@ -58,27 +59,28 @@ def run_bench(
     """Do the comparison, or what is left of it, and write its tables and figures.
 
     Everything is checked before the first run. Ctrl-C ends after the runs under way and
-    keeps them; the same call then goes on. `heard` is called at once.
+    keeps them; the same call then goes on. `heard` is called at once. With a `cluster` the
+    process of a run is a child of a worker, and times are those of its machine.
     """
     bench.check_runners()
-    check_start("bench", bench.networks, folder, n_jobs, figures)
+    check_start("bench", bench.networks, folder, n_jobs, figures, cluster)
     journal = bench_journal(folder, bench, bench_command(bench))
     journal.open()
     jobs = bench.jobs()
     missing = [job for job in jobs if job.key not in journal.records]
     for method in sorted({job.method for job in missing if job.kind == "ours"}):
         load_kernels(method, bench.score)  # compiled here, so that each process only loads them
-    with gentle_interrupts(heard) as interrupts:
-        endings = run_apart(
-            run_one,
-            missing,
-            seconds_allowed,
-            n_jobs=n_jobs,
-            stop=lambda: interrupts.asked,
-            environment=ENVIRONMENT,
-        )
-        with contextlib.closing(endings):  # whatever happens, no process is left behind
-            journal.keep(map(record_of, endings), len(jobs) - len(missing), len(jobs), tell)
+    if missing:
+        with open_workers(n_jobs, cluster) as workers, gentle_interrupts(heard) as interrupts:
+            endings = workers.run_apart(
+                run_one,
+                missing,
+                seconds_allowed,
+                stop=lambda: interrupts.asked,
+                environment=ENVIRONMENT,
+            )
+            with contextlib.closing(endings):  # whatever happens, no process is left behind
+                journal.keep(map(record_of, endings), len(jobs) - len(missing), len(jobs), tell)
     records = [journal.records[job.key] for job in jobs if job.key in journal.records]
     if len(records) < len(jobs):
         return BenchResult((), (), len(records), len(jobs))

@@ -27,7 +27,7 @@ from coevo.experiments.paper.tables import (
 from coevo.experiments.start import check_start
 from coevo.files import write_text
 from coevo.interrupts import gentle_interrupts
-from coevo.parallel import run_jobs
+from coevo.parallel import Cluster, open_workers
 from coevo.report import write_figure
 
 __all__ = ["Paper", "PaperResult", "RunRecord", "run_paper"]
@@ -52,6 +52,7 @@ def run_paper(
     folder: Path,
     *,
     n_jobs: int = 1,
+    cluster: Cluster = None,
     figures: bool = True,
     tell: Tell[RunRecord] = lambda record, done, total: None,
     heard: Callable[[], object] = lambda: None,
@@ -59,18 +60,19 @@ def run_paper(
     """Do the experiment, or what is left of it, and write its tables and figures.
 
     Everything is checked before the first run. Ctrl-C ends after the runs under way and
-    keeps them; the same call then goes on. `heard` is called at once.
+    keeps them; the same call then goes on. `heard` is called at once. Runs are done by
+    `n_jobs` processes or by the workers of a `cluster`; see `coevo.parallel.open_workers`.
     """
-    check_start("paper", paper.networks, folder, n_jobs, figures)
+    check_start("paper", paper.networks, folder, n_jobs, figures, cluster)
     journal = paper_journal(folder, paper)
     journal.open()
     jobs = paper.jobs()
     missing = [job for job in jobs if job.key not in journal.records]
     if missing:
         load_kernels()  # here first, so that several processes do not compile the same
-    with gentle_interrupts(heard) as interrupts:
-        runs = run_jobs(run_one, missing, n_jobs, stop=lambda: interrupts.asked)
-        journal.keep(runs, len(jobs) - len(missing), len(jobs), tell)
+        with open_workers(n_jobs, cluster) as workers, gentle_interrupts(heard) as interrupts:
+            runs = workers.run(run_one, missing, stop=lambda: interrupts.asked)
+            journal.keep(runs, len(jobs) - len(missing), len(jobs), tell)
     n_done = sum(job.key in journal.records for job in jobs)
     if n_done < len(jobs):
         return PaperResult((), n_done, len(jobs))

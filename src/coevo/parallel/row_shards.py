@@ -1,0 +1,172 @@
+"""Tables larger than memory: their shards on this machine's disk, or on a cluster's workers.
+
+On a cluster each worker reads its own pieces of the Parquet file, which it must be able to
+open, and keeps their codes. A batch of families goes out to all, their counts are added up
+on the workers, and one answer comes back. The shards of a worker that dies are read again
+by another one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coevo.checks import is_int
+from coevo.data import Request, Variable
+from coevo.data.pieces import Layout, Piece, agree, encode, find_pieces, survey
+from coevo.errors import bad_parameter
+from coevo.parallel.workers import Cluster, check_workers
+from coevo.score import (
+    FamilyBatch,
+    Shard,
+    ShardedTable,
+    Shards,
+    Tallies,
+    added,
+    count_shards,
+    write_shards,
+)
+from coevo.score.shard_files import ROWS_A_SHARD
+from coevo.threads import Threads
+
+if TYPE_CHECKING:
+    from coevo.parallel.dask_jobs import DaskWorkers
+
+__all__ = ["ClusterShards", "open_shards"]
+
+GROUPS_A_THREAD = 2  # of shards: a worker that joins or is slow can leave one to another
+ADDED_AT_ONCE = 8  # tallies that one job adds up
+
+
+@contextlib.contextmanager
+def open_shards(
+    source: str | Path,
+    *,
+    cluster: Cluster = None,
+    folder: str | Path | None = None,
+    states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
+    drop: Iterable[str] = (),
+    rows: int = ROWS_A_SHARD,
+) -> Iterator[Shards]:
+    """Yield a table that need not fit into memory, for `ShardedScorer`.
+
+    Parameters
+    ----------
+    source : path
+        A Parquet file, or a folder of them with the same columns. The workers of a cluster
+        must find it under the same path.
+    cluster : str or distributed.Client, optional
+        Keep the rows on the workers of this cluster; see `strength`. Without one they go to
+        files of about a byte a cell, which are removed at the end.
+    folder : path, optional
+        Where these files go; a temporary folder if left out.
+    states, drop
+        As for `read_data`. Numbers are not cut into bins.
+    rows : int
+        Rows of a shard, about: no row group is divided.
+
+    Examples
+    --------
+    >>> import coevo
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "asia.parquet")
+    ...     table = coevo.sample(coevo.load_network("asia"), 1000, random_state=1)
+    ...     coevo.write_data(table, path)
+    ...     with coevo.open_shards(path) as shards:
+    ...         scorer = coevo.ShardedScorer(shards, "k2")
+    ...         found = coevo.run_search("hill_climb", scorer, random_state=7)
+    >>> found.score == coevo.FamilyScorer(table, "k2").score(found.dag)
+    True
+    """
+    if not is_int(rows, 1):
+        raise bad_parameter("rows", "open_shards", "an int >= 1", rows)
+    check_workers("open_shards", 1, cluster)
+    if cluster is not None:
+        from coevo.parallel.dask_jobs import open_dask
+
+        request = Request.of(states, drop)
+        pieces = find_pieces(source, int(rows), request)
+        with open_dask(cluster) as workers:
+            yield ClusterShards.read(workers, request, pieces)
+        return
+    with tempfile.TemporaryDirectory(prefix="coevo-shards-", dir=folder) as own:
+        yield write_shards(source, own, states=states, drop=drop, rows=int(rows))
+
+
+class ClusterShards(Shards):
+    """A table whose shards are on the workers of a cluster."""
+
+    def __init__(
+        self,
+        workers: DaskWorkers,
+        layout: Layout,
+        groups: Sequence[Any],
+        digests: Iterable[tuple[int, int]],
+    ) -> None:
+        super().__init__(layout, digests)
+        self._workers, self._groups = workers, list(groups)
+        self._table = workers.given(ShardedTable(layout))
+
+    @classmethod
+    def read(cls, workers: DaskWorkers, request: Request, pieces: Sequence[Piece]) -> ClusterShards:
+        """Let the workers read a table, in two passes."""
+        surveys = dict(workers.run(_survey, list(enumerate(pieces)), shared=(request,)))
+        layout = agree([surveys[number] for number in range(len(pieces))])
+        places = workers.places(GROUPS_A_THREAD)
+        own = [list(pieces[i :: len(places)]) for i in range(len(places))]
+        groups = [
+            workers.submit(_read, layout, request, some, place=place)
+            for some, place in zip(own, places, strict=True)
+            if some
+        ]
+        digests = [workers.submit(_digests, group) for group in groups]
+        found = [digest for future in digests for digest in workers.result(future)]
+        return cls(workers, layout, groups, found)
+
+    def tallies(self, families: FamilyBatch, threads: Threads) -> Tallies:
+        """Return the counts of families over all rows, in one round trip."""
+        workers = self._workers
+        asked = workers.given(families)
+        jobs = [(self._table, group, asked) for group in self._groups]
+        futures = workers.submit_all(_count, jobs)
+        while len(futures) > 1:
+            parts = range(0, len(futures), ADDED_AT_ONCE)
+            some = [(futures[i : i + ADDED_AT_ONCE],) for i in parts]
+            futures = workers.submit_all(added, some)
+        found: Tallies = workers.result(futures[0])
+        before = self.traffic
+        self.traffic = replace(
+            before,
+            batches=before.batches + 1,
+            families=before.families + len(families),
+            sent=before.sent + families.members.nbytes + families.start.nbytes,
+            received=before.received + found.n_bytes,
+        )
+        return found
+
+    def memory(self) -> int:
+        """Return how many bytes of this process it takes; the rows are elsewhere."""
+        return 0
+
+
+def _survey(request: Request, job: tuple[int, Piece]) -> tuple[int, Any]:
+    number, piece = job
+    return number, survey(request, piece)
+
+
+def _read(layout: Layout, request: Request, pieces: Sequence[Piece]) -> list[Shard]:
+    """Return the shards of some pieces, on a worker."""
+    table = ShardedTable(layout)
+    return [Shard.of(encode(layout, request, piece), table) for piece in pieces]
+
+
+def _digests(shards: Sequence[Shard]) -> list[tuple[int, int]]:
+    return [shard.digest for shard in shards]
+
+
+def _count(table: ShardedTable, shards: Sequence[Shard], families: FamilyBatch) -> Tallies:
+    return count_shards(table, shards, families, Threads(1))

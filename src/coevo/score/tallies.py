@@ -1,0 +1,121 @@
+"""How often each configuration of some families occurs: what shards send, and how it adds up.
+
+Most families have a small table, one cell for each configuration. The tables of a batch
+stand one after another; on the way from one process to another there is one bit for each
+cell, and a count for each that is not 0. A family whose table would be larger than any
+that is counted cell by cell has the configurations that occur instead, as few weighted rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.data import Codes
+from coevo.score.families import FamilyBatch
+
+__all__ = ["Cells", "Distinct", "Tallies", "added", "distinct_rows", "table_begins"]
+
+Cells = NDArray[np.uint32]  # tables, one after another
+LARGEST_KEY = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """Configurations that occur, and how often; their order says nothing."""
+
+    codes: Codes  # (n_members, n_distinct)
+    counts: NDArray[np.int64]  # (n_distinct,)
+
+    @property
+    def n_bytes(self) -> int:
+        """What it takes on the way."""
+        return self.codes.nbytes + self.counts.nbytes
+
+
+@dataclass(frozen=True, eq=False)
+class Tallies:
+    """Counts of the families of a batch; small enough to be sent."""
+
+    n_cells: int
+    is_filled: NDArray[np.uint8]  # a bit a cell
+    counts: NDArray[np.unsignedinteger]  # of the cells that are not 0, in their order
+    distinct: dict[int, Distinct]  # by the number of the family, where there is no table
+
+    @classmethod
+    def of(cls, cells: Cells, distinct: dict[int, Distinct]) -> Tallies:
+        """Pack tables."""
+        filled = cells != 0
+        counts = cells[filled]
+        dtype = np.min_scalar_type(int(counts.max(initial=0)))
+        return cls(len(cells), np.packbits(filled), counts.astype(dtype), distinct)
+
+    def cells(self) -> Cells:
+        """Return the tables."""
+        cells = np.zeros(self.n_cells, dtype=np.uint32)
+        cells[np.unpackbits(self.is_filled, count=self.n_cells).view(np.bool_)] = self.counts
+        return cells
+
+    @property
+    def n_bytes(self) -> int:
+        """What they take on the way."""
+        sparse = sum(found.n_bytes for found in self.distinct.values())
+        return self.is_filled.nbytes + self.counts.nbytes + sparse
+
+
+def added(tallies: Sequence[Tallies]) -> Tallies:
+    """Return the sum of the tallies of the same batch in different rows."""
+    if len(tallies) == 1:
+        return tallies[0]
+    cells = reduce(np.add, (one.cells() for one in tallies))
+    distinct = {
+        family: distinct_rows(
+            np.concatenate([one.distinct[family].codes for one in tallies], axis=1),
+            np.concatenate([one.distinct[family].counts for one in tallies]),
+        )
+        for family in tallies[0].distinct
+    }
+    return Tallies.of(cells, distinct)
+
+
+def distinct_rows(codes: Codes, weights: NDArray[np.int64] | None = None) -> Distinct:
+    """Return the rows that differ, and how often each occurs.
+
+    >>> found = distinct_rows(np.array([[0, 1, 0], [2, 2, 2]], dtype=np.uint8))
+    >>> found.codes.tolist(), found.counts.tolist()
+    ([[0, 1], [2, 2]], [2, 1])
+    """
+    keys: NDArray[Any] = np.zeros(codes.shape[1], dtype=np.int64)
+    size = 1
+    for column in codes:
+        states = int(column.max(initial=0)) + 1
+        if size * states >= LARGEST_KEY:  # number the keys anew
+            found, keys = np.unique(keys, return_inverse=True)
+            size = len(found)
+        keys = keys * states + column
+        size *= states
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    counts = np.bincount(number, weights=weights, minlength=len(first)).astype(np.int64)
+    rows: Codes = codes[:, first].copy(order="C")
+    return Distinct(rows, counts)
+
+
+def table_begins(
+    families: FamilyBatch, arities: NDArray[np.int64], dense_limit: int
+) -> NDArray[np.int64]:
+    """Return where each family's table begins, and where the last one ends.
+
+    A family that has none begins where the next one does.
+    """
+    if not len(families):
+        return np.zeros(1, dtype=np.int64)
+    states = arities[families.members].astype(np.float64)
+    with np.errstate(over="ignore"):
+        sizes = np.multiply.reduceat(states, families.start[:-1])
+    sizes[sizes > dense_limit] = 0
+    return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])

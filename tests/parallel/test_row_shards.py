@@ -1,0 +1,82 @@
+"""Rows on the workers of a cluster give the scores of one machine, whoever dies."""
+
+import os
+import signal
+
+import pytest
+
+import coevo
+from coevo.data import parquet as parquet_module
+from coevo.errors import DataError, ParameterError
+from coevo.score import FamilyBatch
+from tables import dataset_of, random_codes, random_families
+
+pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch, seed):
+    """Return the path of a table in many row groups, and the table."""
+    monkeypatch.setattr(parquet_module, "ROW_GROUP", 40)
+    dataset = dataset_of(*random_codes("wide", seed, n_rows=600))
+    coevo.write_data(dataset, tmp_path / "table.parquet")
+    return tmp_path / "table.parquet", dataset
+
+
+def test_a_worker_that_dies_between_two_batches(dask_workers, table, seed):
+    path, dataset = table
+    whole = coevo.FamilyScorer(dataset)
+    batches = [FamilyBatch.from_pairs(random_families(8, 200, 4, one)) for one in (seed, seed + 1)]
+    with coevo.open_shards(path, cluster=dask_workers.client, rows=40) as shards:
+        scorer = coevo.ShardedScorer(shards)
+        first = scorer.local_scores(batches[0])
+        assert first.tobytes() == whole.local_scores(batches[0]).tobytes()
+        before = shards.traffic
+        assert (before.batches, before.families) == (1, scorer.statistics().scored)
+        assert before.sent > 0
+        assert before.received > 0
+        os.kill(next(iter(dask_workers.client.run(os.getpid).values())), signal.SIGKILL)
+        second = scorer.local_scores(batches[1])
+        assert second.tobytes() == whole.local_scores(batches[1]).tobytes()
+        assert shards.traffic.batches == 2
+        assert shards.memory() == 0
+
+
+def test_the_same_table_here_and_there(dask_workers, table, tmp_path):
+    path, _ = table
+    with (
+        coevo.open_shards(path, cluster=dask_workers.client, rows=100) as there,
+        coevo.open_shards(path, rows=70, folder=tmp_path) as here,
+    ):
+        assert here.content_hash == there.content_hash
+        assert here.source_variables == there.source_variables
+        found = [
+            coevo.run_search("ccma", coevo.ShardedScorer(shards, "k2"), random_state=1,
+                             budget=coevo.Budget(max_generations=2))
+            for shards in (here, there)
+        ]  # fmt: skip
+        assert found[0].dag == found[1].dag
+        assert found[0].score == found[1].score
+        assert len(list(tmp_path.glob("coevo-shards-*/*.npy"))) == 2 * len(here.digests)
+    assert not list(tmp_path.glob("coevo-shards-*"))
+
+
+def test_what_is_refused_there_reaches_the_caller(dask_workers, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"x": [1, 2, None], "y": [1, 2, 2]}), tmp_path / "t.parquet")
+    with (
+        pytest.raises(DataError, match="Column 'x' has 1 missing value, in row 3"),
+        coevo.open_shards(tmp_path / "t.parquet", cluster=dask_workers.client),
+    ):
+        pass
+
+
+def test_the_rows_of_a_shard():
+    with (
+        pytest.raises(ParameterError) as raised,
+        coevo.open_shards("t.parquet", rows=0),
+    ):
+        pass
+    assert str(raised.value) == "'rows' of open_shards must be an int >= 1; got 0."

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["Threads"]
+__all__ = ["Threads", "usable_cores"]
 
 PARTS_A_THREAD = 4  # where they are uneven
+MOST_CORES = 8  # that are taken unasked
+
+
+def usable_cores() -> int:
+    """Return how many threads are worth while on this machine, if nobody says.
+
+    >>> 1 <= usable_cores() <= MOST_CORES
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return min(MOST_CORES, len(os.sched_getaffinity(0)))
+    return min(MOST_CORES, os.cpu_count() or 1)
 
 
 class Threads:

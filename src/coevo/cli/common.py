@@ -55,16 +55,27 @@ format_option = click.option(
 )
 
 
-def n_jobs_option(workers: str, what: str) -> Callable[[Function], Function]:
-    """Return the option for how many workers there are, and what they never change."""
+def n_jobs_option(
+    workers: str, what: str, all_cores: bool = False
+) -> Callable[[Function], Function]:
+    """Return the option for how many workers there are, and what they never change.
+
+    If nobody says how many, there is one, or one for each core.
+    """
     return click.option(
         "-j",
         "--n-jobs",
         type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
+        default=_usable_cores if all_cores else 1,
+        show_default="one for each core, up to 8" if all_cores else True,
         help=f"{workers}; they change the time, never the {what}.",
     )
+
+
+def _usable_cores() -> int:
+    from coevo.threads import usable_cores
+
+    return usable_cores()
 
 
 cluster_option = click.option(

@@ -62,7 +62,7 @@ EXAMPLE_ROWS = 5000
 @missing_options
 @bin_options
 @seed_option("network")
-@n_jobs_option("Threads, and processes for bootstraps", "answer")
+@n_jobs_option("Threads, and processes for bootstraps", "answer", all_cores=True)
 @click.option(
     "--bootstraps",
     type=click.IntRange(min=1),

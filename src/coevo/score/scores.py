@@ -28,7 +28,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
 
 from coevo.checks import is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
@@ -42,10 +41,8 @@ LONGEST_TABLE = 1 << 16  # counts; half a megabyte, and larger counts are comput
 
 def _factorials(n_rows: int, max_arity: int) -> NDArray[np.float64]:
     """Return log n! for all counts that a table is kept for, plus the prior's."""
-    table: NDArray[np.float64] = gammaln(
-        1.0 + np.arange(min(n_rows, LONGEST_TABLE) + max_arity + 1)
-    )
-    return table
+    longest = min(n_rows, LONGEST_TABLE) + max_arity
+    return np.fromiter(map(math.lgamma, range(1, longest + 2)), dtype=np.float64)
 
 
 class Score(ABC):
@@ -155,8 +152,8 @@ class _Likelihood(Score):
 
     def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
         """Return the score as the kernels take it."""
-        counts = np.arange(min(n_rows, LONGEST_TABLE) + 1)
-        table = xlogy(counts, np.maximum(counts, 1))
+        longest = min(n_rows, LONGEST_TABLE)
+        table = np.array([0.0, *(n * math.log(n) for n in range(1, longest + 1))])
         return ScoreSpec(LIKELIHOOD, 0.0, self.price(n_rows), n_rows, table)
 
     def ceiling(

@@ -16,7 +16,19 @@ from coevo.data import read_data
 from coevo.networks import load_network
 from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c
 
-QUICK = ("asia.csv", "--states", "asia", "--bootstraps", 12, "-m", "hill_climb", "--seed", 5)
+QUICK = (
+    "asia.csv",
+    "--states",
+    "asia",
+    "--bootstraps",
+    12,
+    "-m",
+    "hill_climb",
+    "--seed",
+    5,
+    "-j",
+    1,
+)
 JOURNAL = {"experiment.json", "runs.jsonl", "times.jsonl"}
 
 

@@ -51,7 +51,7 @@ from coevo import (
 )
 from coevo.data import IncompleteDataset
 from coevo.missing import POLICIES, Completions, learn_incomplete
-from coevo.missing.completions import Filled, filled_in
+from coevo.missing.completions import Filled, filled_in, most_common
 from coevo.missing.plain import climbed
 from coevo.missing.question import Question
 from coevo.randomness import stream
@@ -111,7 +111,7 @@ class Case:
         if policy == "maximise":
             dag, codes, own_score = self._maximised()
         elif policy == "mode":
-            codes = _mode(self.table)
+            codes = most_common(self.table)
             scorer = FamilyScorer(_like(self.rows, codes), self.key["score"], n_jobs=self.n_jobs)
             dag = run_search("ccma", scorer, random_state=0).dag
         elif policy == "oracle":
@@ -199,13 +199,6 @@ class Case:
 
 def _like(rows: Dataset, codes: NDArray[Any]) -> Dataset:
     return IncompleteDataset(rows, np.zeros(rows.codes.shape, dtype=np.bool_)).completed(codes)
-
-
-def _mode(table: IncompleteDataset) -> NDArray[Any]:
-    codes = table.dataset.codes.copy()
-    for own, missing in zip(codes, table.missing, strict=True):
-        own[missing] = np.bincount(own[~missing]).argmax()
-    return codes
 
 
 def plan(options: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,15 @@ from coevo.missing.gibbs_kernels import Tables, add_rows, draw_cells
 from coevo.randomness import stream
 from coevo.threads import Threads
 
-__all__ = ["Adjacency", "Completions", "Filled", "Holes", "family_tables", "filled_in"]
+__all__ = [
+    "Adjacency",
+    "Completions",
+    "Filled",
+    "Holes",
+    "family_tables",
+    "filled_in",
+    "most_common",
+]
 
 Adjacency = NDArray[np.bool_]  # (n, n), [parent, child]
 
@@ -148,6 +156,14 @@ def filled_in(table: IncompleteDataset, filled: Filled) -> Codes:
     """Return the codes of a table with the most probable state in each missing cell."""
     codes: Codes = table.dataset.codes.copy()
     codes[filled.holes.variables, filled.holes.rows] = filled.codes
+    return codes
+
+
+def most_common(table: IncompleteDataset) -> Codes:
+    """Return the codes of a table with the most common state of its column in each hole."""
+    codes: Codes = table.dataset.codes.copy()
+    for own, holes in zip(codes, table.missing, strict=True):
+        own[holes] = np.bincount(own[~holes]).argmax()
     return codes
 
 

@@ -12,11 +12,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-import numpy as np
-
-from coevo.data import Codes
 from coevo.graph import DAG
-from coevo.missing.completions import Completions, filled_in
+from coevo.missing.completions import Completions, filled_in, most_common
 from coevo.missing.question import Found, Question
 
 __all__ = ["structural_em"]
@@ -30,9 +27,7 @@ def structural_em(question: Question) -> Found:
     """Fill, learn, and fill again, until the structure stays the same."""
     table = question.table
     completions = Completions(table, CHAINS, question.seed, question.threads())
-    codes: Codes = table.dataset.codes.copy()
-    for own, holes in zip(codes, table.missing, strict=True):
-        own[holes] = np.bincount(own[~holes]).argmax()
+    codes = most_common(table)
     known: set[DAG] = set()
     began = time.perf_counter()
     while True:

@@ -11,6 +11,11 @@ completion is redrawn, cell by cell, as often as it is probable given its partne
   of them lacks is faint in the cells drawn under it, not in all.
 - The tables of a structure are averaged over what the rows leave open, so that a completion
   is as irregular as the rest of the table.
+- They start from structures that have rather too many arcs than too few: what was drawn
+  without an arc cannot show it, and a structure that lacks one keeps lacking it (with 20 % of
+  the cells of Insurance missing by another column, 98 nats below the best in place of 16).
+  So the first structures are those of tables filled as they are most probable, which
+  overstates arcs; drawn cells then take away what was overstated.
 - Both other species survive a redrawing: the families of the archive are scored anew on the
   new completions, and the search goes on from the orders that it had (`CCMASearch.rescored`).
 - The last completions stay, and the search ends on them: all structures are compared on the
@@ -27,11 +32,11 @@ import time
 from dataclasses import replace
 
 from coevo.interrupts import gentle_interrupts
-from coevo.missing.completions import Adjacency, Completions
-from coevo.missing.expected_scorer import ExpectedScorer
+from coevo.missing.completions import Adjacency, Completions, filled_in, most_common
 from coevo.missing.plain import evolve_plain
 from coevo.missing.question import Found, Question
 from coevo.randomness import stream
+from coevo.score import FamilyScorer
 from coevo.search import CCGA, CCMA, Budget, CCMAState, HillClimb, Problem, SearchResult
 from coevo.search.ccma import CCMASearch
 
@@ -40,7 +45,8 @@ __all__ = ["COMPLETIONS", "evolve"]
 COMPLETIONS = 10  # individuals of the third species
 EPOCHS = 8  # how often they are redrawn
 SWEEPS = 10  # over all missing cells, each time
-FIRST_GENERATIONS = 5  # of the other species, before completions are drawn under them
+FIRST_ROUNDS = 3  # of filling with the most probable states, before any are drawn
+FIRST_GENERATIONS = 5  # of the other species, in the first of them
 GENERATIONS = 3  # between two redrawings
 STREAM = 2  # first key of the random streams between two redrawings
 EARLY_SHARE = 0.5  # of a limit, for all that comes before the last completions
@@ -58,8 +64,7 @@ def evolve(question: Question) -> Found:
         asked = replace(question, callbacks=(*question.callbacks, lambda row: interrupts.asked))
         stages = _Species(asked) if isinstance(question.method, CCMA) else _Climber(asked)
         completions = Completions(question.table, COMPLETIONS, question.seed, question.threads())
-        scorer = question.expected(completions.datasets())
-        result = stages.early(scorer)
+        scorer, result = _first(question, stages, completions)
         for epoch in range(1, EPOCHS + 1):
             if result.stop_reason in ("callback", "interrupt"):
                 break
@@ -76,6 +81,22 @@ def evolve(question: Question) -> Found:
         stop_reason="interrupt" if stopped else result.stop_reason,
     )
     return Found(whole, scorer, completions, stages.partners(scorer, result))
+
+
+def _first(
+    question: Question, stages: _Climber, completions: Completions
+) -> tuple[FamilyScorer, SearchResult]:
+    """Return the first structures: of a table filled with the most probable states, in rounds."""
+    table = question.table
+    scorer = question.scorer(table.completed(most_common(table)))
+    result = stages.early(scorer)
+    for _ in range(FIRST_ROUNDS - 1):
+        if result.stop_reason in ("callback", "interrupt") or stages.is_late(result):
+            break
+        filled = completions.fill(stages.partners(scorer, result)[:1], SWEEPS)
+        scorer = question.scorer(table.completed(filled_in(table, filled)))
+        result = stages.early(scorer, result)
+    return scorer, result
 
 
 class _Climber:
@@ -97,16 +118,16 @@ class _Climber:
         spent = max(self.seconds() / max(most_time, 1e-9), result.generations / max(most, 1))
         return spent >= EARLY_SHARE
 
-    def early(self, scorer: ExpectedScorer, before: SearchResult | None = None) -> SearchResult:
+    def early(self, scorer: FamilyScorer, before: SearchResult | None = None) -> SearchResult:
         """Find a structure on completions that will be redrawn under it."""
         budget = Budget(max_time=self._left().max_time)
         return replace(self.question, method=HillClimb(), budget=budget).run(scorer)
 
-    def last(self, scorer: ExpectedScorer, before: SearchResult) -> SearchResult:
+    def last(self, scorer: FamilyScorer, before: SearchResult) -> SearchResult:
         """Search with the method that was asked for."""
         return self.question.after(self.seconds()).run(scorer)
 
-    def partners(self, scorer: ExpectedScorer, result: SearchResult) -> list[Adjacency]:
+    def partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
         """Return the structures to draw completions under."""
         return [result.dag.adjacency()]
 
@@ -118,26 +139,26 @@ class _Climber:
 class _Species(_Climber):
     """Orders and masks, which go on from where they were on the completions before."""
 
-    def early(self, scorer: ExpectedScorer, before: SearchResult | None = None) -> SearchResult:
+    def early(self, scorer: FamilyScorer, before: SearchResult | None = None) -> SearchResult:
         """Evolve for a few generations."""
         n = FIRST_GENERATIONS if before is None else before.generations + GENERATIONS
         budget = Budget(max_time=self._left().max_time, max_generations=n)
         return self._evolved(scorer, budget, before)
 
-    def last(self, scorer: ExpectedScorer, before: SearchResult) -> SearchResult:
+    def last(self, scorer: FamilyScorer, before: SearchResult) -> SearchResult:
         """Evolve until a limit is reached."""
         left = self._left()
         budget = left if left.ends else replace(LAST, target=left.target)
         return self._evolved(scorer, budget, before)
 
-    def partners(self, scorer: ExpectedScorer, result: SearchResult) -> list[Adjacency]:
+    def partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
         """Return the structures of the orders, the best first."""
         if not isinstance(result.state, CCMAState):  # interrupted before it began
             return super().partners(scorer, result)
         return self._search(scorer).elite(result.state)
 
     def _evolved(
-        self, scorer: ExpectedScorer, budget: Budget, before: SearchResult | None
+        self, scorer: FamilyScorer, budget: Budget, before: SearchResult | None
     ) -> SearchResult:
         state = None
         if before is not None:
@@ -146,6 +167,6 @@ class _Species(_Climber):
             state = self._search(scorer).rescored(rng, before.state)
         return replace(self.question, budget=budget).run(scorer, state)
 
-    def _search(self, scorer: ExpectedScorer) -> CCMASearch:
+    def _search(self, scorer: FamilyScorer) -> CCMASearch:
         assert isinstance(self.question.method, CCMA)
         return self.question.method.on(Problem.of(scorer, self.question.constraints))

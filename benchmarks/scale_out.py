@@ -8,6 +8,9 @@ Workers are processes of this machine (``local:N``). From the costs that are mea
 follows a table of what 10^9 rows would take on 10, 100 and 1,000 workers: counting shrinks
 with the workers, while the scheduler's part of a round trip grows with them.
 
+Memory is the most that a worker ever took, less what one takes that has loaded the kernels
+and seen no row; beside it stand the codes of the whole table, at a byte a cell.
+
     python benchmarks/scale_out.py --rows 2000000 --folder /tmp      a few minutes
     python benchmarks/scale_out.py --format json                     as the issue asks
 """
@@ -30,7 +33,11 @@ from coevo.experiments.paper.plan import Paper
 from coevo.experiments.paper.runs import load_kernels, run_one
 from coevo.parallel import open_workers
 from coevo.parallel.dask_jobs import DaskWorkers
-from coevo.score import FamilyScorer
+from coevo.parallel.row_shards import ADDED_AT_ONCE, GROUPS_A_THREAD
+from coevo.score import FamilyScorer, Shards, added
+from coevo.score.counting import dense_limit
+from coevo.score.tallies import CELLS_A_TRIP, table_begins, trips
+from coevo.threads import Threads
 from harness import print_json, random_families, stamp
 
 ROWS_A_PART = 500_000  # of the Parquet file, drawn at once
@@ -93,6 +100,7 @@ def measure_rows(source: Path, batch: FamilyBatch, n_workers: int) -> dict[str, 
             traffic = shards.traffic
             peak = max(workers.client.run(_peak).values())
             rows = shards.n_rows
+            adding = seconds_of_a_level(workers, shards, batch)
     received = traffic.received - earlier.received
     sent = traffic.sent - earlier.sent
     return {
@@ -105,11 +113,34 @@ def measure_rows(source: Path, batch: FamilyBatch, n_workers: int) -> dict[str, 
         "round_trip_seconds": round(round_trip, 4),
         "trips": traffic.batches - earlier.batches,
         "bytes_per_family": round((sent + received) / len(batch), 1),
+        "level_seconds": round(adding, 4),
         "worker_peak_mb": round(peak / 1e6, 1),
         "worker_base_mb": round(before / 1e6, 1),  # before it had any row
+        "worker_rows_mb": round((peak - before) / 1e6, 1),
         "table_mb": round(rows * 37 / 1e6, 1),  # a byte a cell
         "checksum": float(scores.sum()),
     }
+
+
+def seconds_of_a_level(workers: DaskWorkers, shards: Shards, batch: FamilyBatch) -> float:
+    """Return what one level of adding takes: the counts of others come, and are added up."""
+    begin = table_begins(batch, shards.arities, dense_limit(shards.n_rows))
+    seconds = 0.0
+    for first, last in trips(begin, CELLS_A_TRIP):
+        held = shards.tallies(batch.part(first, last), Threads(1))
+        future = workers.given(held)
+        workers.result(workers.submit(_is_there, future))
+        began = time.perf_counter()
+        one = workers.result(future)
+        seconds += (ADDED_AT_ONCE - 1) * (time.perf_counter() - began)
+        began = time.perf_counter()
+        added([one] * ADDED_AT_ONCE)
+        seconds += time.perf_counter() - began
+    return seconds
+
+
+def _is_there(value: object) -> bool:
+    return value is not None
 
 
 def _peak() -> int:
@@ -135,15 +166,17 @@ def extrapolated(one: dict[str, Any], task: float) -> list[dict[str, Any]]:
     """Return what a batch over 10^9 rows would take on more and more workers.
 
     Counting is shared evenly. The scheduler hands out two groups of shards a worker and
-    the jobs that add them up, one after another; tallies are added eight at a time.
+    the jobs that add them up, one after another; tallies are added eight at a time, on as
+    many workers at once as there are eights, so that each level takes as long as one of them.
     """
     row_second = (one["batch_seconds"] - one["round_trip_seconds"]) / one["rows"]
     found = []
     for workers in (10, 100, 1000):
         counting = row_second * BILLION / workers
-        scheduling = 2 * workers * (1 + 1 / 7) * task
-        levels = int(np.ceil(np.log(2 * workers) / np.log(8)))
-        adding = levels * one["round_trip_seconds"]
+        groups = GROUPS_A_THREAD * workers
+        scheduling = groups * (1 + 1 / (ADDED_AT_ONCE - 1)) * task
+        levels = int(np.ceil(np.log(groups) / np.log(ADDED_AT_ONCE)))
+        adding = levels * one["level_seconds"]
         found.append(
             {
                 "workers": workers,
@@ -152,7 +185,9 @@ def extrapolated(one: dict[str, Any], task: float) -> list[dict[str, Any]]:
                 "adding_seconds": round(adding, 2),
                 "batch_seconds": round(counting + scheduling + adding, 2),
                 "codes_gb_a_worker": round(BILLION * 46 / workers / 1e9, 2),
-                "limit": "scheduler" if scheduling > counting else "counting",
+                "limit": max(
+                    [(counting, "counting"), (scheduling, "scheduler"), (adding, "adding")]
+                )[1],
             }
         )
     return found
@@ -198,8 +233,8 @@ def main() -> None:
         "speedup_runs": round(runs[0][0] / runs[1][0], 3),
         "speedup_rows": round(lines[-2]["batch_seconds"] / lines[-1]["batch_seconds"], 3),
         "bytes_per_family": lines[-1]["bytes_per_family"],
-        "worker_peak_mb": lines[-1]["worker_peak_mb"],
-        "whole_table_mb": lines[-1]["table_mb"] + lines[-1]["worker_base_mb"],
+        "worker_rows_mb": lines[-1]["worker_rows_mb"],
+        "whole_table_mb": lines[-1]["table_mb"],
         "microseconds_a_task": round(task * 1e6, 1),
         "growth": lines,
         "billion_rows": extrapolated(lines[-2], task),

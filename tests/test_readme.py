@@ -68,7 +68,7 @@ def test_the_commands_of_a_cluster(folder, monkeypatch, capsys):
 
 def test_the_python_of_shards(folder):
     pandas = pytest.importorskip("pandas")
-    table = pandas.read_csv("patients.csv")[["patient_id", "sex", "smoker", "ward", "ill"]]
+    table = pandas.read_csv("examples/patients.csv")[["patient_id", "sex", "smoker", "ward", "ill"]]
     table.to_parquet("patients.parquet", row_group_size=60)
     names = {}
     exec(block("py"), names)

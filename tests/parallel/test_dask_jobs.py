@@ -135,8 +135,9 @@ def test_a_worker_that_joins_late_and_a_scheduler_that_goes(tmp_path):
         with pytest.raises(WorkerError) as raised:
             list(results)
     assert str(raised.value) == (
-        f"The scheduler of the cluster at {dask.address} is gone. What was done is kept; the same "
-        "command goes on, on another cluster or without one."
+        f"The scheduler of the cluster at {dask.address} is gone. What was done is kept in the "
+        "folder of -o; the same command (coevo learn: with --resume) goes on, on another cluster "
+        "or without one."
     )
 
 

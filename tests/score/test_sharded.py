@@ -1,13 +1,15 @@
 """Scores of rows in shards are those of the rows in one place, to the last bit."""
 
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import coevo
+from coevo.data import layout, pieces, read_data, write_data
 from coevo.data import parquet as parquet_module
-from coevo.data import read_data, write_data
 from coevo.errors import DataError, FileError, ParameterError
 from coevo.score import (
     SCORES,
@@ -16,12 +18,15 @@ from coevo.score import (
     ShardedScorer,
     added,
     arc_gains,
+    joint_counts,
     sharded,
     write_shards,
 )
 from coevo.score.tallies import Distinct, Tallies, distinct_rows
 from coevo.search import Budget, run_search
 from tables import SHAPES, dataset_of, random_codes, random_families
+
+joint_counts_module = sys.modules[joint_counts.__module__]
 
 
 @pytest.fixture
@@ -92,6 +97,7 @@ def test_the_table_is_that_of_read_data(shards_of, tmp_path, seed):
     assert shards.arities.tolist() == read.arities.tolist()
     assert shards.position("smoke") == read.position("smoke")
     assert shards_of(dataset, rows=10).content_hash == shards.content_hash
+    assert shards.content_hash == read.content_hash == dataset.unfolded().content_hash
     other = coevo.sample(coevo.load_network("asia"), 300, random_state=seed + 1)
     assert shards_of(other).content_hash != shards.content_hash
 
@@ -123,6 +129,34 @@ def test_gains_and_scores_of_a_structure(shards_of, seed):
     assert scorer.statistics().scored == whole.statistics().scored > 0
     assert scorer.memory() > 0
     assert scorer.local_scores(FamilyBatch.from_pairs([])).tolist() == []
+
+
+@pytest.mark.parametrize("cells", [1, 1 << 24])
+def test_joint_counts(cells, shards_of, seed, monkeypatch):
+    """Tables that are counted cell by cell, and one that is not; all axes in any order."""
+    monkeypatch.setattr(joint_counts_module, "CELLS_A_TRIP", cells)
+    rng = np.random.default_rng(seed)
+    arities = (2, 3, 9, 9, 9, 9)
+    dataset = dataset_of(arities, [rng.integers(0, arity, 150) for arity in arities])
+    groups = [[0], [1, 0], [0, 1], [5, 3, 0], [5, 3, 4, 2], [0, 2, 1, 3, 5]]
+    shards = shards_of(dataset)
+    for group, found in zip(groups, joint_counts(shards, groups), strict=True):
+        expected = np.zeros([arities[variable] for variable in group], dtype=np.int64)
+        for row in dataset.unfolded().codes.T:
+            expected[tuple(row[group])] += 1
+        assert found.tolist() == expected.tolist()
+    for group, found in zip(groups, joint_counts(dataset, groups), strict=True):
+        assert found.shape == tuple(arities[variable] for variable in group)
+        assert found.sum() == 150
+
+
+def test_fitted_tables_to_the_last_bit(shards_of, seed):
+    network = coevo.load_network("asia")
+    dataset = coevo.sample(network, 300, random_state=seed)
+    here, there = (coevo.fit(network.dag, rows) for rows in (dataset, shards_of(dataset)))
+    assert there.variables == here.variables
+    for node in network.dag.nodes:
+        assert there.table(node).tobytes() == here.table(node).tobytes()
 
 
 # -- reading in pieces
@@ -162,8 +196,9 @@ def test_declared_states_and_columns_left_out(tmp_path):
         (["a", "b", "a", "b", None, "a"], "counted from row 4: Column 'y' has 1 missing value, in "
          "row 2. Drop or fill it, or learn with missing='evolve' (coevo learn --missing evolve)."),
         ([0.5, 1.5, 0.5, 1.0, 2.0, 1.0], "counted from row 1: Column 'y' holds decimal numbers, "
-         "the first is 0.5 in row 1. Discretise it with discretise= (coevo learn does), or "
-         "declare its states with states= (--states)."),
+         "the first is 0.5 in row 1. Give its cut points with types= (--types), as the run.json of "
+         "a run on some of the rows has them, or say 'categorical' there, or leave it out "
+         "(drop=['y'], or --drop y)."),
     ],
 )  # fmt: skip
 def test_what_is_refused(column, message, tmp_path):
@@ -177,6 +212,16 @@ def test_an_identifier_is_refused(tmp_path):
     path = write(tmp_path / "t.parquet", x=[1, 2] * 15, y=[f"p{i}" for i in range(30)])
     with pytest.raises(DataError, match="'y' has a different value in each of its 30 rows"):
         write_shards(path, tmp_path, rows=3)
+
+
+@pytest.mark.parametrize("n_rows", [4, 40])
+def test_more_states_than_there_can_be(n_rows, tmp_path, monkeypatch):
+    """In one piece, or in all of them together."""
+    for module in (layout, pieces):
+        monkeypatch.setattr(module, "MAX_STATES", 5)
+    path = write(tmp_path / "t.parquet", 4, x=[1, 2] * 20, y=[f"p{i % 20}" for i in range(40)])
+    with pytest.raises(DataError, match=r"^Column 'y' has (more than|a different value)"):
+        write_shards(path, tmp_path, rows=n_rows)
 
 
 def test_files_that_do_not_fit(tmp_path):

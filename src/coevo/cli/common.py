@@ -40,6 +40,7 @@ __all__ = [
     "search_options",
     "seed_option",
     "table_options",
+    "where_option",
     "working",
 ]
 
@@ -78,12 +79,17 @@ def _usable_cores() -> int:
     return usable_cores()
 
 
-cluster_option = click.option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Do the runs on a Dask cluster (tcp://HOST:PORT, tls://HOST:PORT), or on so many "
-    "workers of this machine (local:4); needs coevo[dask].",
-)
+def where_option(what: str) -> Callable[[Function], Function]:
+    """Return the option for a cluster, and what is done there."""
+    return click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help=f"{what} a Dask cluster (tcp://HOST:PORT, tls://HOST:PORT), or on so many workers "
+        "of this machine (local:4); needs coevo[dask].",
+    )
+
+
+cluster_option = where_option("Do the runs on")
 
 
 def seed_option(what: str) -> Callable[[Function], Function]:

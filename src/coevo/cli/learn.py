@@ -18,6 +18,7 @@ from coevo.cli.common import (
     search_options,
     seed_option,
     table_options,
+    where_option,
     working,
 )
 from coevo.cli.learn_sure import ended_by_hand, measured
@@ -70,6 +71,13 @@ EXAMPLE_ROWS = 5000
     "strength does. Limits hold for each.",
 )
 @click.option(
+    "--shards",
+    metavar="DIR",
+    help="For DATA larger than memory (Parquet, or a folder of it): read it in pieces into files "
+    "of about a byte a cell in this folder, and remove them at the end.",
+)
+@where_option("The same, with the rows on the workers of")
+@click.option(
     "-o",
     "--output",
     metavar="DIR",
@@ -108,6 +116,8 @@ def command(
     seed: int,
     n_jobs: int,
     bootstraps: int | None,
+    shards: str | None,
+    cluster: str | None,
     output: str | None,
     resume: bool,
     output_format: str,
@@ -130,6 +140,8 @@ def command(
     coevo learn patients.csv --bins 3 --constraints known.json -o run/
     coevo learn patients.csv --missing evolve --completed whole.csv -o run/
     coevo learn large.csv -t 3600 -o run/ --resume
+    coevo learn larger.parquet --shards /var/tmp -o run/
+    coevo learn largest/ --cluster tcp://HOST:8786 -o run/
     """
     about_columns = {
         "--states": states,
@@ -138,6 +150,8 @@ def command(
         "--discretise": discretise,
         "--bins": bins,
         "--missing": missing,
+        "--shards": shards,
+        "--cluster": cluster,
     }
     _check_source(data, example, rows, about_columns)
     check_missing(missing, missing_labels, completed)
@@ -148,7 +162,7 @@ def command(
     with working(doing) as say:
         from coevo.interrupts import gentle_interrupts
         from coevo.io import check_run_folder
-        from coevo.learning import Plan, bootstraps_of, task_of
+        from coevo.learning import Plan, bootstraps_of, reading, task_of
         from coevo.search import Budget
 
         plan = Plan(
@@ -168,18 +182,22 @@ def command(
             missing=missing,
             missing_labels=missing_labels or None,
             bootstraps=bootstraps,
+            shards=shards,
+            cluster=cluster,
             limit_place="--max-parents",
         )
         if output is not None:
             check_run_folder(Path(output))
-        if data is not None:
-            read = read_columns(data, drop, states, reader=plan.reader, **plan.bins)
-        else:
-            read = plan.read(_example(str(example), n_rows, seed))
-        task = task_of(plan, *read, Path(str(data or example)).name)
-        work = bootstraps_of(task, output)
-        say(f"Learning by {plan.method.name}, in at most {task.memory / 1e9:.1f} GB of memory ...")
-        learned = task.run([task.progress().told_by(say)], output, resume)
+        with reading(plan) as reader:
+            if data is not None:
+                read = read_columns(data, drop, states, reader=reader)
+            else:
+                read = reader(_example(str(example), n_rows, seed))
+            task = task_of(plan, *read, Path(str(data or example)).name)
+            work = bootstraps_of(task, output)
+            memory = f"{task.memory / 1e9:.1f} GB of memory"
+            say(f"Learning by {plan.method.name}, in at most {memory} ...")
+            learned = task.run([task.progress().told_by(say)], output, resume)
         with gentle_interrupts():  # what was found is kept
             answer = _saved(learned, output, completed)
     if work is not None and learned.search.stop_reason != "interrupt":
@@ -222,7 +240,8 @@ def _check_source(
         return
     for option, value in about_columns.items():
         if value:
-            raise click.UsageError(f"{option} goes with DATA; the columns of an example are known.")
+            known = "rows" if option in ("--shards", "--cluster") else "columns"
+            raise click.UsageError(f"{option} goes with DATA; the {known} of an example are known.")
 
 
 def _example(name: str, n_rows: int, seed: int) -> Dataset:

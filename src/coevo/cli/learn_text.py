@@ -27,6 +27,8 @@ def lines_of_answer(answer: dict[str, Any]) -> Iterator[str]:
         f"{answer['stop_reason']}"
     )
     yield f"table       {answer['n_rows']:,} rows, {answer['n_variables']:,} variables"
+    if "traffic" in answer:
+        yield _line_on_traffic(answer["traffic"])
     yield from lines_on_columns(answer["columns"])
     if "missing" in answer:
         yield from lines_on_missing(answer["missing"])
@@ -39,6 +41,14 @@ def lines_of_answer(answer: dict[str, Any]) -> Iterator[str]:
         yield _why_so_few(answer)
     for path in answer.get("files", {}).values():
         yield f"wrote       {path}"
+
+
+def _line_on_traffic(traffic: dict[str, int]) -> str:
+    """Return what went to the workers of a cluster, and came back."""
+    return (
+        f"cluster     {traffic['families']:,} families in {traffic['batches']:,} round trips: "
+        f"{traffic['sent'] / 1e6:,.1f} MB out, {traffic['received'] / 1e6:,.1f} MB back"
+    )
 
 
 def _lines_on_arcs(answer: dict[str, Any]) -> Iterator[str]:

@@ -64,11 +64,12 @@ def check_missing(missing: str | None, labels: tuple[str, ...], completed: str |
 
 def write_filled(learned: Learned, path: str) -> dict[str, str]:
     """Write the completed table; return the paths by what they hold."""
-    from coevo.data import write_data
+    from coevo.data import Dataset, write_data
     from coevo.missing import write_completed
 
     completed = None if learned.missing is None else learned.missing.completed
     if completed is None:  # nothing was missing
+        assert isinstance(learned.dataset, Dataset)  # shards do not go with --missing
         write_data(learned.dataset, path)
         return {"completed": path}
     return {"completed": path, "filled": str(write_completed(completed, path))}

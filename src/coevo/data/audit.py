@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from coevo.data.dataset import Dataset
 from coevo.data.request import leave_out
+from coevo.data.table import Table
 
 __all__ = ["Finding", "audit"]
 
@@ -39,7 +40,7 @@ class Finding:
     ----------
     kind : str
         ``'constant'``, ``'identifier'``, ``'duplicate'``, ``'deterministic'``,
-        ``'rare_states'`` or ``'few_rows'``.
+        ``'not_compared'``, ``'rare_states'`` or ``'few_rows'``.
     columns : tuple of str
         The columns that it is about.
     sentence : str
@@ -55,13 +56,14 @@ class Finding:
         return {"kind": self.kind, "columns": list(self.columns), "sentence": self.sentence}
 
 
-def audit(dataset: Dataset) -> tuple[Finding, ...]:
+def audit(dataset: Table) -> tuple[Finding, ...]:
     """Look for columns that a search cannot learn from, or that will mislead it.
 
     Parameters
     ----------
-    dataset : Dataset
-        The observations.
+    dataset : Table
+        The observations. Where they are not in memory (`open_shards`), columns are looked at
+        one by one and not compared with each other; a finding says so.
 
     Returns
     -------
@@ -83,24 +85,28 @@ def audit(dataset: Dataset) -> tuple[Finding, ...]:
     return (
         *_constant(looked),
         *_identifiers(looked),
-        *_duplicates(looked),
-        *_deterministic(looked),
+        *(_compared(looked, dataset) if isinstance(dataset, Dataset) else [NOT_COMPARED]),
         *_rare_states(looked),
         *_few_rows(looked),
     )
 
 
-class _Looked:
-    """A dataset, and how often each state of each variable is seen."""
+NOT_COMPARED = Finding(
+    "not_compared",
+    (),
+    "The rows are not in memory, so columns were not compared with each other: there may be "
+    "duplicates. Learn from some of the rows to have them named.",
+)
 
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
+
+class _Looked:
+    """A table, and how often each state of each variable is seen."""
+
+    def __init__(self, dataset: Table) -> None:
+        self.variables = dataset.variables
         self.names = dataset.names
         self.n_rows = dataset.n_rows
-        self.counts = [
-            np.bincount(codes, weights=dataset.weights, minlength=variable.arity).astype(np.int64)
-            for codes, variable in zip(dataset.codes, dataset.variables, strict=True)
-        ]
+        self.counts = dataset.state_counts
         self.n_seen = np.array([np.count_nonzero(count) for count in self.counts])
         # On average such a column shows a state less than twice.
         self.is_identifier = (2 * self.n_seen > self.n_rows) & (self.n_seen > 20)
@@ -108,7 +114,7 @@ class _Looked:
 
     def states(self, variable: int, which: NDArray[np.bool_]) -> list[str]:
         """Return some states of a variable, as they are shown."""
-        states = self.dataset.variables[variable].states
+        states = self.variables[variable].states
         return [repr(states[code]) for code in np.flatnonzero(which)]
 
 
@@ -134,9 +140,14 @@ def _identifiers(looked: _Looked) -> Iterator[Finding]:
         )
 
 
-def _duplicates(looked: _Looked) -> Iterator[Finding]:
+def _compared(looked: _Looked, dataset: Dataset) -> Iterator[Finding]:
+    yield from _duplicates(looked, dataset)
+    yield from _deterministic(looked, dataset)
+
+
+def _duplicates(looked: _Looked, dataset: Dataset) -> Iterator[Finding]:
     first: dict[bytes, str] = {}
-    for i, codes in enumerate(looked.dataset.codes):
+    for i, codes in enumerate(dataset.codes):
         if looked.n_seen[i] < 2:
             continue
         mark = _partition_mark(codes, len(looked.counts[i]))
@@ -165,8 +176,8 @@ def _first_rows(codes: NDArray[np.unsignedinteger], arity: int) -> NDArray[np.in
     return first
 
 
-def _deterministic(looked: _Looked) -> Iterator[Finding]:
-    search = _Followers(looked)
+def _deterministic(looked: _Looked, dataset: Dataset) -> Iterator[Finding]:
+    search = _Followers(looked, dataset)
     for i in search.candidates.tolist():
         followers = [looked.names[j] for j in search.of(i)]
         if not followers:
@@ -185,8 +196,8 @@ def _deterministic(looked: _Looked) -> Iterator[Finding]:
 class _Followers:
     """For each column those that follow from it, found without looking at all rows of all."""
 
-    def __init__(self, looked: _Looked) -> None:
-        self._codes = looked.dataset.codes
+    def __init__(self, looked: _Looked, dataset: Dataset) -> None:
+        self._codes = dataset.codes
         self._n_seen = looked.n_seen
         self._budget = MOST_CELLS
         useful = ~looked.is_identifier & ~looked.is_duplicate & (looked.n_seen > 1)

@@ -8,8 +8,6 @@ more than 256 states.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -17,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.table import Table
+from coevo.data.table import RowDigest, Table
 from coevo.data.variable import Variable
 from coevo.errors import DataError, first_repeated
 
-__all__ = ["Codes", "Dataset", "row_marks"]
+__all__ = ["Codes", "Dataset", "digest_of_marks", "row_marks"]
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]  # (n_vars, n_stored_rows)
 Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
@@ -114,15 +112,17 @@ class Dataset(Table):
         return self._codes.shape[1] if self._weights is None else int(self._weights.sum())
 
     @cached_property
-    def content_hash(self) -> str:
-        """A digest of names, states and rows that no order of any of them changes."""
-        head = json.dumps([[v.name, v.states] for v in self._variables], ensure_ascii=True)
-        digest = hashlib.blake2b(head.encode(), digest_size=16)
-        marks, first, counts = self._distinct_rows()
-        counts = counts if self._weights is None else self._summed_weights(first)
-        digest.update(marks.astype("<u8").tobytes())
-        digest.update(counts.astype("<i8").tobytes())
-        return digest.hexdigest()
+    def state_counts(self) -> tuple[NDArray[np.int64], ...]:
+        """How many observations are in each state, for each variable in canonical order."""
+        return tuple(
+            np.bincount(column, weights=self._weights, minlength=int(arity)).astype(np.int64)
+            for column, arity in zip(self._codes, self.arities, strict=True)
+        )
+
+    @cached_property
+    def row_digest(self) -> RowDigest:
+        """Two numbers that no order of the rows changes; those of parts add up to them."""
+        return digest_of_marks(self._marks, self._weights)
 
     def folded(self) -> Dataset:
         """Return the same observations with equal rows stored once, where that pays."""
@@ -181,12 +181,6 @@ class Dataset(Table):
         marks, first, counts = np.unique(self._marks, return_index=True, return_counts=True)
         return marks, first, counts.astype(np.int64)
 
-    def _summed_weights(self, first: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Return the total weight of each distinct row, in the order of `first`."""
-        assert self._weights is not None
-        slot = np.searchsorted(self._marks[first], self._marks)
-        return np.bincount(slot, weights=self._weights, minlength=len(first)).astype(np.int64)
-
     def _is_folding(self, first: NDArray[np.intp]) -> bool:
         """Return whether equal marks mean equal rows here; two rows may share a mark."""
         stands_for = first[np.searchsorted(self._marks[first], self._marks)]
@@ -240,6 +234,12 @@ def _checked_weights(weights: NDArray[np.int64], n_stored: int) -> Weights:
     checked = given.astype(np.int64)
     checked.flags.writeable = False
     return checked
+
+
+def digest_of_marks(marks: NDArray[np.uint64], weights: Weights | None = None) -> RowDigest:
+    """Return two numbers that no order of rows with these marks changes."""
+    times = np.uint64(1) if weights is None else weights.astype(np.uint64)
+    return int((marks * times).sum()), int((marks * marks * times).sum())  # both wrap around
 
 
 def row_marks(codes: Codes) -> NDArray[np.uint64]:

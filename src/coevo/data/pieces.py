@@ -2,9 +2,10 @@
 
 A *piece* is some row groups of a file, the least that is read at once; anyone who can open
 the file can read it, in any order. Two passes make codes of a table: `survey` says which
-states the columns of a piece show and how often, `agree` settles from all surveys what the
-variables are, and `encode` turns a piece into codes that mean the same in every piece. What
-is refused is what `read_data` refuses; numbers are not cut into bins here.
+states the columns of a piece show and how often, `layout.agree` settles from all surveys what
+the variables are, and `encode` turns a piece into codes that mean the same in every piece. What
+is refused is what `read_data` refuses. Numbers are cut where cut points are given; nobody
+looks for some, because that takes the whole table.
 """
 
 from __future__ import annotations
@@ -14,28 +15,27 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import narwhals as nw
 import numpy as np
 
+from coevo.data.column_types import ColumnNote
 from coevo.data.columns import (
     Column,
     check_cells,
     check_states,
     recoded,
-    refuse_overflow,
-    variable_of,
 )
 from coevo.data.dataset import Codes
 from coevo.data.frame_reader import read_series
+from coevo.data.layout import ColumnSurvey, Layout, check_cuts, held, overflow, say_cuts
 from coevo.data.parquet import column_names, open_parquet
 from coevo.data.request import Request
 from coevo.data.settle import settle
-from coevo.data.variable import MAX_STATES, Variable
+from coevo.data.variable import MAX_STATES
 from coevo.errors import DataError, FileError, require
 
-__all__ = ["ColumnSurvey", "Layout", "Piece", "agree", "encode", "find_pieces", "survey"]
+__all__ = ["Piece", "encode", "find_pieces", "survey"]
 
 ROWS_A_READ = 1 << 16  # of a piece that stand in memory as a table
 SUFFIXES = (".parquet", ".pq")
@@ -51,38 +51,13 @@ class Piece:
     n_rows: int
 
 
-@dataclass(frozen=True)
-class ColumnSurvey:
-    """Which labels a column shows, and how often; the states that it declares, if it does."""
-
-    name: str
-    counts: dict[str, int]
-    declared: tuple[str, ...] | None
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What all pieces agree on.
-
-    `source` are the variables as people see them, `variables` the same in canonical order,
-    and `counts` the rows of each state of those.
-    """
-
-    source: tuple[Variable, ...]
-    variables: tuple[Variable, ...]
-    counts: tuple[tuple[int, ...], ...]
-    n_rows: int
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of a code."""
-        return np.dtype(np.uint8 if max(v.arity for v in self.variables) <= 256 else np.uint16)
-
-
 def find_pieces(source: str | Path, rows: int, request: Request) -> list[Piece]:
     """Return the pieces of a Parquet file, or of all in a folder, of about so many rows."""
+    check_cuts(request)
     path = Path(source)
     files = [path]
+    if not path.exists():
+        raise FileError(f"There is no file or folder {str(path)!r}.")
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
         if not files:
@@ -120,8 +95,9 @@ def survey(request: Request, piece: Piece) -> list[ColumnSurvey]:
     """Return what the columns of a piece show, or refuse what they must not."""
     counts: dict[str, Counter[str]] = {}
     declared: dict[str, dict[str, None] | None] = {}
-    for columns in _tables(request, piece):
-        for column in columns:
+    holds: dict[str, str] = {}
+    for columns, notes in _tables(request, piece):
+        for column, note in zip(columns, notes, strict=False):  # the last are on other columns
             seen = counts.setdefault(column.name, Counter())
             for code in np.flatnonzero(column.counts).tolist():
                 seen[str(column.labels[code])] += int(column.counts[code])
@@ -129,42 +105,18 @@ def survey(request: Request, piece: Piece) -> list[ColumnSurvey]:
             own = column.declared
             both = None if own is None or before is None else {**before, **dict.fromkeys(own)}
             declared[column.name] = both
-            if both is None and len(seen) > MAX_STATES:
-                raise _overflow(column.name, seen, sum(seen.values()))
+            holds[column.name] = held([holds.get(column.name, ""), note.holds])
+            if len(seen) > MAX_STATES:
+                raise overflow(column.name, seen, sum(seen.values()))
     return [
-        ColumnSurvey(name, dict(seen), None if (states := declared[name]) is None else (*states,))
+        ColumnSurvey(
+            name,
+            dict(seen),
+            None if (states := declared[name]) is None else (*states,),
+            holds[name],
+        )
         for name, seen in counts.items()
     ]
-
-
-def agree(surveys: Sequence[Sequence[ColumnSurvey]]) -> Layout:
-    """Return the variables that the surveys of all pieces, in their order, make together."""
-    source, totals = [], {}
-    for name in [column.name for column in surveys[0]]:
-        own = [column for piece in surveys for column in piece if column.name == name]
-        seen: Counter[str] = Counter()
-        for column in own:
-            seen.update(column.counts)
-        n_rows = sum(seen.values())
-        if all(column.declared is not None for column in own):
-            states = dict.fromkeys(state for c in own for state in c.declared or ())
-            source.append(Variable(name, tuple(states)))
-        elif len(seen) == n_rows or len(seen) <= MAX_STATES:
-            is_identifier = len(seen) == n_rows
-            rows = np.arange(len(seen) + (not is_identifier)) % len(seen)
-            source.append(variable_of(Column(name, list(seen), rows)))
-        else:
-            raise _overflow(name, seen, n_rows)
-        totals[name] = seen
-    variables = tuple(v.canonical() for v in sorted(source, key=lambda v: v.name))
-    counts = tuple(tuple(totals[v.name][state] for state in v.states) for v in variables)
-    return Layout(tuple(source), variables, counts, n_rows)
-
-
-def _overflow(name: str, seen: Counter[str], n_rows: int) -> DataError:
-    """Return what is wrong with a column of more labels than there can be states."""
-    rows = np.arange(len(seen) + (len(seen) < n_rows)) % len(seen)
-    return refuse_overflow(Column(name, list(seen), rows))
 
 
 def encode(layout: Layout, request: Request, piece: Piece) -> Codes:
@@ -172,7 +124,7 @@ def encode(layout: Layout, request: Request, piece: Piece) -> Codes:
     codes = np.empty((len(layout.variables), piece.n_rows), dtype=layout.dtype)
     place = {variable.name: i for i, variable in enumerate(layout.variables)}
     begin = 0
-    for columns in _tables(request, piece):
+    for columns, _ in _tables(request, piece):
         end = begin + len(columns[0].codes)
         for column in columns:
             i = place[column.name]
@@ -181,8 +133,10 @@ def encode(layout: Layout, request: Request, piece: Piece) -> Codes:
     return codes
 
 
-def _tables(request: Request, piece: Piece) -> Iterator[list[Column]]:
-    """Yield the rows of a piece, a few at a time, as columns of states."""
+def _tables(
+    request: Request, piece: Piece
+) -> Iterator[tuple[list[Column], tuple[ColumnNote, ...]]]:
+    """Yield the rows of a piece, a few at a time, as columns of states, with notes on them."""
     arrow = require("pyarrow", "PyArrow", "parquet")
     with open_parquet(Path(piece.path)) as parquet:
         names = column_names(parquet)
@@ -194,11 +148,22 @@ def _tables(request: Request, piece: Piece) -> Iterator[list[Column]]:
                 table = nw.from_native(arrow.Table.from_batches([batch]), eager_only=True)
                 columns = [read_series(name, table[name], request) for name in kept]
                 check_cells(columns)
-                settled, _ = settle(columns, request)
+                settled, notes = settle(columns, request)
                 for column in settled:
+                    _refuse_decimals(column)
                     check_states(column)
-            yield settled
+            yield settled, notes
             first += batch.num_rows
+    arrow.default_memory_pool().release_unused()  # which would stay beside all codes
+
+
+def _refuse_decimals(column: Column) -> None:
+    if column.declared is None and column.decimal is not None:
+        raise DataError(
+            f"Column {column.name!r} holds decimal numbers, the first is "
+            f"{column.labels[column.decimal]} in row {column.first_row(column.decimal)}. "
+            f"{say_cuts(column.name)}"
+        )
 
 
 @contextlib.contextmanager

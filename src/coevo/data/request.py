@@ -32,6 +32,7 @@ class Request:
     only: tuple[str, ...] | None = None  # columns to read, where there are such
     missing_labels: Set[str] = MISSING_LABELS
     keeps_missing: bool = False  # else a missing cell is refused
+    refuses_measurements: bool = False  # numbers that would have to be cut, and cannot be
 
     @classmethod
     def of(

@@ -26,7 +26,7 @@ from coevo.data.request import Request, leave_out
 from coevo.data.variable import natural_order
 from coevo.errors import DataError
 
-__all__ = ["settle"]
+__all__ = ["are_states", "settle"]
 
 FEW_WHOLE = 20  # different whole numbers that are states rather than measurements
 FEW_DECIMAL = 10  # the same for decimal numbers, if each occurs
@@ -94,7 +94,7 @@ def _decide(column: Column, request: Request) -> _Decided:
     found = _Decided(column, holds, numbers=numbers)
     if said is not None and said.kind == "continuous":
         return _as_said(found, said, request.binning)
-    if said is not None or _are_states(column, len(distinct), is_whole):
+    if said is not None or _stays(column, len(distinct), is_whole):
         return replace(found, column=_with_numbers_as_states(column, numbers, said is not None))
     return replace(_finite(found), binning=request.binning)
 
@@ -131,12 +131,16 @@ def _as_said(found: _Decided, said: ColumnType, binning: Binning | None) -> _Dec
     return replace(_finite(found), binning=own)
 
 
-def _are_states(column: Column, n_distinct: int, is_whole: bool) -> bool:
+def _stays(column: Column, n_distinct: int, is_whole: bool) -> bool:
     """Return whether numbers are to be kept as states, or refused as an identifier."""
-    n_rows = column.n_seen
+    differ = column.decimal is None and n_distinct == column.n_seen > IDENTIFIER_ABOVE
+    return (is_whole and differ) or are_states(n_distinct, column.n_seen, is_whole=is_whole)
+
+
+def are_states(n_distinct: int, n_rows: int, *, is_whole: bool) -> bool:
+    """Return whether so many different numbers in so many rows are states."""
     if is_whole:
-        is_identifier = column.decimal is None and n_distinct == n_rows > IDENTIFIER_ABOVE
-        return n_distinct <= FEW_WHOLE or is_identifier
+        return n_distinct <= FEW_WHOLE
     often = n_distinct * ROWS_A_STATE <= n_rows
     return n_distinct == 1 or (n_distinct <= FEW_DECIMAL and often)
 

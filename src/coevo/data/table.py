@@ -1,7 +1,13 @@
-"""What is known of a table without looking at a row: its variables, in canonical order."""
+"""What is known of a table without looking at a row: its variables, in canonical order.
+
+Two digests of the rows add up over any parts of them, so that a table has the same hash
+wherever its rows are: in memory, in files or on other machines.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,7 +18,9 @@ from numpy.typing import NDArray
 from coevo.data.variable import Variable
 from coevo.errors import DataError, suggestion
 
-__all__ = ["Table"]
+__all__ = ["RowDigest", "Table"]
+
+RowDigest = tuple[int, int]  # sums over rows, of their marks and of the squares of those
 
 
 class Table(ABC):
@@ -38,8 +46,21 @@ class Table(ABC):
 
     @property
     @abstractmethod
+    def state_counts(self) -> tuple[NDArray[np.int64], ...]:
+        """How many observations are in each state, for each variable in canonical order."""
+
+    @property
+    @abstractmethod
+    def row_digest(self) -> RowDigest:
+        """Two numbers that no order of the rows changes; those of parts add up to them."""
+
+    @cached_property
     def content_hash(self) -> str:
         """A digest of names, states and rows that no order of any of them changes."""
+        head = json.dumps([[v.name, v.states] for v in self._variables], ensure_ascii=True)
+        digest = [number % 2**64 for number in self.row_digest]
+        text = f"{head} {self.n_rows} {digest}"
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
     @cached_property
     def names(self) -> tuple[str, ...]:

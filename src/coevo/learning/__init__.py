@@ -7,6 +7,7 @@ name would take its place as soon as anyone imported it.
 from coevo.learning.learned import STRENGTH, Learned
 from coevo.learning.one_call import learn
 from coevo.learning.plan import Plan
+from coevo.learning.reading import reading
 from coevo.learning.sureness import bootstraps_of, with_strength
 from coevo.learning.task import Task, task_of
 
@@ -17,6 +18,7 @@ __all__ = [
     "Task",
     "bootstraps_of",
     "learn",
+    "reading",
     "task_of",
     "with_strength",
 ]

@@ -13,7 +13,7 @@ from typing import Any
 
 from coevo import __version__, network
 from coevo.bootstrap import StrengthResult, write_strength
-from coevo.data import ColumnNote, Dataset
+from coevo.data import ColumnNote, Dataset, Table
 from coevo.data.audit import Finding
 from coevo.errors import CoevoWarning, DependencyError, NetworkError
 from coevo.graph import CPDAG, DAG, Arc
@@ -22,7 +22,7 @@ from coevo.learning.missing_cells import MissingCells
 from coevo.network import BayesianNetwork
 from coevo.report import require_matplotlib
 from coevo.report.page import run_page, write_page
-from coevo.score import Addition, Score
+from coevo.score import Addition, Score, Traffic
 from coevo.search import HistoryRow, SearchResult
 
 __all__ = ["STRENGTH", "Learned"]
@@ -39,8 +39,8 @@ class Learned:
     ----------
     search : SearchResult
         What the search found, and how.
-    dataset : Dataset
-        The observations.
+    dataset : Table
+        The observations; of rows in shards what is known of them without the rows.
     scoring : Score
         The score that was raised.
     parent_penalty : float
@@ -63,10 +63,14 @@ class Learned:
     missing : MissingCells or None
         What became of missing cells; None if the table has none. `dataset` is then the table
         as it was filled, or with one more state.
+    fitted : BayesianNetwork, NetworkError or None
+        The network, or why there is none, where the rows were in shards; None elsewhere.
+    traffic : Traffic or None
+        What went to the workers of a cluster and came back; None without one.
     """
 
     search: SearchResult
-    dataset: Dataset
+    dataset: Table
     scoring: Score
     parent_penalty: float
     knowledge: Knowledge
@@ -77,6 +81,8 @@ class Learned:
     strength: StrengthResult | None = None
     source: str | None = None
     missing: MissingCells | None = None
+    fitted: BayesianNetwork | NetworkError | None = None
+    traffic: Traffic | None = None
 
     @cached_property
     def dag(self) -> DAG:
@@ -108,6 +114,11 @@ class Learned:
         """
         if self.missing is not None:
             return self.missing.result.network
+        if isinstance(self.fitted, NetworkError):
+            raise self.fitted
+        if self.fitted is not None:
+            return self.fitted
+        assert isinstance(self.dataset, Dataset)
         return network.fit(self.dag, self.dataset)
 
     @property
@@ -166,6 +177,8 @@ class Learned:
             answer["missing"] = self.missing.as_dict()
         if self.strength is not None:
             answer["bootstraps"] = _facts_of(self.strength, self.dag)
+        if self.traffic is not None:
+            answer["traffic"] = self.traffic.as_dict()
         if self.parent_penalty:
             answer["parent_penalty"] = self.parent_penalty
         if self.parent_penalty or self.knowledge.weights:

@@ -12,8 +12,10 @@ from coevo.interrupts import gentle_interrupts
 from coevo.io import check_run_folder
 from coevo.learning.learned import Learned
 from coevo.learning.plan import Known, Path, Plan, Start, States, Types
+from coevo.learning.reading import reading
 from coevo.learning.sureness import bootstraps_of, with_strength
 from coevo.learning.task import task_of
+from coevo.parallel import Cluster
 from coevo.progress import check_progress, shown
 from coevo.randomness import RandomState
 from coevo.score import Score
@@ -47,6 +49,8 @@ def learn(
     missing: str | None = None,
     missing_labels: Sequence[str] | None = None,
     bootstraps: int | None = None,
+    shards: Path | None = None,
+    cluster: Cluster = None,
     output: Path | None = None,
     resume: bool = False,
     callbacks: Iterable[Callback] = (),
@@ -104,6 +108,15 @@ def learn(
         Learn from as many bootstrap samples of the rows too, each as the table itself, and say
         how sure each arc is (``strength`` of the result), as `strength` does. `n_jobs` is then
         the number of processes, and a limit holds for each of them.
+    shards : path, optional
+        For a Parquet file, or a folder of them, that is larger than memory: read it in pieces
+        into files of about a byte a cell in this folder, count there, and remove them at the
+        end. The answer is the same to the last bit. Numbers are cut at the points that `types`
+        gives; `missing` and `bootstraps` need the rows in memory.
+    cluster : str or distributed.Client, optional
+        The same with the rows on the workers of a Dask cluster, which must find the file under
+        the same path: its address, ``'local:4'`` for so many workers of this machine, or a
+        client.
     output : path, optional
         The folder that ``Learned.save`` writes; while the search goes on, a checkpoint is
         kept in it.
@@ -159,14 +172,17 @@ def learn(
         missing=missing,
         missing_labels=missing_labels,
         bootstraps=bootstraps,
+        shards=shards,
+        cluster=cluster,
     )
     if output is not None:
         check_run_folder(pathlib.Path(output))
     source = os.path.basename(table) if isinstance(table, str | os.PathLike) else None
-    task = task_of(plan, *plan.read(table, states, drop, names), source)
-    work = bootstraps_of(task, output)
-    with shown(progress, f"Learning by {plan.method.name} ...") as say:
-        learned = task.run([*callbacks, task.progress().told_by(say)], output, resume)
+    with reading(plan) as read:
+        task = task_of(plan, *read(table, states, drop, names), source)
+        work = bootstraps_of(task, output)
+        with shown(progress, f"Learning by {plan.method.name} ...") as say:
+            learned = task.run([*callbacks, task.progress().told_by(say)], output, resume)
     _save(learned, output)
     if work is None:
         return learned

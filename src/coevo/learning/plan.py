@@ -9,6 +9,7 @@ it is doing.
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -20,11 +21,12 @@ from coevo.data.column_types import BIN_METHODS
 from coevo.data.request import Request
 from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.graph import DAG, Constraints
-from coevo.io import Knowledge, open_knowledge
+from coevo.io import Knowledge, check_run_folder, open_knowledge
 from coevo.io.knowledge import Entries
 from coevo.missing import POLICIES
 from coevo.network import BayesianNetwork
 from coevo.networks import open_structure
+from coevo.parallel import Cluster, check_cluster
 from coevo.randomness import RandomState, seed_of
 from coevo.score import Score, make_score
 from coevo.search import Budget, Method
@@ -38,6 +40,13 @@ Start = DAG | BayesianNetwork | Path
 Rows = Dataset | IncompleteDataset
 States = Mapping[str, Iterable[Any]] | Sequence[Variable]
 Types = Mapping[str, Any] | Path
+_GIVE_CUTS = "Give the cut points with 'types'; the run.json of a run on some of the rows has them."
+_WAYS_OUT = {
+    "discretise": _GIVE_CUTS,
+    "bins": _GIVE_CUTS,
+    "missing": "Drop or fill missing cells where the table is made.",
+    "bootstraps": "Leave it out; with so many rows most arcs are sure.",
+}
 
 
 class Plan:
@@ -70,6 +79,8 @@ class Plan:
         missing: str | None = None,
         missing_labels: Sequence[str] | None = None,
         bootstraps: int | None = None,
+        shards: Path | None = None,
+        cluster: Cluster = None,
         owner: str = "learn",
         limit_place: str | None = None,
     ) -> None:
@@ -81,6 +92,7 @@ class Plan:
             raise bad_parameter("parent_penalty", owner, "a number >= 0", parent_penalty)
         if not is_int(n_jobs, 1):
             raise bad_parameter("n_jobs", owner, "an int >= 1", n_jobs)
+        check_cluster(owner, cluster)
         if bootstraps is not None and not is_int(bootstraps, 1):
             raise bad_parameter("bootstraps", owner, "an int >= 1 or None", bootstraps)
         if missing is not None and missing not in POLICIES:
@@ -96,6 +108,10 @@ class Plan:
             )
         self.missing, self.missing_labels = missing, missing_labels
         self.bootstraps = bootstraps
+        self.shards, self.cluster = shards, cluster
+        if self.in_shards:
+            asked = {"discretise": discretise, "bins": bins, "missing": missing}
+            _check_shards(shards, cluster, asked | {"bootstraps": bootstraps}, owner)
         self.bins = _checked_bins(types, discretise, bins, owner)
         self._says_bins = not (types is None and discretise is None and bins is None)
         self._known = _opened(constraints, owner)
@@ -105,6 +121,11 @@ class Plan:
         self.budget = Budget() if budget is None else budget
         self.seed = seed_of(random_state, owner)
         self.n_jobs, self.parent_penalty = n_jobs, parent_penalty
+
+    @property
+    def in_shards(self) -> bool:
+        """Whether the rows are not read into memory, but into shards."""
+        return self.shards is not None or self.cluster is not None
 
     def read(
         self,
@@ -140,6 +161,27 @@ class Plan:
             known = Knowledge(limited, known.weights)
         known.constraints.rules(names)  # says what is wrong with them
         return known
+
+
+def _check_shards(
+    shards: Path | None, cluster: Cluster, asked: Mapping[str, Any], owner: str
+) -> None:
+    """Raise what is wrong with rows in shards, or with what cannot be done there."""
+    if shards is not None and cluster is not None:
+        raise ParameterError(
+            f"'shards' of {owner} are files of this machine, and a cluster keeps its own. Give one "
+            "of the two."
+        )
+    if shards is not None:
+        if not isinstance(shards, str | os.PathLike):
+            raise bad_parameter("shards", owner, "the path of a folder or None", shards)
+        check_run_folder(pathlib.Path(shards))
+    for name, value in asked.items():
+        if value is not None and (name, value) != ("discretise", NO_BINS):
+            raise ParameterError(
+                f"{name!r} of {owner} needs all rows in memory, and they are to be in shards "
+                f"('shards' or 'cluster'). {_WAYS_OUT[name]}"
+            )
 
 
 def _checked_bins(

@@ -17,6 +17,7 @@ from coevo.experiments.journal import Tell
 from coevo.learning.learned import STRENGTH, Learned
 from coevo.learning.plan import Path
 from coevo.learning.task import Task
+from coevo.score import FamilyScorer
 
 __all__ = ["bootstraps_of", "with_strength"]
 
@@ -28,6 +29,7 @@ def bootstraps_of(task: Task, output: Path | None = None) -> Work | None:
     """
     if task.plan.bootstraps is None:
         return None
+    assert isinstance(task.scorer, FamilyScorer)  # a plan in shards has no bootstraps
     folder = None if output is None else pathlib.Path(output) / STRENGTH
     plan = bootstrap.Plan(
         method=task.plan.method,

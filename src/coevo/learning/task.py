@@ -1,15 +1,16 @@
-"""A plan on a table, ready to run; one kind for complete tables, one for missing cells."""
+"""A plan on a table, ready to run: one in memory, one in shards, one with missing cells."""
 
 from __future__ import annotations
 
 import pathlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from coevo import data, score, search
-from coevo.data import ColumnNote, Dataset, IncompleteDataset
+from coevo.data import ColumnNote, Dataset, IncompleteDataset, Table
 from coevo.data.audit import Finding
-from coevo.errors import ParameterError
+from coevo.errors import NetworkError, ParameterError
 from coevo.interrupts import gentle_interrupts
 from coevo.io import Knowledge
 from coevo.learning.checkpoints import CheckpointFile
@@ -17,8 +18,9 @@ from coevo.learning.learned import Learned
 from coevo.learning.missing_cells import MissingCells
 from coevo.learning.plan import Path, Plan, Rows
 from coevo.missing import COMPLETIONS, learn_incomplete
+from coevo.network import BayesianNetwork, fit
 from coevo.progress import SearchProgress
-from coevo.score import FamilyScorer
+from coevo.score import Scorer, Shards
 from coevo.search import Callback, SearchResult
 from coevo.search.identity import search_identity
 
@@ -28,24 +30,30 @@ N_SCORERS = {"evolve": COMPLETIONS}  # of a policy, where it has several at a ti
 
 
 def task_of(
-    plan: Plan, table: Rows, notes: tuple[ColumnNote, ...], source: str | None = None
+    plan: Plan, table: Rows | Shards, notes: tuple[ColumnNote, ...], source: str | None = None
 ) -> Task:
     """Check a plan against a table, called `source`; look at the table."""
     holes = table if isinstance(table, IncompleteDataset) and table.n_missing else None
     dataset = table.dataset if isinstance(table, IncompleteDataset) else table
     known = plan.knowledge(dataset.names)
     findings = data.audit(dataset if holes is None else holes.with_state())
-    scorer = score.FamilyScorer(
-        dataset,
-        plan.scoring,
-        n_jobs=plan.n_jobs,
-        weights=known.weights,
-        parent_penalty=plan.parent_penalty,
-    )
+    scorer = _scorer(plan, dataset, known)
     search.Problem.of(scorer, known.constraints, plan.start)  # says what is wrong with it
     if holes is None:
         return Task(plan, dataset, notes, known, findings, scorer, source)
     return IncompleteTask(plan, dataset, notes, known, findings, scorer, source, holes)
+
+
+def _scorer(plan: Plan, table: Dataset | Shards, known: Knowledge) -> Scorer:
+    """Return the scorer of a plan, wherever the rows are."""
+    options: dict[str, Any] = {
+        "n_jobs": plan.n_jobs,
+        "weights": known.weights,
+        "parent_penalty": plan.parent_penalty,
+    }
+    if isinstance(table, Shards):
+        return score.ShardedScorer(table, plan.scoring, **options)
+    return score.FamilyScorer(table, plan.scoring, **options)
 
 
 @dataclass(frozen=True)
@@ -53,11 +61,11 @@ class Task:
     """A plan on a table, ready to run."""
 
     plan: Plan
-    dataset: Dataset
+    dataset: Table
     notes: tuple[ColumnNote, ...]
     known: Knowledge
     findings: tuple[Finding, ...]
-    scorer: FamilyScorer
+    scorer: Scorer
     source: str | None
 
     @property
@@ -108,13 +116,13 @@ class Task:
     def _learned(
         self,
         result: SearchResult,
-        dataset: Dataset,
-        scorer: FamilyScorer,
+        dataset: Table,
+        scorer: Scorer,
         missing: MissingCells | None = None,
     ) -> Learned:
         """Look at what was found, as the scorer sees it."""
         rules = self.known.constraints.rules(dataset.names)
-        return Learned(
+        learned = Learned(
             search=result,
             dataset=dataset,
             scoring=self.plan.scoring,
@@ -127,6 +135,18 @@ class Task:
             source=self.source,
             missing=missing,
         )
+        return _kept(learned, dataset) if isinstance(dataset, Shards) else learned
+
+
+def _kept(learned: Learned, shards: Shards) -> Learned:
+    """Return what was learned from rows that will not be there for long, with its tables."""
+    fitted: BayesianNetwork | NetworkError
+    try:
+        fitted = fit(learned.dag, shards)
+    except NetworkError as error:  # to be raised when it is asked for
+        fitted = error
+    traffic = shards.traffic if shards.traffic.batches else None
+    return replace(learned, dataset=shards.without_rows(), fitted=fitted, traffic=traffic)
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,14 @@ from coevo.data import Dataset, Variable
 from coevo.errors import NetworkError, bad_parameter
 from coevo.graph import DAG
 from coevo.network.bayesian_network import BayesianNetwork, Table
+from coevo.score import Shards, joint_counts
 
 __all__ = ["fit"]
 
 LARGEST_TABLE = 1 << 25  # cells; fitting takes about 40 bytes for each
 
 
-def fit(dag: DAG, dataset: Dataset, ess: float = 1.0, name: str = "") -> BayesianNetwork:
+def fit(dag: DAG, dataset: Dataset | Shards, ess: float = 1.0, name: str = "") -> BayesianNetwork:
     """Estimate the tables of a structure from data.
 
     Each cell gets ``ess / (cells of the table)`` imagined rows beside those observed, and
@@ -29,8 +30,8 @@ def fit(dag: DAG, dataset: Dataset, ess: float = 1.0, name: str = "") -> Bayesia
     ----------
     dag : DAG
         The structure; its variables must all be columns of `dataset`.
-    dataset : Dataset
-        The observations.
+    dataset : Dataset or Shards
+        The observations, in memory or in shards (`open_shards`); the tables are the same.
     ess : float
         Equivalent sample size of the prior, at least 0. With 0 the tables are the observed
         shares, and a state that was never seen becomes impossible.
@@ -53,33 +54,31 @@ def fit(dag: DAG, dataset: Dataset, ess: float = 1.0, name: str = "") -> Bayesia
         raise bad_parameter("ess", "fit", "a number >= 0", ess)
     source = {variable.name: variable for variable in dataset.source_variables}
     variables = [source[dataset.names[dataset.position(node)]] for node in dag.nodes]
-    tables = {node: _table(dag, dataset, source, node, ess) for node in dag.nodes}
+    families = [[source[axis] for axis in (*dag.parents(node), node)] for node in dag.nodes]
+    for family in families:
+        _check_size(family)
+    groups = [[dataset.position(variable.name) for variable in family] for family in families]
+    counts = zip(families, joint_counts(dataset, groups), strict=True)
+    tables = {family[-1].name: _table(family, own, ess) for family, own in counts}
     return BayesianNetwork(variables, {n: dag.parents(n) for n in dag.nodes}, tables, name)
 
 
-def _table(dag: DAG, dataset: Dataset, source: dict[str, Variable], node: str, ess: float) -> Table:
-    """Return the table of one variable, axes and states in the order of the source."""
-    axes = [*dag.parents(node), node]
-    shape = [source[axis].arity for axis in axes]
-    if math.prod(shape) > LARGEST_TABLE:
+def _check_size(family: list[Variable]) -> None:
+    """Raise `NetworkError` if the table of the last variable, given the others, is too large."""
+    n_cells = math.prod(variable.arity for variable in family)
+    if n_cells > LARGEST_TABLE:
         raise NetworkError(
-            f"The table of {node!r} with its {len(axes) - 1} parents would have "
-            f"{math.prod(shape):.3g} cells. Learn with fewer parents (max_parents)."
+            f"The table of {family[-1].name!r} with its {len(family) - 1} parents would have "
+            f"{n_cells:.3g} cells. Learn with fewer parents (max_parents)."
         )
-    counts = _counts(dataset, axes, shape)
-    for i, axis in enumerate(axes):
-        canonical = dataset.variables[dataset.position(axis)].states
-        counts = counts.take([canonical.index(state) for state in source[axis].states], axis=i)
-    table = counts.reshape(-1, shape[-1]) + ess / math.prod(shape)
+
+
+def _table(family: list[Variable], counts: NDArray[np.int64], ess: float) -> Table:
+    """Return the table of one variable, axes and states in the order of the source."""
+    n_cells, arity = counts.size, family[-1].arity
+    for i, variable in enumerate(family):
+        canonical = variable.canonical().states
+        counts = counts.take([canonical.index(state) for state in variable.states], axis=i)
+    table = counts.reshape(-1, arity).astype(np.float64) + ess / n_cells
     totals = table.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, table / np.where(totals > 0, totals, 1), 1 / shape[-1])
-
-
-def _counts(dataset: Dataset, axes: list[str], shape: list[int]) -> NDArray[np.float64]:
-    """Return how often each configuration occurs, states in canonical order."""
-    joint = np.zeros(dataset.codes.shape[1], dtype=np.intp)
-    for axis, arity in zip(axes, shape, strict=True):
-        joint *= arity
-        joint += dataset.codes[dataset.position(axis)]
-    counts = np.bincount(joint, weights=dataset.weights, minlength=math.prod(shape))
-    return counts.astype(np.float64).reshape(shape)
+    return np.where(totals > 0, table / np.where(totals > 0, totals, 1), 1 / arity)

@@ -2,8 +2,15 @@
 
 from coevo.parallel.apart import Begin, Ending, run_apart
 from coevo.parallel.jobs import run_jobs
-from coevo.parallel.row_shards import ClusterShards, open_shards
-from coevo.parallel.workers import Cluster, Processes, Workers, check_workers, open_workers
+from coevo.parallel.row_shards import ClusterShards, open_shards, read_shards
+from coevo.parallel.workers import (
+    Cluster,
+    Processes,
+    Workers,
+    check_cluster,
+    check_workers,
+    open_workers,
+)
 
 __all__ = [
     "Begin",
@@ -12,9 +19,11 @@ __all__ = [
     "Ending",
     "Processes",
     "Workers",
+    "check_cluster",
     "check_workers",
     "open_shards",
     "open_workers",
+    "read_shards",
     "run_apart",
     "run_jobs",
 ]

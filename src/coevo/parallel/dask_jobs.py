@@ -203,8 +203,9 @@ class DaskWorkers(Workers):
 
     def _gone(self) -> WorkerError:
         return WorkerError(
-            f"The scheduler of the cluster at {self._address} is gone. What was done is kept; the "
-            "same command goes on, on another cluster or without one."
+            f"The scheduler of the cluster at {self._address} is gone. What was done is kept in "
+            "the folder of -o; the same command (coevo learn: with --resume) goes on, on another "
+            "cluster or without one."
         )
 
     def _reason(self, future: Any) -> BaseException:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from coevo.checks import is_int
 from coevo.data import Request, Variable
-from coevo.data.pieces import Layout, Piece, agree, encode, find_pieces, survey
+from coevo.data.layout import Layout, agree
+from coevo.data.pieces import Piece, encode, find_pieces, survey
 from coevo.errors import bad_parameter
 from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import (
@@ -28,15 +29,14 @@ from coevo.score import (
     Tallies,
     added,
     count_shards,
-    write_shards,
 )
-from coevo.score.shard_files import ROWS_A_SHARD
+from coevo.score.shard_files import ROWS_A_SHARD, write_pieces
 from coevo.threads import Threads
 
 if TYPE_CHECKING:
     from coevo.parallel.dask_jobs import DaskWorkers
 
-__all__ = ["ClusterShards", "open_shards"]
+__all__ = ["ClusterShards", "open_shards", "read_shards"]
 
 GROUPS_A_THREAD = 2  # of shards: a worker that joins or is slow can leave one to another
 ADDED_AT_ONCE = 8  # tallies that one job adds up
@@ -50,6 +50,7 @@ def open_shards(
     folder: str | Path | None = None,
     states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
     drop: Iterable[str] = (),
+    types: Mapping[str, Any] | None = None,
     rows: int = ROWS_A_SHARD,
 ) -> Iterator[Shards]:
     """Yield a table that need not fit into memory, for `ShardedScorer`.
@@ -64,8 +65,8 @@ def open_shards(
         files of about a byte a cell, which are removed at the end.
     folder : path, optional
         Where these files go; a temporary folder if left out.
-    states, drop
-        As for `read_data`. Numbers are not cut into bins.
+    states, drop, types
+        As for `read_data`. Numbers are cut where `types` gives the cut points.
     rows : int
         Rows of a shard, about: no row group is divided.
 
@@ -85,16 +86,28 @@ def open_shards(
     if not is_int(rows, 1):
         raise bad_parameter("rows", "open_shards", "an int >= 1", rows)
     check_workers("open_shards", 1, cluster)
+    with read_shards(source, Request.of(states, drop, types), cluster, folder, int(rows)) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def read_shards(
+    source: str | Path,
+    request: Request,
+    cluster: Cluster = None,
+    folder: str | Path | None = None,
+    rows: int = ROWS_A_SHARD,
+) -> Iterator[Shards]:
+    """Yield the shards of a table as it was asked for, on a cluster if there is one."""
+    pieces = find_pieces(source, rows, request)
     if cluster is not None:
         from coevo.parallel.dask_jobs import open_dask
 
-        request = Request.of(states, drop)
-        pieces = find_pieces(source, int(rows), request)
         with open_dask(cluster) as workers:
             yield ClusterShards.read(workers, request, pieces)
         return
     with tempfile.TemporaryDirectory(prefix="coevo-shards-", dir=folder) as own:
-        yield write_shards(source, own, states=states, drop=drop, rows=int(rows))
+        yield write_pieces(pieces, request, own)
 
 
 class ClusterShards(Shards):
@@ -115,7 +128,7 @@ class ClusterShards(Shards):
     def read(cls, workers: DaskWorkers, request: Request, pieces: Sequence[Piece]) -> ClusterShards:
         """Let the workers read a table, in two passes."""
         surveys = dict(workers.run(_survey, list(enumerate(pieces)), shared=(request,)))
-        layout = agree([surveys[number] for number in range(len(pieces))])
+        layout = agree([surveys[number] for number in range(len(pieces))], request)
         places = workers.places(GROUPS_A_THREAD)
         own = [list(pieces[i :: len(places)]) for i in range(len(places))]
         groups = [

@@ -20,7 +20,14 @@ from coevo.errors import ParameterError, bad_parameter
 from coevo.parallel.apart import Begin, Ending, run_apart
 from coevo.parallel.jobs import never, run_jobs
 
-__all__ = ["Cluster", "Processes", "Workers", "check_workers", "open_workers"]
+__all__ = [
+    "Cluster",
+    "Processes",
+    "Workers",
+    "check_cluster",
+    "check_workers",
+    "open_workers",
+]
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -99,17 +106,22 @@ def check_workers(owner: str, n_jobs: int, cluster: Cluster = None) -> None:
     """Raise what is wrong with a number of processes or a cluster; connect to nothing."""
     if not is_int(n_jobs, 1):
         raise bad_parameter("n_jobs", owner, "an int >= 1", n_jobs)
+    check_cluster(owner, cluster)
+    if cluster is not None and n_jobs != 1:
+        raise ParameterError(
+            f"'n_jobs' of {owner} is for processes of this machine, and a cluster has workers of "
+            "its own. Give one of the two."
+        )
+
+
+def check_cluster(owner: str, cluster: Cluster) -> None:
+    """Raise what is wrong with a cluster; connect to nothing."""
     if cluster is None:
         return
     from coevo.parallel.dask_client import is_client
 
     if not (is_client(cluster) or (isinstance(cluster, str) and ADDRESS.fullmatch(cluster))):
         raise bad_parameter("cluster", owner, EXPECTED, cluster)
-    if n_jobs != 1:
-        raise ParameterError(
-            f"'n_jobs' of {owner} is for processes of this machine, and a cluster has workers of "
-            "its own. Give one of the two."
-        )
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from coevo.score import FamilyScorer
+    from coevo.score import Scorer
     from coevo.search import Budget, HistoryRow
 
 __all__ = ["SearchProgress"]
@@ -36,7 +36,7 @@ class SearchProgress:
     ----------
     limits : Budget
         When the search ends.
-    scorer : FamilyScorer or None
+    scorer : Scorer or None
         Whose families are counted, from now on; without one, none are.
     clock : function
         Returns seconds.
@@ -58,7 +58,7 @@ class SearchProgress:
     def __init__(
         self,
         limits: Budget,
-        scorer: FamilyScorer | None,
+        scorer: Scorer | None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._limits, self._scorer, self._clock = limits, scorer, clock

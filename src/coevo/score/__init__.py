@@ -4,6 +4,7 @@ from coevo.score.base import Scorer
 from coevo.score.cache import CacheStatistics
 from coevo.score.families import FamilyBatch, toggle_families
 from coevo.score.gains import Addition, arc_gains, best_addition
+from coevo.score.joint_counts import joint_counts
 from coevo.score.scorer import FamilyScorer
 from coevo.score.scores import AIC, BIC, K2, SCORES, BDeu, BDs, LogLikelihood, Score, make_score
 from coevo.score.shard_files import ShardFiles, write_shards
@@ -36,6 +37,7 @@ __all__ = [
     "arc_gains",
     "best_addition",
     "count_shards",
+    "joint_counts",
     "make_score",
     "toggle_families",
     "write_shards",

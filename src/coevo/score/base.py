@@ -114,9 +114,7 @@ class Scorer(ABC):
             self._is_sound = False  # until all is done: an interrupt may come at any line
             for first in range(0, len(batch), LARGEST_BATCH):
                 last = min(first + LARGEST_BATCH, len(batch))
-                start = batch.start[first : last + 1]
-                part = FamilyBatch(batch.members[start[0] : start[-1]], start - start[0])
-                entries, new = self._cache.find(part)
+                entries, new = self._cache.find(batch.part(first, last))
                 computed = self._compute(new)
                 if self._weights is not None:
                     computed += self._weights.of_families(new)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,7 +33,6 @@ __all__ = [
     "new_scratch",
     "pack_bits",
     "place_bits",
-    "state_counts",
 ]
 
 MAX_BIT_SET_ARITY = 16  # above it the bit sets of a variable exceed twice its codes
@@ -40,16 +41,9 @@ COMPACT_SHARE = 2  # or so many times the data, if that is more
 LARGEST_DENSE_TABLE = 1 << 22  # cells; twice 16 MiB for each thread
 
 
-def state_counts(dataset: Dataset) -> list[NDArray[np.int64]]:
-    """Return for each variable how many rows are in each state."""
-    return [
-        np.bincount(column, weights=dataset.weights, minlength=int(arity)).astype(np.int64)
-        for column, arity in zip(dataset.codes, dataset.arities, strict=True)
-    ]
-
-
-def facts_of(table: Table, singles: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return the facts of each variable that follow from its `state_counts`."""
+def facts_of(table: Table) -> NDArray[np.int64]:
+    """Return the facts of each variable that follow from how often its states occur."""
+    singles = table.state_counts
     facts = np.zeros((table.n_variables, N_FACTS), dtype=np.int64)
     facts[:, ARITY] = table.arities
     facts[:, COMMON] = [counts.argmax() for counts in singles]
@@ -61,9 +55,9 @@ def facts_of(table: Table, singles: list[NDArray[np.int64]]) -> NDArray[np.int64
     return facts
 
 
-def build_index(dataset: Dataset, singles: list[NDArray[np.int64]]) -> Index:
-    """Return what the kernels need to know of `dataset`, given its `state_counts`."""
-    facts = facts_of(dataset, singles)
+def build_index(dataset: Dataset) -> Index:
+    """Return what the kernels need to know of `dataset`."""
+    facts = facts_of(dataset)
     compact = np.empty(0, dtype=dataset.codes.dtype)
     bits = np.empty((0, 0), dtype=np.uint64)
     if dataset.weights is None:  # folded rows are few and always counted in one pass
@@ -140,7 +134,7 @@ def new_scratch(table: Table) -> Scratch:
     )
 
 
-def new_known(singles: list[NDArray[np.int64]], n_cells: int) -> Known:
+def new_known(singles: Sequence[NDArray[np.int64]], n_cells: int) -> Known:
     """Return a store of `n_cells` cells that knows the tables of one variable."""
     cells = np.concatenate(singles)
     pool = np.zeros(len(cells) + n_cells, dtype=np.uint32)

@@ -92,6 +92,11 @@ class FamilyBatch:
         if (np.repeat(members[start[:-1]], lengths) == members)[is_parent].any():
             raise ParameterError("A family has its child among its parents.")
 
+    def part(self, first: int, last: int) -> FamilyBatch:
+        """Return the families from `first` to before `last`."""
+        start = self.start[first : last + 1]
+        return FamilyBatch(self.members[start[0] : start[-1]], start - start[0])
+
     def __len__(self) -> int:
         return len(self.start) - 1
 

@@ -17,7 +17,7 @@ from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.graph import Arc
 from coevo.score.base import CACHE_BYTES, Scorer
-from coevo.score.counting import build_index, dense_limit, new_known, new_scratch, state_counts
+from coevo.score.counting import build_index, dense_limit, new_known, new_scratch
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
     ALL_ROWS,
@@ -88,12 +88,11 @@ class FamilyScorer(Scorer):
             raise bad_parameter("dataset", "FamilyScorer", "a Dataset (see read_data)", dataset)
         super().__init__(dataset, score, ess, n_jobs, cache_bytes, weights, parent_penalty)
         self._dataset = dataset
-        self._singles = state_counts(dataset)
-        self._index = build_index(dataset, self._singles)
+        self._index = build_index(dataset)
         self._start_over()
 
     def _start_over(self) -> None:
-        self._known = new_known(self._singles, KNOWN_CELLS)
+        self._known = new_known(self._dataset.state_counts, KNOWN_CELLS)
         self._scratch = [new_scratch(self._dataset) for _ in range(self.threads.n)]
         super()._start_over()
 

@@ -15,14 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Request, Variable
-from coevo.data.pieces import Layout, agree, encode, find_pieces, survey
+from coevo.data.layout import Layout, agree
+from coevo.data.pieces import Piece, encode, find_pieces, survey
 from coevo.errors import FileError
 from coevo.score.families import FamilyBatch
 from coevo.score.shards import Shard, ShardedTable, Shards, count_shards
 from coevo.score.tallies import Tallies
 from coevo.threads import Threads
 
-__all__ = ["ROWS_A_SHARD", "ShardFiles", "write_shards"]
+__all__ = ["ROWS_A_SHARD", "ShardFiles", "write_pieces", "write_shards"]
 
 ROWS_A_SHARD = 1 << 20
 
@@ -53,22 +54,27 @@ def write_shards(
     *,
     states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
     drop: Iterable[str] = (),
+    types: Mapping[str, Any] | None = None,
     rows: int = ROWS_A_SHARD,
 ) -> ShardFiles:
     """Read a Parquet file or a folder of them in pieces, and write its shards into a folder.
 
     Parameters
     ----------
-    source, states, drop
-        As for `read_data`; all columns are states, numbers are not cut into bins.
+    source, states, drop, types
+        As for `read_data`; numbers are cut where `types` gives the cut points.
     folder : path
         Where the files go; it must be there. They are of no use for anything else.
     rows : int
         Of a shard, about: no row group is divided.
     """
-    request = Request.of(states, drop)
-    pieces = find_pieces(source, rows, request)
-    layout = agree([survey(request, piece) for piece in pieces])
+    request = Request.of(states, drop, types)
+    return write_pieces(find_pieces(source, rows, request), request, folder)
+
+
+def write_pieces(pieces: Sequence[Piece], request: Request, folder: str | Path) -> ShardFiles:
+    """Read the pieces of a table, in two passes, and write a shard for each into a folder."""
+    layout = agree([survey(request, piece) for piece in pieces], request)
     table = ShardedTable(layout)
     target = Path(folder)
     _check_room(target, table, layout)

@@ -6,7 +6,7 @@ that score a table in memory score the sums: the scores are equal to the last bi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,11 @@ from coevo.score.family_kernels import SPARSE, Batch, Index
 from coevo.score.scores import Score
 from coevo.score.shards import Shards
 from coevo.score.sparse_kernels import evaluate_sparse
-from coevo.score.tallies import Distinct, table_begins
+from coevo.score.tallies import CELLS_A_TRIP, Distinct, table_begins, trips
 from coevo.score.tally_kernels import score_tables
 
 __all__ = ["ShardedScorer"]
 
-CELLS_A_TRIP = 1 << 24  # of tables that are counted and sent together: 64 MiB
 SMALLEST_PART = 64  # families that are worth a thread
 
 
@@ -74,21 +73,10 @@ class ShardedScorer(Scorer):
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families that are not in the cache."""
         scores = np.empty(len(families))
-        for first, last in self._trips(families):
-            start = families.start[first : last + 1]
-            part = FamilyBatch(families.members[start[0] : start[-1]], start - start[0])
-            scores[first:last] = self._scored(part)
-        return scores
-
-    def _trips(self, families: FamilyBatch) -> Iterator[tuple[int, int]]:
-        """Yield families whose tables are counted together, from where to before where."""
         begin = table_begins(families, self._shards.arities, dense_limit(self._shards.n_rows))
-        first = 0
-        while first < len(families):
-            end = np.searchsorted(begin, begin[first] + CELLS_A_TRIP, side="right")
-            last = max(first + 1, int(end) - 1)
-            yield first, last
-            first = last
+        for first, last in trips(begin, CELLS_A_TRIP):
+            scores[first:last] = self._scored(families.part(first, last))
+        return scores
 
     def _scored(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Ask for the counts of families, in one round trip; score them."""

@@ -7,17 +7,16 @@ the table as a scorer sees it: variables, and a way to ask for counts.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Codes, Table, row_marks
-from coevo.data.pieces import Layout
+from coevo.data import Codes, ColumnNote, RowDigest, Table, digest_of_marks, row_marks
+from coevo.data.layout import Layout
 from coevo.score.counting import (
     dense_limit,
     facts_of,
@@ -48,14 +47,13 @@ class Shard:
     codes: Codes
     bits: NDArray[np.uint64]
     singles: NDArray[np.int64]  # how many of its rows are in each state of each variable
-    digest: tuple[int, int]  # of its rows, whatever their order
+    digest: RowDigest
 
     @classmethod
     def of(cls, codes: Codes, table: ShardedTable) -> Shard:
         """Return the shard of some codes."""
         codes.flags.writeable = False
-        marks = row_marks(codes)
-        digest = int(marks.sum()), int((marks * marks).sum())  # both wrap around
+        digest = digest_of_marks(row_marks(codes))
         columns = zip(codes, table.arities, strict=True)
         singles = [np.bincount(column, minlength=int(arity)) for column, arity in columns]
         return cls(codes, pack_bits(codes, table.facts), np.concatenate(singles), digest)
@@ -69,30 +67,32 @@ class Shard:
 class ShardedTable(Table):
     """What is known of a table in shards; small enough to be sent to everyone."""
 
-    def __init__(self, layout: Layout, digests: Iterable[tuple[int, int]] = ()) -> None:
+    def __init__(self, layout: Layout, digests: Iterable[RowDigest] = ()) -> None:
         self._source, self._variables = layout.source, layout.variables
-        self._n_rows = layout.n_rows
-        singles = [np.array(counts, dtype=np.int64) for counts in layout.counts]
-        self.facts = facts_of(self, singles)
+        self.layout = layout
+        self.facts = facts_of(self)
         place_bits(self.facts)
         self.digests = tuple(digests)
 
     @property
     def n_rows(self) -> int:
         """Number of observations."""
-        return self._n_rows
+        return self.layout.n_rows
+
+    @cached_property
+    def state_counts(self) -> tuple[NDArray[np.int64], ...]:
+        """How many observations are in each state, for each variable in canonical order."""
+        return tuple(np.array(counts, dtype=np.int64) for counts in self.layout.counts)
 
     @property
-    def content_hash(self) -> str:
-        """A digest of names, states and rows that no order of any of them changes.
+    def row_digest(self) -> RowDigest:
+        """Two numbers that no order of the rows changes, nor how shards part them."""
+        return sum(one for one, _ in self.digests), sum(other for _, other in self.digests)
 
-        It is not that of a `Dataset` with the same rows, for which they would all have to be
-        sorted.
-        """
-        head = json.dumps([[v.name, v.states] for v in self._variables], ensure_ascii=True)
-        sums = [sum(digest[i] for digest in self.digests) % 2**64 for i in range(2)]
-        text = f"shards {head} {self._n_rows} {sums}"
-        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    @property
+    def notes(self) -> tuple[ColumnNote, ...]:
+        """What was decided about each column."""
+        return self.layout.notes
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,19 @@ class Traffic:
     sent: int = 0  # bytes
     received: int = 0
 
+    def as_dict(self) -> dict[str, int]:
+        """Return the numbers by name."""
+        return asdict(self)
+
 
 class Shards(ShardedTable):
     """A table whose rows are in shards, here or elsewhere."""
 
     traffic = Traffic()
+
+    def without_rows(self) -> ShardedTable:
+        """Return what is known of the table, to be kept when the rows are gone."""
+        return ShardedTable(self.layout, self.digests)
 
     @abstractmethod
     def tallies(self, families: FamilyBatch, threads: Threads) -> Tallies:

@@ -8,7 +8,7 @@ that is counted cell by cell has the configurations that occur instead, as few w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -19,10 +19,20 @@ from numpy.typing import NDArray
 from coevo.data import Codes
 from coevo.score.families import FamilyBatch
 
-__all__ = ["Cells", "Distinct", "Tallies", "added", "distinct_rows", "table_begins"]
+__all__ = [
+    "CELLS_A_TRIP",
+    "Cells",
+    "Distinct",
+    "Tallies",
+    "added",
+    "distinct_rows",
+    "table_begins",
+    "trips",
+]
 
 Cells = NDArray[np.uint32]  # tables, one after another
 LARGEST_KEY = 1 << 62
+CELLS_A_TRIP = 1 << 24  # of tables that are counted and sent together: 64 MiB
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,3 +129,19 @@ def table_begins(
         sizes = np.multiply.reduceat(states, families.start[:-1])
     sizes[sizes > dense_limit] = 0
     return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
+
+
+def trips(begin: NDArray[np.int64], most_cells: int) -> Iterator[tuple[int, int]]:
+    """Yield families whose tables are counted together, from where to before where.
+
+    `begin` says where their tables begin. They have so many cells together, or are one family.
+
+    >>> list(trips(np.array([0, 4, 4, 9, 20]), 10))
+    [(0, 3), (3, 4)]
+    """
+    first, n_families = 0, len(begin) - 1
+    while first < n_families:
+        end = int(np.searchsorted(begin, begin[first] + most_cells, side="right"))
+        last = max(first + 1, end - 1)
+        yield first, last
+        first = last

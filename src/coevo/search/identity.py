@@ -12,14 +12,14 @@ from typing import Any
 
 from coevo import __version__
 from coevo.graph import Constraints
-from coevo.score import FamilyScorer
+from coevo.score import Scorer
 from coevo.search.contract import Method
 
 __all__ = ["first_difference", "search_identity"]
 
 
 def search_identity(
-    scorer: FamilyScorer, method: Method, constraints: Constraints, seed: int
+    scorer: Scorer, method: Method, constraints: Constraints, seed: int
 ) -> dict[str, Any]:
     """Return the facts, as plain values that JSON gives back as they are."""
     weights = sorted(scorer.weights.items())

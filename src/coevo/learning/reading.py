@@ -1,0 +1,71 @@
+"""How the table of a plan is read: into memory, or into shards that need not fit there.
+
+Shards lie in files or on the workers of a cluster, so they are there only for a while: as
+long as `reading` is open.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from coevo.data import ColumnNote
+from coevo.data.request import Request
+from coevo.errors import ParameterError
+from coevo.io import make_run_folder
+from coevo.learning.plan import Plan, Rows, States
+from coevo.parallel import read_shards
+from coevo.score import Shards
+
+__all__ = ["Read", "reading"]
+
+Read = tuple[Rows | Shards, tuple[ColumnNote, ...]]
+
+
+@contextlib.contextmanager
+def reading(plan: Plan) -> Iterator[Callable[..., Read]]:
+    """Yield the function that reads a table as a plan asks for, with notes on its columns.
+
+    It takes a table and `states`, `drop` and `names`, as `read_data` does.
+    """
+    with contextlib.ExitStack() as opened:
+
+        def read(
+            table: Any,
+            states: States | None = None,
+            drop: Iterable[str] = (),
+            names: Sequence[str] | None = None,
+        ) -> Read:
+            if not plan.in_shards:
+                return plan.read(table, states, drop, names)
+            shards = opened.enter_context(_shards(plan, table, states, drop, names))
+            return shards, shards.notes
+
+        yield read
+
+
+@contextlib.contextmanager
+def _shards(
+    plan: Plan,
+    table: Any,
+    states: States | None,
+    drop: Iterable[str],
+    names: Sequence[str] | None,
+) -> Iterator[Shards]:
+    """Yield the shards of a table."""
+    if not isinstance(table, str | os.PathLike) or names is not None:
+        raise ParameterError(
+            "A table is read into shards from a Parquet file, or a folder of them. Write it as "
+            "Parquet first, or leave 'shards' and 'cluster' out."
+        )
+    request = Request.of(states, drop, plan.bins["types"])
+    asked = replace(request, refuses_measurements=plan.bins["discretise"] is not None)
+    folder = None if plan.shards is None else pathlib.Path(plan.shards)
+    if folder is not None:
+        make_run_folder(folder)
+    with read_shards(pathlib.Path(table), asked, plan.cluster, folder) as found:
+        yield found

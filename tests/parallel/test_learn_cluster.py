@@ -1,0 +1,117 @@
+"""``coevo learn --cluster`` learns what one machine does, and outlives its scheduler."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import coevo
+from clusters import dask_commands, kill
+from coevo.cli import main
+from coevo.data import parquet as parquet_module
+from coevo.learning import checkpoints
+from ctrl_c import interrupted_command
+from problems import timeless
+
+pytest.importorskip("distributed")
+
+OPTIONS = {"max_generations": 5, "random_state": 3, "score": "bic"}
+COMMAND = [
+    "coevo",
+    "learn",
+    "table.parquet",
+    "-s",
+    "bic",
+    "--max-generations",
+    "5",
+    "--seed",
+    "3",
+    "-o",
+    "run",
+]
+
+
+@pytest.fixture(autouse=True)
+def rows(tmp_path, monkeypatch, seed):
+    """Write a table in many row groups into the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(parquet_module, "ROW_GROUP", 100)
+    dataset = coevo.sample(coevo.load_network("asia"), 900, random_state=seed)
+    coevo.write_data(dataset, "table.parquet")
+    return dataset
+
+
+def without(answer):
+    """Return an answer without times and without what is only said of a cluster."""
+    findings = [one for one in answer["audit"] if one["kind"] != "not_compared"]
+    kept = {name: value for name, value in answer.items() if name not in ("traffic", "seconds")}
+    return kept | {"audit": findings}
+
+
+def test_a_network_is_learned_on_a_client(dask_workers):
+    here = coevo.learn("table.parquet", **OPTIONS, output="here")
+    there = coevo.learn("table.parquet", **OPTIONS, output="there", cluster=dask_workers.client)
+    assert without(there.as_dict()) == without(here.as_dict())
+    assert timeless(there.history) == timeless(here.history)
+    assert Path("there/model.bif").read_bytes() == Path("here/model.bif").read_bytes()
+    traffic = json.loads(Path("there/run.json").read_text())["traffic"]
+    assert traffic["families"] >= there.search.cache.scored
+    assert min(traffic.values()) > 0
+    assert "hash of the data" in Path("there/report.html").read_text()
+
+
+def test_a_scheduler_that_dies_in_the_middle(monkeypatch, capsys):
+    whole = coevo.learn("table.parquet", **OPTIONS, output="whole")
+    monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(checkpoints, "SHARE_OF_TIME", 1e9)
+    with dask_commands() as dask:
+        dask.add_worker()
+        n_kept = killed_after(3, dask.scheduler, monkeypatch)
+        monkeypatch.setattr(sys, "argv", [*COMMAND, "--cluster", dask.address])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.splitlines()[-1] == (
+        f"Error: The scheduler of the cluster at {dask.address} is gone. What was done is kept in "
+        "the folder of -o; the same command (coevo learn: with --resume) goes on, on another "
+        "cluster or without one."
+    )
+    assert [path.name for path in Path("run").iterdir()] == ["checkpoint.npz"]
+    assert n_kept == [3]
+    monkeypatch.setattr(sys, "argv", [*COMMAND, "--resume", "--format", "json"])
+    main()
+    found = json.loads(capsys.readouterr().out)
+    assert found["score"] == whole.score
+    assert found["generations"] == 5
+    assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
+    kept = [json.loads(line) for line in Path("run/history.jsonl").read_text().splitlines()]
+    assert [row["score"] for row in kept] == [row.score for row in whole.history]
+
+
+def killed_after(n, process, monkeypatch):
+    """Kill a process once so many checkpoints are kept; return how many were, in a list."""
+    keep, n_kept = checkpoints.CheckpointFile.keep, [0]
+
+    def kept(file, checkpoint):
+        keep(file, checkpoint)
+        n_kept[0] += 1
+        if n_kept[0] == n:
+            kill(process)
+
+    monkeypatch.setattr(checkpoints.CheckpointFile, "keep", kept)
+    return n_kept
+
+
+def test_ctrl_c_keeps_the_best_so_far(tmp_path):
+    found = interrupted_command(
+        "learn", "table.parquet", "--max-generations", "100000", "-o", "out",
+        "--cluster", "local:1", cwd=tmp_path, at="generation 1",
+    )  # fmt: skip
+    assert found.code == 130
+    assert found.err[-1] == "Interrupted; this is the best network so far.\n"
+    assert (tmp_path / "out/model.bif").exists()
+    (line,) = [line for line in found.out.splitlines() if line.startswith("cluster ")]
+    assert " round trips: " in line

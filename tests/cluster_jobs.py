@@ -2,7 +2,12 @@
 
 import os
 import signal
+from dataclasses import dataclass
 from pathlib import Path
+
+from coevo.data import Dataset
+from coevo.score import FamilyScorer
+from coevo.search.islands import Epoch
 
 
 def negative(job):
@@ -20,12 +25,17 @@ def pid(job):
 def die_once(path, job):
     """Kill the worker, the first time that anyone comes here with a job above 3."""
     if job > 3:
-        try:
-            Path(path).touch(exist_ok=False)
-        except FileExistsError:
-            return -job
-        os.kill(os.getpid(), signal.SIGKILL)
+        die_first(path)
     return -job
+
+
+def die_first(path):
+    """Kill the worker, the first time that anyone comes here."""
+    try:
+        Path(path).touch(exist_ok=False)
+    except FileExistsError:
+        return
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def die(job):
@@ -50,3 +60,33 @@ def meet(job):
 def short(job):
     """Return how many seconds a job has."""
     return 0.3
+
+
+@dataclass(frozen=True)
+class DyingEpoch:
+    """An epoch in the middle of which a worker dies, once."""
+
+    epoch: Epoch
+    path: Path
+
+    @property
+    def problem(self):
+        return self.epoch.problem
+
+    def __call__(self, island):
+        state = self.epoch(island)
+        die_first(self.path)
+        return state
+
+
+@dataclass(frozen=True)
+class DyingScorer:
+    """A scorer in the middle of whose batch a worker dies, once."""
+
+    dataset: Dataset
+    path: Path
+
+    def local_scores(self, families):
+        scores = FamilyScorer(self.dataset, "k2").local_scores(families)
+        die_first(self.path)
+        return scores

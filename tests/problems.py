@@ -10,7 +10,7 @@ from coevo.data import Dataset, Variable
 from coevo.graph import Constraints
 from coevo.randomness import stream
 from coevo.score import FamilyScorer
-from coevo.search import Problem
+from coevo.search import Problem, SearchState
 from tables import dataset_of
 
 
@@ -122,6 +122,8 @@ def differing_fields(one, two):
 def _identical(one, two):
     if isinstance(one, np.ndarray):
         return one.dtype == two.dtype and np.array_equal(one, two)
+    if isinstance(one, tuple) and one and isinstance(one[0], SearchState):
+        return len(one) == len(two) and not any(map(differing_fields, one, two))
     return type(one) is type(two) and one == two
 
 

@@ -53,10 +53,20 @@ if TYPE_CHECKING:
     from coevo.missing import IncompleteResult, learn_incomplete, write_completed
     from coevo.network import BayesianNetwork, fit, sample
     from coevo.networks import load_network, network_names, open_network, open_structure
-    from coevo.parallel import open_shards
+    from coevo.parallel import SpreadScorer, open_shards, spread_islands
     from coevo.report.page import Page, network_page, write_page
     from coevo.score import FamilyBatch, FamilyScorer, ShardedScorer, arc_gains
-    from coevo.search import CCGA, CCMA, K2, Budget, HillClimb, SearchResult, Tabu, run_search
+    from coevo.search import (
+        CCGA,
+        CCMA,
+        K2,
+        Budget,
+        HillClimb,
+        Islands,
+        SearchResult,
+        Tabu,
+        run_search,
+    )
 
 __version__ = "0.1.0"
 
@@ -79,12 +89,14 @@ _HOME = {
     "HillClimb": "search",
     "IncompleteDataset": "data",
     "IncompleteResult": "missing",
+    "Islands": "search",
     "K2": "search",
     "Knowledge": "io",
     "Learned": "learning",
     "Page": "report.page",
     "SearchResult": "search",
     "ShardedScorer": "score",
+    "SpreadScorer": "parallel",
     "StrengthResult": "bootstrap",
     "Tabu": "search",
     "Variable": "data",
@@ -111,6 +123,7 @@ _HOME = {
     "read_types": "data",
     "run_search": "search",
     "sample": "network",
+    "spread_islands": "parallel",
     "strength": "bootstrap",
     "to_networkx": "interop",
     "to_pgmpy": "interop",
@@ -144,11 +157,13 @@ __all__ = [
     "HillClimb",
     "IncompleteDataset",
     "IncompleteResult",
+    "Islands",
     "Knowledge",
     "Learned",
     "Page",
     "SearchResult",
     "ShardedScorer",
+    "SpreadScorer",
     "StrengthResult",
     "Tabu",
     "Variable",
@@ -175,6 +190,7 @@ __all__ = [
     "read_types",
     "run_search",
     "sample",
+    "spread_islands",
     "strength",
     "to_networkx",
     "to_pgmpy",

@@ -257,8 +257,8 @@ def test_a_damaged_line(was, now, tmp_path):
         (
             {"method": "hillclimb"},
             ParameterError,
-            "'method' of strength must be one of 'ccga', 'ccma', 'hill_climb', 'k2', 'tabu'; got "
-            "'hillclimb'. Did you mean 'hill_climb'?",
+            "'method' of strength must be one of 'ccga', 'ccma', 'hill_climb', 'islands', 'k2', "
+            "'tabu'; got 'hillclimb'. Did you mean 'hill_climb'?",
         ),
         (
             {"random_state": -1},

@@ -123,8 +123,8 @@ def test_the_usual_comparison_is_that_of_python():
         ),
         (
             "--methods ccma,tabo",
-            "'methods' of bench must be one of 'ccga', 'ccma', 'hill_climb', 'k2', 'tabu'; got "
-            "'tabo'. Did you mean 'tabu'?",
+            "'methods' of bench must be one of 'ccga', 'ccma', 'hill_climb', 'islands', 'k2', "
+            "'tabu'; got 'tabo'. Did you mean 'tabu'?",
         ),
         (
             "--peers pyagrum,pgmpi",

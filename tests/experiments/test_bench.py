@@ -398,8 +398,8 @@ def test_a_run_that_the_clock_stopped_says_so(tmp_path, in_this_process, monkeyp
         ({"score": "k2"}, "'score' of bench must be a Score; got 'k2'."),
         (
             {"methods": ["k2", "tabo"]},
-            "'methods' of bench must be one of 'ccga', 'ccma', 'hill_climb', 'k2', 'tabu'; got "
-            "'tabo'. Did you mean 'tabu'?",
+            "'methods' of bench must be one of 'ccga', 'ccma', 'hill_climb', 'islands', 'k2', "
+            "'tabu'; got 'tabo'. Did you mean 'tabu'?",
         ),
         (
             {"peers": ["pgmpi"]},

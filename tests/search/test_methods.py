@@ -4,7 +4,17 @@ import pytest
 
 from coevo.errors import ParameterError
 from coevo.score import FamilyScorer
-from coevo.search import CCGA, CCMA, K2, METHODS, HillClimb, Tabu, make_method, run_search
+from coevo.search import (
+    CCGA,
+    CCMA,
+    K2,
+    METHODS,
+    HillClimb,
+    Islands,
+    Tabu,
+    make_method,
+    run_search,
+)
 from contracts import SearchContract
 from problems import random_table
 
@@ -52,6 +62,20 @@ class TestTabu(SearchContract):
 class TestCCMA(SearchContract):
     def method(self, names):
         return CCMA(orders=4, masks=3, refill=2)
+
+
+class TestIslands(SearchContract):
+    n_steps = 3
+
+    def method(self, names):
+        return Islands(islands=2, epoch=2, migrants=1, orders=3, masks=2, refill=2)
+
+
+class TestOneIsland(SearchContract):
+    n_steps = 3
+
+    def method(self, names):
+        return Islands(islands=1, epoch=2, orders=3, masks=2, refill=2)
 
 
 def test_methods_by_name():

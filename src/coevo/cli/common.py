@@ -168,7 +168,7 @@ def search_options(ends: str, note: str = "") -> Callable[[Function], Function]:
                 default="ccma",
                 show_default=True,
                 help="ccma (coevolution with local search), ccga (that of the 2011 paper), "
-                "hill_climb, tabu, or k2 (greedy, a random order).",
+                "islands (several ccma), hill_climb, tabu, or k2 (greedy, a random order).",
             ),
         ):
             function = option(function)

@@ -28,6 +28,7 @@ from coevo.cli.missing import check_missing, missing_options, write_filled
 if TYPE_CHECKING:
     from coevo.data import Dataset
     from coevo.learning import Learned
+    from coevo.search import Method
 
 __all__ = ["command"]
 
@@ -65,6 +66,12 @@ EXAMPLE_ROWS = 5000
 @seed_option("network")
 @n_jobs_option("Threads, and processes for bootstraps", "answer", all_cores=True)
 @click.option(
+    "--islands",
+    type=click.IntRange(min=1),
+    help="Let as many populations of ccma evolve side by side, which send each other their best; "
+    "what is called a generation is then six of each.",
+)
+@click.option(
     "--bootstraps",
     type=click.IntRange(min=1),
     help="Say how sure each arc is: learn from as many samples of the rows too, as coevo "
@@ -76,7 +83,7 @@ EXAMPLE_ROWS = 5000
     help="For DATA larger than memory (Parquet, or a folder of it): read it in pieces into files "
     "of about a byte a cell in this folder, and remove them at the end.",
 )
-@where_option("The same, with the rows on the workers of")
+@where_option("The same with the rows, or with --islands the islands, on the workers of")
 @click.option(
     "-o",
     "--output",
@@ -115,6 +122,7 @@ def command(
     constraints_file: str | None,
     seed: int,
     n_jobs: int,
+    islands: int | None,
     bootstraps: int | None,
     shards: str | None,
     cluster: str | None,
@@ -126,11 +134,12 @@ def command(
 
     DATA is a CSV or Parquet file. Columns of numbers are cut into bins, unless they have few
     values. Scores are natural logarithms; higher is better. Without a limit ccma stops after
-    25 generations that found nothing better, ccga after 250 generations; the other methods
-    end by themselves. Ctrl-C ends the search with the best network so far, and writes it;
-    --resume goes on from there, or from the last checkpoint of a run that was killed.
+    25 generations that found nothing better, islands after 24, ccga after 250 generations; the
+    other methods end by themselves. Ctrl-C ends the search with the best network so far, and
+    writes it; --resume goes on from there, or from the last checkpoint of a run that was killed.
     The support of an arc is the share of the last population of ccma or ccga that joins the
     two: a hint, no probability. How sure it is in the face of other rows, --bootstraps tells.
+    With --cluster the islands evolve on its workers, and find the same.
 
     \b
     coevo learn --example alarm --rows 5000 -o run/
@@ -142,6 +151,7 @@ def command(
     coevo learn large.csv -t 3600 -o run/ --resume
     coevo learn larger.parquet --shards /var/tmp -o run/
     coevo learn largest/ --cluster tcp://HOST:8786 -o run/
+    coevo learn large.csv --islands 4 --cluster local:4 -o run/
     """
     about_columns = {
         "--states": states,
@@ -151,7 +161,7 @@ def command(
         "--bins": bins,
         "--missing": missing,
         "--shards": shards,
-        "--cluster": cluster,
+        "--cluster": None if islands else cluster,  # islands need no rows of their own
     }
     _check_source(data, example, rows, about_columns)
     check_missing(missing, missing_labels, completed)
@@ -166,7 +176,7 @@ def command(
         from coevo.search import Budget
 
         plan = Plan(
-            method=method,
+            method=_method(method, islands),
             score=score_name,
             ess=ess,
             max_parents=max_parents,
@@ -213,6 +223,17 @@ def command(
     if said:
         print(said, file=sys.stderr)
         raise click.exceptions.Exit(130)
+
+
+def _method(name: str, islands: int | None) -> str | Method:
+    """Return the method that is asked for; of islands, so many."""
+    if islands is None:
+        return name
+    if name not in ("ccma", "islands"):
+        raise click.UsageError(f"--islands goes with ccma; got -m {name}.")
+    from coevo.search import Islands
+
+    return Islands(islands=islands)
 
 
 def _saved(learned: Learned, output: str | None, completed: str | None) -> dict[str, Any]:

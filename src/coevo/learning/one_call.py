@@ -66,7 +66,8 @@ def learn(
         The observations, as for `read_data`.
     method : str or Method
         ``'ccma'`` (coevolution with local search), ``'ccga'`` (that of the 2011 paper),
-        ``'hill_climb'``, ``'tabu'`` or ``'k2'``; or one with settings.
+        ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'`` or ``'k2'``;
+        or one with settings.
     score : str or Score
         ``'k2'``, ``'bdeu'``, ``'bds'``, ``'bic'``, ``'aic'`` or ``'loglik'``; all natural
         logarithms, higher is better.
@@ -116,7 +117,7 @@ def learn(
     cluster : str or distributed.Client, optional
         The same with the rows on the workers of a Dask cluster, which must find the file under
         the same path: its address, ``'local:4'`` for so many workers of this machine, or a
-        client.
+        client. With the method ``'islands'`` rows are read here, and the islands evolve there.
     output : path, optional
         The folder that ``Learned.save`` writes; while the search goes on, a checkpoint is
         kept in it.

@@ -29,7 +29,7 @@ from coevo.networks import open_structure
 from coevo.parallel import Cluster, check_cluster
 from coevo.randomness import RandomState, seed_of
 from coevo.score import Score, make_score
-from coevo.search import Budget, Method
+from coevo.search import Budget, Islands, Method
 
 __all__ = ["NO_BINS", "Known", "Path", "Plan", "Rows", "Start", "States", "Types"]
 
@@ -106,6 +106,10 @@ class Plan:
             raise ParameterError(
                 f"'missing_labels' of {owner} goes with 'missing', what to do about such cells."
             )
+        if cluster is not None and missing is not None:
+            raise ParameterError(
+                f"'missing' of {owner} does not go with 'cluster': leave one of them out."
+            )
         self.missing, self.missing_labels = missing, missing_labels
         self.bootstraps = bootstraps
         self.shards, self.cluster = shards, cluster
@@ -125,7 +129,8 @@ class Plan:
     @property
     def in_shards(self) -> bool:
         """Whether the rows are not read into memory, but into shards."""
-        return self.shards is not None or self.cluster is not None
+        spread = self.cluster is not None and not isinstance(self.method, Islands)
+        return spread or self.shards is not None
 
     def read(
         self,

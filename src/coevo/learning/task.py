@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -19,9 +20,10 @@ from coevo.learning.missing_cells import MissingCells
 from coevo.learning.plan import Path, Plan, Rows
 from coevo.missing import COMPLETIONS, learn_incomplete
 from coevo.network import BayesianNetwork, fit
+from coevo.parallel import spread_islands
 from coevo.progress import SearchProgress
 from coevo.score import Scorer, Shards
-from coevo.search import Callback, SearchResult
+from coevo.search import Callback, Islands, Method, SearchResult
 from coevo.search.identity import search_identity
 
 __all__ = ["IncompleteTask", "Task", "task_of"]
@@ -97,21 +99,29 @@ class Task:
         """
         kept = None if folder is None else self._checkpoints(folder)
         reached = None if kept is None else kept.open(resume)
-        result = search.run_search(
-            self.plan.method,
-            self.scorer,
-            constraints=self.known.constraints,
-            budget=self.plan.budget,
-            random_state=self.plan.seed,
-            callbacks=callbacks,
-            start=self.plan.start,
-            state=reached,
-            keep=None if kept is None else kept.keep,
-        )
+        with self._method() as method:
+            result = search.run_search(
+                method,
+                self.scorer,
+                constraints=self.known.constraints,
+                budget=self.plan.budget,
+                random_state=self.plan.seed,
+                callbacks=callbacks,
+                start=self.plan.start,
+                state=reached,
+                keep=None if kept is None else kept.keep,
+            )
         with gentle_interrupts():  # what was found is kept
             if kept is not None:
                 kept.finish(result)
             return self._learned(result, self.dataset, self.scorer)
+
+    def _method(self) -> contextlib.AbstractContextManager[Method]:
+        """Return the method, its islands on a cluster if there is one."""
+        method = self.plan.method
+        if not isinstance(method, Islands):
+            return contextlib.nullcontext(method)
+        return spread_islands(method, cluster=self.plan.cluster)
 
     def _learned(
         self,

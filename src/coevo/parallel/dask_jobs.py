@@ -2,7 +2,8 @@
 
 A job whose worker dies is done again by another one, and a worker that joins late gets its
 part; neither can change an answer, because a job carries its own seed. What all jobs share
-is sent once, to the scheduler, from where workers that need it can always have it again.
+is sent once, to the scheduler, from where workers that need it can always have it again; a
+batch that shares the same objects as the one before does not send them again.
 Once the scheduler is gone there is one `WorkerError`, and what the caller kept of results
 is as it was.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import operator
 import queue
 import time
 import uuid
@@ -54,6 +56,7 @@ class DaskWorkers(Workers):
     def __init__(self, client: Any) -> None:
         self.client = client
         self._last_worker = time.monotonic()
+        self._last_shared: tuple[tuple[Any, ...], Any] | None = None
 
     @property
     def n_threads(self) -> int:
@@ -71,7 +74,7 @@ class DaskWorkers(Workers):
         """Yield the result of each job."""
         waiting, under_way = deque(jobs), deque[Any]()
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        held = self.given(shared) if waiting else None
+        held = self._held(shared) if waiting else None
         try:
             while True:
                 self._fill(under_way, waiting, stop, (function, held), ended)
@@ -103,6 +106,17 @@ class DaskWorkers(Workers):
         Scattered values die with the worker that holds them; a task is done again.
         """
         return self.submit(_itself, value)
+
+    def _held(self, shared: tuple[Any, ...]) -> Any:
+        """Return the future of what jobs share, that of the last batch if it is the same."""
+        if self._last_shared is not None:
+            last, future = self._last_shared
+            is_same = len(last) == len(shared) and all(map(operator.is_, last, shared))
+            if is_same and future.status in ("pending", "finished"):
+                return future
+        future = self.given(shared)
+        self._last_shared = (shared, future)
+        return future
 
     def submit(self, function: Callable[..., Any], *arguments: Any, place: str = "") -> Any:
         """Return the future of ``function(*arguments)``, at a place if it is there."""

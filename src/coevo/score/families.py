@@ -97,6 +97,18 @@ class FamilyBatch:
         start = self.start[first : last + 1]
         return FamilyBatch(self.members[start[0] : start[-1]], start - start[0])
 
+    def chosen(self, numbers: NDArray[np.int64]) -> FamilyBatch:
+        """Return some of the families, in this order.
+
+        >>> batch = FamilyBatch.from_pairs([(0, ()), (3, (2, 1)), (1, (0,))])
+        >>> batch.chosen(np.array([2, 0])).members.tolist()
+        [1, 0, 0]
+        """
+        lengths = np.diff(self.start)[numbers]
+        start = np.concatenate([[0], np.cumsum(lengths)])
+        at = np.repeat(self.start[numbers] - start[:-1], lengths) + np.arange(int(start[-1]))
+        return FamilyBatch(self.members[at], start)
+
     def __len__(self) -> int:
         return len(self.start) - 1
 

@@ -9,6 +9,8 @@ the time.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +92,20 @@ class FamilyScorer(Scorer):
         self._dataset = dataset
         self._index = build_index(dataset)
         self._start_over()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Say what it is made of: another process makes its own index, cache and threads."""
+        kind = type(self)
+        if kind is not FamilyScorer:
+            raise TypeError(f"A {kind.__name__} stays in its process.")
+        made = partial(
+            kind,
+            n_jobs=self.threads.n,
+            cache_bytes=self._cache_bytes,
+            weights=self.weights,
+            parent_penalty=self.parent_penalty,
+        )
+        return made, (self._dataset, self._score)
 
     def _start_over(self) -> None:
         self._known = new_known(self._dataset.state_counts, KNOWN_CELLS)

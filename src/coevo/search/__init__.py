@@ -14,6 +14,7 @@ from coevo.search.encoding import (
     solution_string,
 )
 from coevo.search.hill_climb import HillClimb, HillClimbState
+from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
 from coevo.search.methods import METHODS, make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
@@ -35,6 +36,8 @@ __all__ = [
     "HillClimbState",
     "HistoryRow",
     "Info",
+    "Islands",
+    "IslandsState",
     "K2State",
     "Keep",
     "Mask",

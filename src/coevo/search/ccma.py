@@ -213,6 +213,23 @@ class CCMASearch(Search[CCMAState]):
         )
         return self._with_orders(after, archive, *self._improved(rng, state.orders, archive))
 
+    def visited(self, state: CCMAState, other: CCMAState, n_orders: int) -> CCMAState:
+        """Return a state whose worst orders the best ones of another have replaced.
+
+        These bring the families that they have chosen, so that they are worth here what they
+        were there. A state that still climbs has no orders to give, and none to replace.
+        """
+        if state.is_climbing or other.is_climbing:
+            return state
+        there, n = other.archive, min(n_orders, self.n_orders - 1)
+        brought = np.unique(other.choice[:n])
+        sets = flat_sets([there.parents_of(family) for family in brought.tolist()])
+        children, scores = there.children()[brought], there.score[brought]
+        none = np.empty(0, dtype=np.uint64)
+        archive = state.archive.with_families(children, scores, *sets, none)
+        orders = np.concatenate([state.orders[:-n], other.orders[:n]])
+        return self._with_orders(state, archive, *self._responding(orders, archive))
+
     def elite(self, state: CCMAState) -> list[NDArray[np.bool_]]:
         """Return the structures of all orders, the best first; while climbing, the only one."""
         return list(self.structures(state)) or [state.adjacency]
@@ -284,27 +301,38 @@ class CCMASearch(Search[CCMAState]):
         self, rng: Generator, orders: Orders, archive: Archive
     ) -> tuple[Orders, NDArray[np.int64]]:
         """Return the orders after climbing, with the families that they choose."""
-        climbed = self._readable(orders)
-        choice = np.empty(orders.shape, dtype=np.int64)
         visits = rng.permuted(np.tile(np.arange(self._n), (len(orders), 1)), axis=1)
         kicks = rng.random((len(orders), self.n_kicks, self._n + KICK_DRAWS))
+        return self._moved(orders, archive, visits, kicks, self.least_gain)
+
+    def _responding(self, orders: Orders, archive: Archive) -> tuple[Orders, NDArray[np.int64]]:
+        """Return the orders as they are, with the families that they choose."""
+        visits = np.tile(np.arange(self._n), (len(orders), 1))
+        kicks = np.empty((len(orders), 0, self._n + KICK_DRAWS))
+        return self._moved(orders, archive, visits, kicks, math.inf)
+
+    def _moved(
+        self,
+        orders: Orders,
+        archive: Archive,
+        visits: NDArray[np.int64],
+        kicks: NDArray[np.float64],
+        least_gain: float,
+    ) -> tuple[Orders, NDArray[np.int64]]:
+        """Return the orders after all moves that gain enough, and the families they choose."""
+        moved = self._readable(orders)
+        choice = np.empty(orders.shape, dtype=np.int64)
         families = archive.families
         holders = holders_of(families)
 
         def climb(begin: int, end: int, part: int) -> None:
             own = slice(begin, end)
             climb_orders(
-                climbed[own],
-                visits[own],
-                kicks[own],
-                families,
-                holders,
-                self.least_gain,
-                choice[own],
+                moved[own], visits[own], kicks[own], families, holders, least_gain, choice[own]
             )
 
         self._problem.scorer.threads.in_parts(climb, len(orders), 1, many=True)
-        return climbed, choice
+        return moved, choice
 
     def _readable(self, orders: Orders) -> Orders:
         """Return a copy of the orders in which required parents come first."""

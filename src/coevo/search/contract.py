@@ -26,10 +26,11 @@ from coevo.graph import DAG, ArcRules, Constraints
 from coevo.score import FamilyBatch, Scorer
 from coevo.search.budget import Budget
 
-__all__ = ["LEAST_GAIN", "Info", "Method", "Problem", "Search", "SearchState"]
+__all__ = ["LEAST_GAIN", "STATES_OF", "Info", "Method", "Problem", "Search", "SearchState"]
 
 LEAST_GAIN = 1e-9  # what round-off may pretend
 BYTES_A_PAIR = 128  # of variables: gains, arcs, paths, and families while they are made
+STATES_OF = "states of"  # in the metadata of a field: it is a tuple of states of this type
 Info = Mapping[str, float]  # what a reader of the history wants beside the best score
 
 

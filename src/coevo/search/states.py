@@ -22,7 +22,7 @@ import numpy as np
 
 from coevo.errors import FormatError
 from coevo.files import open_source, replacing
-from coevo.search.contract import SearchState
+from coevo.search.contract import STATES_OF, SearchState
 from coevo.search.result import Checkpoint, HistoryRow
 
 __all__ = ["StoredCheckpoint", "read_state", "write_checkpoint", "write_state"]
@@ -91,10 +91,23 @@ def _row(line: dict[str, Any]) -> HistoryRow:
 
 
 def _write(state: SearchState, path: Path, texts: Mapping[str, str]) -> None:
-    entries: dict[str, Any] = {field.name: getattr(state, field.name) for field in fields(state)}
-    entries |= {KIND: type(state).__name__, **texts}
+    entries = {**_entries_of(state), KIND: type(state).__name__, **texts}
     with replacing(path) as stream:
         np.savez_compressed(stream, allow_pickle=False, **entries)
+
+
+def _entries_of(state: SearchState, before: str = "") -> dict[str, Any]:
+    """Return the fields of a state by name; of states in it, by ``name.number.name``."""
+    entries: dict[str, Any] = {}
+    for field in fields(state):
+        name, value = before + field.name, getattr(state, field.name)
+        if STATES_OF in field.metadata:
+            entries[name] = len(value)
+            for number, part in enumerate(value):
+                entries |= _entries_of(part, f"{name}.{number}.")
+        else:
+            entries[name] = value
+    return entries
 
 
 def _entries(path: Path) -> dict[str, Any]:
@@ -114,11 +127,24 @@ def _state(path: Path, values: Mapping[str, Any], kind: type[State]) -> State:
         if held.endswith("State"):
             raise FormatError(f"{str(path)!r} holds a {held}, not a {kind.__name__}.")
         raise _not_a_state(path)
-    wanted = [field.name for field in fields(kind)]
-    if not set(wanted) <= values.keys():
-        raise _not_a_state(path)
-    chosen = {name: values[name] for name in wanted}
-    return kind(**{name: v.item() if v.ndim == 0 else v for name, v in chosen.items()})
+    try:
+        return _made(kind, values)
+    except (KeyError, TypeError, ValueError):
+        raise _not_a_state(path) from None
+
+
+def _made(kind: type[State], values: Mapping[str, Any], before: str = "") -> State:
+    """Return the state of a type whose entries have names that begin so."""
+    found: dict[str, Any] = {}
+    for field in fields(kind):
+        name = before + field.name
+        value, inner = values[name], field.metadata.get(STATES_OF)
+        if inner is not None:
+            parts = (_made(inner, values, f"{name}.{number}.") for number in range(int(value)))
+            found[field.name] = tuple(parts)
+        else:
+            found[field.name] = value.item() if value.ndim == 0 else value
+    return kind(**found)
 
 
 def _not_a_state(path: Path) -> FormatError:

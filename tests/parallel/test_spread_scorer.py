@@ -1,0 +1,95 @@
+"""Scores that a cluster computes are those of one machine, to the last bit."""
+
+import os
+import signal
+
+import pytest
+
+import cluster_jobs
+import coevo
+from coevo.errors import ParameterError
+from coevo.parallel import spread_scorer
+from coevo.score import FamilyBatch
+from problems import outcome, random_table
+from tables import random_families
+
+pytest.importorskip("distributed")
+
+N = 12
+
+
+@pytest.fixture
+def table(seed):
+    return random_table(seed, n_variables=N, n_rows=200)
+
+
+@pytest.fixture(autouse=True)
+def worth_while(monkeypatch):
+    monkeypatch.setattr(spread_scorer, "WORTH_SENDING", 200 * 50)  # fifty families of the table
+
+
+def batch(seed, n_families=300):
+    return FamilyBatch.from_pairs(random_families(N, n_families, 4, seed))
+
+
+@pytest.mark.parametrize("score", ["bdeu", "k2", "bic"])
+def test_the_same_scores(dask_workers, table, seed, score):
+    options = {"weights": {tuple(table.names[:2]): 1.5}, "parent_penalty": 0.125}
+    here = coevo.FamilyScorer(table, score, **options)
+    there = coevo.SpreadScorer(table, score, cluster=dask_workers.client, **options)
+    for families in (batch(seed), batch(seed, 3), batch(seed + 1), batch(seed)):
+        expected = here.local_scores(families).tobytes()
+        assert there.local_scores(families).tobytes() == expected
+    assert there.statistics() == here.statistics()
+    assert there.round_trips == 2  # three families are not worth one, and the last are known
+    there.close()
+    assert dask_workers.client.status == "running"
+
+
+def test_families_of_a_child_go_together(dask_workers, table, seed, monkeypatch):
+    sent = []
+    submit_all = type(dask_workers).submit_all
+
+    def watched(self, function, arguments):
+        sent.extend(part for _, part in arguments)
+        return submit_all(self, function, arguments)
+
+    monkeypatch.setattr(type(dask_workers), "submit_all", watched)
+    with coevo.SpreadScorer(table, cluster=dask_workers.client) as scorer:
+        scorer.local_scores(batch(seed))
+    children = [part.members[part.start[:-1]].tolist() for part in sent]
+    assert len(sent) == dask_workers.n_threads == 2
+    assert abs(len(sent[0]) - len(sent[1])) <= 1
+    assert [*children[0], *children[1]] == sorted([*children[0], *children[1]])
+
+
+@pytest.mark.parametrize("method", ["ccma", "hill_climb"])
+def test_a_search_finds_the_same(dask_workers, table, seed, method):
+    limit = coevo.Budget(max_generations=2)
+    with coevo.SpreadScorer(table, "k2", cluster=dask_workers.client) as there:
+        found, expected = (
+            coevo.run_search(method, scorer, budget=limit, random_state=seed)
+            for scorer in (there, coevo.FamilyScorer(table, "k2"))
+        )
+    assert there.round_trips > 0
+    assert outcome(found) == outcome(expected)
+
+
+def test_a_worker_killed_in_the_middle_of_a_batch(dask_workers, table, seed, tmp_path):
+    here = coevo.FamilyScorer(table, "k2")
+    with coevo.SpreadScorer(table, "k2", cluster=dask_workers.client) as there:
+        dying = cluster_jobs.DyingScorer(table, tmp_path / "died")
+        there._there, right = dask_workers.given(dying), there._there
+        families = batch(seed)
+        assert there.local_scores(families).tobytes() == here.local_scores(families).tobytes()
+        assert (tmp_path / "died").exists()
+        there._there = right
+        os.kill(next(iter(dask_workers.client.run(os.getpid).values())), signal.SIGKILL)
+        families = batch(seed + 1)
+        assert there.local_scores(families).tobytes() == here.local_scores(families).tobytes()
+
+
+@pytest.mark.parametrize("cluster", [None, "somewhere"])
+def test_what_is_no_cluster(table, cluster):
+    with pytest.raises(ParameterError, match="'cluster' of SpreadScorer must be an address"):
+        coevo.SpreadScorer(table, cluster=cluster)

@@ -131,16 +131,8 @@ def timeless(line):
     ("words", "message"),
     [
         ("--islands 2 -m k2", "--islands goes with ccma; got -m k2."),
-        (
-            "--cluster local:2",
-            "'cluster' of learn goes with islands (method 'islands', --islands), which evolve on "
-            "its workers, on a table without missing cells.",
-        ),
-        (
-            "--islands 2 -j 2 --cluster local:2",
-            "'n_jobs' of learn is for processes of this machine, and a cluster has workers of its "
-            "own. Give one of the two.",
-        ),
+        ("--cluster local:2", "--cluster goes with DATA; the rows of an example are known."),
+        ("--islands 2 --cluster local:", "'cluster' of learn must be an address"),
     ],
 )
 def test_what_the_command_refuses(words, message, monkeypatch, capsys):

@@ -1,11 +1,9 @@
 """Rows on the workers of a cluster give the scores of one machine, whoever dies."""
 
-import os
-import signal
-
 import pytest
 
 import coevo
+from clusters import dask_commands, kill
 from coevo.data import parquet as parquet_module
 from coevo.errors import DataError, ParameterError
 from coevo.score import FamilyBatch
@@ -23,11 +21,18 @@ def table(tmp_path, monkeypatch, seed):
     return tmp_path / "table.parquet", dataset
 
 
-def test_a_worker_that_dies_between_two_batches(dask_workers, table, seed):
+def test_a_worker_that_dies_between_two_batches(table, seed):
     path, dataset = table
     whole = coevo.FamilyScorer(dataset)
     batches = [FamilyBatch.from_pairs(random_families(8, 200, 4, one)) for one in (seed, seed + 1)]
-    with coevo.open_shards(path, cluster=dask_workers.client, rows=40) as shards:
+    with dask_commands() as dask:
+        dying, _ = dask.add_worker(), dask.add_worker()
+        check_both_batches(dask.address, lambda: kill(dying), path, whole, batches)
+
+
+def check_both_batches(address, between, path, whole, batches):
+    """Score two batches, with something in between; compare with the whole table's scores."""
+    with coevo.open_shards(path, cluster=address, rows=40) as shards:
         scorer = coevo.ShardedScorer(shards)
         first = scorer.local_scores(batches[0])
         assert first.tobytes() == whole.local_scores(batches[0]).tobytes()
@@ -35,7 +40,7 @@ def test_a_worker_that_dies_between_two_batches(dask_workers, table, seed):
         assert (before.batches, before.families) == (1, scorer.statistics().scored)
         assert before.sent > 0
         assert before.received > 0
-        os.kill(next(iter(dask_workers.client.run(os.getpid).values())), signal.SIGKILL)
+        between()
         second = scorer.local_scores(batches[1])
         assert second.tobytes() == whole.local_scores(batches[1]).tobytes()
         assert shards.traffic.batches == 2

@@ -59,7 +59,9 @@ def _local(distributed: Any, n_workers: int) -> Iterator[Any]:
     """Yield a cluster of this machine without pages on the web."""
     import dask
 
-    with dask.config.set({"distributed.scheduler.http.routes": []}):
+    # A worker that is silent for a minute counts as dead, however it went; Dask waits for five.
+    settings = {"distributed.scheduler.http.routes": [], "distributed.scheduler.worker-ttl": "60s"}
+    with dask.config.set(settings):
         local = distributed.LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,

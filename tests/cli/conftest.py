@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from coevo import cli
+from coevo.progress import displays
 
 ANNOUNCEMENT = "Compiling kernels for this machine; later runs will load them ...\n"
 
@@ -21,6 +23,12 @@ class Outcome(NamedTuple):
     code: int
     out: str
     err: str
+
+
+@pytest.fixture(autouse=True)
+def _no_news_in_between(monkeypatch):
+    """Tell nothing of a search in this process, however long it takes."""
+    monkeypatch.setattr(displays, "SECONDS_A_LINE", math.inf)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """``coevo bench`` compares methods and peers, or goes on with it, and prints what came out."""
 
 import json
-import math
 import os
 import re
 from dataclasses import replace
@@ -21,12 +20,6 @@ from papers import contents, read_lines
 
 QUICK = (*arguments_of(SMALL), "--no-figures")
 in_this_process = benches.in_this_process
-
-
-@pytest.fixture(autouse=True)
-def _no_news_in_between(monkeypatch):
-    """Tell of the last run alone, however long the others take."""
-    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 # -- the answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 
 import pytest
 
@@ -13,11 +12,6 @@ from coevo.network import sample
 from coevo.networks import load_network
 
 QUICK = ("-m", "hill_climb")
-
-
-@pytest.fixture(autouse=True)
-def _no_news_in_between(monkeypatch):
-    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 # -- an example in place of a table

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import random
 
 import numpy as np
@@ -17,11 +16,6 @@ from coevo.score import FamilyScorer
 
 QUICK = ("-m", "hill_climb", "--seed", 1)
 N_ROWS = 400
-
-
-@pytest.fixture(autouse=True)
-def _no_news_in_between(monkeypatch):
-    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 def write_table(path, seed, n_rows=N_ROWS):

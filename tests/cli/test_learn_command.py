@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import os
 import random
 from functools import partial
@@ -51,12 +50,6 @@ N_ROWS = 2000
 FILES = ["checkpoint.npz", "history.jsonl", "model.bif", "report.html", "run.json"]
 QUICK = ("--max-generations", 12)
 LIMITED = ("-m", "ccga", "-s", "k2", "-p", 2, "--seed", 7, *QUICK)  # enough to differ
-
-
-@pytest.fixture(autouse=True)
-def _no_news_in_between(monkeypatch):
-    """Tell nothing of a search, however long it takes."""
-    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +17,6 @@ from coevo.search import Budget
 
 QUICK = ("gaps.csv", "--max-generations", 6, "--seed", 3)
 LABELS = ("", "NA", "NaN", "null", "?")
-
-
-@pytest.fixture(autouse=True)
-def _no_news_in_between(monkeypatch):
-    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import os
 import re
 import shlex
@@ -31,12 +30,6 @@ PUBLISHED = {
     "CCGA": "-11,569.02 | -12,166.21 | 178.23 | -12,663.12 | -11,850.92 | 0.0067 | about 230",
     "K2": " | -12,226.24 | 161.33 | -12,597.60 | -11,827.39 |  | ",
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_news_in_between(monkeypatch):
-    """Tell of the last run alone, however long the others take."""
-    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
 
 
 # -- the answer

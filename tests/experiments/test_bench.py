@@ -81,7 +81,7 @@ def test_everyone_runs_on_the_same_rows():
 
 def test_the_usual_comparison():
     bench = Bench()
-    assert set(bench.methods) == set(METHODS)
+    assert set(bench.methods) == set(METHODS) - {"islands"}  # ccma, several times
     assert bench.peers == tuple(PEERS)
     assert (bench.score, bench.max_time, bench.seeds) == (BDeu(1.0), 60.0, 5)
 

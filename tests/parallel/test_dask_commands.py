@@ -1,5 +1,6 @@
 """``--cluster`` gives the answers of one machine, and a cluster that dies loses nothing."""
 
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -106,6 +107,7 @@ def test_ctrl_c_from_a_terminal(tmp_path):
     ]
 
 
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 def test_tls(tmp_path, monkeypatch):
     """Certificates are Dask's own settings, which the client reads as its commands do."""
     import dask

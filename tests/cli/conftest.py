@@ -12,7 +12,9 @@ from typing import NamedTuple
 import pytest
 
 from coevo import cli
+from coevo.io import write_bif
 from coevo.progress import displays
+from gardens import GARDEN
 
 ANNOUNCEMENT = "Compiling kernels for this machine; later runs will load them ...\n"
 
@@ -112,3 +114,14 @@ def folder(tmp_path, monkeypatch):
     """Return an empty current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def garden(folder):
+    """Work beside a small network; return a function that writes a table of lines."""
+    write_bif(GARDEN, "garden.bif")
+
+    def write(*lines, name="rows.csv"):
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+
+    return write

@@ -11,22 +11,7 @@ from coevo.data import Variable, write_data
 from coevo.io import write_bif
 from coevo.network import BayesianNetwork, sample
 from coevo.networks import load_network
-
-GARDEN = BayesianNetwork(
-    [Variable("rain", ("no", "yes")), Variable("wet", ("dry", "wet"))],
-    {"wet": ["rain"]},
-    {"rain": [0.75, 0.25], "wet": [[0.5, 0.5], [0.0, 1.0]]},
-)
-
-
-@pytest.fixture
-def garden(folder):
-    write_bif(GARDEN, "garden.bif")
-
-    def write(*lines):
-        (folder / "rows.csv").write_text("".join(f"{line}\n" for line in lines))
-
-    return write
+from gardens import GARDEN
 
 
 def test_by_hand(garden, run):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 
@@ -33,9 +32,8 @@ JOURNAL = {"experiment.json", "runs.jsonl", "times.jsonl"}
 
 
 @pytest.fixture(autouse=True)
-def asia(folder, run, monkeypatch):
+def asia(folder, run):
     """Work beside a table, told of the last network alone."""
-    monkeypatch.setattr(coevo.progress.displays, "SECONDS_A_LINE", math.inf)
     assert run("sample", "asia", "--rows", 300, "--seed", 1, "-o", "asia.csv").code == 0
 
 

@@ -79,7 +79,7 @@ def test_a_scheduler_that_dies_loses_nothing(alone, tmp_path, monkeypatch, capsy
 
 def killed_after(n_runs, process, monkeypatch):
     """Kill a process once so many runs of an experiment are kept."""
-    from coevo.experiments.journal import Journal
+    from coevo.io.journal import Journal
 
     add = Journal.add
 

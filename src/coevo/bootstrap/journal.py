@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.bootstrap.runs import BootstrapRun, Plan
-from coevo.experiments.journal import Form, Journal
+from coevo.io.journal import Form, Journal
 from coevo.score import FamilyScorer
 from coevo.search.identity import search_identity
 

@@ -11,8 +11,8 @@ from coevo.bootstrap.work import Work
 from coevo.checks import is_int
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
-from coevo.experiments.journal import Tell
 from coevo.graph import Arc, Constraints
+from coevo.io.journal import Tell
 from coevo.parallel import Cluster, check_workers
 from coevo.randomness import RandomState, seed_of
 from coevo.score import Score, make_score

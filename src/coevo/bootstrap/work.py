@@ -16,9 +16,9 @@ from coevo.bootstrap.consensus import consensus, measure, significance_threshold
 from coevo.bootstrap.journal import strength_journal
 from coevo.bootstrap.result import StrengthResult
 from coevo.bootstrap.runs import WHOLE, BootstrapRun, Plan, run_bootstrap
-from coevo.experiments.journal import Journal, Tell
 from coevo.graph import DAG
 from coevo.interrupts import gentle_interrupts
+from coevo.io.journal import Journal, Tell
 from coevo.parallel import Cluster, open_workers
 from coevo.score import FamilyScorer, arc_gains
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from coevo import bootstrap
 from coevo.bootstrap import BootstrapRun, Work, whole_run
-from coevo.experiments.journal import Tell
+from coevo.io.journal import Tell
 from coevo.learning.learned import STRENGTH, Learned
 from coevo.learning.plan import Path
 from coevo.learning.task import Task

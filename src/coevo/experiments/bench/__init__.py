@@ -20,10 +20,10 @@ from coevo.experiments.bench.results import Result, results_of
 from coevo.experiments.bench.runs import ENVIRONMENT, load_kernels, run_one, seconds_allowed
 from coevo.experiments.bench.summary import Summary, summarise
 from coevo.experiments.bench.tables import numbers_table, results_table, summary_table
-from coevo.experiments.journal import Tell
 from coevo.experiments.start import check_start
 from coevo.files import write_text
 from coevo.interrupts import gentle_interrupts
+from coevo.io.journal import Tell
 from coevo.networks import open_network
 from coevo.parallel import Cluster, open_workers
 from coevo.report import write_figure

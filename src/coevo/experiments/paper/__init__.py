@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.experiments.journal import Journal, Tell
 from coevo.experiments.paper.figures import convergence_figure
 from coevo.experiments.paper.journal import paper_journal
 from coevo.experiments.paper.page import figure_stem, folder_page, table_stem
@@ -27,6 +26,7 @@ from coevo.experiments.paper.tables import (
 from coevo.experiments.start import check_start
 from coevo.files import write_text
 from coevo.interrupts import gentle_interrupts
+from coevo.io.journal import Journal, Tell
 from coevo.parallel import Cluster, open_workers
 from coevo.report import write_figure
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from coevo import __version__
-from coevo.experiments.journal import Form, Journal
 from coevo.experiments.paper.plan import ALGORITHMS, Paper
 from coevo.experiments.paper.runs import RunRecord
+from coevo.io.journal import Form, Journal
 
 __all__ = ["Key", "paper_journal"]
 

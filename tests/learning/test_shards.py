@@ -140,8 +140,9 @@ def test_other_rows_are_not_resumed(written):
         ({"cluster": "local:2"}, "'shards' of learn are files of this machine, and a cluster keeps "
          "its own. Give one of the two."),
         ({"shards": 1}, "'shards' of learn must be the path of a folder or None; got 1."),
-        ({"names": ["a", "b"]}, "A table is read into shards from a Parquet file, or a folder of "
-         "them. Write it as Parquet first, or leave 'shards' and 'cluster' out."),
+        ({"names": ["a", "b"]}, "A table is read into shards from a Parquet file, a folder of "
+         "them, or a data frame of Dask. Write it as Parquet first, or leave 'shards' and "
+         "'cluster' out."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_in_shards(options, message):
@@ -192,19 +193,6 @@ def test_a_file_that_is_not_there():
     with pytest.raises(FileError) as raised:
         learn("no_such.parquet", shards=".")
     assert str(raised.value) == "There is no file or folder 'no_such.parquet'."
-
-
-def test_a_data_frame_of_dask():
-    frames = pytest.importorskip("dask.dataframe")
-    pandas = pytest.importorskip("pandas")
-    frame = frames.from_pandas(pandas.DataFrame({"a": [0, 1] * 4, "b": [1, 1, 0, 0] * 2}))
-    with pytest.raises(ParameterError) as raised:
-        learn(frame)
-    assert str(raised.value).endswith(
-        " Write it with .to_parquet(), and learn from that folder with shards= or cluster=."
-    )
-    frame.to_parquet("folder", write_index=False)
-    assert learn("folder", shards=".", max_generations=1).dataset.n_rows == 8
 
 
 def test_the_audit_of_single_columns():

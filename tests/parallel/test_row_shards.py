@@ -1,5 +1,9 @@
 """Rows on the workers of a cluster give the scores of one machine, whoever dies."""
 
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 import coevo
@@ -9,7 +13,7 @@ from coevo.errors import DataError, ParameterError
 from coevo.score import FamilyBatch
 from tables import dataset_of, random_codes, random_families
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
 
 @pytest.fixture
@@ -28,6 +32,26 @@ def test_a_worker_that_dies_between_two_batches(table, seed):
     with dask_commands() as dask:
         dying, _ = dask.add_worker(), dask.add_worker()
         check_both_batches(dask.address, lambda: kill(dying), path, whole, batches)
+
+
+@pytest.mark.parametrize("end", [kill, lambda process: process.send_signal(signal.SIGCONT)])
+def test_a_worker_that_dies_or_dawdles_in_the_middle_of_a_batch(end, table, seed):
+    path, dataset = table
+    batch = FamilyBatch.from_pairs(random_families(8, 200, 4, seed))
+    with dask_commands() as dask, distributed.Client(dask.address) as client:
+        slow, _ = dask.add_worker(), dask.add_worker()
+        (address,) = [at for at, pid in client.run(os.getpid).items() if pid == slow.pid]
+        with (
+            coevo.open_shards(path, cluster=client, rows=40) as shards,
+            ThreadPoolExecutor(1) as thread,
+        ):
+            slow.send_signal(signal.SIGSTOP)  # it has its part of the batch, and does not end it
+            found = thread.submit(coevo.ShardedScorer(shards).local_scores, batch)
+            while not client.processing()[address]:
+                assert not found.done()
+            end(slow)
+            whole = coevo.FamilyScorer(dataset)
+            assert found.result().tobytes() == whole.local_scores(batch).tobytes()
 
 
 def check_both_batches(address, between, path, whole, batches):

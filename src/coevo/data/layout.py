@@ -58,7 +58,13 @@ class Layout:
 
 
 def agree(surveys: Sequence[Sequence[ColumnSurvey]], request: Request) -> Layout:
-    """Return the variables that the surveys of all pieces, in their order, make together."""
+    """Return the variables that the surveys of all pieces, in their order, make together.
+
+    The survey of a piece without rows is empty.
+    """
+    surveys = [survey for survey in surveys if survey]
+    if not surveys:
+        raise DataError("The table has no rows. Give at least one observation.")
     source, totals, notes = [], {}, []
     for name in [column.name for column in surveys[0]]:
         own = [column for piece in surveys for column in piece if column.name == name]

@@ -1,7 +1,7 @@
-"""Parquet in pieces, for tables that are larger than memory.
+"""A table in pieces, of which only one need be in memory.
 
-A *piece* is some row groups of a file, the least that is read at once; anyone who can open
-the file can read it, in any order. Two passes make codes of a table: `survey` says which
+A *piece* gives its rows a few at a time, as data frames; anyone who has it can read it, in any
+order (see `parquet_pieces` and `partitions`). Two passes make codes of a table: `survey` says which
 states the columns of a piece show and how often, `layout.agree` settles from all surveys what
 the variables are, and `encode` turns a piece into codes that mean the same in every piece. What
 is refused is what `read_data` refuses. Numbers are cut where cut points are given; nobody
@@ -11,10 +11,10 @@ looks for some, because that takes the whole table.
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -28,67 +28,21 @@ from coevo.data.columns import (
 )
 from coevo.data.dataset import Codes
 from coevo.data.frame_reader import read_series
-from coevo.data.layout import ColumnSurvey, Layout, check_cuts, held, overflow, say_cuts
-from coevo.data.parquet import column_names, open_parquet
+from coevo.data.layout import ColumnSurvey, Layout, held, overflow, say_cuts
 from coevo.data.request import Request
 from coevo.data.settle import settle
 from coevo.data.variable import MAX_STATES
-from coevo.errors import DataError, FileError, require
+from coevo.errors import DataError
 
-__all__ = ["Piece", "encode", "find_pieces", "survey"]
-
-ROWS_A_READ = 1 << 16  # of a piece that stand in memory as a table
-SUFFIXES = (".parquet", ".pq")
+__all__ = ["Piece", "encode", "survey"]
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Some row groups of a Parquet file."""
+class Piece(ABC):
+    """Some rows of a table."""
 
-    path: str
-    groups: tuple[int, ...]
-    first_row: int  # of the file, counted from 0
-    n_rows: int
-
-
-def find_pieces(source: str | Path, rows: int, request: Request) -> list[Piece]:
-    """Return the pieces of a Parquet file, or of all in a folder, of about so many rows."""
-    check_cuts(request)
-    path = Path(source)
-    files = [path]
-    if not path.exists():
-        raise FileError(f"There is no file or folder {str(path)!r}.")
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
-        if not files:
-            raise FileError(f"There is no Parquet file in {str(path)!r}.")
-    found: list[Piece] = []
-    names: set[str] = set()
-    for file in files:
-        with open_parquet(file) as parquet:
-            own = column_names(parquet)
-            sizes = [parquet.metadata.row_group(i).num_rows for i in range(parquet.num_row_groups)]
-        request.kept(own)
-        if names and set(own) != names:
-            odd = min(set(own) ^ names)
-            raise DataError(f"{str(file)!r} and {str(files[0])!r} do not both have {odd!r}.")
-        names = set(own)
-        found += _pieces_of(str(file.resolve()), sizes, rows)
-    if not found:
-        raise DataError("The table has no rows. Give at least one observation.")
-    return found
-
-
-def _pieces_of(path: str, sizes: Sequence[int], rows: int) -> Iterator[Piece]:
-    """Yield neighbouring row groups, together until they have enough rows."""
-    groups: list[int] = []
-    first = n_rows = 0
-    for group, size in enumerate(sizes):
-        groups.append(group)
-        n_rows += size
-        if n_rows and (n_rows >= rows or group == len(sizes) - 1):
-            yield Piece(path, tuple(groups), first, n_rows)
-            first, n_rows, groups = first + n_rows, 0, []
+    @abstractmethod
+    def frames(self, request: Request) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+        """Yield the columns that are asked for, a few rows at a time, and where those are."""
 
 
 def survey(request: Request, piece: Piece) -> list[ColumnSurvey]:
@@ -121,40 +75,31 @@ def survey(request: Request, piece: Piece) -> list[ColumnSurvey]:
 
 def encode(layout: Layout, request: Request, piece: Piece) -> Codes:
     """Return the codes of a piece: (n_variables, n_rows), in canonical order."""
-    codes = np.empty((len(layout.variables), piece.n_rows), dtype=layout.dtype)
     place = {variable.name: i for i, variable in enumerate(layout.variables)}
-    begin = 0
+    parts = [np.empty((len(layout.variables), 0), dtype=layout.dtype)]
     for columns, _ in _tables(request, piece):
-        end = begin + len(columns[0].codes)
+        codes = np.empty((len(layout.variables), len(columns[0].codes)), dtype=layout.dtype)
         for column in columns:
             i = place[column.name]
-            codes[i, begin:end] = recoded(column, layout.variables[i])
-        begin = end
-    return codes
+            codes[i] = recoded(column, layout.variables[i])
+        parts.append(codes)
+    return np.concatenate(parts, axis=1)
 
 
 def _tables(
     request: Request, piece: Piece
 ) -> Iterator[tuple[list[Column], tuple[ColumnNote, ...]]]:
     """Yield the rows of a piece, a few at a time, as columns of states, with notes on them."""
-    arrow = require("pyarrow", "PyArrow", "parquet")
-    with open_parquet(Path(piece.path)) as parquet:
-        names = column_names(parquet)
-        kept = [names[i] for i in request.kept(names)]
-        first = piece.first_row
-        options = {"batch_size": ROWS_A_READ, "row_groups": list(piece.groups), "columns": kept}
-        for batch in parquet.iter_batches(**options):
-            with _located(piece, first):
-                table = nw.from_native(arrow.Table.from_batches([batch]), eager_only=True)
-                columns = [read_series(name, table[name], request) for name in kept]
-                check_cells(columns)
-                settled, notes = settle(columns, request)
-                for column in settled:
-                    _refuse_decimals(column)
-                    check_states(column)
-            yield settled, notes
-            first += batch.num_rows
-    arrow.default_memory_pool().release_unused()  # which would stay beside all codes
+    for where, frame in piece.frames(request):
+        with _located(where):
+            named = zip(frame.columns, frame.iter_columns(), strict=True)
+            columns = [read_series(str(name), series, request) for name, series in named]
+            check_cells(columns)
+            settled, notes = settle(columns, request)
+            for column in settled:
+                _refuse_decimals(column)
+                check_states(column)
+        yield settled, notes
 
 
 def _refuse_decimals(column: Column) -> None:
@@ -167,9 +112,9 @@ def _refuse_decimals(column: Column) -> None:
 
 
 @contextlib.contextmanager
-def _located(piece: Piece, first: int) -> Iterator[None]:
-    """Say in which rows of which file something was found; a sentence counts from there."""
+def _located(where: str) -> Iterator[None]:
+    """Say in which rows something was found; a sentence counts from there."""
     try:
         yield
     except DataError as error:
-        raise DataError(f"In {piece.path!r}, counted from row {first + 1:,}: {error}") from None
+        raise DataError(f"In {where}: {error}") from None

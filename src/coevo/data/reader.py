@@ -275,7 +275,7 @@ def _not_a_table(source: object) -> str:
     if hasattr(source, "collect"):
         hint = " Call .collect() on it first."
     elif hasattr(source, "to_delayed"):  # of Dask
-        hint = " Write it with .to_parquet(), and learn from that folder with shards= or cluster=."
+        hint = " Learn from it with shards= or cluster=, or call .compute() on it first."
     elif hasattr(source, "toarray"):
         hint = " A sparse table is not read. Call .toarray() on it first."
     elif kind.__name__ == "Series":

@@ -63,7 +63,8 @@ def learn(
     Parameters
     ----------
     table : path, data frame, PyArrow table, array or Dataset
-        The observations, as for `read_data`.
+        The observations, as for `read_data`. With `shards` or `cluster`: a Parquet file, a
+        folder of them, or a data frame of Dask.
     method : str or Method
         ``'ccma'`` (coevolution with local search), ``'ccga'`` (that of the 2011 paper),
         ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'`` or ``'k2'``;
@@ -110,7 +111,7 @@ def learn(
         how sure each arc is (``strength`` of the result), as `strength` does. `n_jobs` is then
         the number of processes, and a limit holds for each of them.
     shards : path, optional
-        For a Parquet file, or a folder of them, that is larger than memory: read it in pieces
+        For a table that is larger than memory, Parquet or of Dask: read it in pieces
         into files of about a byte a cell in this folder, count there, and remove them at the
         end. The answer is the same to the last bit. Numbers are cut at the points that `types`
         gives; `missing` and `bootstraps` need the rows in memory.

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from coevo.data import ColumnNote
+from coevo.data.partitions import is_dask_dataframe
 from coevo.data.request import Request
 from coevo.errors import ParameterError
 from coevo.io import make_run_folder
@@ -57,15 +58,17 @@ def _shards(
     names: Sequence[str] | None,
 ) -> Iterator[Shards]:
     """Yield the shards of a table."""
-    if not isinstance(table, str | os.PathLike) or names is not None:
+    is_path = isinstance(table, str | os.PathLike)
+    if names is not None or not (is_path or is_dask_dataframe(table)):
         raise ParameterError(
-            "A table is read into shards from a Parquet file, or a folder of them. Write it as "
-            "Parquet first, or leave 'shards' and 'cluster' out."
+            "A table is read into shards from a Parquet file, a folder of them, or a data frame of "
+            "Dask. Write it as Parquet first, or leave 'shards' and 'cluster' out."
         )
     request = Request.of(states, drop, plan.bins["types"])
     asked = replace(request, refuses_measurements=plan.bins["discretise"] is not None)
     folder = None if plan.shards is None else pathlib.Path(plan.shards)
     if folder is not None:
         make_run_folder(folder)
-    with read_shards(pathlib.Path(table), asked, plan.cluster, folder) as found:
+    source = pathlib.Path(table) if is_path else table
+    with read_shards(source, asked, plan.cluster, folder) as found:
         yield found

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from coevo import __version__
 from coevo.errors import WorkerError
 from coevo.parallel.apart import Begin, Ending, run_apart
-from coevo.parallel.dask_client import distributed_module, open_client
+from coevo.parallel.dask_client import delayed_function, distributed_module, open_client
 from coevo.parallel.jobs import never
 from coevo.parallel.workers import Cluster, Workers
 
@@ -136,6 +136,16 @@ class DaskWorkers(Workers):
             return self.client.map(
                 function, *zip(*arguments, strict=True), key=keys, pure=False, fifo_timeout=0
             )
+
+    def compute(
+        self, function: Callable[..., Any], jobs: Sequence[Any], *, shared: tuple[Any, ...] = ()
+    ) -> list[Any]:
+        """Return the futures of a function for each job, jobs that hold delayed values of Dask."""
+        do = delayed_function()(_do, pure=False)
+        tasks = [do(__version__, function, shared, job) for job in jobs]
+        with self._said_clearly():
+            futures: list[Any] = self.client.compute(tasks)
+            return futures
 
     def places(self, a_thread: int) -> list[str]:
         """Return the address of each worker, so many times for each of its threads."""

@@ -1,14 +1,15 @@
 """Tables larger than memory: their shards on this machine's disk, or on a cluster's workers.
 
 On a cluster each worker reads its own pieces of the Parquet file, which it must be able to
-open, and keeps their codes. A batch of families goes out to all, their counts are added up
-on the workers, and one answer comes back. The shards of a worker that dies are read again
-by another one.
+open, or of a Dask data frame, and keeps their codes. A batch of families goes out to all,
+their counts are added up on the workers, and one answer comes back. The shards of a worker
+that dies are read again by another one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 from coevo.checks import is_int
 from coevo.data import Request, Variable
 from coevo.data.layout import Layout, agree
-from coevo.data.pieces import Piece, encode, find_pieces, survey
+from coevo.data.parquet_pieces import find_pieces
+from coevo.data.partitions import FramePiece, is_dask_dataframe, lazy_pieces
+from coevo.data.pieces import Piece, encode, survey
 from coevo.errors import bad_parameter
 from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import (
@@ -44,7 +47,7 @@ ADDED_AT_ONCE = 8  # tallies that one job adds up
 
 @contextlib.contextmanager
 def open_shards(
-    source: str | Path,
+    source: Any,
     *,
     cluster: Cluster = None,
     folder: str | Path | None = None,
@@ -57,9 +60,10 @@ def open_shards(
 
     Parameters
     ----------
-    source : path
+    source : path or Dask data frame
         A Parquet file, or a folder of them with the same columns. The workers of a cluster
-        must find it under the same path.
+        must find it under the same path. Of a data frame of Dask each partition is computed
+        twice, and never all of them at once; `persist` it if that takes long.
     cluster : str or distributed.Client, optional
         Keep the rows on the workers of this cluster; see `strength`. Without one they go to
         files of about a byte a cell, which are removed at the end.
@@ -68,7 +72,7 @@ def open_shards(
     states, drop, types
         As for `read_data`. Numbers are cut where `types` gives the cut points.
     rows : int
-        Rows of a shard, about: no row group is divided.
+        Rows of a shard, about: no row group is divided. Each partition of a data frame is one.
 
     Examples
     --------
@@ -92,19 +96,24 @@ def open_shards(
 
 @contextlib.contextmanager
 def read_shards(
-    source: str | Path,
+    source: Any,
     request: Request,
     cluster: Cluster = None,
     folder: str | Path | None = None,
     rows: int = ROWS_A_SHARD,
 ) -> Iterator[Shards]:
     """Yield the shards of a table as it was asked for, on a cluster if there is one."""
-    pieces = find_pieces(source, rows, request)
+    in_frame = is_dask_dataframe(source)
+    pieces: Sequence[Piece]
+    pieces = lazy_pieces(source, request) if in_frame else find_pieces(source, rows, request)
     if cluster is not None:
         from coevo.parallel.dask_jobs import open_dask
 
         with open_dask(cluster) as workers:
-            yield ClusterShards.read(workers, request, pieces)
+            if in_frame:
+                yield ClusterShards.compute(workers, request, source)
+            else:
+                yield ClusterShards.read(workers, request, pieces)
         return
     with tempfile.TemporaryDirectory(prefix="coevo-shards-", dir=folder) as own:
         yield write_pieces(pieces, request, own)
@@ -136,6 +145,27 @@ class ClusterShards(Shards):
             for some, place in zip(own, places, strict=True)
             if some
         ]
+        return cls._of_groups(workers, layout, groups)
+
+    @classmethod
+    def compute(cls, workers: DaskWorkers, request: Request, frame: Any) -> ClusterShards:
+        """Let the workers compute a Dask data frame, in two passes.
+
+        Where a partition is computed, and so where its shard stays, is left to Dask.
+        """
+        jobs = list(enumerate(frame.to_delayed()))
+        surveys = workers.compute(_survey_partition, jobs, shared=(request,))
+        layout = agree([workers.result(future) for future in surveys], request)
+        n_groups = min(len(jobs), GROUPS_A_THREAD * max(1, workers.n_threads))
+        bounds = [len(jobs) * i // n_groups for i in range(n_groups + 1)]
+        own = [jobs[first:last] for first, last in itertools.pairwise(bounds)]
+        groups = workers.compute(_read_partitions, own, shared=(layout, request))
+        return cls._of_groups(workers, layout, groups)
+
+    @classmethod
+    def _of_groups(
+        cls, workers: DaskWorkers, layout: Layout, groups: Sequence[Any]
+    ) -> ClusterShards:
         digests = [workers.submit(_digests, group) for group in groups]
         found = [digest for future in digests for digest in workers.result(future)]
         return cls(workers, layout, groups, found)
@@ -175,6 +205,17 @@ def _read(layout: Layout, request: Request, pieces: Sequence[Piece]) -> list[Sha
     """Return the shards of some pieces, on a worker."""
     table = ShardedTable(layout)
     return [Shard.of(encode(layout, request, piece), table) for piece in pieces]
+
+
+def _survey_partition(request: Request, job: tuple[int, Any]) -> Any:
+    return survey(request, FramePiece(*job))
+
+
+def _read_partitions(
+    layout: Layout, request: Request, jobs: Sequence[tuple[int, Any]]
+) -> list[Shard]:
+    """Return the shards of some partitions, on a worker."""
+    return _read(layout, request, [FramePiece(*job) for job in jobs])
 
 
 def _digests(shards: Sequence[Shard]) -> list[tuple[int, int]]:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from coevo.data import Request, Variable
 from coevo.data.layout import Layout, agree
-from coevo.data.pieces import Piece, encode, find_pieces, survey
+from coevo.data.parquet_pieces import find_pieces
+from coevo.data.pieces import Piece, encode, survey
 from coevo.errors import FileError
 from coevo.score.families import FamilyBatch
 from coevo.score.shards import Shard, ShardedTable, Shards, count_shards
@@ -78,9 +79,12 @@ def write_pieces(pieces: Sequence[Piece], request: Request, folder: str | Path) 
     table = ShardedTable(layout)
     target = Path(folder)
     _check_room(target, table, layout)
-    shards = []
-    for number, piece in enumerate(pieces):
-        shard = Shard.of(encode(layout, request, piece), table)
+    shards: list[Shard] = []
+    for piece in pieces:
+        codes, number = encode(layout, request, piece), len(shards)
+        if not codes.size:
+            continue
+        shard = Shard.of(codes, table)
         for path, array in zip(_names(target, number), (shard.codes, shard.bits), strict=True):
             np.save(path, array, allow_pickle=False)
         shards.append(_mapped(target, number, shard.singles, shard.digest))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from coevo.data.parquet_pieces import find_pieces
 from coevo.data.partitions import FramePiece, is_dask_dataframe, lazy_pieces
 from coevo.data.pieces import Piece, encode, survey
 from coevo.errors import bad_parameter
+from coevo.parallel.shard_folder import shard_folder
 from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import (
     FamilyBatch,
@@ -66,7 +66,8 @@ def open_shards(
         twice, and never all of them at once; `persist` it if that takes long.
     cluster : str or distributed.Client, optional
         Keep the rows on the workers of this cluster; see `strength`. Without one they go to
-        files of about a byte a cell, which are removed at the end.
+        files of about a byte a cell, which are removed at the end (those of a process that
+        was killed by the next one that looks into the same folder).
     folder : path, optional
         Where these files go; a temporary folder if left out.
     states, drop, types
@@ -76,7 +77,7 @@ def open_shards(
 
     Examples
     --------
-    >>> import coevo
+    >>> import coevo, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "asia.parquet")
     ...     table = coevo.sample(coevo.load_network("asia"), 1000, random_state=1)
@@ -115,7 +116,7 @@ def read_shards(
             else:
                 yield ClusterShards.read(workers, request, pieces)
         return
-    with tempfile.TemporaryDirectory(prefix="coevo-shards-", dir=folder) as own:
+    with shard_folder(folder) as own:
         yield write_pieces(pieces, request, own)
 
 

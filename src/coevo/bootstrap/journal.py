@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.bootstrap.runs import BootstrapRun, Plan
+from coevo.data import IncompleteDataset
 from coevo.io.journal import Form, Journal
 from coevo.score import FamilyScorer
 from coevo.search.identity import search_identity
@@ -15,12 +16,16 @@ from coevo.search.identity import search_identity
 __all__ = ["strength_journal"]
 
 
-def strength_journal(folder: Path, scorer: FamilyScorer, plan: Plan) -> Journal[BootstrapRun]:
+def strength_journal(
+    folder: Path, scorer: FamilyScorer, plan: Plan, table: IncompleteDataset | None = None
+) -> Journal[BootstrapRun]:
     """Return the journal of a folder, or refuse one of other data or settings.
 
     The number of bootstraps is not among them: more can be added later.
     """
     identity = search_identity(scorer, plan.method, plan.constraints, plan.seed)
+    if table is not None:
+        identity |= {"data_hash": table.content_hash, "missing": plan.missing}
     limits = {name: value for name, value in asdict(plan.budget).items() if value is not None}
     names = set(scorer.dataset.names)
     form = Form(("bootstrap",), ("seconds",), lambda line: _record(line, names), _times)

@@ -13,21 +13,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coevo.data import Dataset
+from coevo.data import Dataset, IncompleteDataset
 from coevo.graph import Arc, Constraints
+from coevo.missing import learn_incomplete
 from coevo.randomness import stream
 from coevo.score import FamilyScorer, Score
 from coevo.search import Budget, Method, SearchResult, run_search
 
-__all__ = ["WHOLE", "BootstrapRun", "Plan", "run_bootstrap", "whole_run"]
+__all__ = ["WHOLE", "BootstrapRun", "Plan", "Rows", "run_bootstrap", "whole_run"]
 
 WHOLE = 0  # the number of the run on the table itself
 ROWS, SEARCH = 0, 1  # what a bootstrap draws for
+Rows = Dataset | IncompleteDataset
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What all bootstraps share."""
+    """What all bootstraps share; `missing` is what becomes of missing cells, if there are some."""
 
     method: Method
     score: Score
@@ -36,6 +38,7 @@ class Plan:
     constraints: Constraints
     budget: Budget
     seed: int
+    missing: str | None = None
 
     def scorer(self, rows: Dataset, n_jobs: int = 1) -> FamilyScorer:
         """Return what scores structures on some rows."""
@@ -46,6 +49,29 @@ class Plan:
             weights=self.weights,
             parent_penalty=self.parent_penalty,
         )
+
+    def search(self, rows: Rows, seed: int, n_jobs: int) -> SearchResult:
+        """Return what the search finds in some rows."""
+        if isinstance(rows, Dataset):
+            return run_search(
+                self.method,
+                self.scorer(rows, n_jobs),
+                constraints=self.constraints,
+                budget=self.budget,
+                random_state=seed,
+            )
+        return learn_incomplete(
+            rows,
+            str(self.missing),
+            method=self.method,
+            score=self.score,
+            constraints=self.constraints,
+            weights=self.weights,
+            parent_penalty=self.parent_penalty,
+            budget=self.budget,
+            random_state=seed,
+            n_jobs=n_jobs,
+        ).search
 
 
 @dataclass(frozen=True)
@@ -76,20 +102,14 @@ class BootstrapRun:
         return (self.bootstrap,)
 
 
-def run_bootstrap(dataset: Dataset, plan: Plan, n_jobs: int, number: int) -> BootstrapRun:
+def run_bootstrap(table: Rows, plan: Plan, n_jobs: int, number: int) -> BootstrapRun:
     """Draw the rows of a bootstrap and search for their network, on so many threads."""
     began = time.perf_counter()
-    rows, seed = dataset, plan.seed
+    rows, seed = table, plan.seed
     if number != WHOLE:
-        rows = dataset.resampled(stream(plan.seed, number, ROWS))
+        rows = table.resampled(stream(plan.seed, number, ROWS))
         seed = int(stream(plan.seed, number, SEARCH).integers(2**32))
-    result = run_search(
-        plan.method,
-        plan.scorer(rows, n_jobs),
-        constraints=plan.constraints,
-        budget=plan.budget,
-        random_state=seed,
-    )
+    result = plan.search(rows, seed, n_jobs)
     if result.stop_reason == "interrupt":  # half a search is none
         raise KeyboardInterrupt
     seconds = round(time.perf_counter() - began, 4)

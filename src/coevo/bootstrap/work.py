@@ -16,7 +16,8 @@ from coevo.bootstrap.consensus import consensus, measure, significance_threshold
 from coevo.bootstrap.journal import strength_journal
 from coevo.bootstrap.result import StrengthResult
 from coevo.bootstrap.runs import WHOLE, BootstrapRun, Plan, run_bootstrap
-from coevo.graph import DAG
+from coevo.data import IncompleteDataset
+from coevo.graph import DAG, Arc
 from coevo.interrupts import gentle_interrupts
 from coevo.io.journal import Journal, Tell
 from coevo.parallel import Cluster, open_workers
@@ -41,6 +42,8 @@ class Work:
         Number of processes, or the cluster; see `open_workers`.
     journal : Journal, optional
         Where each bootstrap is kept as it ends.
+    table : IncompleteDataset, optional
+        The table, if some of its cells are missing; the scorer then only tells of settings.
     """
 
     scorer: FamilyScorer
@@ -48,6 +51,7 @@ class Work:
     bootstraps: int
     where: tuple[int, Cluster] = (1, None)
     journal: Journal[BootstrapRun] | None = None
+    table: IncompleteDataset | None = None
 
     @classmethod
     def on(
@@ -57,34 +61,37 @@ class Work:
         bootstraps: int,
         where: tuple[int, Cluster],
         folder: str | os.PathLike[str] | None,
+        table: IncompleteDataset | None = None,
     ) -> Work:
         """Return the work, or refuse constraints or a folder that do not go with it."""
         plan.constraints.rules(scorer.dataset.names)
         place = None if folder is None else Path(folder)
-        journal = None if place is None else strength_journal(place, scorer, plan)
-        return cls(scorer, plan, bootstraps, where, journal)
+        journal = None if place is None else strength_journal(place, scorer, plan, table)
+        return cls(scorer, plan, bootstraps, where, journal, table)
 
     def done(
         self,
         tell: Tell[BootstrapRun] = lambda run, done, total: None,
         heard: Callable[[], object] = lambda: None,
         whole: BootstrapRun | None = None,
+        gains: Mapping[Arc, float] | None = None,
     ) -> StrengthResult:
         """Do the bootstraps that are not done yet; return what all of them say.
 
-        `whole` is the network of the whole table, if it is there already. Ctrl-C ends after
-        the bootstraps under way, and is an interrupt only if there is none at all.
+        `whole` is the network of the whole table, if it is there already, and `gains` what its
+        arcs are worth; without a complete table both must be given. Ctrl-C ends after the
+        bootstraps under way, and is an interrupt only if there is none at all.
         """
         runs = self._runs(tell, heard, whole)
         if len(runs) == 1:
             raise KeyboardInterrupt  # before the first bootstrap: there is nothing to tell
-        return self._result(runs)
+        return self._result(runs, gains)
 
     def _runs(
         self, tell: Tell[BootstrapRun], heard: Callable[[], object], whole: BootstrapRun | None
     ) -> dict[int, BootstrapRun]:
         """Do the runs that are not done yet; return all, by number."""
-        journal, dataset = self.journal, self.scorer.dataset
+        journal, rows = self.journal, self.scorer.dataset if self.table is None else self.table
         if journal is not None:
             journal.open()
         kept = {} if journal is None else {run.bootstrap: run for run in journal.records.values()}
@@ -101,11 +108,11 @@ class Work:
         if whole is not None:  # whatever was kept: the clock may have ended that one elsewhere
             keep([whole], is_news=False)
         elif WHOLE not in found:  # here first, so that several processes do not compile the same
-            keep([run_bootstrap(dataset, self.plan, self.where[0], WHOLE)])
+            keep([run_bootstrap(rows, self.plan, self.where[0], WHOLE)])
         missing = [number for number in range(1, self.bootstraps + 1) if number not in found]
         with gentle_interrupts(heard) as interrupts:
             if missing:
-                shared = (dataset, self.plan, 1)
+                shared = (rows, self.plan, 1)
                 with open_workers(*self.where) as workers:
                     keep(
                         workers.run(run_bootstrap, missing, lambda: interrupts.asked, shared=shared)
@@ -114,14 +121,17 @@ class Work:
                 journal.put_in_order()
         return found
 
-    def _result(self, runs: Mapping[int, BootstrapRun]) -> StrengthResult:
+    def _result(
+        self, runs: Mapping[int, BootstrapRun], gains: Mapping[Arc, float] | None
+    ) -> StrengthResult:
         """Count, find the threshold and the consensus."""
         names = self.scorer.dataset.names
         rules = self.plan.constraints.rules(names)
         whole, n_done = DAG(names, runs[WHOLE].arcs), len(runs) - 1
         dags = (DAG(names, runs[number].arcs) for number in sorted(runs) if number != WHOLE)
         halves = tally(dags, names, rules)
-        arcs = measure(halves, n_done, whole, arc_gains(self.scorer, whole))
+        worth = arc_gains(self.scorer, whole) if gains is None else gains
+        arcs = measure(halves, n_done, whole, worth)
         threshold = significance_threshold(arc.strength for arc in arcs)
         marked = consensus(arcs, threshold, rules.max_parents)
         shares = runs[WHOLE].shares

@@ -121,6 +121,13 @@ class IncompleteDataset:
             self.completed(self._dataset.codes[:, order]), self._missing[:, order]
         ), order
 
+    def resampled(self, rng: np.random.Generator) -> IncompleteDataset:
+        """Return as many rows, drawn from these with replacement; no order of rows matters."""
+        table, _ = self.by_content()
+        drawn = rng.integers(self.n_rows, size=self.n_rows)
+        rows = table.completed(table.dataset.codes[:, drawn])
+        return IncompleteDataset(rows, table.missing[:, drawn])
+
     def completed(self, codes: NDArray[np.integer]) -> Dataset:
         """Return other codes of the same variables as a dataset; any number of rows."""
         source = self._dataset

@@ -97,11 +97,6 @@ class Plan:
             raise bad_parameter("bootstraps", owner, "an int >= 1 or None", bootstraps)
         if missing is not None and missing not in POLICIES:
             raise bad_choice("missing", owner, tuple(POLICIES), missing)
-        if missing is not None and bootstraps is not None:
-            raise ParameterError(
-                f"'bootstraps' of {owner} does not go with 'missing': complete the table first "
-                "(--completed), and learn from that."
-            )
         if missing is None and missing_labels is not None:
             raise ParameterError(
                 f"'missing_labels' of {owner} goes with 'missing', what to do about such cells."

@@ -16,7 +16,7 @@ from coevo.bootstrap import BootstrapRun, Work, whole_run
 from coevo.io.journal import Tell
 from coevo.learning.learned import STRENGTH, Learned
 from coevo.learning.plan import Path
-from coevo.learning.task import Task
+from coevo.learning.task import IncompleteTask, Task
 from coevo.score import FamilyScorer
 
 __all__ = ["bootstraps_of", "with_strength"]
@@ -31,6 +31,7 @@ def bootstraps_of(task: Task, output: Path | None = None) -> Work | None:
         return None
     assert isinstance(task.scorer, FamilyScorer)  # a plan in shards has no bootstraps
     folder = None if output is None else pathlib.Path(output) / STRENGTH
+    table = task.table if isinstance(task, IncompleteTask) else None
     plan = bootstrap.Plan(
         method=task.plan.method,
         score=task.plan.scoring,
@@ -39,8 +40,10 @@ def bootstraps_of(task: Task, output: Path | None = None) -> Work | None:
         constraints=task.known.constraints,
         budget=task.plan.budget,
         seed=task.plan.seed,
+        missing=None if table is None else task.plan.missing,
     )
-    return Work.on(task.scorer, plan, task.plan.bootstraps, (task.plan.n_jobs, None), folder)
+    where = (task.plan.n_jobs, None)
+    return Work.on(task.scorer, plan, task.plan.bootstraps, where, folder, table)
 
 
 def with_strength(
@@ -58,6 +61,6 @@ def with_strength(
         return learned
     whole = whole_run(learned.search, round(learned.search.seconds, 4))
     try:
-        return replace(learned, strength=work.done(tell, heard, whole))
+        return replace(learned, strength=work.done(tell, heard, whole, learned.gains))
     except KeyboardInterrupt:
         return learned

@@ -37,7 +37,8 @@ class AvailableScorer(FamilyScorer):
     """Local scores of families on their available cases, as if there were N of them.
 
     A family that no row shows completely, or whose table would have more cells than four
-    times the rows (and more than 4,096), counts as impossible.
+    times the rows (and more than 4,096), counts as impossible; a variable without parents of
+    which nothing is seen scores 0.
 
     Parameters
     ----------
@@ -84,8 +85,9 @@ class AvailableScorer(FamilyScorer):
             )
 
         self.threads.in_parts(part, n, SMALLEST_PART)
-        possible = n_seen > 0
-        whole = np.where(possible, scores * (dataset.n_rows / np.maximum(n_seen, 1)), -np.inf)
+        alone = np.diff(families.start) == 1
+        unseen = np.where(alone, 0.0, -np.inf)
+        whole = np.where(n_seen > 0, scores * (dataset.n_rows / np.maximum(n_seen, 1)), unseen)
         return whole - self._prices(families) if has_price else whole
 
     def _prices(self, families: FamilyBatch) -> NDArray[np.float64]:

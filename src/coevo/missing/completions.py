@@ -9,8 +9,9 @@ Several of them together say what the missing cells can be, and how sure that is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -162,17 +163,25 @@ def filled_in(table: IncompleteDataset, filled: Filled) -> Codes:
 def most_common(table: IncompleteDataset) -> Codes:
     """Return the codes of a table with the most common state of its column in each hole."""
     codes: Codes = table.dataset.codes.copy()
-    for own, holes in zip(codes, table.missing, strict=True):
-        own[holes] = np.bincount(own[~holes]).argmax()
+    for own, holes, seen in _columns(table, codes):
+        own[holes] = np.bincount(seen).argmax()
     return codes
 
 
 def _from_margins(table: IncompleteDataset, rng: Generator) -> Codes:
     """Fill each column with states drawn from those that it shows."""
     codes: Codes = table.dataset.codes.copy()
-    for own, holes in zip(codes, table.missing, strict=True):
-        own[holes] = rng.choice(own[~holes], size=int(holes.sum()))
+    for own, holes, seen in _columns(table, codes):
+        own[holes] = rng.choice(seen, size=int(holes.sum()))
     return codes
+
+
+def _columns(
+    table: IncompleteDataset, codes: Codes
+) -> Iterator[tuple[NDArray[Any], NDArray[np.bool_], NDArray[Any]]]:
+    """Yield each column, its holes, and what it shows: each state once, if it shows nothing."""
+    for own, holes, arity in zip(codes, table.missing, table.dataset.arities, strict=True):
+        yield own, holes, np.arange(arity) if holes.all() else own[~holes]
 
 
 def family_tables(

@@ -1,0 +1,88 @@
+"""How sure a network is that was learned from a table with missing cells."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import coevo
+from coevo.bootstrap.runs import ROWS, SEARCH
+from coevo.data import IncompleteDataset
+from coevo.errors import FileError
+from coevo.missing import POLICIES, learn_incomplete
+from coevo.randomness import stream
+
+OPTIONS = {"max_generations": 3, "random_state": 3, "bootstraps": 2}
+
+
+@pytest.fixture
+def table(seed):
+    rows = coevo.sample(coevo.load_network("asia"), 200, seed).unfolded()
+    return IncompleteDataset(rows, np.random.default_rng(seed).random(rows.codes.shape) < 0.1)
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_each_bootstrap_is_a_search_on_drawn_rows(policy, table, tmp_path):
+    found = coevo.learn(table, missing=policy, **OPTIONS, output=tmp_path)
+    alone = coevo.learn(table, missing=policy, **OPTIONS | {"bootstraps": None})
+    assert found.strength.network == found.dag == alone.dag
+    assert found.strength.n_bootstraps == 2
+    lines = (tmp_path / "strength" / "runs.jsonl").read_text().splitlines()
+    runs = {run["bootstrap"]: run for run in map(json.loads, lines)}
+    for number in (1, 2):
+        rows = table.resampled(stream(3, number, ROWS))
+        expected = learn_incomplete(
+            rows,
+            policy,
+            budget=coevo.Budget(max_generations=3),
+            random_state=int(stream(3, number, SEARCH).integers(2**32)),
+        ).search
+        assert runs[number]["score"] == expected.score
+        assert {tuple(arc) for arc in runs[number]["arcs"]} == set(expected.dag.arcs)
+    worth = {(arc.parent, arc.child): arc.gain for arc in found.strength.arcs}
+    assert {arc: worth.get(arc, worth.get(arc[::-1])) for arc in found.gains} == found.gains
+
+
+def test_rows_and_processes_change_nothing(table, seed):
+    order = np.random.default_rng(seed).permutation(table.n_rows)
+    codes = table.completed(table.dataset.codes[:, order])
+    moved = IncompleteDataset(codes, table.missing[:, order])
+    one = coevo.learn(table, missing="em", **OPTIONS)
+    two = coevo.learn(moved, missing="em", **OPTIONS, n_jobs=2)
+    assert one.strength == two.strength
+
+
+def test_a_folder_with_bootstraps_of_another_policy(table, tmp_path):
+    first = coevo.learn(table, missing="state", **OPTIONS, output=tmp_path)
+    more = coevo.learn(table, missing="state", **OPTIONS | {"bootstraps": 3}, output=tmp_path)
+    assert (first.strength.n_bootstraps, more.strength.n_bootstraps) == (2, 3)
+    with pytest.raises(FileError, match="missing state; this is em"):
+        coevo.learn(table, missing="em", **OPTIONS, output=tmp_path)
+    assert Path(tmp_path, "strength").is_dir()
+
+
+def test_a_column_that_a_draw_leaves_without_a_cell(seed):
+    """One cell of a column is there; a third of all draws miss its row."""
+    rows = coevo.sample(coevo.load_network("asia"), 60, seed).unfolded()
+    missing = np.zeros(rows.codes.shape, dtype=np.bool_)
+    missing[0, 1:] = True
+    for policy in ("evolve", "em", "state", "available"):
+        found = coevo.learn(
+            IncompleteDataset(rows, missing), missing=policy, **OPTIONS | {"bootstraps": 6}
+        )
+        assert found.strength.n_bootstraps == 6
+
+
+def test_the_draw(table):
+    """Each row comes with its holes, and all rows are as likely."""
+    rng = np.random.default_rng(5)
+    drawn = [table.resampled(rng) for _ in range(300)]
+    assert {one.n_rows for one in drawn} == {table.n_rows}
+    hidden = table.dataset.arities.max()
+    cells = [np.where(t.missing, hidden, t.dataset.codes) for t in (table, *drawn)]
+    known = {tuple(row) for row in cells[0].T.tolist()}
+    for one in cells[1:]:
+        assert {tuple(row) for row in one.T.tolist()} <= known
+    share = np.mean([one.missing.mean(axis=1) for one in drawn], axis=0)
+    assert share == pytest.approx(table.missing.mean(axis=1), abs=0.01)

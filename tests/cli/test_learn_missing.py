@@ -135,6 +135,13 @@ def test_what_does_not_go_together(gaps, refused, run):
         code, _, err = run("learn", *QUICK, *arguments)
         assert code == 2
         assert sentence in err
+    assert refused("learn", *QUICK, *evolve, "--completed", "x.foo", "-o", "run").endswith(
+        "got 'x.foo'."
+    )
+    assert not Path("run").exists()  # found before the search
+    code, _, err = run("learn", *QUICK, *evolve, "--completed", "gaps.csv")
+    assert code == 2
+    assert "--completed would write over DATA, 'gaps.csv'." in err
     assert refused("learn", *QUICK, *evolve, "--completed", "no/x.csv").endswith(
         "there is no folder 'no'."
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import naive
-from coevo.data import Dataset, Variable, audit
+from coevo.data import Dataset, IncompleteDataset, Variable, audit
 from coevo.data import audit as audit_function
 from coevo.network import sample
 from coevo.networks import load_network
@@ -139,3 +139,11 @@ def test_a_thousand_columns_take_no_time(seed):
     findings = audit_function(dataset)
     assert time.perf_counter() - began < 5  # about a quarter of a second
     assert [f.columns for f in findings if f.kind == "deterministic"] == [("v005", "v998")]
+
+
+def test_the_audit_takes_no_missing_cell_for_a_state():
+    """A hole is no rare state, and a column that is the same wherever it is seen is constant."""
+    missing = np.zeros((2, 20), dtype=bool)
+    missing[:, 3] = True
+    table = IncompleteDataset(dataset_of({"a": [0, 1] * 10, "b": [0] * 20}), missing)
+    assert [(one.kind, one.columns) for one in audit(table)] == [("constant", ("b",))]

@@ -90,6 +90,20 @@ def test_labels_of_missing_cells_can_be_chosen(tmp_path):
     )
 
 
+def test_what_stands_for_missing_elsewhere_is_text_here(tmp_path):
+    """Where other labels are chosen, ``NA`` among numbers is a state: no cut can be found."""
+    path = tmp_path / "t.csv"
+    numbers = [str(i / 4) for i in range(40)]
+    path.write_text(
+        "\n".join(["a,b", *(f"{x},{i % 2}" for i, x in enumerate(numbers * 2)), "NA,?"])
+    )
+    table, notes = read_incomplete(path, missing_labels=["?"], discretise="mdl")
+    assert table.missing_counts == {"a": 0, "b": 1}
+    assert (notes[0].holds, notes[0].cuts) == ("text", None)
+    with pytest.raises(DataError, match="Column 'a' holds 'NA', first in row 81, which is not a"):
+        read_incomplete(path, missing_labels=["?"], types={"a": "continuous"})
+
+
 def test_a_declared_state_is_not_missing(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\nNA,x\nyes,NA\nyes,y\n")

@@ -152,3 +152,18 @@ def test_a_table_without_holes():
     filled = completions.fill([np.zeros((7, 7), dtype=bool)], 2)
     assert filled.probability.tolist() == filled.codes.tolist() == []
     assert (filled_in(table, filled) == dataset.codes).all()
+
+
+def test_a_variable_with_very_many_children():
+    """The product over hundreds of children is smaller than any number, and says something yet."""
+    arities = np.array([2, *[8] * 600])
+    dataset = dataset_of(
+        arities, np.random.default_rng(1).integers(arities[:, None], size=(601, 60))
+    )
+    missing = np.zeros(dataset.codes.shape, dtype=bool)
+    missing[0, :10] = True
+    structure = np.zeros((601, 601), dtype=bool)
+    structure[0, 1:] = True
+    completions = Completions(IncompleteDataset(dataset, missing), 2, 1, ONE_THREAD)
+    filled = completions.fill([structure], 2)
+    assert filled.probabilities.sum(axis=1) == pytest.approx(np.ones(10))

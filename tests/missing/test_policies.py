@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coevo.data import IncompleteDataset, read_data
-from coevo.errors import DataError, ParameterError
+from coevo.errors import DataError, FileError, ParameterError
 from coevo.graph import Constraints
 from coevo.missing import POLICIES, learn_incomplete, write_completed
 from coevo.network import sample
@@ -116,9 +116,10 @@ def test_constraints_and_weights_hold(seed):
 
 def test_a_limit_holds_for_all_searches_together(seed):
     _, table = asia(seed)
-    found = learn_incomplete(table, "evolve", budget=Budget(max_generations=9))
-    assert found.search.generations == 9
-    assert found.search.stop_reason == "generations"
+    for n in (1, 4, 9):
+        found = learn_incomplete(table, "evolve", budget=Budget(max_generations=n))
+        assert found.search.generations == n
+        assert found.search.stop_reason == "generations"
     at_once = learn_incomplete(table, "evolve", budget=Budget(max_time=0))
     assert at_once.search.stop_reason == "time"
 
@@ -159,6 +160,11 @@ def test_what_is_refused(seed):
             f"{rows!r}.",
         ),
         (
+            (table, ["drop"]),
+            "'missing' of learn_incomplete must be one of 'available', 'drop', 'em', 'evolve', "
+            "'state'; got ['drop']. Did you mean 'drop'?",
+        ),
+        (
             (table, "evolv"),
             "'missing' of learn_incomplete must be one of 'available', 'drop', 'em', 'evolve', "
             "'state'; got 'evolv'. Did you mean 'evolve'?",
@@ -185,3 +191,11 @@ def test_the_files_of_a_completed_table(tmp_path):
         assert line["state"] == cell.state
         assert again.variables[place].states[again.codes[place, row]] == line["state"]
         assert float(line["probability"]) == pytest.approx(cell.probability, rel=1e-5)
+
+
+def test_the_two_files_of_a_completed_table_differ(tmp_path):
+    _, table = asia(4, n_rows=100)
+    found = learn_incomplete(table, "drop", method="hill_climb")
+    with pytest.raises(FileError, match="is where the probabilities of the filled cells go"):
+        write_completed(found.completed, tmp_path / "whole.filled.csv")
+    assert not list(tmp_path.iterdir())

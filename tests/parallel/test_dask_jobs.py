@@ -222,3 +222,9 @@ def test_one_module_imports_dask():
                      path.read_text(), re.MULTILINE)
     ]  # fmt: skip
     assert found == ["dask_client.py"]
+
+
+def test_tls_without_certificates():
+    with pytest.raises(ParameterError) as raised, open_workers(cluster="tls://127.0.0.1:1"):
+        pass
+    assert str(raised.value).startswith("tls://127.0.0.1:1 needs certificates, and Dask's")

@@ -9,7 +9,7 @@ import pytest
 import coevo
 from clusters import dask_commands, kill
 from coevo.data import parquet as parquet_module
-from coevo.errors import DataError, ParameterError
+from coevo.errors import DataError, FileError, ParameterError
 from coevo.score import FamilyBatch
 from tables import dataset_of, random_codes, random_families
 
@@ -109,3 +109,12 @@ def test_the_rows_of_a_shard():
     ):
         pass
     assert str(raised.value) == "'rows' of open_shards must be an int >= 1; got 0."
+
+
+def test_where_shards_cannot_go_and_what_they_are_not_made_of(table, tmp_path):
+    path, _ = table
+    (tmp_path / "file").touch()
+    with pytest.raises(FileError, match=r"is a file\. Name a folder\."):
+        coevo.open_shards(path, folder=tmp_path / "file").__enter__()
+    with pytest.raises(ParameterError, match="'source' of open_shards must be the path of a"):
+        coevo.open_shards(3).__enter__()

@@ -233,6 +233,9 @@ def test_files_that_do_not_fit(tmp_path):
     write(folder / "b.parquet", x=[1, 2], z=[1, 2])
     with pytest.raises(DataError, match=r"do not both have 'y'\.$"):
         write_shards(folder, tmp_path)
+    write(folder / "b.parquet", x=[1, 2])
+    with pytest.raises(DataError, match=r"do not both have 'y'\.$"):
+        write_shards(folder, tmp_path)
 
 
 def test_a_scorer_wants_shards():

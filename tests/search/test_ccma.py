@@ -1,5 +1,7 @@
 """CCMA finds the best structure where all can be looked at, and what greed does not see."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from coevo.networks import load_network
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import CCMA, Budget, Problem, run_search
 from coevo.search.archive import Archive
+from coevo.search.ccma import _survivors
 from coevo.search.extension import extend
 from problems import problem_of, random_table, trajectory
 from tables import dataset_of
@@ -138,3 +141,15 @@ def test_a_climb_goes_on_with_other_rows(seed):
     assert again.gains.tolist() == fresh.gains.tolist()
     assert again.score == pytest.approx(fresh.score)
     assert len(search.elite(again)) == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_credit_that_fades_for_very_long(seed):
+    """Doubled in each generation, what a mask is short of leaves the range of numbers."""
+    table = random_table([seed, 0], n_variables=4, n_rows=80)
+    few = {"budget": Budget(max_generations=8), "random_state": seed}
+    state = run_search("ccma", FamilyScorer(table), **few).state
+    faded = replace(state, credit=np.full_like(state.credit, -1e308))
+    masks, credit = _survivors(faded, (), np.empty(0))
+    assert (masks == state.masks).all()
+    assert np.isneginf(credit).all()

@@ -23,7 +23,7 @@ from coevo.cli.common import (
 )
 from coevo.cli.learn_sure import ended_by_hand, measured
 from coevo.cli.learn_text import lines_of_answer
-from coevo.cli.missing import check_missing, missing_options, write_filled
+from coevo.cli.missing import check_completed, check_missing, missing_options, write_filled
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
@@ -196,6 +196,8 @@ def command(
             cluster=cluster,
             limit_place="--max-parents",
         )
+        if completed is not None:
+            check_completed(completed, data)
         if output is not None:
             check_run_folder(Path(output))
         with reading(plan) as reader:

@@ -12,7 +12,13 @@ from coevo.cli.common import Function
 if TYPE_CHECKING:
     from coevo.learning import Learned
 
-__all__ = ["check_missing", "lines_on_missing", "missing_options", "write_filled"]
+__all__ = [
+    "check_completed",
+    "check_missing",
+    "lines_on_missing",
+    "missing_options",
+    "write_filled",
+]
 
 SHOWN = 5  # columns that are named
 
@@ -50,16 +56,23 @@ def check_missing(missing: str | None, labels: tuple[str, ...], completed: str |
     for option, value in (("--missing-label", labels), ("--completed", completed)):
         if value and missing is None:
             raise click.UsageError(f"{option} goes with --missing, what to do about such cells.")
-    if completed is not None:
-        from pathlib import Path
+    if completed is not None and missing == "state":
+        raise click.UsageError("--completed needs cells to be filled; --missing state fills none.")
 
-        from coevo.files import check_folder
 
-        if missing == "state":
+def check_completed(completed: str, data: str | None) -> None:
+    """Raise what is wrong with the file of the completed table, before there is one."""
+    from pathlib import Path
+
+    from coevo.data import check_writable
+    from coevo.missing.completed import filled_path
+
+    check_writable(completed)
+    for path in (Path(completed), filled_path(completed)):
+        if data is not None and path.resolve() == Path(data).resolve():
             raise click.UsageError(
-                "--completed needs cells to be filled; --missing state fills none."
+                f"--completed would write over DATA, {str(path)!r}. Give another name."
             )
-        check_folder(Path(completed))
 
 
 def write_filled(learned: Learned, path: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.dataset import Dataset
+from coevo.data.incomplete import IncompleteDataset
 from coevo.data.request import leave_out
 from coevo.data.table import Table
 
@@ -56,14 +57,15 @@ class Finding:
         return {"kind": self.kind, "columns": list(self.columns), "sentence": self.sentence}
 
 
-def audit(dataset: Table) -> tuple[Finding, ...]:
+def audit(dataset: Table | IncompleteDataset) -> tuple[Finding, ...]:
     """Look for columns that a search cannot learn from, or that will mislead it.
 
     Parameters
     ----------
-    dataset : Table
-        The observations. Where they are not in memory (`open_shards`), columns are looked at
-        one by one and not compared with each other; a finding says so.
+    dataset : Table or IncompleteDataset
+        The observations. That a cell is missing is a state only where columns are compared.
+        Where rows are not in memory (`open_shards`), columns are looked at one by one and not
+        compared with each other; a finding says so.
 
     Returns
     -------
@@ -81,11 +83,18 @@ def audit(dataset: Table) -> tuple[Finding, ...]:
     ...     print(finding.sentence)
     'wet' says the same as 'rain' in every row. Keep one of them (drop=['wet'], or --drop wet).
     """
-    looked = _Looked(dataset)
+    table: Table
+    if isinstance(dataset, IncompleteDataset):
+        looked, table = _Looked(dataset.dataset, dataset.state_counts), dataset.with_state()
+        marked = _Looked(table, table.state_counts)
+        marked.n_seen[looked.n_seen == 1] = 1  # such a column is compared with no other
+    else:
+        table = dataset
+        looked = marked = _Looked(table, table.state_counts)
     return (
         *_constant(looked),
         *_identifiers(looked),
-        *(_compared(looked, dataset) if isinstance(dataset, Dataset) else [NOT_COMPARED]),
+        *(_compared(marked, table) if isinstance(table, Dataset) else [NOT_COMPARED]),
         *_rare_states(looked),
         *_few_rows(looked),
     )
@@ -102,11 +111,11 @@ NOT_COMPARED = Finding(
 class _Looked:
     """A table, and how often each state of each variable is seen."""
 
-    def __init__(self, dataset: Table) -> None:
+    def __init__(self, dataset: Table, counts: tuple[NDArray[np.int64], ...]) -> None:
         self.variables = dataset.variables
         self.names = dataset.names
         self.n_rows = dataset.n_rows
-        self.counts = dataset.state_counts
+        self.counts = counts
         self.n_seen = np.array([np.count_nonzero(count) for count in self.counts])
         # On average such a column shows a state less than twice.
         self.is_identifier = (2 * self.n_seen > self.n_rows) & (self.n_seen > 20)

@@ -99,6 +99,12 @@ class IncompleteDataset:
         return dict(zip(self.names, self._missing.sum(axis=1).tolist(), strict=True))
 
     @cached_property
+    def state_counts(self) -> tuple[NDArray[np.int64], ...]:
+        """How many cells that are there hold each state, for each variable in canonical order."""
+        cells = zip(self._dataset.codes, self._missing, self._dataset.arities, strict=True)
+        return tuple(np.bincount(own[~holes], minlength=arity) for own, holes, arity in cells)
+
+    @cached_property
     def n_complete_rows(self) -> int:
         """Number of rows without a missing cell."""
         return int((~self._missing.any(axis=0)).sum())

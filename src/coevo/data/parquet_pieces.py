@@ -62,10 +62,10 @@ def find_pieces(source: str | Path, rows: int, request: Request) -> list[Parquet
         with open_parquet(file) as parquet:
             own = column_names(parquet)
             sizes = [parquet.metadata.row_group(i).num_rows for i in range(parquet.num_row_groups)]
-        request.kept(own)
         if names and set(own) != names:
             odd = min(set(own) ^ names)
             raise DataError(f"{str(file)!r} and {str(files[0])!r} do not both have {odd!r}.")
+        request.kept(own)  # says what is wrong with the names
         names = set(own)
         found += _pieces_of(str(file.resolve()), sizes, rows)
     if not found:

@@ -86,7 +86,7 @@ def _decide(column: Column, request: Request) -> _Decided:
     if said is None and request.binning is None:
         return _Decided(column)
     numbers = numbers_of(column.labels)
-    if numbers is None:
+    if numbers is None or np.isnan(numbers[column.counts > 0]).any():
         return _text(column, said)
     distinct = np.unique(numbers[column.counts > 0])
     is_whole = bool((distinct == np.floor(distinct)).all())
@@ -112,13 +112,19 @@ def _in_declared_bins(column: Column, declared: tuple[str, ...]) -> _Decided:
 
 def _text(column: Column, said: ColumnType | None) -> _Decided:
     if said is not None and said.kind == "continuous":
-        code = next(c for c, label in enumerate(column.labels) if numbers_of([label]) is None)
+        code = next(c for c in np.flatnonzero(column.counts).tolist() if _is_text(column.labels[c]))
         raise DataError(
             f"Column {column.name!r} holds {column.labels[code]!r}, first in row "
             f"{column.first_row(code)}, which is not a number. Correct it, or leave the type "
             "'continuous' away."
         )
     return _Decided(column if said is None else _declaring_its_own(column), "text")
+
+
+def _is_text(label: str | None) -> bool:
+    """Return whether a label is no number; that of a missing cell is none where it is a state."""
+    numbers = numbers_of([label])
+    return numbers is None or bool(np.isnan(numbers).any())
 
 
 def _as_said(found: _Decided, said: ColumnType, binning: Binning | None) -> _Decided:

@@ -95,7 +95,7 @@ class Plan:
         check_cluster(owner, cluster)
         if bootstraps is not None and not is_int(bootstraps, 1):
             raise bad_parameter("bootstraps", owner, "an int >= 1 or None", bootstraps)
-        if missing is not None and missing not in POLICIES:
+        if missing is not None and missing not in tuple(POLICIES):
             raise bad_choice("missing", owner, tuple(POLICIES), missing)
         if missing is None and missing_labels is not None:
             raise ParameterError(

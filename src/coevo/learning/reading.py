@@ -17,7 +17,6 @@ from coevo.data import ColumnNote
 from coevo.data.partitions import is_dask_dataframe
 from coevo.data.request import Request
 from coevo.errors import ParameterError
-from coevo.io import make_run_folder
 from coevo.learning.plan import Plan, Rows, States
 from coevo.parallel import read_shards
 from coevo.score import Shards
@@ -67,8 +66,6 @@ def _shards(
     request = Request.of(states, drop, plan.bins["types"])
     asked = replace(request, refuses_measurements=plan.bins["discretise"] is not None)
     folder = None if plan.shards is None else pathlib.Path(plan.shards)
-    if folder is not None:
-        make_run_folder(folder)
     source = pathlib.Path(table) if is_path else table
     with read_shards(source, asked, plan.cluster, folder) as found:
         yield found

@@ -23,6 +23,7 @@ from coevo.network import BayesianNetwork, fit
 from coevo.parallel import spread_islands
 from coevo.progress import SearchProgress
 from coevo.score import Scorer, Shards
+from coevo.score.base import CACHE_BYTES
 from coevo.search import Callback, Islands, Method, SearchResult
 from coevo.search.identity import search_identity
 
@@ -38,12 +39,21 @@ def task_of(
     holes = table if isinstance(table, IncompleteDataset) and table.n_missing else None
     dataset = table.dataset if isinstance(table, IncompleteDataset) else table
     known = plan.knowledge(dataset.names)
-    findings = data.audit(dataset if holes is None else holes.with_state())
+    findings = data.audit(_looked_at(plan, dataset, holes))
     scorer = _scorer(plan, dataset, known)
     search.Problem.of(scorer, known.constraints, plan.start)  # says what is wrong with it
     if holes is None:
         return Task(plan, dataset, notes, known, findings, scorer, source)
     return IncompleteTask(plan, dataset, notes, known, findings, scorer, source, holes)
+
+
+def _looked_at(
+    plan: Plan, dataset: Dataset | Shards, holes: IncompleteDataset | None
+) -> Table | IncompleteDataset:
+    """Return the table as it is learned from: missing is a state where that is the policy."""
+    if holes is None:
+        return dataset
+    return holes.with_state() if plan.missing == "state" else holes
 
 
 def _scorer(plan: Plan, table: Dataset | Shards, known: Knowledge) -> Scorer:
@@ -168,8 +178,8 @@ class IncompleteTask(Task):
     @property
     def memory(self) -> int:
         """How many bytes the search takes at most, about."""
-        n_scorers = N_SCORERS.get(str(self.plan.missing), 1)
-        return n_scorers * self.scorer.memory() + self.plan.method.memory(self.dataset.n_variables)
+        n_others = N_SCORERS.get(str(self.plan.missing), 1) - 1
+        return super().memory + n_others * (self.scorer.memory() - CACHE_BYTES)  # only one has it
 
     def progress(self) -> SearchProgress:
         """Return how far the search is, to be told of each generation."""

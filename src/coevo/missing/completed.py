@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, IncompleteDataset, write_data
+from coevo.errors import FileError
 from coevo.files import replacing
 from coevo.missing.completions import Filled, filled_in
 
-__all__ = ["Completed", "FilledCell", "write_completed"]
+__all__ = ["Completed", "FilledCell", "filled_path", "write_completed"]
 
 HEADER = ("row", "column", "state", "probability")
 
@@ -64,6 +65,18 @@ class Completed:
             yield FilledCell(row + 1, variable.name, state, sure)
 
 
+def filled_path(path: str | os.PathLike[str]) -> Path:
+    """Return where the probabilities of a completed table go, beside the table itself."""
+    target = Path(path)
+    beside = target.with_name(target.name.split(".")[0] + ".filled.csv")
+    if beside == target:
+        raise FileError(
+            f"{str(target)!r} is where the probabilities of the filled cells go. Give the table "
+            "another name."
+        )
+    return beside
+
+
 def write_completed(completed: Completed, path: str | os.PathLike[str]) -> Path:
     """Write a completed table, and beside it how sure each filled cell is.
 
@@ -78,9 +91,8 @@ def write_completed(completed: Completed, path: str | os.PathLike[str]) -> Path:
     path : str or path
         Where the table goes.
     """
+    beside = filled_path(path)
     write_data(completed.dataset, path)
-    target = Path(path)
-    beside = target.with_name(target.name.split(".")[0] + ".filled.csv")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)

@@ -142,8 +142,10 @@ class _Species(_Climber):
 
     def early(self, scorer: FamilyScorer, before: SearchResult | None = None) -> SearchResult:
         """Evolve for a few generations."""
+        left = self._left()
         n = FIRST_GENERATIONS if before is None else before.generations + GENERATIONS
-        budget = Budget(max_time=self._left().max_time, max_generations=n)
+        most = n if left.max_generations is None else min(n, left.max_generations)
+        budget = Budget(max_time=left.max_time, max_generations=most)
         return self._evolved(scorer, budget, before)
 
     def last(self, scorer: FamilyScorer, before: SearchResult) -> SearchResult:

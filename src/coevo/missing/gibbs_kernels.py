@@ -20,6 +20,9 @@ from coevo.jit import inlined, kernel
 __all__ = ["Tables", "add_rows", "climb_cells", "draw_cells"]
 
 
+SMALLEST_WEIGHT = 1e-100  # of the most probable state, before weights are brought back to 1
+
+
 class Tables(NamedTuple):
     """The families of a structure and their counts, one table after another.
 
@@ -92,6 +95,7 @@ def _weigh(tables, codes, v, row, weights):
         base = _place(tables, codes, child, row) - stride * now
         first, margin = tables.first[child], tables.first_margin[child]
         arity, prior = tables.arity[child], tables.prior[child]
+        highest = 0.0
         for state in range(tables.arity[v]):
             itself = 1 if state == now else 0
             cell = base + stride * state
@@ -99,6 +103,10 @@ def _weigh(tables, codes, v, row, weights):
             weights[state] *= rows / (
                 tables.margins[margin + cell // arity] - itself + prior * arity
             )
+            highest = max(highest, weights[state])
+        if highest < SMALLEST_WEIGHT:  # many children would make zeros of all of them
+            for state in range(tables.arity[v]):
+                weights[state] /= highest
 
 
 @kernel

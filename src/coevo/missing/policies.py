@@ -161,7 +161,7 @@ def learn_incomplete(
     if not isinstance(table, IncompleteDataset):
         expected = "an IncompleteDataset (see read_incomplete)"
         raise bad_parameter("table", "learn_incomplete", expected, table)
-    if missing not in POLICIES:
+    if missing not in tuple(POLICIES):
         raise bad_choice("missing", "learn_incomplete", list(POLICIES), missing)
     if not is_int(n_jobs, 1):
         raise bad_parameter("n_jobs", "learn_incomplete", "an int >= 1", n_jobs)

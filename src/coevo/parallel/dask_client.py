@@ -12,7 +12,7 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from coevo.errors import WorkerError, require
+from coevo.errors import ParameterError, WorkerError, require
 from coevo.parallel.children import interrupts_held
 
 __all__ = ["delayed_function", "distributed_module", "is_client", "open_client"]
@@ -53,6 +53,7 @@ def open_client(cluster: Any) -> Iterator[Any]:
         yield cluster
         return
     with contextlib.ExitStack() as opened:
+        _check_certificates(distributed, cluster)
         opened.enter_context(_quiet())
         address = cluster
         with interrupts_held():  # which the processes and threads started here inherit
@@ -67,6 +68,23 @@ def open_client(cluster: Any) -> Iterator[Any]:
                 ) from None
         opened.callback(_close, client)
         yield client
+
+
+def _check_certificates(distributed: Any, address: str) -> None:
+    """Raise `ParameterError` for a TLS address without certificates in Dask's settings."""
+    if not address.startswith(("tls://", "wss://")):
+        return
+    try:
+        context = distributed.Security().get_connection_args("client")["ssl_context"]
+    except OSError as error:
+        raise ParameterError(
+            f"The certificates for {address} in Dask's settings cannot be read ({error})."
+        ) from None
+    if context is None:
+        raise ParameterError(
+            f"{address} needs certificates, and Dask's settings name none. Set distributed.comm.tls"
+            ".ca-file, .client.cert and .client.key (https://distributed.dask.org/en/stable/tls.html)."
+        )
 
 
 @contextlib.contextmanager

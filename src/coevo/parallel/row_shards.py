@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from coevo.data.parquet_pieces import find_pieces
 from coevo.data.partitions import FramePiece, is_dask_dataframe, lazy_pieces
 from coevo.data.pieces import Piece, encode, survey
 from coevo.errors import bad_parameter
+from coevo.io import make_run_folder
 from coevo.parallel.shard_folder import shard_folder
 from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import (
@@ -91,6 +93,9 @@ def open_shards(
     if not is_int(rows, 1):
         raise bad_parameter("rows", "open_shards", "an int >= 1", rows)
     check_workers("open_shards", 1, cluster)
+    if not (isinstance(source, str | os.PathLike) or is_dask_dataframe(source)):
+        expected = "the path of a Parquet file or of a folder of them, or a data frame of Dask"
+        raise bad_parameter("source", "open_shards", expected, source)
     with read_shards(source, Request.of(states, drop, types), cluster, folder, int(rows)) as found:
         yield found
 
@@ -116,6 +121,8 @@ def read_shards(
             else:
                 yield ClusterShards.read(workers, request, pieces)
         return
+    if folder is not None:
+        make_run_folder(Path(folder))
     with shard_folder(folder) as own:
         yield write_pieces(pieces, request, own)
 

@@ -415,8 +415,9 @@ def _survivors(
     state: CCMAState, rows: tuple[Row, ...], worth: NDArray[np.float64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Return the masks in which better new rows have taken the place of the worst ones."""
-    # What was good once counts less.
-    credit = np.where(state.credit < 0, state.credit * 2, state.credit / 2)
+    # What was good once counts less; after a thousand generations, nothing at all.
+    with np.errstate(over="ignore"):
+        credit = np.where(state.credit < 0, state.credit * 2, state.credit / 2)
     masks = state.masks.copy()
     for r in np.argsort(-worth, kind="stable"):
         child, parents = rows[r]

@@ -419,6 +419,11 @@ def test_files_that_are_not_there(file, tmp_path):
     assert refusal("no/alarm.csv") == "There is no file 'no/alarm.csv'."
     assert refusal("a\0b") == "There is no file 'a\\x00b'."
     assert refusal(tmp_path) == f"{str(tmp_path)!r} is a folder. Name a file in it."
+    (tmp_path / "part.parquet").touch()
+    assert refusal(tmp_path) == (
+        f"{str(tmp_path)!r} is a folder of Parquet files. Learn from it in pieces, with shards= "
+        "(--shards DIR) or cluster= (--cluster), or name a file in it."
+    )
     long = "x" * 300
     assert refusal(long) == f"'{long}' cannot be read: File name too long."
 

@@ -30,14 +30,15 @@ def test_each_bootstrap_is_a_search_on_drawn_rows(policy, table, tmp_path):
     assert found.strength.n_bootstraps == 2
     lines = (tmp_path / "strength" / "runs.jsonl").read_text().splitlines()
     runs = {run["bootstrap"]: run for run in map(json.loads, lines)}
+    limit = {"budget": coevo.Budget(max_generations=3)}
     for number in (1, 2):
-        rows = table.resampled(stream(3, number, ROWS))
-        expected = learn_incomplete(
-            rows,
-            policy,
-            budget=coevo.Budget(max_generations=3),
-            random_state=int(stream(3, number, SEARCH).integers(2**32)),
-        ).search
+        limit["random_state"] = int(stream(3, number, SEARCH).integers(2**32))
+        if policy == "drop":  # samples of the complete rows
+            rows = table.complete_rows().resampled(stream(3, number, ROWS))
+            expected = coevo.run_search("ccma", coevo.FamilyScorer(rows), **limit)
+        else:
+            rows = table.resampled(stream(3, number, ROWS))
+            expected = learn_incomplete(rows, policy, **limit).search
         assert runs[number]["score"] == expected.score
         assert {tuple(arc) for arc in runs[number]["arcs"]} == set(expected.dag.arcs)
     worth = {(arc.parent, arc.child): arc.gain for arc in found.strength.arcs}
@@ -60,6 +61,17 @@ def test_a_folder_with_bootstraps_of_another_policy(table, tmp_path):
     with pytest.raises(FileError, match="missing state; this is em"):
         coevo.learn(table, missing="em", **OPTIONS, output=tmp_path)
     assert Path(tmp_path, "strength").is_dir()
+
+
+def test_few_complete_rows(seed):
+    """Some draws of all rows would not have two complete ones."""
+    rows = coevo.sample(coevo.load_network("asia"), 60, seed).unfolded()
+    missing = np.zeros(rows.codes.shape, dtype=np.bool_)
+    missing[2, 3:] = True
+    found = coevo.learn(
+        IncompleteDataset(rows, missing), missing="drop", **OPTIONS | {"bootstraps": 20}
+    )
+    assert found.strength.n_bootstraps == 20
 
 
 def test_a_column_that_a_draw_leaves_without_a_cell(seed):

@@ -118,3 +118,23 @@ def test_where_shards_cannot_go_and_what_they_are_not_made_of(table, tmp_path):
         coevo.open_shards(path, folder=tmp_path / "file").__enter__()
     with pytest.raises(ParameterError, match="'source' of open_shards must be the path of a"):
         coevo.open_shards(3).__enter__()
+    with pytest.raises(ParameterError, match="'folder' of open_shards is one of this machine"):
+        coevo.open_shards(path, folder=tmp_path, cluster="local:1").__enter__()
+    (tmp_path / "t.csv").write_text("a,b\n0,1\n")
+    with pytest.raises(FileError, match="is not a Parquet file, and tables are read into shards"):
+        coevo.open_shards(tmp_path / "t.csv").__enter__()
+
+
+@pytest.mark.parametrize("place", ["files", "workers"])
+def test_rows_that_are_gone(place, table, dask_workers):
+    path, _ = table
+    with coevo.open_shards(
+        path, cluster=dask_workers.client if place == "workers" else None
+    ) as rows:
+        scorer = coevo.ShardedScorer(rows)
+    assert str(rows).endswith(": 600 rows, 8 variables, 1 shards>")
+    with pytest.raises(ParameterError) as raised:
+        scorer.local_scores(FamilyBatch.from_pairs([(0, ())]))
+    assert str(raised.value) == (
+        "The rows of these shards are gone. Score inside 'with open_shards(...)'."
+    )

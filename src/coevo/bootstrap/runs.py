@@ -15,7 +15,7 @@ import numpy as np
 
 from coevo.data import Dataset, IncompleteDataset
 from coevo.graph import Arc, Constraints
-from coevo.missing import learn_incomplete
+from coevo.missing import Question, search_incomplete
 from coevo.randomness import stream
 from coevo.score import FamilyScorer, Score
 from coevo.search import Budget, Method, SearchResult, run_search
@@ -60,18 +60,19 @@ class Plan:
                 budget=self.budget,
                 random_state=seed,
             )
-        return learn_incomplete(
-            rows,
-            str(self.missing),
+        question = Question(
+            table=rows,
             method=self.method,
             score=self.score,
             constraints=self.constraints,
-            weights=self.weights,
+            weights={} if self.weights is None else self.weights,
             parent_penalty=self.parent_penalty,
+            start=None,
             budget=self.budget,
-            random_state=seed,
+            seed=seed,
             n_jobs=n_jobs,
-        ).search
+        )
+        return search_incomplete(str(self.missing), question)
 
 
 @dataclass(frozen=True)

@@ -91,11 +91,17 @@ def write_filled(learned: Learned, path: str) -> dict[str, str]:
 def lines_on_missing(facts: dict[str, Any]) -> Iterator[str]:
     """Yield how much was missing where, and what was done about it."""
     columns = sorted(facts["columns"].items(), key=lambda item: (-item[1], item[0]))
+    n_cells, n_whole = facts["n_missing"], facts["n_complete_rows"]
     yield (
-        f"missing     {facts['n_missing']:,} cells ({facts['share']:.1%}) of "
-        f"{len(columns):,} columns; {facts['n_complete_rows']:,} rows have none; "
-        f"policy: {facts['policy']}"
+        f"missing     {n_cells:,} {_noun('cell', n_cells)} ({facts['share']:.1%}) of "
+        f"{len(columns):,} {_noun('column', len(columns))}; {n_whole:,} "
+        f"{'row has' if n_whole == 1 else 'rows have'} none; policy: {facts['policy']}"
     )
     named = [f"{name} {count:,}" for name, count in columns[:SHOWN]]
-    more = f", and {len(columns) - SHOWN:,} more columns" if len(columns) > SHOWN else ""
+    n_more = len(columns) - SHOWN
+    more = f", and {n_more:,} more {_noun('column', n_more)}" if n_more > 0 else ""
     yield f"  {', '.join(named)}{more}"
+
+
+def _noun(one: str, n: int) -> str:
+    return one if n == 1 else f"{one}s"

@@ -109,10 +109,16 @@ class Column:
         return label.strip() in labels and label not in (self.declared or ())
 
 
-def check_cells(columns: Sequence[Column]) -> None:
-    """Raise `DataError` if there are no rows, or if a cell is missing."""
+LEARN_WITH_HOLES = ", or learn with missing='evolve' (coevo learn --missing evolve)"
+
+
+def check_cells(columns: Sequence[Column], way_out: str = LEARN_WITH_HOLES) -> None:
+    """Raise `DataError` if there are no rows, or if a cell is missing.
+
+    `way_out` is what can be done about missing cells, beside dropping and filling them.
+    """
     _check_rows(columns)
-    _refuse_missing(columns)
+    _refuse_missing(columns, way_out)
 
 
 def open_holes(columns: Sequence[Column], labels: Set[str] = MISSING_LABELS) -> list[Column]:
@@ -194,7 +200,7 @@ def refuse_type(name: str, kind: object) -> DataError:
     )
 
 
-def _refuse_missing(columns: Sequence[Column]) -> None:
+def _refuse_missing(columns: Sequence[Column], way_out: str) -> None:
     found = [
         (column, codes, int(column.counts[codes].sum()))
         for column in columns
@@ -216,9 +222,7 @@ def _refuse_missing(columns: Sequence[Column]) -> None:
             f"{total:,} cells in all."
         )
     them = "them" if len(found) > 1 or n_cells > 1 else "it"
-    sentences.append(
-        f"Drop or fill {them}, or learn with missing='evolve' (coevo learn --missing evolve)."
-    )
+    sentences.append(f"Drop or fill {them}{way_out}.")
     if label is not None and label.strip():
         sentences.append(
             f"If {label!r} is a state, declare the states of the column with states= (--states)."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from coevo.data.parquet import column_names, open_parquet
 from coevo.data.pieces import Piece
 from coevo.data.request import Request
 from coevo.errors import DataError, FileError, require
+from coevo.files import open_source
 
 __all__ = ["ParquetPiece", "find_pieces"]
 
@@ -50,8 +52,13 @@ def find_pieces(source: str | Path, rows: int, request: Request) -> list[Parquet
     check_cuts(request)
     path = Path(source)
     files = [path]
-    if not path.exists():
+    if not os.path.exists(path):
         raise FileError(f"There is no file or folder {str(path)!r}.")
+    if path.is_file() and not _is_parquet(path):
+        raise FileError(
+            f"{str(path)!r} is not a Parquet file, and tables are read into shards from Parquet "
+            "only. Write it as Parquet, or read it into memory (without shards and cluster)."
+        )
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
         if not files:
@@ -71,6 +78,12 @@ def find_pieces(source: str | Path, rows: int, request: Request) -> list[Parquet
     if not found:
         raise DataError("The table has no rows. Give at least one observation.")
     return found
+
+
+def _is_parquet(path: Path) -> bool:
+    """Return whether a file begins as Parquet does, or is called so."""
+    with open_source(path) as source:
+        return source.magic == b"PAR1" or path.suffix.lower() in SUFFIXES
 
 
 def _pieces_of(path: str, sizes: Sequence[int], rows: int) -> Iterator[ParquetPiece]:

@@ -94,7 +94,7 @@ def _tables(
         with _located(where):
             named = zip(frame.columns, frame.iter_columns(), strict=True)
             columns = [read_series(str(name), series, request) for name, series in named]
-            check_cells(columns)
+            check_cells(columns, way_out=" where the table is made")
             settled, notes = settle(columns, request)
             for column in settled:
                 _refuse_decimals(column)

@@ -21,7 +21,7 @@ from coevo.data.incomplete import IncompleteDataset
 from coevo.data.request import Request
 from coevo.data.settle import settle
 from coevo.data.variable import Variable
-from coevo.errors import ParameterError
+from coevo.errors import FileError, ParameterError
 from coevo.files import open_source
 
 __all__ = ["read_columns", "read_data", "read_incomplete"]
@@ -255,6 +255,11 @@ def _read_frame(source: object, request: Request) -> list[Column]:
 
 
 def _read_file(path: Path, request: Request) -> list[Column]:
+    if os.path.isdir(path) and any(path.glob("*.parquet")):
+        raise FileError(
+            f"{str(path)!r} is a folder of Parquet files. Learn from it in pieces, with shards= "
+            "(--shards DIR) or cluster= (--cluster), or name a file in it."
+        )
     with open_source(path) as source:
         is_parquet = source.magic == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
         if not is_parquet:

@@ -42,8 +42,10 @@ def bootstraps_of(task: Task, output: Path | None = None) -> Work | None:
         seed=task.plan.seed,
         missing=None if table is None else task.plan.missing,
     )
-    where = (task.plan.n_jobs, None)
-    return Work.on(task.scorer, plan, task.plan.bootstraps, where, folder, table)
+    scorer, where = task.scorer, (task.plan.n_jobs, None)
+    if table is not None and plan.missing == "drop":  # samples of what is left
+        scorer, table = plan.scorer(table.complete_rows()), None
+    return Work.on(scorer, plan, task.plan.bootstraps, where, folder, table)
 
 
 def with_strength(

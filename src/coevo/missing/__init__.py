@@ -5,7 +5,13 @@ from coevo.missing.completed import Completed, write_completed
 from coevo.missing.completions import Completions, Filled, Holes
 from coevo.missing.evolve import COMPLETIONS
 from coevo.missing.expected_scorer import ExpectedScorer
-from coevo.missing.policies import POLICIES, IncompleteResult, learn_incomplete
+from coevo.missing.policies import (
+    POLICIES,
+    IncompleteResult,
+    learn_incomplete,
+    search_incomplete,
+)
+from coevo.missing.question import Question
 
 __all__ = [
     "COMPLETIONS",
@@ -17,6 +23,8 @@ __all__ = [
     "Filled",
     "Holes",
     "IncompleteResult",
+    "Question",
     "learn_incomplete",
+    "search_incomplete",
     "write_completed",
 ]

@@ -13,7 +13,7 @@ cell are, given its row, under the structures that were found.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,7 +33,7 @@ from coevo.randomness import RandomState, seed_of
 from coevo.score import FamilyScorer, Score, make_score
 from coevo.search import Budget, Callback, Method, SearchResult, make_method
 
-__all__ = ["POLICIES", "IncompleteResult", "learn_incomplete"]
+__all__ = ["POLICIES", "IncompleteResult", "learn_incomplete", "search_incomplete"]
 
 FILLING_SWEEPS = 60  # of each completion, counted and before
 
@@ -106,6 +106,12 @@ POLICIES: dict[str, Callable[[Question], Found]] = {
     "state": _state,
     "drop": _drop,
 }
+
+
+def search_incomplete(missing: str, question: Question) -> SearchResult:
+    """Return what a policy finds; the table need not be in any order, and is not filled."""
+    table, _ = question.table.by_content()
+    return POLICIES[missing](replace(question, table=table)).result
 
 
 def learn_incomplete(

@@ -22,7 +22,7 @@ from coevo.data.layout import Layout, agree
 from coevo.data.parquet_pieces import find_pieces
 from coevo.data.partitions import FramePiece, is_dask_dataframe, lazy_pieces
 from coevo.data.pieces import Piece, encode, survey
-from coevo.errors import bad_parameter
+from coevo.errors import ParameterError, bad_parameter
 from coevo.io import make_run_folder
 from coevo.parallel.shard_folder import shard_folder
 from coevo.parallel.workers import Cluster, check_workers
@@ -93,6 +93,11 @@ def open_shards(
     if not is_int(rows, 1):
         raise bad_parameter("rows", "open_shards", "an int >= 1", rows)
     check_workers("open_shards", 1, cluster)
+    if folder is not None and cluster is not None:
+        raise ParameterError(
+            "'folder' of open_shards is one of this machine, and a cluster keeps its own. Give one "
+            "of the two."
+        )
     if not (isinstance(source, str | os.PathLike) or is_dask_dataframe(source)):
         expected = "the path of a Parquet file or of a folder of them, or a data frame of Dask"
         raise bad_parameter("source", "open_shards", expected, source)
@@ -117,14 +122,19 @@ def read_shards(
 
         with open_dask(cluster) as workers:
             if in_frame:
-                yield ClusterShards.compute(workers, request, source)
+                there = ClusterShards.compute(workers, request, source)
             else:
-                yield ClusterShards.read(workers, request, pieces)
+                there = ClusterShards.read(workers, request, pieces)
+            with contextlib.closing(there):
+                yield there
         return
     if folder is not None:
         make_run_folder(Path(folder))
-    with shard_folder(folder) as own:
-        yield write_pieces(pieces, request, own)
+    with (
+        shard_folder(folder) as own,
+        contextlib.closing(write_pieces(pieces, request, own)) as here,
+    ):
+        yield here
 
 
 class ClusterShards(Shards):
@@ -146,7 +156,7 @@ class ClusterShards(Shards):
         """Let the workers read a table, in two passes."""
         surveys = dict(workers.run(_survey, list(enumerate(pieces)), shared=(request,)))
         layout = agree([surveys[number] for number in range(len(pieces))], request)
-        places = workers.places(GROUPS_A_THREAD)
+        places = workers.places(GROUPS_A_THREAD) or [""]  # anywhere, if nobody is there now
         own = [list(pieces[i :: len(places)]) for i in range(len(places))]
         groups = [
             workers.submit(_read, layout, request, some, place=place)

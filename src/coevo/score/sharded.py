@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import bad_parameter
+from coevo.errors import ParameterError, bad_parameter
 from coevo.graph import Arc
 from coevo.score.base import CACHE_BYTES, Scorer
 from coevo.score.counting import dense_limit, new_scratch
@@ -80,6 +80,10 @@ class ShardedScorer(Scorer):
 
     def _scored(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Ask for the counts of families, in one round trip; score them."""
+        if self._shards.is_closed:
+            raise ParameterError(
+                "The rows of these shards are gone. Score inside 'with open_shards(...)'."
+            )
         found = self._shards.tallies(families, self.threads)
         cells, facts, spec = found.cells(), self._shards.facts, self._spec
         begin = table_begins(families, self._shards.arities, dense_limit(self._shards.n_rows))

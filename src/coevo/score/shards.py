@@ -110,9 +110,20 @@ class Traffic:
 
 
 class Shards(ShardedTable):
-    """A table whose rows are in shards, here or elsewhere."""
+    """A table whose rows are in shards, here or elsewhere, until it is closed."""
 
     traffic = Traffic()
+    is_closed = False
+
+    def close(self) -> None:
+        """Note that the rows are gone."""
+        self.is_closed = True
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.n_rows:,} rows, {self.n_variables} variables, "
+            f"{len(self.digests):,} shards>"
+        )
 
     def without_rows(self) -> ShardedTable:
         """Return what is known of the table, to be kept when the rows are gone."""

@@ -17,10 +17,10 @@ a third of the columns is never missing, each other column has one of them as it
 is missing three times as often in the half of the driver's states that come last by name.
 
 Each run is appended to ``--journal``; a run that is there already is not made again, so that
-the benchmark can be interrupted and made part by part.
+the benchmark can be interrupted and made part by part. ``--only-journal`` makes none.
 
     python benchmarks/missing.py --fractions 0.1 --rows 1000 --masks 10 --format json
-    python benchmarks/missing.py --networks alarm --policies evolve,em --masks 3 --write
+    python benchmarks/missing.py --networks alarm --policies evolve,em --masks 3
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import argparse
 import json
 import statistics
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -233,6 +234,10 @@ def measured(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Make the runs that are not in the journal; return all that were asked for."""
     done, asked = read_journal(options.journal), []
     policies = options.policies.split(",")
+    if options.only_journal:
+        keys = ({**case, "policy": policy} for case in plan(options) for policy in policies)
+        found = (done.get(tuple(key[name] for name in KEY)) for key in keys)
+        return [run for run in found if run is not None]
     warm_up(policies, options)
     for case_key in plan(options):
         case: Case | None = None
@@ -261,14 +266,23 @@ def warm_up(policies: list[str], options: argparse.Namespace) -> None:
 
 
 def summary(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return mean, standard error and paired tests for each cell of the table and policy."""
+    """Return mean, standard error and paired tests for each cell of the table and policy.
+
+    Only masks that all policies have had count.
+    """
     found = []
     cells = dict.fromkeys(tuple(run[name] for name in CELL) for run in runs)
     for cell in cells:
         own = [run for run in runs if tuple(run[name] for name in CELL) == cell]
+        n_policies = len({run["policy"] for run in own})
+        had = Counter(run["mask"] for run in own)
+        own = [run for run in own if had[run["mask"]] == n_policies]
         for policy in dict.fromkeys(run["policy"] for run in own):
             mine = {run["mask"]: run for run in own if run["policy"] == policy}
             row: dict[str, Any] = {**dict(zip(CELL, cell, strict=True)), "policy": policy}
+            row["masks"] = len(mine)
+            times = [run["seconds"] for run in mine.values() if run.get("seconds") is not None]
+            row["median_seconds"] = statistics.median(times) if times else None
             for measure in MEASURES:
                 values = [run[measure] for run in mine.values() if run.get(measure) is not None]
                 row[measure] = _mean_and_error(values)
@@ -292,32 +306,74 @@ def _paired(
     """Return the two-sided p of a paired t-test between `evolve` and another policy."""
     both = [m for m in one if m in two and None not in (one[m][measure], two[m][measure])]
     pairs = [(one[m][measure], two[m][measure]) for m in both]
-    if len(pairs) < 2 or all(a == b for a, b in pairs):
+    if len(pairs) < 2 or len({a - b for a, b in pairs}) == 1:
         return None
     return float(ttest_rel(*zip(*pairs, strict=True)).pvalue)
 
 
 def as_table(rows: list[dict[str, Any]], options: argparse.Namespace, machine: str) -> str:
-    """Return the summary as Markdown."""
-    lines = [
-        f"{options.score}, {options.masks} masks, {options.n_jobs} threads of {machine}. Means "
-        "and standard errors; p of a paired t-test against `evolve` for loss and SHD.",
-        "",
-        "| network | rows | missing | policy | " + " | ".join(MEASURES) + " | p loss | p SHD |",
-        "|---|---:|---|---|" + "---:|" * (len(MEASURES) + 2),
-    ]
-    digits = {"f1": 3, "accuracy": 3, "calibration": 3}
+    """Return the summary as Markdown: a table of structures, one of cells."""
+    cells: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in rows:
-        shown = [_shown(row[measure], digits.get(measure, 1)) for measure in MEASURES]
-        tests = ["" if row[p] is None else f"{row[p]:.3f}" for p in ("p_loss", "p_shd")]
-        where = f"{row['fraction']:.0%} {row['mechanism']}"
-        head = [row["network"], f"{row['rows']:,}", where, row["policy"]]
-        lines.append("| " + " | ".join([*head, *shown, *tests]) + " |")
+        cells.setdefault(tuple(row[name] for name in CELL), {})[row["policy"]] = row
+    columns = [policy for policy in options.policies.split(",") if policy != "oracle"]
+    others = [policy for policy in columns if policy not in ("evolve", "complete")]
+    head = "| network | rows | missing | masks | "
+    lines = [
+        f"{options.score}, {options.n_jobs} thread(s) of {machine}. SHD of CPDAGs ± standard "
+        "error, and in brackets the loss; p of a paired t-test of SHD against `evolve`.",
+        "",
+        head + " | ".join([*columns, *(f"p {policy}" for policy in others)]) + " |",
+        "|---|---:|---|---:|" + "---:|" * (len(columns) + len(others)),
+    ]
+    for cell, found in cells.items():
+        shown = [_structure(found.get(policy)) for policy in columns]
+        tests = [_digits((found.get(policy) or {}).get("p_shd"), 3) for policy in others]
+        lines.append("| " + " | ".join([*_label(cell, found), *shown, *tests]) + " |")
+    lines += [
+        "",
+        "Cells filled right; how far `evolve` is from being as sure as it is right; what "
+        "structures score too much on the completed table; F1 of the skeleton, arcs and seconds "
+        "(median) of `evolve`.",
+        "",
+        head + "evolve | em | mode | oracle | calibration | optimism | of em | F1 | arcs | s |",
+        "|---|---:|---|---:|" + "---:|" * 10,
+    ]
+    for cell, found in cells.items():
+        right = [
+            _mean(found, policy, "accuracy", 3) for policy in ("evolve", "em", "mode", "oracle")
+        ]
+        rest = [
+            _mean(found, "evolve", "calibration", 3),
+            _mean(found, "evolve", "optimism", 0),
+            _mean(found, "em", "optimism", 0),
+            _mean(found, "evolve", "f1", 3),
+            _mean(found, "evolve", "arcs", 1),
+            _digits((found.get("evolve") or {}).get("median_seconds"), 1),
+        ]
+        lines.append("| " + " | ".join([*_label(cell, found), *right, *rest]) + " |")
     return "\n".join(lines)
 
 
-def _shown(value: list[float] | None, digits: int) -> str:
-    return "" if value is None else f"{value[0]:,.{digits}f} ± {value[1]:.{digits}f}"
+def _label(cell: tuple[Any, ...], found: dict[str, dict[str, Any]]) -> list[str]:
+    network, rows, fraction, mechanism = cell
+    masks = str(next(iter(found.values()))["masks"])
+    return [network, f"{rows:,}", f"{fraction:.0%} {mechanism}", masks]
+
+
+def _structure(row: dict[str, Any] | None) -> str:
+    if row is None or row["shd"] is None:
+        return ""
+    return f"{row['shd'][0]:.1f} ± {row['shd'][1]:.1f} ({row['loss'][0]:,.0f})"
+
+
+def _mean(found: dict[str, dict[str, Any]], policy: str, measure: str, digits: int) -> str:
+    value = (found.get(policy) or {}).get(measure)
+    return "" if value is None else _digits(value[0], digits)
+
+
+def _digits(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:,.{digits}f}"
 
 
 def main() -> None:
@@ -332,15 +388,16 @@ def main() -> None:
     parser.add_argument("--score", default="k2")
     parser.add_argument("--n-jobs", type=int, default=2)
     parser.add_argument("--journal", type=Path, default=Path("missing.jsonl"))
-    parser.add_argument("--write", action="store_true", help="into the README here")
+    parser.add_argument("--only-journal", action="store_true", help="make no run")
+    parser.add_argument("--write", metavar="BLOCK", help="into this block of the README here")
     parser.add_argument("--format", choices=["text", "json"], default="text")
     options = parser.parse_args()
     runs = measured(options)
     rows = summary(runs)
     stamped = stamp("scipy")
     table = as_table(rows, options, stamped["machine"])
-    if options.write:
-        rewrite(HERE / "README.md", f"missing {options.score}", table)
+    if options.write is not None:
+        rewrite(HERE / "README.md", options.write, table)
     if options.format == "json":
         print_json({"summary": rows, "runs": runs, **stamped})
     else:

@@ -42,6 +42,7 @@ __all__ = [
     "suggestion",
 ]
 
+LONGEST = 200  # characters of a value that a sentence repeats
 SHOWN = 5  # names or states that a sentence lists before it says how many more there are
 
 
@@ -95,7 +96,20 @@ def bad_parameter(name: str, owner: str, expected: str, got: object) -> Paramete
     >>> print(bad_parameter("max_parents", "learn", "an int >= 1 or None", 0))
     'max_parents' of learn must be an int >= 1 or None; got 0.
     """
-    return ParameterError(f"{name!r} of {owner} must be {expected}; got {got!r}.")
+    return ParameterError(f"{name!r} of {owner} must be {expected}; got {_shown(got)}.")
+
+
+def _shown(got: object) -> str:
+    """Return what stands in a sentence for a value: itself, or its type where it is long.
+
+    >>> _shown([1, 2]), _shown("x" * 500)
+    ('[1, 2]', 'a str of 500 characters')
+    """
+    text = repr(got)
+    if len(text) <= LONGEST and "\n" not in text:
+        return text
+    of = f" of {len(got):,} characters" if isinstance(got, str) else ""
+    return f"a {type(got).__name__}{of}"
 
 
 def bad_choice(name: str, owner: str, choices: Iterable[str], got: object) -> ParameterError:

@@ -281,7 +281,8 @@ def test_refusals_come_before_anything_is_written(options, kind, sentence, tmp_p
 
 def test_no_table():
     assert refusal(ParameterError, coevo.strength, [[1]]) == (
-        "'dataset' of strength must be a Dataset (see read_data); got [[1]]."
+        "'dataset' of strength must be a Dataset (see read_data) or an IncompleteDataset (see "
+        "read_incomplete); got [[1]]."
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import coevo.bootstrap
 import coevo.progress.displays
-from coevo.data import read_data
+from coevo.data import read_data, read_incomplete
 from coevo.networks import load_network, open_structure
 from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
@@ -212,3 +212,27 @@ def test_ctrl_c_in_a_terminal_with_processes(folder):
         f"Interrupted; this rests on {n_done:,} of 5,000 bootstraps. The same command goes on.\n",
     ]
     assert ended.out.startswith(f"bootstraps  {n_done} of 300 rows, ")
+
+
+def test_a_table_with_missing_cells(folder, run, refused):
+    lines = (folder / "asia.csv").read_text().splitlines()
+    lines[1:40] = [line.rsplit(",", 1)[0] + ",?" for line in lines[1:40]]
+    (folder / "gaps.csv").write_text("\n".join(lines))
+    asked = ("gaps.csv", *QUICK[1:])
+    assert "39 missing values" in refused("strength", *asked)
+    assert "goes with --missing" in run("strength", *asked, "--missing-label", "x").err
+    answer = json.loads(run("strength", *asked, "--missing", "em", "--format", "json").out)
+    table, _ = read_incomplete("gaps.csv", states=load_network("asia").variables)
+    options = {"bootstraps": 12, "method": "hill_climb", "random_state": 5}
+    found = coevo.strength(table, missing="em", **options)
+    assert {name: answer[name] for name in found.as_dict()} == found.as_dict()
+    last = lines[0].rsplit(",", 1)[1]
+    assert answer["missing"] == {
+        "policy": "em",
+        "n_missing": 39,
+        "share": 39 / 2400,
+        "n_complete_rows": 261,
+        "columns": {last: 39},
+    }
+    text = run("strength", *asked, "--missing", "em").out
+    assert "missing     39 cells (1.6%) of 1 column; 261 rows have none; policy: em\n" in text

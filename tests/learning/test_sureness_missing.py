@@ -9,9 +9,10 @@ import pytest
 import coevo
 from coevo.bootstrap.runs import ROWS, SEARCH
 from coevo.data import IncompleteDataset
-from coevo.errors import FileError
+from coevo.errors import DataError, FileError, ParameterError
 from coevo.missing import POLICIES, learn_incomplete
 from coevo.randomness import stream
+from coevo.search import Budget
 
 OPTIONS = {"max_generations": 3, "random_state": 3, "bootstraps": 2}
 
@@ -98,3 +99,37 @@ def test_the_draw(table):
         assert {tuple(row) for row in one.T.tolist()} <= known
     share = np.mean([one.missing.mean(axis=1) for one in drawn], axis=0)
     assert share == pytest.approx(table.missing.mean(axis=1), abs=0.01)
+
+
+# -- the same by `strength` alone
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_strength_finds_what_learn_finds(policy, table, tmp_path):
+    found = coevo.learn(table, missing=policy, **OPTIONS).strength
+    plan = {"missing": policy, "random_state": 3, "budget": Budget(max_generations=3)}
+    alone = coevo.strength(table, bootstraps=2, **plan, folder=tmp_path)
+    assert alone == found
+    again = coevo.strength(table, bootstraps=2, **plan, folder=tmp_path)  # gains were kept
+    assert again == found
+
+
+def test_strength_of_a_table_of_which_nothing_is_missing(table):
+    whole = IncompleteDataset(table.dataset, np.zeros(table.missing.shape, dtype=bool))
+    plan = {"bootstraps": 2, "random_state": 3, "budget": Budget(max_generations=3)}
+    expected = coevo.strength(table.dataset, **plan)
+    assert coevo.strength(whole, **plan) == expected
+    assert coevo.strength(whole, **plan, missing="em") == expected
+
+
+def test_what_strength_refuses(table):
+    with pytest.raises(DataError) as caught:
+        coevo.strength(table)
+    assert str(caught.value) == (
+        f"The table has missing cells ({table.n_missing:,}). Say what becomes of them with "
+        "'missing': 'evolve', 'em', 'available', 'state', 'drop'."
+    )
+    with pytest.raises(ParameterError, match="'missing' of strength must be one of 'available', "):
+        coevo.strength(table, missing="evolv")
+    with pytest.raises(ParameterError, match="'dataset' of strength must be a Dataset"):
+        coevo.strength([[1, 2]])

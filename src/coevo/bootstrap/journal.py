@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from coevo.bootstrap.runs import BootstrapRun, Plan
+from coevo.bootstrap.runs import WHOLE, BootstrapRun, Plan
 from coevo.data import IncompleteDataset
 from coevo.io.journal import Form, Journal
 from coevo.score import FamilyScorer
@@ -32,6 +32,13 @@ def strength_journal(
     return Journal(folder, form, {**identity, "budget": limits}, lambda key: key)
 
 
+def _numbers(listed: Any) -> tuple[tuple[str, str, float], ...] | None:
+    """Return a number for each of some pairs of variables, if there are any."""
+    if listed is None:
+        return None
+    return tuple((parent, child, float(number)) for parent, child, number in listed)
+
+
 def _times(line: dict[str, Any]) -> dict[str, Any]:
     return {"seconds": float(line["seconds"])}
 
@@ -39,10 +46,10 @@ def _times(line: dict[str, Any]) -> dict[str, Any]:
 def _record(line: dict[str, Any], names: set[str]) -> BootstrapRun:
     """Return the bootstrap of a line; its time stands elsewhere."""
     arcs = tuple((parent, child) for parent, child in line["arcs"])
-    support = line.get("support")
-    if support is not None:
-        support = tuple((parent, child, float(share)) for parent, child, share in support)
-    record = BootstrapRun(**{**line, "arcs": arcs, "support": support}, seconds=0.0)
+    numbers = {name: _numbers(line.get(name)) for name in ("support", "worth")}
+    record = BootstrapRun(**{**line, "arcs": arcs, **numbers}, seconds=0.0)
+    if record.bootstrap == WHOLE and set(record.gains) != set(arcs):
+        raise ValueError
     if (
         not all(type(n) is int and n >= 0 for n in (record.bootstrap, record.generations))
         or not math.isfinite(record.score)

@@ -13,18 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coevo.data import Dataset, IncompleteDataset
+from coevo.data import Dataset, Rows
 from coevo.graph import Arc, Constraints
 from coevo.missing import Question, search_incomplete
 from coevo.randomness import stream
-from coevo.score import FamilyScorer, Score
+from coevo.score import FamilyScorer, Score, arc_gains
 from coevo.search import Budget, Method, SearchResult, run_search
 
-__all__ = ["WHOLE", "BootstrapRun", "Plan", "Rows", "run_bootstrap", "whole_run"]
+__all__ = ["WHOLE", "BootstrapRun", "Plan", "run_bootstrap", "whole_run"]
 
 WHOLE = 0  # the number of the run on the table itself
 ROWS, SEARCH = 0, 1  # what a bootstrap draws for
-Rows = Dataset | IncompleteDataset
 
 
 @dataclass(frozen=True)
@@ -50,16 +49,18 @@ class Plan:
             parent_penalty=self.parent_penalty,
         )
 
-    def search(self, rows: Rows, seed: int, n_jobs: int) -> SearchResult:
-        """Return what the search finds in some rows."""
+    def search(self, rows: Rows, seed: int, n_jobs: int) -> tuple[SearchResult, FamilyScorer]:
+        """Return what the search finds in some rows, and what judged it."""
         if isinstance(rows, Dataset):
-            return run_search(
+            scorer = self.scorer(rows, n_jobs)
+            result = run_search(
                 self.method,
-                self.scorer(rows, n_jobs),
+                scorer,
                 constraints=self.constraints,
                 budget=self.budget,
                 random_state=seed,
             )
+            return result, scorer
         question = Question(
             table=rows,
             method=self.method,
@@ -72,15 +73,17 @@ class Plan:
             seed=seed,
             n_jobs=n_jobs,
         )
-        return search_incomplete(str(self.missing), question)
+        found = search_incomplete(str(self.missing), question)
+        return found.result, found.scorer
 
 
 @dataclass(frozen=True)
 class BootstrapRun:
     """What is kept of a bootstrap: the network that was found, and how long that took.
 
-    Of the whole table's it is also the share of the last population that joined two
-    variables, for each two that any of it did; None where the method has no population.
+    Of the whole table's it is also what each arc is worth, and the share of the last
+    population that joined two variables, for each two that any of it did; None where the
+    method has no population.
     """
 
     bootstrap: int
@@ -89,6 +92,14 @@ class BootstrapRun:
     generations: int
     seconds: float
     support: tuple[tuple[str, str, float], ...] | None = None
+    worth: tuple[tuple[str, str, float], ...] | None = None
+
+    @property
+    def gains(self) -> dict[Arc, float]:
+        """What each arc of the whole table's is worth."""
+        if self.worth is None:
+            raise ValueError(f"bootstrap {self.bootstrap} is not the whole table's")
+        return {(parent, child): gain for parent, child, gain in self.worth}
 
     @property
     def shares(self) -> dict[frozenset[str], float] | None:
@@ -110,19 +121,22 @@ def run_bootstrap(table: Rows, plan: Plan, n_jobs: int, number: int) -> Bootstra
     if number != WHOLE:
         rows = table.resampled(stream(plan.seed, number, ROWS))
         seed = int(stream(plan.seed, number, SEARCH).integers(2**32))
-    result = plan.search(rows, seed, n_jobs)
+    result, scorer = plan.search(rows, seed, n_jobs)
     if result.stop_reason == "interrupt":  # half a search is none
         raise KeyboardInterrupt
     seconds = round(time.perf_counter() - began, 4)
     if number == WHOLE:
-        return whole_run(result, seconds)
+        return whole_run(result, seconds, arc_gains(scorer, result.dag))
     return BootstrapRun(number, result.score, result.dag.arcs, result.generations, seconds)
 
 
-def whole_run(result: SearchResult, seconds: float) -> BootstrapRun:
-    """Return what is kept of the search on the table itself."""
+def whole_run(result: SearchResult, seconds: float, gains: Mapping[Arc, float]) -> BootstrapRun:
+    """Return what is kept of the search on the table itself, whose arcs are worth so much."""
     names, support, shares = result.dag.nodes, None, result.support
     if shares is not None:
         pairs = np.argwhere(np.triu(shares)).tolist()
         support = tuple((names[i], names[j], float(shares[i, j])) for i, j in pairs)
-    return BootstrapRun(WHOLE, result.score, result.dag.arcs, result.generations, seconds, support)
+    worth = tuple((*arc, gains[arc]) for arc in result.dag.arcs)
+    return BootstrapRun(
+        WHOLE, result.score, result.dag.arcs, result.generations, seconds, support, worth
+    )

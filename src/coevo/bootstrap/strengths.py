@@ -9,10 +9,11 @@ from coevo.bootstrap.result import StrengthResult
 from coevo.bootstrap.runs import BootstrapRun, Plan
 from coevo.bootstrap.work import Work
 from coevo.checks import is_int
-from coevo.data import Dataset
-from coevo.errors import bad_parameter
+from coevo.data import Dataset, IncompleteDataset, Rows
+from coevo.errors import DataError, bad_choice, bad_parameter
 from coevo.graph import Arc, Constraints
 from coevo.io.journal import Tell
+from coevo.missing import POLICIES
 from coevo.parallel import Cluster, check_workers
 from coevo.randomness import RandomState, seed_of
 from coevo.score import Score, make_score
@@ -22,9 +23,10 @@ __all__ = ["strength"]
 
 
 def strength(
-    dataset: Dataset,
+    dataset: Rows,
     *,
     bootstraps: int = 200,
+    missing: str | None = None,
     method: str | Method = "ccma",
     score: str | Score = "bdeu",
     ess: float | None = None,
@@ -47,10 +49,13 @@ def strength(
 
     Parameters
     ----------
-    dataset : Dataset
+    dataset : Dataset or IncompleteDataset
         The observations.
     bootstraps : int
         How many samples of the rows.
+    missing : str, optional
+        What becomes of missing cells in each sample, as for `learn_incomplete`: rows are
+        drawn with theirs. Under ``'drop'`` samples are drawn from the rows that have none.
     method, score, ess, weights, parent_penalty, constraints, budget
         Of each search, as for `run_search` and `FamilyScorer`. A budget in seconds is for one
         bootstrap, and what is found in it may differ from time to time.
@@ -82,8 +87,7 @@ def strength(
     >>> [(arc.parent, arc.child, arc.strength) for arc in found.arcs[:2]]
     [('Cancer', 'Smoker', 1.0), ('Cancer', 'Xray', 1.0)]
     """
-    if not isinstance(dataset, Dataset):
-        raise bad_parameter("dataset", "strength", "a Dataset (see read_data)", dataset)
+    complete, table = _parts(dataset, missing)
     if not is_int(bootstraps, 1):
         raise bad_parameter("bootstraps", "strength", "an int >= 1", bootstraps)
     check_workers("strength", n_jobs, cluster)
@@ -95,6 +99,7 @@ def strength(
         constraints=Constraints() if constraints is None else constraints,
         budget=Budget() if budget is None else budget,
         seed=seed_of(random_state, "strength"),
+        missing=None if table is None else missing,
     )
     for name, given, kind in (
         ("constraints", plan.constraints, Constraints),
@@ -102,6 +107,25 @@ def strength(
     ):
         if not isinstance(given, kind):
             raise bad_parameter(name, "strength", f"a {kind.__name__} or None", given)
-    scorer = plan.scorer(dataset)
+    scorer = plan.scorer(complete)
     where = (int(n_jobs), cluster)
-    return Work.on(scorer, plan, int(bootstraps), where, folder).done(tell, heard)
+    return Work.on(scorer, plan, int(bootstraps), where, folder, table).done(tell, heard)
+
+
+def _parts(rows: Rows, missing: str | None) -> tuple[Dataset, IncompleteDataset | None]:
+    """Return the codes of a table, and the table if some cells are missing; check both."""
+    if missing is not None and missing not in tuple(POLICIES):
+        raise bad_choice("missing", "strength", tuple(POLICIES), missing)
+    if isinstance(rows, Dataset):
+        return rows, None
+    if not isinstance(rows, IncompleteDataset):
+        expected = "a Dataset (see read_data) or an IncompleteDataset (see read_incomplete)"
+        raise bad_parameter("dataset", "strength", expected, rows)
+    if not rows.n_missing:
+        return rows.dataset, None
+    if missing is None:
+        raise DataError(
+            f"The table has missing cells ({rows.n_missing:,}). Say what becomes of them with "
+            f"'missing': {', '.join(map(repr, POLICIES))}."
+        )
+    return rows.dataset, rows

@@ -17,11 +17,11 @@ from coevo.bootstrap.journal import strength_journal
 from coevo.bootstrap.result import StrengthResult
 from coevo.bootstrap.runs import WHOLE, BootstrapRun, Plan, run_bootstrap
 from coevo.data import IncompleteDataset
-from coevo.graph import DAG, Arc
+from coevo.graph import DAG
 from coevo.interrupts import gentle_interrupts
 from coevo.io.journal import Journal, Tell
 from coevo.parallel import Cluster, open_workers
-from coevo.score import FamilyScorer, arc_gains
+from coevo.score import FamilyScorer
 
 __all__ = ["Work"]
 
@@ -44,6 +44,7 @@ class Work:
         Where each bootstrap is kept as it ends.
     table : IncompleteDataset, optional
         The table, if some of its cells are missing; the scorer then only tells of settings.
+        Where rows with such cells are dropped, samples are drawn from those that are left.
     """
 
     scorer: FamilyScorer
@@ -64,6 +65,8 @@ class Work:
         table: IncompleteDataset | None = None,
     ) -> Work:
         """Return the work, or refuse constraints or a folder that do not go with it."""
+        if table is not None and plan.missing == "drop":
+            scorer, table = plan.scorer(table.complete_rows()), None
         plan.constraints.rules(scorer.dataset.names)
         place = None if folder is None else Path(folder)
         journal = None if place is None else strength_journal(place, scorer, plan, table)
@@ -74,18 +77,16 @@ class Work:
         tell: Tell[BootstrapRun] = lambda run, done, total: None,
         heard: Callable[[], object] = lambda: None,
         whole: BootstrapRun | None = None,
-        gains: Mapping[Arc, float] | None = None,
     ) -> StrengthResult:
         """Do the bootstraps that are not done yet; return what all of them say.
 
-        `whole` is the network of the whole table, if it is there already, and `gains` what its
-        arcs are worth; without a complete table both must be given. Ctrl-C ends after the
-        bootstraps under way, and is an interrupt only if there is none at all.
+        `whole` is the network of the whole table, if it is there already. Ctrl-C ends after
+        the bootstraps under way, and is an interrupt only if there is none at all.
         """
         runs = self._runs(tell, heard, whole)
         if len(runs) == 1:
             raise KeyboardInterrupt  # before the first bootstrap: there is nothing to tell
-        return self._result(runs, gains)
+        return self._result(runs)
 
     def _runs(
         self, tell: Tell[BootstrapRun], heard: Callable[[], object], whole: BootstrapRun | None
@@ -121,17 +122,14 @@ class Work:
                 journal.put_in_order()
         return found
 
-    def _result(
-        self, runs: Mapping[int, BootstrapRun], gains: Mapping[Arc, float] | None
-    ) -> StrengthResult:
+    def _result(self, runs: Mapping[int, BootstrapRun]) -> StrengthResult:
         """Count, find the threshold and the consensus."""
         names = self.scorer.dataset.names
         rules = self.plan.constraints.rules(names)
         whole, n_done = DAG(names, runs[WHOLE].arcs), len(runs) - 1
         dags = (DAG(names, runs[number].arcs) for number in sorted(runs) if number != WHOLE)
         halves = tally(dags, names, rules)
-        worth = arc_gains(self.scorer, whole) if gains is None else gains
-        arcs = measure(halves, n_done, whole, worth)
+        arcs = measure(halves, n_done, whole, runs[WHOLE].gains)
         threshold = significance_threshold(arc.strength for arc in arcs)
         marked = consensus(arcs, threshold, rules.max_parents)
         shares = runs[WHOLE].shares

@@ -23,7 +23,13 @@ from coevo.cli.common import (
 )
 from coevo.cli.learn_sure import ended_by_hand, measured
 from coevo.cli.learn_text import lines_of_answer
-from coevo.cli.missing import check_completed, check_missing, missing_options, write_filled
+from coevo.cli.missing import (
+    check_completed,
+    check_missing,
+    completed_option,
+    missing_options,
+    write_filled,
+)
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
@@ -62,6 +68,7 @@ EXAMPLE_ROWS = 5000
 )
 @table_options
 @missing_options
+@completed_option
 @bin_options
 @seed_option("network")
 @n_jobs_option("Threads, and processes for bootstraps", "answer", all_cores=True)

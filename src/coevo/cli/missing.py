@@ -1,4 +1,4 @@
-"""What ``coevo learn`` does about missing cells: the options, the files, and what it says."""
+"""What commands do about missing cells: the options, the files, and what they say."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_completed",
     "check_missing",
+    "completed_option",
     "lines_on_missing",
     "missing_options",
     "write_filled",
@@ -23,15 +24,17 @@ __all__ = [
 SHOWN = 5  # columns that are named
 
 
+completed_option = click.option(
+    "--completed",
+    metavar="FILE",
+    help="Write the table with its missing cells filled, and beside it (.filled.csv) the "
+    "probability of each filled cell.",
+)
+
+
 def missing_options(function: Function) -> Function:
-    """Add the options for missing cells."""
+    """Add the options that say what becomes of missing cells."""
     for option in (
-        click.option(
-            "--completed",
-            metavar="FILE",
-            help="Write the table with its missing cells filled, and beside it (.filled.csv) the "
-            "probability of each filled cell.",
-        ),
         click.option(
             "--missing-label",
             "missing_labels",
@@ -51,7 +54,9 @@ def missing_options(function: Function) -> Function:
     return function
 
 
-def check_missing(missing: str | None, labels: tuple[str, ...], completed: str | None) -> None:
+def check_missing(
+    missing: str | None, labels: tuple[str, ...], completed: str | None = None
+) -> None:
     """Raise a usage error for options that go with a policy where there is none."""
     for option, value in (("--missing-label", labels), ("--completed", completed)):
         if value and missing is None:

@@ -22,10 +22,11 @@ from coevo.cli.common import (
     working,
 )
 from coevo.cli.experiments import say_stopping
+from coevo.cli.missing import check_missing, lines_on_missing, missing_options
 
 if TYPE_CHECKING:
     from coevo.bootstrap import ArcStrength, StrengthResult
-    from coevo.data import Dataset
+    from coevo.data import Rows
     from coevo.io import Knowledge
 
 __all__ = ["command"]
@@ -44,6 +45,7 @@ SHOWN = 10  # arcs below the consensus that are printed, before it is said how m
 )
 @search_options("Stop each bootstrap", "; what it finds may then differ next time")
 @table_options
+@missing_options
 @bin_options
 @seed_option("answer")
 @n_jobs_option("Processes", "answer")
@@ -71,6 +73,8 @@ def command(
     max_generations: int | None,
     states: str | None,
     drop: tuple[str, ...],
+    missing: str | None,
+    missing_labels: tuple[str, ...],
     types: str | None,
     discretise: str | None,
     bins: int | None,
@@ -95,7 +99,9 @@ def command(
     \b
     coevo strength patients.csv -j 2 -o sure/
     coevo strength alarm.csv --bootstraps 50 -m hill_climb -s bic --format json
+    coevo strength gaps.csv --missing evolve -j 2 -o sure/
     """
+    check_missing(missing, missing_labels)
     with working(f"Reading {data} ..."):
         from coevo.io import check_run_folder
         from coevo.learning import Plan
@@ -112,6 +118,8 @@ def command(
             types=types,
             discretise=discretise,
             bins=bins,
+            missing=missing,
+            missing_labels=missing_labels or None,
             owner="strength",
             limit_place="--max-parents",
         )
@@ -121,10 +129,11 @@ def command(
             check_run_folder(Path(output))
             if figures:
                 require_matplotlib()
-        dataset, _ = read_columns(data, drop, states, **plan.bins)
-        known = plan.knowledge(dataset.names)
+        table, _ = read_columns(data, drop, states, reader=plan.read)
+        known = plan.knowledge(table.names)
     options = {
         "bootstraps": bootstraps,
+        "missing": missing,
         "method": chosen,
         "score": scoring,
         "budget": budget,
@@ -133,14 +142,15 @@ def command(
         "cluster": cluster,
         "folder": output,
     }
-    result = _measured(dataset, known, parent_penalty, options)
+    result = _measured(table, known, parent_penalty, options)
     facts = {
         "method": chosen.name,
         "scoring": scoring.name,
         "ess": getattr(scoring, "ess", None),
-        "n_rows": dataset.n_rows,
-        "n_variables": dataset.n_variables,
-        "data_hash": dataset.content_hash,
+        "n_rows": table.n_rows,
+        "n_variables": table.n_variables,
+        "data_hash": table.content_hash,
+        **_on_missing(table, missing),
     }
     files = {} if output is None else _write(result, output, figures, facts)
     if output_format == "json":
@@ -152,15 +162,24 @@ def command(
         raise click.exceptions.Exit(130)
 
 
+def _on_missing(table: Rows, policy: str | None) -> dict[str, Any]:
+    """Return how much is missing where, if anything is."""
+    from coevo.data import IncompleteDataset
+
+    if not isinstance(table, IncompleteDataset) or not table.n_missing:
+        return {}
+    return {"missing": {"policy": policy, **table.missing_facts()}}
+
+
 def _measured(
-    dataset: Dataset, known: Knowledge, parent_penalty: float, options: dict[str, Any]
+    table: Rows, known: Knowledge, parent_penalty: float, options: dict[str, Any]
 ) -> StrengthResult:
     """Do the bootstraps, telling of each."""
     from coevo.bootstrap import strength
 
     with bootstraps_progress() as tell:
         return strength(
-            dataset,
+            table,
             weights=known.weights,
             parent_penalty=parent_penalty,
             constraints=known.constraints,
@@ -190,6 +209,8 @@ def _print(result: StrengthResult, facts: dict[str, Any], files: dict[str, str])
         f"bootstraps  {result.n_bootstraps:,} of {facts['n_rows']:,} rows, by {facts['method']}, "
         f"{facts['scoring']}{prior}, seed {result.seed}"
     )
+    for line in lines_on_missing(facts["missing"]) if "missing" in facts else ():
+        click.echo(line)
     click.echo(f"threshold   {result.threshold:.4f}, found from the strengths")
     click.echo(
         f"consensus   arcs: {len(result.consensus.arcs):,}, of which data cannot direct: "

@@ -4,7 +4,7 @@ from coevo.data.audit import Finding, audit
 from coevo.data.column_types import BIN_METHODS, ColumnNote, read_types
 from coevo.data.cuts import Cuts
 from coevo.data.dataset import Codes, Dataset, digest_of_marks, row_marks
-from coevo.data.incomplete import IncompleteDataset
+from coevo.data.incomplete import IncompleteDataset, Rows
 from coevo.data.reader import read_columns, read_data, read_incomplete
 from coevo.data.request import Request, leave_out
 from coevo.data.table import RowDigest, Table
@@ -22,6 +22,7 @@ __all__ = [
     "IncompleteDataset",
     "Request",
     "RowDigest",
+    "Rows",
     "Table",
     "Variable",
     "audit",

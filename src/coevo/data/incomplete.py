@@ -21,7 +21,7 @@ from coevo.data.dataset import Dataset
 from coevo.data.variable import MAX_STATES, Variable
 from coevo.errors import DataError, bad_parameter, listed
 
-__all__ = ["MISSING_STATE", "IncompleteDataset"]
+__all__ = ["MISSING_STATE", "IncompleteDataset", "Rows"]
 
 MISSING_STATE = "missing"
 FEWEST_ROWS = 2  # that are worth learning from
@@ -109,6 +109,17 @@ class IncompleteDataset:
         """Number of rows without a missing cell."""
         return int((~self._missing.any(axis=0)).sum())
 
+    def missing_facts(self) -> dict[str, Any]:
+        """Return how much is missing where, as plain values; columns in the source's order."""
+        counts = self.missing_counts
+        source = [variable.name for variable in self._dataset.source_variables]
+        return {
+            "n_missing": self.n_missing,
+            "share": self.n_missing / self._missing.size,
+            "n_complete_rows": self.n_complete_rows,
+            "columns": {name: counts[name] for name in source if counts[name]},
+        }
+
     @cached_property
     def content_hash(self) -> str:
         """A digest of names, states, rows and holes that no order of any of them changes."""
@@ -194,6 +205,9 @@ class IncompleteDataset:
             f"<IncompleteDataset: {self.n_rows:,} rows, {self.n_variables} variables, {cells} "
             "missing>"
         )
+
+
+Rows = Dataset | IncompleteDataset  # a table in memory, whether all its cells are there or not
 
 
 def _unused(label: str, variable: Variable) -> str:

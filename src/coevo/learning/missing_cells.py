@@ -36,13 +36,4 @@ class MissingCells:
 
     def as_dict(self) -> dict[str, Any]:
         """Return how much was missing where, as plain values."""
-        table = self.table
-        source = [variable.name for variable in table.dataset.source_variables]
-        counts = {name: table.missing_counts[name] for name in source}
-        return {
-            "policy": self.policy,
-            "n_missing": table.n_missing,
-            "share": table.n_missing / table.missing.size,
-            "n_complete_rows": table.n_complete_rows,
-            "columns": {name: count for name, count in counts.items() if count},
-        }
+        return {"policy": self.policy, **self.table.missing_facts()}

@@ -16,7 +16,7 @@ from typing import Any
 
 from coevo import data, search
 from coevo.checks import is_int, is_number
-from coevo.data import ColumnNote, Dataset, IncompleteDataset, Variable, read_types
+from coevo.data import ColumnNote, Dataset, IncompleteDataset, Rows, Variable, read_types
 from coevo.data.column_types import BIN_METHODS
 from coevo.data.request import Request
 from coevo.errors import ParameterError, bad_choice, bad_parameter
@@ -31,13 +31,12 @@ from coevo.randomness import RandomState, seed_of
 from coevo.score import Score, make_score
 from coevo.search import Budget, Islands, Method
 
-__all__ = ["NO_BINS", "Known", "Path", "Plan", "Rows", "Start", "States", "Types"]
+__all__ = ["NO_BINS", "Known", "Path", "Plan", "Start", "States", "Types"]
 
 NO_BINS = "none"
 Path = str | os.PathLike[str]
 Known = Constraints | Knowledge | Path
 Start = DAG | BayesianNetwork | Path
-Rows = Dataset | IncompleteDataset
 States = Mapping[str, Iterable[Any]] | Sequence[Variable]
 Types = Mapping[str, Any] | Path
 _GIVE_CUTS = "Give the cut points with 'types'; the run.json of a run on some of the rows has them."

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from coevo.data import ColumnNote
+from coevo.data import ColumnNote, Rows
 from coevo.data.partitions import is_dask_dataframe
 from coevo.data.request import Request
 from coevo.errors import ParameterError
-from coevo.learning.plan import Plan, Rows, States
+from coevo.learning.plan import Plan, States
 from coevo.parallel import read_shards
 from coevo.score import Shards
 

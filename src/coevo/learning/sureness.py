@@ -42,10 +42,8 @@ def bootstraps_of(task: Task, output: Path | None = None) -> Work | None:
         seed=task.plan.seed,
         missing=None if table is None else task.plan.missing,
     )
-    scorer, where = task.scorer, (task.plan.n_jobs, None)
-    if table is not None and plan.missing == "drop":  # samples of what is left
-        scorer, table = plan.scorer(table.complete_rows()), None
-    return Work.on(scorer, plan, task.plan.bootstraps, where, folder, table)
+    where = (task.plan.n_jobs, None)
+    return Work.on(task.scorer, plan, task.plan.bootstraps, where, folder, table)
 
 
 def with_strength(
@@ -61,8 +59,8 @@ def with_strength(
     """
     if learned.search.stop_reason == "interrupt":
         return learned
-    whole = whole_run(learned.search, round(learned.search.seconds, 4))
+    whole = whole_run(learned.search, round(learned.search.seconds, 4), learned.gains)
     try:
-        return replace(learned, strength=work.done(tell, heard, whole, learned.gains))
+        return replace(learned, strength=work.done(tell, heard, whole))
     except KeyboardInterrupt:
         return learned

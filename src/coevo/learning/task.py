@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from coevo import data, score, search
-from coevo.data import ColumnNote, Dataset, IncompleteDataset, Table
+from coevo.data import ColumnNote, Dataset, IncompleteDataset, Rows, Table
 from coevo.data.audit import Finding
 from coevo.errors import NetworkError, ParameterError
 from coevo.interrupts import gentle_interrupts
@@ -17,7 +17,7 @@ from coevo.io import Knowledge
 from coevo.learning.checkpoints import CheckpointFile
 from coevo.learning.learned import Learned
 from coevo.learning.missing_cells import MissingCells
-from coevo.learning.plan import Path, Plan, Rows
+from coevo.learning.plan import Path, Plan
 from coevo.missing import COMPLETIONS, learn_incomplete
 from coevo.network import BayesianNetwork, fit
 from coevo.parallel import spread_islands

@@ -108,10 +108,10 @@ POLICIES: dict[str, Callable[[Question], Found]] = {
 }
 
 
-def search_incomplete(missing: str, question: Question) -> SearchResult:
+def search_incomplete(missing: str, question: Question) -> Found:
     """Return what a policy finds; the table need not be in any order, and is not filled."""
     table, _ = question.table.by_content()
-    return POLICIES[missing](replace(question, table=table)).result
+    return POLICIES[missing](replace(question, table=table))
 
 
 def learn_incomplete(

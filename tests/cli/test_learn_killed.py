@@ -83,10 +83,25 @@ def same_run(one, two):
     assert not list(one.glob(".*.tmp"))
 
 
-@pytest.mark.parametrize("method", ["ccma", "ccga"])
-def test_killed_again_and_again(method, folder, run, seed):
-    arguments = ["learn", "--example", "child", "--rows", "300", "-m", method, "--seed", seed]
-    arguments += ["--max-generations", 30]
+def with_gaps(folder, run, seed):
+    """Write a table in which every ninth cell is missing; return its name."""
+    assert run("sample", "child", "--rows", 200, "--seed", seed, "-o", "gaps.csv").code == 0
+    header, *rows = (folder / "gaps.csv").read_text().splitlines()
+    cells = [row.split(",") for row in rows]
+    for number, row in enumerate(cells):
+        row[number % 9 :: 9] = ["?"] * len(row[number % 9 :: 9])
+    (folder / "gaps.csv").write_text("\n".join([header, *map(",".join, cells)]))
+    return "gaps.csv"
+
+
+@pytest.mark.parametrize(
+    ("method", "missing"), [("ccma", None), ("ccga", None), ("ccma", "evolve"), ("ccga", "evolve")]
+)
+def test_killed_again_and_again(method, missing, folder, run, seed):
+    arguments = ["learn", "--example", "child", "--rows", "300"]
+    if missing is not None:
+        arguments = ["learn", with_gaps(folder, run, seed), "--missing", missing]
+    arguments += ["-m", method, "--seed", seed, "--max-generations", 30]
     assert run(*arguments, "-o", "whole").code == 0
     rng, n_kills = random.Random(seed), 0
     while killed_at_a_line(rng.randint(2, 15), *arguments, "-o", "run", "--resume", cwd=folder):

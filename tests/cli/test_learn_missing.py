@@ -124,9 +124,6 @@ def test_a_table_without_missing_cells(gaps, as_json):
 def test_what_does_not_go_together(gaps, refused, run):
     evolve = ("--missing", "evolve")
     assert refused("learn", *QUICK, "--missing", "evolv").endswith("Did you mean 'evolve'?")
-    assert refused("learn", *QUICK, *evolve, "-o", "run", "--resume").startswith(
-        "A search with 'missing' keeps no checkpoint"
-    )
     for arguments, sentence in (
         (("--completed", "x.csv"), "--completed goes with --missing"),
         (("--missing-label", "-9"), "--missing-label goes with --missing"),

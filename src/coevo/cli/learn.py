@@ -96,8 +96,7 @@ EXAMPLE_ROWS = 5000
     "--output",
     metavar="DIR",
     help="Write model.bif, run.json, history.jsonl and report.html into this folder, "
-    "bootstraps into DIR/strength, and keep a checkpoint while the search goes on (not with "
-    "--missing).",
+    "bootstraps into DIR/strength, and keep a checkpoint while the search goes on.",
 )
 @click.option(
     "--resume",

@@ -18,7 +18,7 @@ from typing import Any
 from coevo.errors import CoevoWarning, FileError
 from coevo.files import remove_leftovers
 from coevo.io import make_run_folder
-from coevo.search import Checkpoint, Method, SearchResult, StoredCheckpoint, write_checkpoint
+from coevo.search import Checkpoint, Method, StoredCheckpoint, write_checkpoint
 from coevo.search.identity import first_difference
 
 __all__ = ["CheckpointFile"]
@@ -96,11 +96,10 @@ class CheckpointFile:
         took = time.perf_counter() - began
         self._due = began + max(SECONDS_BETWEEN, took / SHARE_OF_TIME)
 
-    def finish(self, result: SearchResult) -> None:
-        """Write the last checkpoint of a search."""
-        if result.state is not None:
-            last = Checkpoint(result.state, result.history)
-            self._write(last, {**self._identity, ENDED: result.stop_reason})
+    def finish(self, last: Checkpoint | None, stop_reason: str) -> None:
+        """Write the last checkpoint of a search, unless it ended before it began."""
+        if last is not None:
+            self._write(last, {**self._identity, ENDED: stop_reason})
 
     def _write(self, checkpoint: Checkpoint, facts: Mapping[str, Any]) -> None:
         make_run_folder(self._folder)

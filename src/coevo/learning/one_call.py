@@ -124,7 +124,8 @@ def learn(
         kept in it.
     resume : bool
         Go on from the checkpoint of `output`: the same network and the same history as if
-        the search had never stopped. With a larger budget a search that has ended goes on.
+        the search had never stopped. With a larger budget a search that has ended goes on
+        (with `missing`, on the completions that it has).
     callbacks : iterable of functions
         Called with each new row of the history; one that returns True ends the search.
     progress : bool, optional

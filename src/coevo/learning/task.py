@@ -11,7 +11,7 @@ from typing import Any
 from coevo import data, score, search
 from coevo.data import ColumnNote, Dataset, IncompleteDataset, Rows, Table
 from coevo.data.audit import Finding
-from coevo.errors import NetworkError, ParameterError
+from coevo.errors import NetworkError
 from coevo.interrupts import gentle_interrupts
 from coevo.io import Knowledge
 from coevo.learning.checkpoints import CheckpointFile
@@ -24,7 +24,7 @@ from coevo.parallel import spread_islands
 from coevo.progress import SearchProgress
 from coevo.score import Scorer, Shards
 from coevo.score.base import CACHE_BYTES
-from coevo.search import Callback, Islands, Method, SearchResult
+from coevo.search import Callback, Checkpoint, Islands, Method, SearchResult
 from coevo.search.identity import search_identity
 
 __all__ = ["IncompleteTask", "Task", "task_of"]
@@ -90,12 +90,21 @@ class Task:
         limits = self.plan.budget.or_usual(self.plan.method.default_budget)
         return SearchProgress(limits, self.scorer)
 
-    def _checkpoints(self, folder: Path) -> CheckpointFile:
-        """Return where the checkpoints of this search are kept in a folder."""
+    def _identity(self) -> dict[str, Any]:
+        """Return what tells this search from others."""
         plan = self.plan
         identity = search_identity(self.scorer, plan.method, self.known.constraints, plan.seed)
         start = None if plan.start is None else sorted(map(list, plan.start.arcs))
-        return CheckpointFile(pathlib.Path(folder), {**identity, "start": start}, plan.method)
+        return {**identity, "start": start}
+
+    def _checkpoints(
+        self, folder: Path | None, resume: bool
+    ) -> tuple[CheckpointFile | None, Checkpoint | None]:
+        """Return where checkpoints are kept in a folder, and the one to go on from."""
+        if folder is None:
+            return None, None
+        kept = CheckpointFile(pathlib.Path(folder), self._identity(), self.plan.method)
+        return kept, kept.open(resume)
 
     def run(
         self,
@@ -107,8 +116,7 @@ class Task:
 
         In a folder, checkpoints are kept, and gone on from if that is asked for.
         """
-        kept = None if folder is None else self._checkpoints(folder)
-        reached = None if kept is None else kept.open(resume)
+        kept, reached = self._checkpoints(folder, resume)
         with self._method() as method:
             result = search.run_search(
                 method,
@@ -123,7 +131,7 @@ class Task:
             )
         with gentle_interrupts():  # what was found is kept
             if kept is not None:
-                kept.finish(result)
+                kept.finish(result.checkpoint, result.stop_reason)
             return self._learned(result, self.dataset, self.scorer)
 
     def _method(self) -> contextlib.AbstractContextManager[Method]:
@@ -185,18 +193,22 @@ class IncompleteTask(Task):
         """Return how far the search is, to be told of each generation."""
         return SearchProgress(self.plan.budget, None)
 
+    def _identity(self) -> dict[str, Any]:
+        """Return what tells this search from others."""
+        table = {"data_hash": self.table.content_hash, "missing": self.plan.missing}
+        return super()._identity() | table
+
     def run(
         self,
         callbacks: Iterable[Callback] = (),
         folder: Path | None = None,
         resume: bool = False,
     ) -> Learned:
-        """Search and fill. Ctrl-C ends the search with the best so far."""
-        if resume:
-            raise ParameterError(
-                "A search with 'missing' keeps no checkpoint, so there is nothing to resume. "
-                "Leave --resume out."
-            )
+        """Search and fill. Ctrl-C ends the search with the best so far.
+
+        In a folder, checkpoints are kept, and gone on from if that is asked for.
+        """
+        kept, reached = self._checkpoints(folder, resume)
         plan = self.plan
         found = learn_incomplete(
             self.table,
@@ -211,7 +223,11 @@ class IncompleteTask(Task):
             random_state=plan.seed,
             n_jobs=plan.n_jobs,
             callbacks=callbacks,
+            state=reached,
+            keep=None if kept is None else kept.keep,
         )
         with gentle_interrupts():  # what was found is kept
+            if kept is not None:
+                kept.finish(found.checkpoint, found.search.stop_reason)
             missing = MissingCells(self.table, found)
             return self._learned(found.search, missing.dataset, found.scorer, missing)

@@ -18,8 +18,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.data import Codes, Dataset, IncompleteDataset
+from coevo.errors import ParameterError
 from coevo.memory import check_memory
 from coevo.missing.gibbs_kernels import Tables, add_rows, draw_cells
+from coevo.missing.stages import Cells
 from coevo.randomness import stream
 from coevo.threads import Threads
 
@@ -31,6 +33,7 @@ __all__ = [
     "family_tables",
     "filled_in",
     "most_common",
+    "with_cells",
 ]
 
 Adjacency = NDArray[np.bool_]  # (n, n), [parent, child]
@@ -100,6 +103,27 @@ class Completions:
             _from_margins(table, stream(seed, STREAM, 0, i)) for i in range(size)
         ]
 
+    @property
+    def n_drawn(self) -> int:
+        """How often they were drawn."""
+        return self._n_drawn
+
+    @property
+    def cells(self) -> Cells:
+        """The missing cells of all completions."""
+        own = [codes[self.holes.variables, self.holes.rows] for codes in self.codes]
+        return np.stack(own)
+
+    def put(self, cells: Cells, n_drawn: int) -> None:
+        """Be as they were when they had these cells, and were drawn so often."""
+        if cells.shape != (len(self.codes), len(self.holes)):
+            raise ParameterError(
+                f"The state has {cells.shape[-1]:,} missing cells, and the table has "
+                f"{len(self.holes):,}."
+            )
+        self._n_drawn = n_drawn
+        self.codes = [with_cells(self.table, self.holes, own) for own in cells]
+
     def datasets(self) -> list[Dataset]:
         """Return all completions as they are now."""
         return [self.table.completed(codes) for codes in self.codes]
@@ -155,8 +179,13 @@ class Completions:
 
 def filled_in(table: IncompleteDataset, filled: Filled) -> Codes:
     """Return the codes of a table with the most probable state in each missing cell."""
+    return with_cells(table, filled.holes, filled.codes)
+
+
+def with_cells(table: IncompleteDataset, holes: Holes, cells: Cells) -> Codes:
+    """Return the codes of a table with these states in its missing cells."""
     codes: Codes = table.dataset.codes.copy()
-    codes[filled.holes.variables, filled.holes.rows] = filled.codes
+    codes[holes.variables, holes.rows] = cells
     return codes
 
 

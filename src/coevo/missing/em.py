@@ -9,12 +9,14 @@ structure says of the cells is taken for data by the next.
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from coevo.graph import DAG
-from coevo.missing.completions import Completions, filled_in, most_common
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.missing.completions import Completions, most_common, with_cells
 from coevo.missing.question import Found, Question
+from coevo.missing.stages import Cells, Clock, Stage
 
 __all__ = ["structural_em"]
 
@@ -23,20 +25,43 @@ CHAINS = 4  # that draw cells to find how probable their states are
 SWEEPS = 25  # of each
 
 
+@dataclass(frozen=True)
+class _Round(Stage):
+    """A filled table, and the structures of the rounds before it: (n_rounds, n, n)."""
+
+    filled: Cells
+    known: NDArray[np.bool_]
+
+
 def structural_em(question: Question) -> Found:
     """Fill, learn, and fill again, until the structure stays the same."""
-    table = question.table
+    table, reached = question.table, question.reached
     completions = Completions(table, CHAINS, question.seed, question.threads())
-    codes = most_common(table)
-    known: set[DAG] = set()
-    began = time.perf_counter()
+    holes = completions.holes
+    if reached is None:
+        clock = Clock()
+        filled = most_common(table)[holes.variables, holes.rows]
+        known = np.empty((0, table.n_variables, table.n_variables), dtype=np.bool_)
+        own = _Round(0, 0.0, completions.n_drawn, completions.cells, filled, known)
+    else:
+        own = _Round.of(reached.beside)
+        completions.put(own.cells, own.n_drawn)
+        clock = Clock(own.seconds + reached.seconds)
     while True:
-        scorer = question.scorer(table.completed(codes))
-        result = question.after(time.perf_counter() - began).run(scorer)
-        partners = [result.dag.adjacency()]
+        scorer = question.scorer(table.completed(with_cells(table, holes, own.filled)))
+        result = question.after(own.seconds).run(scorer, reached, own)
+        adjacency, reached = result.dag.adjacency(), None
         is_stopped = result.stop_reason in ("callback", "interrupt", "time")
-        if is_stopped or result.dag in known or len(known) + 1 == ROUNDS:
-            whole = replace(result, seconds=time.perf_counter() - began)
-            return Found(whole, scorer, completions, partners)
-        known.add(result.dag)
-        codes = filled_in(table, completions.fill(partners, SWEEPS))
+        is_known = bool((own.known == adjacency).all(axis=(1, 2)).any())
+        if is_stopped or is_known or own.number + 1 == ROUNDS:
+            whole = replace(result, seconds=clock.seconds())
+            return Found(whole, scorer, completions, [adjacency], own)
+        cells = completions.fill([adjacency], SWEEPS).codes
+        own = _Round(
+            number=own.number + 1,
+            seconds=clock.seconds(),
+            n_drawn=completions.n_drawn,
+            cells=completions.cells,
+            filled=cells.astype(table.dataset.codes.dtype),
+            known=np.concatenate([own.known, adjacency[np.newaxis]]),
+        )

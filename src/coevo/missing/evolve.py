@@ -29,29 +29,32 @@ through the structure that hill climbing finds on them; the method itself runs a
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from coevo.interrupts import gentle_interrupts
-from coevo.missing.completions import Adjacency, Completions, filled_in, most_common
+from coevo.missing.completions import Adjacency, Completions, most_common, with_cells
 from coevo.missing.plain import evolve_plain
 from coevo.missing.question import Found, Question
+from coevo.missing.stages import Cells, Clock, Stage
 from coevo.randomness import stream
 from coevo.score import FamilyScorer
-from coevo.search import CCGA, CCMA, Budget, CCMAState, HillClimb, Problem, SearchResult
+from coevo.search import CCGA, CCMA, Budget, CCMAState, Checkpoint, HillClimb, Problem, SearchResult
 from coevo.search.ccma import CCMASearch
 
 __all__ = ["COMPLETIONS", "evolve"]
 
 COMPLETIONS = 10  # individuals of the third species
+FIRST_ROUNDS = 3  # of filling with the most probable states, before any are drawn
 EPOCHS = 8  # how often they are redrawn
 SWEEPS = 10  # over all missing cells, each time
-FIRST_ROUNDS = 3  # of filling with the most probable states, before any are drawn
 FIRST_GENERATIONS = 5  # of the other species, in the first of them
 GENERATIONS = 3  # between two redrawings
 STREAM = 2  # first key of the random streams between two redrawings
 EARLY_SHARE = 0.5  # of a limit, for all that comes before the last completions
 LAST = Budget(patience=15)  # on the last completions, where no limit is given
+NOTHING = -1  # the generation that a search begins with which has nothing to go on from
 
 
 def evolve(question: Question) -> Found:
@@ -63,112 +66,147 @@ def evolve(question: Question) -> Found:
         return evolve_plain(question, question.method)
     with gentle_interrupts() as interrupts:
         asked = replace(question, callbacks=(*question.callbacks, lambda row: interrupts.asked))
-        stages = _Species(asked) if isinstance(question.method, CCMA) else _Climber(asked)
-        completions = Completions(question.table, COMPLETIONS, question.seed, question.threads())
-        scorer, result = _first(question, stages, completions)
-        for epoch in range(1, EPOCHS + 1):
-            if result.stop_reason in ("callback", "interrupt"):
-                break
-            completions.redraw(stages.partners(scorer, result), SWEEPS)
-            scorer = question.expected(completions.datasets())
-            if epoch == EPOCHS or stages.is_late(result):
-                result = stages.last(scorer, result)
-                break
-            result = stages.early(scorer, result)
+        kind = _Species if isinstance(question.method, CCMA) else _Climber
+        found = kind(asked).found()
         stopped = interrupts.asked
-    whole = replace(
-        result,
-        seconds=stages.seconds(),
-        stop_reason="interrupt" if stopped else result.stop_reason,
+    return (
+        replace(found, result=replace(found.result, stop_reason="interrupt")) if stopped else found
     )
-    return Found(whole, scorer, completions, stages.partners(scorer, result))
 
 
-def _first(
-    question: Question, stages: _Climber, completions: Completions
-) -> tuple[FamilyScorer, SearchResult]:
-    """Return the first structures: of a table filled with the most probable states, in rounds."""
-    table = question.table
-    scorer = question.scorer(table.completed(most_common(table)))
-    result = stages.early(scorer)
-    for _ in range(FIRST_ROUNDS - 1):
-        if result.stop_reason in ("callback", "interrupt") or stages.is_late(result):
-            break
-        filled = completions.fill(stages.partners(scorer, result)[:1], SWEEPS)
-        scorer = question.scorer(table.completed(filled_in(table, filled)))
-        result = stages.early(scorer, result)
-    return scorer, result
+@dataclass(frozen=True)
+class _Stage(Stage):
+    """The rounds of filling, then the redrawings; `filled` is empty where the search is on these.
+
+    `generation` is the one that its search begins with.
+    """
+
+    generation: int
+    is_last: bool
+    filled: Cells
 
 
 class _Climber:
     """What completions cooperate with under a method that has no species: hill climbing."""
 
     def __init__(self, question: Question) -> None:
-        self.question = question
-        self._began = time.perf_counter()
+        table = question.table
+        self.question, self._clock = question, Clock()
+        self._completions = Completions(table, COMPLETIONS, question.seed, question.threads())
 
-    def seconds(self) -> float:
-        """Return the time since the start."""
-        return time.perf_counter() - self._began
+    def found(self) -> Found:
+        """Go from stage to stage; return what the last one finds."""
+        before: SearchResult | Checkpoint | None
+        stage, before = self._begin()
+        while True:
+            scorer = self._scorer(stage)
+            result = self._searched(stage, scorer, before)
+            if stage.is_last or result.stop_reason in ("callback", "interrupt"):
+                break
+            stage, before = self._after(stage, scorer, result), result
+        whole = replace(result, seconds=self._clock.seconds())
+        return Found(whole, scorer, self._completions, self._partners(scorer, result), stage)
 
-    def is_late(self, result: SearchResult) -> bool:
+    def _begin(self) -> tuple[_Stage, Checkpoint | None]:
+        """Return the first stage, or the one to go on with."""
+        reached = self.question.reached
+        if reached is None:
+            codes, holes = most_common(self.question.table), self._completions.holes
+            return self._stage(0, NOTHING, filled=codes[holes.variables, holes.rows]), None
+        stage = _Stage.of(reached.beside)
+        self._completions.put(stage.cells, stage.n_drawn)
+        self._clock = Clock(stage.seconds + reached.seconds)
+        return stage, reached
+
+    def _after(self, stage: _Stage, scorer: FamilyScorer, result: SearchResult) -> _Stage:
+        """Draw cells under what was found; return the stage that this begins."""
+        partners, generation = self._partners(scorer, result), result.generations
+        if stage.number < FIRST_ROUNDS - 1 and not self._is_late(result):
+            filled = self._completions.fill(partners[:1], SWEEPS)
+            return self._stage(stage.number + 1, generation, filled=filled.codes)
+        number = max(stage.number + 1, FIRST_ROUNDS)
+        self._completions.redraw(partners, SWEEPS)
+        is_last = number == FIRST_ROUNDS + EPOCHS - 1 or self._is_late(result)
+        return self._stage(number, generation, is_last)
+
+    def _stage(
+        self, number: int, generation: int, is_last: bool = False, filled: Cells | None = None
+    ) -> _Stage:
+        own, dtype = self._completions, self.question.table.dataset.codes.dtype
+        return _Stage(
+            number=number,
+            seconds=self._clock.seconds(),
+            n_drawn=own.n_drawn,
+            cells=own.cells,
+            generation=generation,
+            is_last=is_last,
+            filled=np.empty(0, dtype) if filled is None else filled.astype(dtype),
+        )
+
+    def _scorer(self, stage: _Stage) -> FamilyScorer:
+        """Return what judges structures in a stage."""
+        if stage.number >= FIRST_ROUNDS:
+            return self.question.expected(self._completions.datasets())
+        table = self.question.table
+        codes = with_cells(table, self._completions.holes, stage.filled)
+        return self.question.scorer(table.completed(codes))
+
+    def _is_late(self, result: SearchResult) -> bool:
         """Return whether the share of the budget is spent that comes before the last search."""
         limit = self.question.budget
         most_time = math.inf if limit.max_time is None else limit.max_time
         most = math.inf if limit.max_generations is None else limit.max_generations
-        spent = max(self.seconds() / max(most_time, 1e-9), result.generations / max(most, 1))
+        seconds = self._clock.seconds()
+        spent = max(seconds / max(most_time, 1e-9), result.generations / max(most, 1))
         return spent >= EARLY_SHARE
 
-    def early(self, scorer: FamilyScorer, before: SearchResult | None = None) -> SearchResult:
-        """Find a structure on completions that will be redrawn under it."""
-        budget = Budget(max_time=self._left().max_time)
-        return replace(self.question, method=HillClimb(), budget=budget).run(scorer)
+    def _searched(
+        self, stage: _Stage, scorer: FamilyScorer, before: SearchResult | Checkpoint | None
+    ) -> SearchResult:
+        """Climb on completions that will be redrawn; on the last search as was asked for."""
+        left = self.question.after(stage.seconds)
+        if stage.is_last:
+            reached = before if isinstance(before, Checkpoint) else None
+            return left.run(scorer, reached, stage)
+        budget = Budget(max_time=left.budget.max_time)
+        return replace(left, method=HillClimb(), budget=budget, keep=None).run(scorer)
 
-    def last(self, scorer: FamilyScorer, before: SearchResult) -> SearchResult:
-        """Search with the method that was asked for."""
-        return self.question.after(self.seconds()).run(scorer)
-
-    def partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
+    def _partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
         """Return the structures to draw completions under."""
         return [result.dag.adjacency()]
-
-    def _left(self) -> Budget:
-        """Return what is left of the budget."""
-        return self.question.after(self.seconds()).budget
 
 
 class _Species(_Climber):
     """Orders and masks, which go on from where they were on the completions before."""
 
-    def early(self, scorer: FamilyScorer, before: SearchResult | None = None) -> SearchResult:
-        """Evolve for a few generations."""
-        left = self._left()
-        n = FIRST_GENERATIONS if before is None else before.generations + GENERATIONS
-        most = n if left.max_generations is None else min(n, left.max_generations)
-        budget = Budget(max_time=left.max_time, max_generations=most)
-        return self._evolved(scorer, budget, before)
-
-    def last(self, scorer: FamilyScorer, before: SearchResult) -> SearchResult:
-        """Evolve until a limit is reached."""
-        left = self._left()
-        budget = left if left.ends else replace(LAST, target=left.target)
-        return self._evolved(scorer, budget, before)
-
-    def partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
-        """Return the structures of the orders, the best first."""
-        if not isinstance(result.state, CCMAState):  # interrupted before it began
-            return super().partners(scorer, result)
-        return self._search(scorer).elite(result.state)
-
-    def _evolved(
-        self, scorer: FamilyScorer, budget: Budget, before: SearchResult | None
+    def _searched(
+        self, stage: _Stage, scorer: FamilyScorer, before: SearchResult | Checkpoint | None
     ) -> SearchResult:
-        state = None
-        if before is not None:
+        """Evolve for a few generations; on the last completions until a limit is reached."""
+        state: CCMAState | Checkpoint | None = None
+        if isinstance(before, Checkpoint):
+            state = before
+        elif before is not None:
             assert isinstance(before.state, CCMAState)
             rng = stream(self.question.seed, STREAM, before.generations)
             state = self._search(scorer).rescored(rng, before.state)
-        return replace(self.question, budget=budget).run(scorer, state)
+        left = self.question.after(stage.seconds)
+        return replace(left, budget=self._limits(stage, left.budget)).run(scorer, state, stage)
+
+    def _limits(self, stage: _Stage, left: Budget) -> Budget:
+        """Return when the search of a stage ends."""
+        if stage.is_last:
+            return left if left.ends else replace(LAST, target=left.target)
+        is_first = stage.generation == NOTHING
+        n = FIRST_GENERATIONS if is_first else stage.generation + GENERATIONS
+        most = n if left.max_generations is None else min(n, left.max_generations)
+        return Budget(max_time=left.max_time, max_generations=most)
+
+    def _partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
+        """Return the structures of the orders, the best first."""
+        if not isinstance(result.state, CCMAState):  # interrupted before it began
+            return super()._partners(scorer, result)
+        return self._search(scorer).elite(result.state)
 
     def _search(self, scorer: FamilyScorer) -> CCMASearch:
         assert isinstance(self.question.method, CCMA)

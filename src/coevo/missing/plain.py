@@ -15,7 +15,7 @@ rows do (``benchmarks/README.md``). `coevo.missing.evolve` is the form that work
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
@@ -26,9 +26,10 @@ from coevo.interrupts import gentle_interrupts
 from coevo.missing.completions import Adjacency, Completions, family_tables
 from coevo.missing.gibbs_kernels import add_rows, climb_cells
 from coevo.missing.question import Found, Question
+from coevo.missing.stages import Clock, Stage
 from coevo.randomness import stream
-from coevo.score import K2
-from coevo.search import CCGA, Budget, CCGAState, Problem, SearchResult
+from coevo.score import K2, FamilyScorer
+from coevo.search import CCGA, Budget, CCGAState, Checkpoint, Problem, SearchResult
 from coevo.search.operators import double_tournament
 
 __all__ = ["climbed", "evolve_plain"]
@@ -39,44 +40,78 @@ MUTATION = 0.01  # the chance of a cell to change at random
 STREAM = 3  # first key of the random streams that breed completions
 
 
+@dataclass(frozen=True)
+class _Generation(Stage):
+    """A generation of completions, and where orders and masks are that meet it."""
+
+    scores: NDArray[np.float64]  # of the completions; -inf before they have met a structure
+    generation: int  # of orders and masks
+    searched: float  # seconds that these have taken, of all
+
+
 def evolve_plain(question: Question, method: CCGA) -> Found:
     """Evolve orders, masks and completions, each for the highest score with the others."""
     limit = question.budget
     limit = limit if limit.ends else replace(method.default_budget, target=limit.target)
+    completions = Completions(question.table, COMPLETIONS, question.seed, question.threads())
+    own, clock = _begin(completions, question.reached)
+    scorer, start = _scorer(question, completions, own), question.reached
     with gentle_interrupts() as interrupts:
         asked = replace(question, callbacks=(*question.callbacks, lambda row: interrupts.asked))
-        completions = Completions(question.table, COMPLETIONS, question.seed, question.threads())
-        scorer = question.scorer(question.table.completed(completions.codes[0]))
-        scores = np.full(COMPLETIONS, -np.inf)
-        result: SearchResult | None = None
         while True:
-            reached = 0 if result is None else result.generations
-            state = None
-            if result is not None:
-                assert isinstance(result.state, CCGAState)
-                problem = Problem.of(scorer, question.constraints)
-                state = method.on(problem).rescored(result.state)
-            result = replace(asked, budget=_until(limit, reached + GENERATIONS)).run(scorer, state)
+            result = replace(asked, budget=_limits(limit, own)).run(scorer, start, own)
             is_over = result.stop_reason != "generations" or _is_spent(limit, result)
-            if is_over or not isinstance(result.state, CCGAState):
+            if is_over or result.state is None:
                 break
-            rng = stream(question.seed, STREAM, reached)
-            best = result.dag.adjacency()
-            if reached == 0:  # they have met no structure yet
-                scores = _scores(question, completions.codes, result)
-            children = _bred(rng, completions, scores, best, question)
-            earned = _scores(question, children, result)
-            completions.codes, scores = _replaced(completions.codes, scores, children, earned)
-            scorer = question.scorer(question.table.completed(completions.codes[scores.argmax()]))
+            reached = Checkpoint(result.state, result.history)
+            scores = _bred(own, completions, result, question)
+            own = _Generation(
+                number=own.number + 1,
+                seconds=clock.seconds(),
+                n_drawn=completions.n_drawn,
+                cells=completions.cells,
+                scores=scores,
+                generation=result.generations,
+                searched=reached.seconds,
+            )
+            scorer = _scorer(question, completions, own)
+            start = _rescored(reached, method, Problem.of(scorer, question.constraints))
         stopped = interrupts.asked
-    whole = replace(result, stop_reason="interrupt") if stopped else result
-    return Found(whole, scorer, completions, [result.dag.adjacency()])
+    reason = "interrupt" if stopped else result.stop_reason
+    whole = replace(result, seconds=clock.seconds(), stop_reason=reason)
+    return Found(whole, scorer, completions, [result.dag.adjacency()], own)
 
 
-def _until(limit: Budget, generation: int) -> Budget:
-    """Return the budget up to a generation, or to the limit if that comes first."""
-    most = generation if limit.max_generations is None else min(generation, limit.max_generations)
-    return replace(limit, max_generations=most)
+def _begin(completions: Completions, reached: Checkpoint | None) -> tuple[_Generation, Clock]:
+    """Return the first generation of completions, or the one to go on with, and the clock."""
+    if reached is None:
+        scores = np.full(COMPLETIONS, -np.inf)
+        cells = completions.cells
+        return _Generation(0, 0.0, completions.n_drawn, cells, scores, 0, 0.0), Clock()
+    own = _Generation.of(reached.beside)
+    completions.put(own.cells, own.n_drawn)
+    return own, Clock(own.seconds + reached.seconds - own.searched)
+
+
+def _scorer(question: Question, completions: Completions, own: _Generation) -> FamilyScorer:
+    """Return what judges orders and masks: the best completion."""
+    best = completions.codes[int(own.scores.argmax())]
+    return question.scorer(question.table.completed(best))
+
+
+def _rescored(reached: Checkpoint, method: CCGA, problem: Problem) -> Checkpoint:
+    """Return where orders and masks are, on another completion; their history goes on."""
+    assert isinstance(reached.state, CCGAState)
+    return replace(reached, state=method.on(problem).rescored(reached.state))
+
+
+def _limits(limit: Budget, own: _Generation) -> Budget:
+    """Return when orders and masks stop: at a limit, or when completions evolve again."""
+    until = own.generation + GENERATIONS
+    most = until if limit.max_generations is None else min(until, limit.max_generations)
+    elsewhere = own.seconds - own.searched
+    left = None if limit.max_time is None else max(0.0, limit.max_time - elsewhere)
+    return replace(limit, max_time=left, max_generations=most)
 
 
 def _is_spent(limit: Budget, result: SearchResult) -> bool:
@@ -90,6 +125,20 @@ def _scores(question: Question, codes: list[Codes], result: SearchResult) -> NDA
 
 
 def _bred(
+    own: _Generation, completions: Completions, result: SearchResult, question: Question
+) -> NDArray[np.float64]:
+    """Put the next generation in the place of the completions; return what they score."""
+    scores = own.scores
+    if own.number == 0:  # they had met no structure
+        scores = _scores(question, completions.codes, result)
+    rng = stream(question.seed, STREAM, own.generation)
+    children = _children(rng, completions, scores, result.dag.adjacency(), question)
+    earned = _scores(question, children, result)
+    completions.codes, scores = _replaced(completions.codes, scores, children, earned)
+    return scores
+
+
+def _children(
     rng: Generator,
     completions: Completions,
     scores: NDArray[np.float64],

@@ -31,7 +31,7 @@ from coevo.missing.question import Found, Question
 from coevo.network import BayesianNetwork, fit
 from coevo.randomness import RandomState, seed_of
 from coevo.score import FamilyScorer, Score, make_score
-from coevo.search import Budget, Callback, Method, SearchResult, make_method
+from coevo.search import Budget, Callback, Checkpoint, Keep, Method, SearchResult, make_method
 
 __all__ = ["POLICIES", "IncompleteResult", "learn_incomplete", "search_incomplete"]
 
@@ -55,6 +55,8 @@ class IncompleteResult:
         The filled table; None where missing is a state.
     stacked : Dataset
         What tables are fitted to: all completions, one below the other.
+    checkpoint : Checkpoint or None
+        Where it ended, to go on from; None if it was stopped before it began.
     """
 
     policy: str
@@ -62,6 +64,7 @@ class IncompleteResult:
     scorer: FamilyScorer
     completed: Completed | None
     stacked: Dataset
+    checkpoint: Checkpoint | None
 
     @cached_property
     def network(self) -> BayesianNetwork:
@@ -79,22 +82,22 @@ class IncompleteResult:
 
 
 def _drop(question: Question) -> Found:
-    scorer = question.scorer(question.table.complete_rows())
-    return _filling(question, question.run(scorer), scorer)
+    return _filling(question, question.scorer(question.table.complete_rows()))
 
 
 def _state(question: Question) -> Found:
     scorer = question.scorer(question.table.with_state())
-    return Found(question.run(scorer), scorer)
+    return Found(question.run(scorer, question.reached), scorer)
 
 
 def _available(question: Question) -> Found:
     scorer = AvailableScorer(question.table, question.score, **question.scorer_options())
-    return _filling(question, question.run(scorer), scorer)
+    return _filling(question, scorer)
 
 
-def _filling(question: Question, result: SearchResult, scorer: FamilyScorer) -> Found:
-    """Return what was found, with completions to fill the table by."""
+def _filling(question: Question, scorer: FamilyScorer) -> Found:
+    """Return what one search finds, with completions to fill the table by."""
+    result = question.run(scorer, question.reached)
     completions = Completions(question.table, COMPLETIONS, question.seed, question.threads())
     return Found(result, scorer, completions, [result.dag.adjacency()])
 
@@ -128,6 +131,8 @@ def learn_incomplete(
     random_state: RandomState = 0,
     n_jobs: int = 1,
     callbacks: Iterable[Callback] = (),
+    state: Checkpoint | None = None,
+    keep: Keep | None = None,
 ) -> IncompleteResult:
     """Learn a network from a table with missing cells.
 
@@ -146,6 +151,10 @@ def learn_incomplete(
         The log prior of some arcs and of all, as for `FamilyScorer`.
     n_jobs : int
         Threads; they change the time, never the answer.
+    state, keep : optional
+        Go on from a checkpoint, and be told of each: as for `run_search`, but for checkpoints of
+        this function, under the same policy. Once the last search has begun, a larger budget
+        goes on with that, on the completions that it has.
 
     Returns
     -------
@@ -184,12 +193,15 @@ def learn_incomplete(
         seed=seed_of(random_state, "learn_incomplete"),
         n_jobs=n_jobs,
         callbacks=tuple(callbacks),
+        reached=state,
+        keep=keep,
     )
     found = POLICIES[missing](question)
     if found.completions is None:
         rows = found.scorer.dataset
-        return IncompleteResult(missing, found.result, found.scorer, None, rows)
+        return IncompleteResult(missing, found.result, found.scorer, None, rows, found.checkpoint)
+    checkpoint = found.checkpoint
     filled = found.completions.fill(found.partners, FILLING_SWEEPS)
     completed = Completed.of(table, sorted_table, order, filled)
     stacked = sorted_table.completed(np.concatenate(found.completions.codes, axis=1))
-    return IncompleteResult(missing, found.result, found.scorer, completed, stacked)
+    return IncompleteResult(missing, found.result, found.scorer, completed, stacked, checkpoint)

@@ -10,8 +10,18 @@ from coevo.data import Dataset, IncompleteDataset
 from coevo.graph import DAG, Arc, Constraints
 from coevo.missing.completions import Adjacency, Completions
 from coevo.missing.expected_scorer import ExpectedScorer
+from coevo.missing.stages import Stage
 from coevo.score import FamilyScorer, Score
-from coevo.search import Budget, Callback, Method, SearchResult, SearchState, run_search
+from coevo.search import (
+    Budget,
+    Callback,
+    Checkpoint,
+    Keep,
+    Method,
+    SearchResult,
+    SearchState,
+    run_search,
+)
 from coevo.threads import Threads
 
 __all__ = ["Found", "Question"]
@@ -19,7 +29,10 @@ __all__ = ["Found", "Question"]
 
 @dataclass(frozen=True)
 class Question:
-    """The table, the search, and what is known beforehand; all checked."""
+    """The table, the search, and what is known beforehand; all checked.
+
+    `reached` is where to go on from; `keep` is told of each generation that one could go on from.
+    """
 
     table: IncompleteDataset
     method: Method
@@ -32,6 +45,8 @@ class Question:
     seed: int
     n_jobs: int
     callbacks: tuple[Callback, ...] = ()
+    reached: Checkpoint | None = None
+    keep: Keep | None = None
 
     def after(self, seconds: float) -> Question:
         """Return the question when so much of its time is gone."""
@@ -60,8 +75,19 @@ class Question:
             "parent_penalty": self.parent_penalty,
         }
 
-    def run(self, scorer: FamilyScorer, state: SearchState | None = None) -> SearchResult:
-        """Search with a scorer, from the start or from a state."""
+    def run(
+        self,
+        scorer: FamilyScorer,
+        state: SearchState | Checkpoint | None = None,
+        stage: Stage | None = None,
+    ) -> SearchResult:
+        """Search with a scorer, from the start or from a state; keep the stage beside it."""
+        beside, keep = {} if stage is None else stage.arrays(), self.keep
+
+        def keep_all(checkpoint: Checkpoint) -> None:
+            if keep is not None:
+                keep(replace(checkpoint, beside=beside))
+
         return run_search(
             self.method,
             scorer,
@@ -71,14 +97,27 @@ class Question:
             callbacks=self.callbacks,
             start=self.start,
             state=state,
+            keep=keep_all,
         )
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a policy found: a structure, the scorer that judged it, and where cells stand."""
+    """What a policy found: a structure, the scorer that judged it, and where cells stand.
+
+    `stage` is that of the search which found it, where there were several.
+    """
 
     result: SearchResult
     scorer: FamilyScorer
     completions: Completions | None = None  # None: missing is a state of its own
     partners: Sequence[Adjacency] = ()  # structures to fill the cells under
+    stage: Stage | None = None
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """Where it ended, to be gone on from; None if it was stopped before it began."""
+        last = self.result.checkpoint
+        if last is None or self.stage is None:
+            return last
+        return replace(last, beside=self.stage.arrays())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+from numpy.typing import NDArray
 
 from coevo.graph import DAG
 from coevo.score import CacheStatistics
@@ -48,11 +50,13 @@ class HistoryRow:
 class Checkpoint:
     """Where a search stands and how it came there: enough to go on as if it had not stopped.
 
-    Its clock goes on too: seconds that were spent are counted against a budget.
+    Its clock goes on too: seconds that were spent are counted against a budget. `beside` is for
+    whoever runs several searches, and must know where among them this one is.
     """
 
     state: SearchState
     history: Sequence[HistoryRow]  # may grow while the search goes on
+    beside: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
@@ -111,6 +115,11 @@ class SearchResult:
     cache: CacheStatistics
     state: SearchState | None
     support: Support | None
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """Where the search stood and how it came there; None if it never began."""
+        return None if self.state is None else Checkpoint(self.state, self.history)
 
     def __repr__(self) -> str:
         return (

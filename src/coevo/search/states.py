@@ -1,7 +1,8 @@
 """States and checkpoints as files: NPZ, one entry a field, readable by NumPy alone.
 
 A checkpoint file is a state with two entries more, both JSON: the history, and facts that
-tell one search from another. It is one file, so that its parts always belong together.
+tell one search from another; and with the arrays that are kept beside the state, if there are
+some. It is one file, so that its parts always belong together.
 
 Nothing is pickled, neither way. A random generator is not part of a state: the stream of a
 generation is found by its number (`coevo.randomness`), so that a state and a seed are all
@@ -30,6 +31,7 @@ __all__ = ["StoredCheckpoint", "read_state", "write_checkpoint", "write_state"]
 State = TypeVar("State", bound=SearchState)
 KIND = "kind"  # the entry that names the type of the state
 HISTORY, FACTS = "history.json", "facts.json"  # the entries that a checkpoint has besides
+BESIDE = "beside/"  # how the names of arrays begin that are kept beside a state
 
 
 def write_state(state: SearchState, path: str | PathLike[str]) -> None:
@@ -54,7 +56,8 @@ def write_checkpoint(checkpoint: Checkpoint, facts: Mapping[str, Any], path: Pat
     """Write a checkpoint and facts about its search, whole or not at all."""
     history = [row.as_dict() for row in checkpoint.history]
     texts = {HISTORY: json.dumps(history), FACTS: json.dumps(facts)}
-    _write(checkpoint.state, path, texts)
+    beside = {BESIDE + name: array for name, array in checkpoint.beside.items()}
+    _write(checkpoint.state, path, texts | beside)
 
 
 class StoredCheckpoint:
@@ -81,7 +84,10 @@ class StoredCheckpoint:
 
     def checkpoint(self, kind: type[SearchState]) -> Checkpoint:
         """Return the checkpoint of a search that has states of this type."""
-        return Checkpoint(_state(self._path, self._values, kind), tuple(self._history))
+        state = _state(self._path, self._values, kind)
+        named = self._values.items()
+        beside = {name.removeprefix(BESIDE): v for name, v in named if name.startswith(BESIDE)}
+        return Checkpoint(state, tuple(self._history), beside)
 
 
 def _row(line: dict[str, Any]) -> HistoryRow:
@@ -90,8 +96,8 @@ def _row(line: dict[str, Any]) -> HistoryRow:
     return HistoryRow(**{name: line[name] for name in own}, details=details)
 
 
-def _write(state: SearchState, path: Path, texts: Mapping[str, str]) -> None:
-    entries = {**_entries_of(state), KIND: type(state).__name__, **texts}
+def _write(state: SearchState, path: Path, others: Mapping[str, Any]) -> None:
+    entries = {**_entries_of(state), KIND: type(state).__name__, **others}
     with replacing(path) as stream:
         np.savez_compressed(stream, allow_pickle=False, **entries)
 

@@ -1,0 +1,70 @@
+"""Where a policy stands that searches several times, in a form that can be kept.
+
+Such a policy is a row of stages: completions, and a search on them. A checkpoint of that search
+holds the stage beside it, as arrays, so that whoever goes on has the same cells, draws the
+same numbers and has as much time left as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.errors import ParameterError
+
+__all__ = ["Cells", "Clock", "Stage"]
+
+Cells = NDArray[np.integer[Any]]  # (n_tables, n_holes): the states of missing cells, as codes
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a stage begins with.
+
+    Attributes
+    ----------
+    number : int
+        Stages before it.
+    seconds : float
+        Time that was gone by then.
+    n_drawn : int
+        How often completions were drawn.
+    cells : Cells
+        All completions.
+    """
+
+    number: int
+    seconds: float
+    n_drawn: int
+    cells: Cells
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all fields by name."""
+        return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the stage of some fields, or refuse those of something else."""
+        if not {field.name for field in fields(cls)} <= set(arrays):
+            raise ParameterError("The state is not one of this policy, so it cannot go on.")
+        values: dict[str, Any] = {}
+        for field in fields(cls):
+            array = arrays[field.name]
+            values[field.name] = array.item() if array.ndim == 0 else array
+        return cls(**values)
+
+
+class Clock:
+    """How long a policy has taken; one that goes on begins with what was taken before."""
+
+    def __init__(self, before: float = 0.0) -> None:
+        self._began = time.perf_counter() - before
+
+    def seconds(self) -> float:
+        """Return the time since the start."""
+        return time.perf_counter() - self._began

@@ -1,0 +1,168 @@
+"""A run on a table with missing cells goes on where it was, whatever its policy was doing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coevo.data import IncompleteDataset
+from coevo.errors import FileError, ParameterError
+from coevo.learning import checkpoints, learn
+from coevo.missing import POLICIES, learn_incomplete
+from coevo.network import sample
+from coevo.networks import load_network
+from coevo.search import Budget, StoredCheckpoint, run_search
+from problems import timeless
+
+CHECKPOINT = Path("run/checkpoint.npz")
+WAYS = [*((policy, "ccma") for policy in sorted(POLICIES)), ("evolve", "ccga"), ("evolve", "tabu")]
+
+
+@pytest.fixture
+def table(seed):
+    rows = sample(load_network("asia"), 200, seed).unfolded()
+    return IncompleteDataset(rows, np.random.default_rng(seed).random(rows.codes.shape) < 0.15)
+
+
+@pytest.fixture(autouse=True)
+def _every_checkpoint_in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(checkpoints, "SHARE_OF_TIME", 1e9)
+
+
+class CutError(Exception):
+    """What ends a process at once, in these tests."""
+
+
+def cut_after(n_rows):
+    """Return a callback that cuts a search off when it is told of its n-th row."""
+    left = n_rows
+
+    def cut(row):
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise CutError
+
+    return cut
+
+
+def n_told(table, options):
+    rows = []
+    learn(table, callbacks=[rows.append], **options)
+    return len(rows)
+
+
+def same(found, whole):
+    assert found.as_dict() | {"seconds": 0} == whole.as_dict() | {"seconds": 0}
+    assert timeless(found.history) == timeless(whole.history)
+    one, two = found.missing.completed, whole.missing.completed
+    assert (one is None) == (two is None)
+    if one is not None:
+        assert np.array_equal(one.dataset.codes, two.dataset.codes)
+        assert np.array_equal(one.probability, two.probability)
+    assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
+
+
+@pytest.mark.parametrize(("policy", "method"), WAYS)
+def test_cut_off_anywhere(policy, method, table, seed):
+    options = {"missing": policy, "method": method, "max_generations": 44, "random_state": seed}
+    whole = learn(table, output="whole", **options)
+    told = n_told(table, options)
+    moments = {1, 2, told - 1, *np.random.default_rng(seed).integers(1, told, size=3).tolist()}
+    for moment in sorted(moment for moment in moments if 0 < moment <= told):
+        with pytest.raises(CutError):
+            learn(table, output="run", callbacks=[cut_after(moment)], **options)
+        went_on = CHECKPOINT.is_file()  # a climber keeps none before its last search
+        assert went_on or method == "tabu"
+        if went_on:
+            same(learn(table, output="run", resume=True, **options), whole)
+            CHECKPOINT.unlink()
+
+
+def test_cut_off_again_and_again(table, seed):
+    options = {"missing": "evolve", "random_state": seed, "patience": 3}
+    whole = learn(table, output="whole", **options)
+    for n_cuts in range(100):
+        try:
+            cut = cut_after(2)
+            found = learn(table, output="run", resume=n_cuts > 0, callbacks=[cut], **options)
+            break
+        except CutError:
+            continue
+    assert n_cuts > 10
+    same(found, whole)
+
+
+def test_one_that_has_ended_goes_on_with_the_last_completions(table):
+    options = {"missing": "evolve", "output": "run"}
+    first = learn(table, max_generations=20, **options)
+    again = learn(table, max_generations=20, resume=True, **options)
+    assert again.as_dict() | {"seconds": 0} == first.as_dict() | {"seconds": 0}
+    more = learn(table, max_generations=30, resume=True, **options)
+    assert (first.search.generations, more.search.generations) == (20, 30)
+    assert more.search.score >= first.search.score
+    assert timeless(more.history)[: len(first.history)] == timeless(first.history)
+
+
+def test_seconds_that_were_spent_count(table):
+    for policy, method in WAYS:
+        options = {"missing": policy, "method": method, "output": f"{policy}-{method}"}
+        first = learn(table, max_generations=3, **options)
+        found = learn(table, max_time=first.search.seconds / 2, resume=True, **options)
+        assert found.search.seconds >= first.search.seconds / 2
+        assert found.search.stop_reason in ("time", "finished")
+
+
+def test_a_limit_of_time_ends_the_plain_form(table):
+    """It searches ten generations at a time, and all of them together have the limit."""
+    found = learn_incomplete(table, "evolve", method="ccga", budget=Budget(max_time=0.3))
+    assert found.search.stop_reason == "time"
+    assert found.search.seconds >= 0.3
+    generations = [row.generation for row in found.search.history]
+    assert generations == list(range(len(generations)))
+    assert all(np.diff([row.seconds for row in found.search.history]) >= 0)
+
+
+def test_another_search_is_not_gone_on_with(table):
+    options = {"max_generations": 2, "output": "run"}
+    learn(table, missing="em", **options)
+    before = CHECKPOINT.read_bytes()
+    with pytest.raises(FileError, match="'run' holds a search with missing em; this is evolve"):
+        learn(table, missing="evolve", resume=True, **options)
+    with pytest.raises(FileError, match="'run' holds a search with other data: hash"):
+        learn(table.dataset, resume=True, **options)
+    fewer = table.missing.copy()
+    fewer[0] = False
+    with pytest.raises(FileError, match="'run' holds a search with other data: hash"):
+        learn(IncompleteDataset(table.dataset, fewer), missing="em", resume=True, **options)
+    assert CHECKPOINT.read_bytes() == before
+    assert StoredCheckpoint(CHECKPOINT).facts["missing"] == "em"
+
+
+def test_a_state_of_something_else(table):
+    found = learn_incomplete(table, "evolve", budget=Budget(max_generations=3))
+    assert found.checkpoint is not None
+    plain = replace(found.checkpoint, beside={})
+    for policy in ("evolve", "em"):
+        with pytest.raises(ParameterError, match="The state is not one of this policy, so it cann"):
+            learn_incomplete(table, policy, state=plain)
+    fewer = table.missing.copy()
+    fewer[0] = False
+    n, n_fewer = table.n_missing, int(fewer.sum())
+    with pytest.raises(ParameterError) as caught:
+        learn_incomplete(IncompleteDataset(table.dataset, fewer), state=found.checkpoint)
+    assert str(caught.value) == f"The state has {n} missing cells, and the table has {n_fewer}."
+
+
+def test_a_checkpoint_and_what_stands_beside_it(table, tmp_path):
+    found = learn_incomplete(table, "evolve", budget=Budget(max_generations=7))
+    assert sorted(found.checkpoint.beside) == sorted(
+        ["number", "seconds", "n_drawn", "cells", "generation", "is_last", "filled"]
+    )
+    assert found.checkpoint.beside["cells"].shape == (10, table.n_missing)
+    assert run_search("ccma", found.scorer, budget=Budget(max_generations=0)).checkpoint is not None

@@ -94,6 +94,12 @@ class Endings:
         found = self.run(FamilyScorer(random_table(seed), "k2"), seed, budget=Budget(max_time=0))
         assert (found.stop_reason, found.generations, len(found.history)) == ("time", 0, 1)
 
+    def test_time_that_was_spent_before(self, seed):
+        scorer, limit = FamilyScorer(random_table(seed), "k2"), Budget(max_time=1000.0)
+        found = self.run(scorer, seed, budget=limit, seconds=1000.5)
+        assert outcome(found) == outcome(self.run(scorer, seed, budget=Budget(max_time=0)))
+        assert found.seconds >= found.history[-1].seconds >= 1000.5
+
     @pytest.mark.parametrize("budget", [None, Budget(target=1.0)], ids=["none", "too high"])
     def test_without_an_end_the_method_has_its_own(self, budget, seed):
         scorer = FamilyScorer(random_table(seed, n_variables=3), "k2")

@@ -162,7 +162,7 @@ def test_a_state_of_something_else(table):
 def test_a_checkpoint_and_what_stands_beside_it(table, tmp_path):
     found = learn_incomplete(table, "evolve", budget=Budget(max_generations=7))
     assert sorted(found.checkpoint.beside) == sorted(
-        ["number", "seconds", "n_drawn", "cells", "generation", "is_last", "filled"]
+        ["number", "n_drawn", "cells", "generation", "is_last", "filled"]
     )
     assert found.checkpoint.beside["cells"].shape == (10, table.n_missing)
     assert run_search("ccma", found.scorer, budget=Budget(max_generations=0)).checkpoint is not None

@@ -9,7 +9,7 @@ structure says of the cells is taken for data by the next.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,28 +38,25 @@ def structural_em(question: Question) -> Found:
     table, reached = question.table, question.reached
     completions = Completions(table, CHAINS, question.seed, question.threads())
     holes = completions.holes
+    clock = Clock(reached)
     if reached is None:
-        clock = Clock()
         filled = most_common(table)[holes.variables, holes.rows]
         known = np.empty((0, table.n_variables, table.n_variables), dtype=np.bool_)
-        own = _Round(0, 0.0, completions.n_drawn, completions.cells, filled, known)
+        own = _Round(0, completions.n_drawn, completions.cells, filled, known)
     else:
         own = _Round.of(reached.beside)
         completions.put(own.cells, own.n_drawn)
-        clock = Clock(own.seconds + reached.seconds)
     while True:
         scorer = question.scorer(table.completed(with_cells(table, holes, own.filled)))
-        result = question.after(own.seconds).run(scorer, reached, own)
+        result = question.run(scorer, reached, own, clock.seconds())
         adjacency, reached = result.dag.adjacency(), None
         is_stopped = result.stop_reason in ("callback", "interrupt", "time")
         is_known = bool((own.known == adjacency).all(axis=(1, 2)).any())
         if is_stopped or is_known or own.number + 1 == ROUNDS:
-            whole = replace(result, seconds=clock.seconds())
-            return Found(whole, scorer, completions, [adjacency], own)
+            return Found(result, scorer, completions, [adjacency], own)
         cells = completions.fill([adjacency], SWEEPS).codes
         own = _Round(
             number=own.number + 1,
-            seconds=clock.seconds(),
             n_drawn=completions.n_drawn,
             cells=completions.cells,
             filled=cells.astype(table.dataset.codes.dtype),

@@ -91,7 +91,7 @@ class _Climber:
 
     def __init__(self, question: Question) -> None:
         table = question.table
-        self.question, self._clock = question, Clock()
+        self.question, self._clock = question, Clock(question.reached)
         self._completions = Completions(table, COMPLETIONS, question.seed, question.threads())
 
     def found(self) -> Found:
@@ -104,8 +104,7 @@ class _Climber:
             if stage.is_last or result.stop_reason in ("callback", "interrupt"):
                 break
             stage, before = self._after(stage, scorer, result), result
-        whole = replace(result, seconds=self._clock.seconds())
-        return Found(whole, scorer, self._completions, self._partners(scorer, result), stage)
+        return Found(result, scorer, self._completions, self._partners(scorer, result), stage)
 
     def _begin(self) -> tuple[_Stage, Checkpoint | None]:
         """Return the first stage, or the one to go on with."""
@@ -115,7 +114,6 @@ class _Climber:
             return self._stage(0, NOTHING, filled=codes[holes.variables, holes.rows]), None
         stage = _Stage.of(reached.beside)
         self._completions.put(stage.cells, stage.n_drawn)
-        self._clock = Clock(stage.seconds + reached.seconds)
         return stage, reached
 
     def _after(self, stage: _Stage, scorer: FamilyScorer, result: SearchResult) -> _Stage:
@@ -135,7 +133,6 @@ class _Climber:
         own, dtype = self._completions, self.question.table.dataset.codes.dtype
         return _Stage(
             number=number,
-            seconds=self._clock.seconds(),
             n_drawn=own.n_drawn,
             cells=own.cells,
             generation=generation,
@@ -164,12 +161,13 @@ class _Climber:
         self, stage: _Stage, scorer: FamilyScorer, before: SearchResult | Checkpoint | None
     ) -> SearchResult:
         """Climb on completions that will be redrawn; on the last search as was asked for."""
-        left = self.question.after(stage.seconds)
+        asked, seconds = self.question, self._clock.seconds()
         if stage.is_last:
             reached = before if isinstance(before, Checkpoint) else None
-            return left.run(scorer, reached, stage)
-        budget = Budget(max_time=left.budget.max_time)
-        return replace(left, method=HillClimb(), budget=budget, keep=None).run(scorer)
+            return asked.run(scorer, reached, stage, seconds)
+        budget = Budget(max_time=asked.budget.max_time)
+        climb = replace(asked, method=HillClimb(), budget=budget, keep=None)
+        return climb.run(scorer, seconds=seconds)
 
     def _partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
         """Return the structures to draw completions under."""
@@ -190,17 +188,18 @@ class _Species(_Climber):
             assert isinstance(before.state, CCMAState)
             rng = stream(self.question.seed, STREAM, before.generations)
             state = self._search(scorer).rescored(rng, before.state)
-        left = self.question.after(stage.seconds)
-        return replace(left, budget=self._limits(stage, left.budget)).run(scorer, state, stage)
+        asked = replace(self.question, budget=self._limits(stage))
+        return asked.run(scorer, state, stage, self._clock.seconds())
 
-    def _limits(self, stage: _Stage, left: Budget) -> Budget:
+    def _limits(self, stage: _Stage) -> Budget:
         """Return when the search of a stage ends."""
+        limit = self.question.budget
         if stage.is_last:
-            return left if left.ends else replace(LAST, target=left.target)
+            return limit if limit.ends else replace(LAST, target=limit.target)
         is_first = stage.generation == NOTHING
         n = FIRST_GENERATIONS if is_first else stage.generation + GENERATIONS
-        most = n if left.max_generations is None else min(n, left.max_generations)
-        return Budget(max_time=left.max_time, max_generations=most)
+        most = n if limit.max_generations is None else min(n, limit.max_generations)
+        return Budget(max_time=limit.max_time, max_generations=most)
 
     def _partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
         """Return the structures of the orders, the best first."""

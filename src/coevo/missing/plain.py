@@ -46,7 +46,6 @@ class _Generation(Stage):
 
     scores: NDArray[np.float64]  # of the completions; -inf before they have met a structure
     generation: int  # of orders and masks
-    searched: float  # seconds that these have taken, of all
 
 
 def evolve_plain(question: Question, method: CCGA) -> Found:
@@ -54,12 +53,14 @@ def evolve_plain(question: Question, method: CCGA) -> Found:
     limit = question.budget
     limit = limit if limit.ends else replace(method.default_budget, target=limit.target)
     completions = Completions(question.table, COMPLETIONS, question.seed, question.threads())
-    own, clock = _begin(completions, question.reached)
-    scorer, start = _scorer(question, completions, own), question.reached
+    clock, start = Clock(question.reached), question.reached
+    own = _begin(completions, start)
+    scorer = _scorer(question, completions, own)
     with gentle_interrupts() as interrupts:
         asked = replace(question, callbacks=(*question.callbacks, lambda row: interrupts.asked))
         while True:
-            result = replace(asked, budget=_limits(limit, own)).run(scorer, start, own)
+            until = replace(asked, budget=_until(limit, own.generation + GENERATIONS))
+            result = until.run(scorer, start, own, clock.seconds())
             is_over = result.stop_reason != "generations" or _is_spent(limit, result)
             if is_over or result.state is None:
                 break
@@ -67,30 +68,26 @@ def evolve_plain(question: Question, method: CCGA) -> Found:
             scores = _bred(own, completions, result, question)
             own = _Generation(
                 number=own.number + 1,
-                seconds=clock.seconds(),
                 n_drawn=completions.n_drawn,
                 cells=completions.cells,
                 scores=scores,
                 generation=result.generations,
-                searched=reached.seconds,
             )
             scorer = _scorer(question, completions, own)
             start = _rescored(reached, method, Problem.of(scorer, question.constraints))
         stopped = interrupts.asked
-    reason = "interrupt" if stopped else result.stop_reason
-    whole = replace(result, seconds=clock.seconds(), stop_reason=reason)
+    whole = replace(result, stop_reason="interrupt") if stopped else result
     return Found(whole, scorer, completions, [result.dag.adjacency()], own)
 
 
-def _begin(completions: Completions, reached: Checkpoint | None) -> tuple[_Generation, Clock]:
-    """Return the first generation of completions, or the one to go on with, and the clock."""
+def _begin(completions: Completions, reached: Checkpoint | None) -> _Generation:
+    """Return the first generation of completions, or the one to go on with."""
     if reached is None:
         scores = np.full(COMPLETIONS, -np.inf)
-        cells = completions.cells
-        return _Generation(0, 0.0, completions.n_drawn, cells, scores, 0, 0.0), Clock()
+        return _Generation(0, completions.n_drawn, completions.cells, scores, 0)
     own = _Generation.of(reached.beside)
     completions.put(own.cells, own.n_drawn)
-    return own, Clock(own.seconds + reached.seconds - own.searched)
+    return own
 
 
 def _scorer(question: Question, completions: Completions, own: _Generation) -> FamilyScorer:
@@ -105,13 +102,10 @@ def _rescored(reached: Checkpoint, method: CCGA, problem: Problem) -> Checkpoint
     return replace(reached, state=method.on(problem).rescored(reached.state))
 
 
-def _limits(limit: Budget, own: _Generation) -> Budget:
-    """Return when orders and masks stop: at a limit, or when completions evolve again."""
-    until = own.generation + GENERATIONS
-    most = until if limit.max_generations is None else min(until, limit.max_generations)
-    elsewhere = own.seconds - own.searched
-    left = None if limit.max_time is None else max(0.0, limit.max_time - elsewhere)
-    return replace(limit, max_time=left, max_generations=most)
+def _until(limit: Budget, generation: int) -> Budget:
+    """Return the budget up to a generation, or to the limit if that comes first."""
+    most = generation if limit.max_generations is None else min(generation, limit.max_generations)
+    return replace(limit, max_generations=most)
 
 
 def _is_spent(limit: Budget, result: SearchResult) -> bool:

@@ -48,13 +48,6 @@ class Question:
     reached: Checkpoint | None = None
     keep: Keep | None = None
 
-    def after(self, seconds: float) -> Question:
-        """Return the question when so much of its time is gone."""
-        limit = self.budget
-        if limit.max_time is None:
-            return self
-        return replace(self, budget=replace(limit, max_time=max(0.0, limit.max_time - seconds)))
-
     def threads(self) -> Threads:
         """Return threads for drawing cells."""
         return Threads(self.n_jobs)
@@ -80,8 +73,12 @@ class Question:
         scorer: FamilyScorer,
         state: SearchState | Checkpoint | None = None,
         stage: Stage | None = None,
+        seconds: float = 0.0,
     ) -> SearchResult:
-        """Search with a scorer, from the start or from a state; keep the stage beside it."""
+        """Search with a scorer, from the start or from a state, so many seconds after the start.
+
+        The stage is kept beside each checkpoint.
+        """
         beside, keep = {} if stage is None else stage.arrays(), self.keep
 
         def keep_all(checkpoint: Checkpoint) -> None:
@@ -98,6 +95,7 @@ class Question:
             start=self.start,
             state=state,
             keep=keep_all,
+            seconds=seconds,
         )
 
 

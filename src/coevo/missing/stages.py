@@ -1,8 +1,8 @@
 """Where a policy stands that searches several times, in a form that can be kept.
 
 Such a policy is a row of stages: completions, and a search on them. A checkpoint of that search
-holds the stage beside it, as arrays, so that whoever goes on has the same cells, draws the
-same numbers and has as much time left as if nothing had happened.
+holds the stage beside it, as arrays, so that whoever goes on has the same cells and draws the
+same numbers as if nothing had happened. All stages have one clock, that of the history.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError
+from coevo.search import Checkpoint
 
 __all__ = ["Cells", "Clock", "Stage"]
 
@@ -30,8 +31,6 @@ class Stage:
     ----------
     number : int
         Stages before it.
-    seconds : float
-        Time that was gone by then.
     n_drawn : int
         How often completions were drawn.
     cells : Cells
@@ -39,7 +38,6 @@ class Stage:
     """
 
     number: int
-    seconds: float
     n_drawn: int
     cells: Cells
 
@@ -60,10 +58,10 @@ class Stage:
 
 
 class Clock:
-    """How long a policy has taken; one that goes on begins with what was taken before."""
+    """How long a policy has taken; one that goes on from a checkpoint counts what came before."""
 
-    def __init__(self, before: float = 0.0) -> None:
-        self._began = time.perf_counter() - before
+    def __init__(self, reached: Checkpoint | None) -> None:
+        self._began = time.perf_counter() - (0.0 if reached is None else reached.seconds)
 
     def seconds(self) -> float:
         """Return the time since the start."""

@@ -42,6 +42,7 @@ def run_search(
     start: DAG | None = None,
     state: SearchState | Checkpoint | None = None,
     keep: Keep | None = None,
+    seconds: float = 0.0,
 ) -> SearchResult:
     """Search for the structure with the highest score.
 
@@ -68,6 +69,8 @@ def run_search(
         long search would have given. With a checkpoint the history and the clock go on too.
     keep : callable, optional
         Called with a checkpoint after each generation.
+    seconds : float
+        What the clock begins with, at least: time that was spent on the same question before.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def run_search(
         _check_state(reached.state, chosen, problem, search)
     before = scorer.statistics()
     loop = _Loop(search, limits, seed, tuple(callbacks), keep)
-    reason = loop.run(reached)
+    reason = loop.run(reached, seconds)
     with gentle_interrupts():  # what was found is not lost any more
         return _result(problem, chosen, loop, reason, seed, before)
 
@@ -131,12 +134,13 @@ class _Loop:
     def seconds(self) -> float:
         return time.perf_counter() - self.began
 
-    def run(self, reached: Checkpoint | None) -> StopReason:
-        """Go on until a limit is reached; return which."""
+    def run(self, reached: Checkpoint | None, spent: float) -> StopReason:
+        """Go on until a limit is reached; return which. So much time is spent already."""
         if reached is not None:
             self.state = reached.state
             self.history.extend(reached.history)
-            self.began -= reached.seconds
+            spent = max(spent, reached.seconds)
+        self.began -= spent
         try:
             with gentle_interrupts() as interrupts:
                 return self._steps(interrupts)

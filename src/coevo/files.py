@@ -56,6 +56,11 @@ class ByteSource:
         self._ahead = self._pull(4)
         self.magic = self._ahead
 
+    @property
+    def is_parquet(self) -> bool:
+        """Whether this is a Parquet file, by its first bytes or its name."""
+        return self.magic == b"PAR1" or self.path.suffix.lower() in (".parquet", ".pq")
+
     def read(self, size: int) -> bytes:
         """Return up to `size` more bytes; none at the end of the file."""
         ahead, self._ahead = self._ahead[:size], self._ahead[size:]

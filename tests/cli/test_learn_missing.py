@@ -158,3 +158,24 @@ def test_threads_and_columns_change_nothing(gaps, as_json):
         found["arcs"].sort(key=lambda arc: (arc["from"], arc["to"]))
     assert (again["score"], again["arcs"]) == (first["score"], first["arcs"])
     assert again["data_hash"] == first["data_hash"]
+
+
+def test_the_completed_table_is_the_one_that_was_given(folder, as_json, seed):
+    """With its identifiers, its numbers and its order; only what was missing is new."""
+    rng = np.random.default_rng(seed)
+    lines = ["id;mm;wet;rain"]
+    for i in range(80):
+        mm = rng.gamma(1.0, 4.0)
+        shown = "" if i % 10 == 3 else f"{mm:.2f}"
+        wet = "?" if i % 10 == 7 else ("yes" if mm > 3 else "no")
+        lines.append(f"r{i};{shown};{wet};{'yes' if mm > 1 else 'no'}")
+    Path("rain.csv").write_text("\n".join(lines), encoding="utf-8")
+    options = ("--drop", "id", "--max-generations", 6, "--missing", "evolve")
+    as_json("learn", "rain.csv", *options, "--completed", "whole.csv")
+    before = [line.split(";") for line in lines]
+    after = [line.split(",") for line in Path("whole.csv").read_text().splitlines()]
+    numbers = {row[1] for row in before}
+    for old, new in zip(before, after, strict=True):
+        assert (new[0], new[3]) == (old[0], old[3])
+        assert new[1] == old[1] if old[1] else new[1] in numbers
+        assert new[2] == old[2] if old[2] != "?" else new[2] in ("yes", "no")

@@ -28,7 +28,7 @@ from coevo.cli.missing import (
     check_missing,
     completed_option,
     missing_options,
-    write_filled,
+    write_whole,
 )
 
 if TYPE_CHECKING:
@@ -218,11 +218,11 @@ def command(
             say(f"Learning by {plan.method.name}, in at most {memory} ...")
             learned = task.run([task.progress().told_by(say)], output, resume)
         with gentle_interrupts():  # what was found is kept
-            answer = _saved(learned, output, completed)
+            answer = _saved(learned, output, completed, data)
     if work is not None and learned.search.stop_reason != "interrupt":
         learned = measured(learned, work)
         with gentle_interrupts(), plain_warnings():
-            answer = _saved(learned, output, completed)
+            answer = _saved(learned, output, completed, data)
     if output_format == "json":
         answer_json(answer)
     else:
@@ -245,12 +245,14 @@ def _method(name: str, islands: int | None) -> str | Method:
     return Islands(islands=islands)
 
 
-def _saved(learned: Learned, output: str | None, completed: str | None) -> dict[str, Any]:
-    """Return the answer; write it and the completed table too, where they are asked for."""
+def _saved(
+    learned: Learned, output: str | None, completed: str | None, data: str | None
+) -> dict[str, Any]:
+    """Return the answer; write it and the completed DATA too, where they are asked for."""
     answer = learned.as_dict()
     files = {} if output is None else learned.save(output, command=sys.argv[1:])
-    if completed is not None:
-        files |= write_filled(learned, completed)
+    if completed is not None and data is not None:
+        files |= write_whole(learned, completed, data)
     return answer | ({"files": files} if files else {})
 
 

@@ -18,7 +18,7 @@ __all__ = [
     "completed_option",
     "lines_on_missing",
     "missing_options",
-    "write_filled",
+    "write_whole",
 ]
 
 SHOWN = 5  # columns that are named
@@ -27,8 +27,8 @@ SHOWN = 5  # columns that are named
 completed_option = click.option(
     "--completed",
     metavar="FILE",
-    help="Write the table with its missing cells filled, and beside it (.filled.csv) the "
-    "probability of each filled cell.",
+    help="Write DATA with its missing cells filled (of a column of numbers, by the middle one of "
+    "a bin), and beside it (.filled.csv) the probability of each filled cell.",
 )
 
 
@@ -80,17 +80,16 @@ def check_completed(completed: str, data: str | None) -> None:
             )
 
 
-def write_filled(learned: Learned, path: str) -> dict[str, str]:
-    """Write the completed table; return the paths by what they hold."""
-    from coevo.data import Dataset, write_data
+def write_whole(learned: Learned, path: str, data: str) -> dict[str, str]:
+    """Write DATA with its missing cells filled; return the paths by what they hold."""
+    from coevo.data.refill import write_filled
     from coevo.missing import write_completed
 
     completed = None if learned.missing is None else learned.missing.completed
     if completed is None:  # nothing was missing
-        assert isinstance(learned.dataset, Dataset)  # shards do not go with --missing
-        write_data(learned.dataset, path)
+        write_filled(data, path, [])
         return {"completed": path}
-    return {"completed": path, "filled": str(write_completed(completed, path))}
+    return {"completed": path, "filled": str(write_completed(completed, path, data))}
 
 
 def lines_on_missing(facts: dict[str, Any]) -> Iterator[str]:

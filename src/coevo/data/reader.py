@@ -261,8 +261,7 @@ def _read_file(path: Path, request: Request) -> list[Column]:
             "(--shards DIR) or cluster= (--cluster), or name a file in it."
         )
     with open_source(path) as source:
-        is_parquet = source.magic == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
-        if not is_parquet:
+        if not source.is_parquet:
             from coevo.data.csv_reader import read_csv
 
             return read_csv(source, request)

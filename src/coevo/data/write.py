@@ -11,7 +11,7 @@ from coevo.data.dataset import Dataset
 from coevo.errors import DataError, ParameterError, bad_parameter, require
 from coevo.files import check_folder
 
-__all__ = ["check_writable", "write_data"]
+__all__ = ["check_writable", "delimiter_of", "write_data"]
 
 _CSV = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -71,18 +71,26 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 def _writer(path: str | os.PathLike[str]) -> Callable[[Dataset, Path], None]:
     """Return the function that writes the format which the suffix names."""
+    delimiter = delimiter_of(path)
+    if delimiter is not None:
+        from coevo.data.csv_writer import write_csv  # imports numba
+
+        return partial(write_csv, delimiter=delimiter)
+    from coevo.data.parquet import write_parquet
+
+    require("pyarrow.parquet", "PyArrow", "parquet")
+    return write_parquet
+
+
+def delimiter_of(path: str | os.PathLike[str]) -> str | None:
+    """Return what separates fields in a text table of this name; None for Parquet."""
     if not isinstance(path, str | os.PathLike):
         raise bad_parameter("path", "write_data", "the name of a file", path)
     name = os.fspath(path).lower()
     for suffix, delimiter in _CSV.items():
         if name.endswith(suffix):
-            from coevo.data.csv_writer import write_csv  # imports numba
-
-            return partial(write_csv, delimiter=delimiter)
+            return delimiter
     if name.endswith(_PARQUET):
-        from coevo.data.parquet import write_parquet
-
-        require("pyarrow.parquet", "PyArrow", "parquet")
-        return write_parquet
+        return None
     accepted = ", ".join([*_CSV, *_PARQUET])
     raise ParameterError(f"The name of a table must end in one of {accepted}; got {str(path)!r}.")

@@ -8,11 +8,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, IncompleteDataset, write_data
+from coevo.data.refill import Patch, filled_frame, write_filled
 from coevo.errors import FileError
 from coevo.files import replacing
 from coevo.missing.completions import Filled, filled_in
@@ -55,6 +57,23 @@ class Completed:
         codes = filled_in(sorted_table, filled)[:, back]
         return cls(table.completed(codes), table.missing, sure[:, back])
 
+    def patches(self) -> list[Patch]:
+        """Return what each column that misses some cells is filled with."""
+        rows = self.dataset
+        return [
+            Patch(variable.name, variable.states, rows.codes[place], self.missing[place])
+            for place, variable in enumerate(rows.variables)
+            if self.missing[place].any()
+        ]
+
+    def into(self, frame: Any) -> Any:
+        """Return the data frame that this was read from, with its missing cells filled.
+
+        All else is as it was: columns that were left out, and numbers that were cut into bins.
+        A missing number becomes the middle one of those that the frame has in its bin.
+        """
+        return filled_frame(frame, self.patches())
+
     def cells(self) -> Iterator[FilledCell]:
         """Yield all filled cells, row by row, columns by name."""
         variables = self.dataset.variables
@@ -77,7 +96,11 @@ def filled_path(path: str | os.PathLike[str]) -> Path:
     return beside
 
 
-def write_completed(completed: Completed, path: str | os.PathLike[str]) -> Path:
+def write_completed(
+    completed: Completed,
+    path: str | os.PathLike[str],
+    source: str | os.PathLike[str] | None = None,
+) -> Path:
     """Write a completed table, and beside it how sure each filled cell is.
 
     The table goes to `path`, in the format of its suffix as for `write_data`. The cells go to
@@ -90,9 +113,17 @@ def write_completed(completed: Completed, path: str | os.PathLike[str]) -> Path:
         What `learn_incomplete` has filled.
     path : str or path
         Where the table goes.
+    source : str or path, optional
+        The file that it was read from. What is written is then that table, with all its
+        columns and its numbers as they are; a missing number becomes the middle one of those
+        that the table has in its bin. Without it, the columns that were learned from are
+        written, numbers as bins.
     """
     beside = filled_path(path)
-    write_data(completed.dataset, path)
+    if source is None:
+        write_data(completed.dataset, path)
+    else:
+        write_filled(source, path, completed.patches())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)

@@ -385,7 +385,7 @@ def main() -> None:
     parser.add_argument("--mechanisms", default="mcar,mar")
     parser.add_argument("--masks", type=int, default=10)
     parser.add_argument("--policies", default=",".join([*POLICIES, "mode", "oracle", "complete"]))
-    parser.add_argument("--score", default="k2")
+    parser.add_argument("--score", default="bdeu")
     parser.add_argument("--n-jobs", type=int, default=2)
     parser.add_argument("--journal", type=Path, default=Path("missing.jsonl"))
     parser.add_argument("--only-journal", action="store_true", help="make no run")

@@ -146,7 +146,8 @@ def learn_incomplete(
     method, score, constraints, start, budget, random_state, callbacks : optional
         As for `run_search`. A limit of time holds for all searches of a policy together, one
         of generations for those of ``'evolve'``; other limits hold for each search of ``'em'``
-        and for the last of ``'evolve'``. The history is that of the last search.
+        and for the last of ``'evolve'``. The history is that of the last search; with
+        ``'ccga'`` it is that of all, and its score may fall where completions change.
     weights, parent_penalty : optional
         The log prior of some arcs and of all, as for `FamilyScorer`.
     n_jobs : int

@@ -362,7 +362,7 @@ METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
         (
             "missing.csv",
             "Column 'b' has 1 missing value, in row 2. Drop or fill it, or learn with "
-            "missing='evolve' (coevo learn --missing evolve).",
+            "missing='evolve' (--missing evolve of coevo learn and strength).",
         ),
         ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),
         ("asia.csv -o asia.csv/run", "'asia.csv/run' cannot be made: 'asia.csv' is a file."),

@@ -139,6 +139,9 @@ def test_what_does_not_go_together(gaps, refused, run):
     code, _, err = run("learn", *QUICK, *evolve, "--completed", "gaps.csv")
     assert code == 2
     assert "--completed would write over DATA, 'gaps.csv'." in err
+    code, _, err = run("learn", "/dev/null", *evolve, "--completed", "x.csv")
+    assert code == 2
+    assert "--completed needs DATA to be a file that can be read twice; '/dev/null' is none." in err
     assert refused("learn", *QUICK, *evolve, "--completed", "no/x.csv").endswith(
         "there is no folder 'no'."
     )

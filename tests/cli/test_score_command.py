@@ -239,7 +239,7 @@ def test_a_name_that_looks_like_markup(small, run):
         (
             "missing.csv",
             "Column 'b' has 1 missing value, in row 2. Drop or fill it, or learn with "
-            "missing='evolve' (coevo learn --missing evolve).",
+            "missing='evolve' (--missing evolve of coevo learn and strength).",
         ),
         (
             "strange.csv",

@@ -234,5 +234,6 @@ def test_a_table_with_missing_cells(folder, run, refused):
         "n_complete_rows": 261,
         "columns": {last: 39},
     }
+    assert "12 of 261 rows" in run("strength", *asked, "--missing", "drop").out
     text = run("strength", *asked, "--missing", "em").out
     assert "missing     39 cells (1.6%) of 1 column; 261 rows have none; policy: em\n" in text

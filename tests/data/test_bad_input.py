@@ -19,7 +19,7 @@ from coevo.data import csv_reader as csv_reader_module
 from coevo.data import read_data
 from coevo.errors import CoevoWarning, DataError, DependencyError, FileError, ParameterError
 
-WAY_OUT = ", or learn with missing='evolve' (coevo learn --missing evolve)."
+WAY_OUT = ", or learn with missing='evolve' (--missing evolve of coevo learn and strength)."
 
 
 def refusal(source, kind=(DataError, FileError), **parameters):

@@ -250,3 +250,137 @@ def test_bins_that_show_no_number():
 def test_what_is_no_frame():
     with pytest.raises(ParameterError, match="'frame' of filled_frame must be a data frame; got"):
         filled_frame([[1]], [])
+
+
+# -- what is odd, but was read
+
+
+def patch_of(name, states, codes, holes):
+    """Return a patch with these codes, of which some are new."""
+    return Patch(name, states, np.array(codes), np.isin(np.arange(len(codes)), holes))
+
+
+B = patch_of("b", ("x", "y"), [0, 1, 1], [2])
+
+
+def test_bytes_that_are_not_text_in_a_column_that_is_left_out():
+    content = b"a,b,name\n1,x,caf\xe9\n2,y,b\n1,?,\xff\n"
+    Path("a.csv").write_bytes(content)
+    write_filled("a.csv", "b.csv", [B])
+    assert Path("b.csv").read_bytes() == content.replace(b"?", b"y")
+    write_filled("a.csv", "b.parquet", [B])
+    assert pyarrow.parquet.read_table("b.parquet")["name"].to_pylist() == [
+        "caf\ufffd",
+        "b",
+        "\ufffd",
+    ]
+
+
+def test_a_field_of_any_length():
+    Path("a.csv").write_text(f"a,b\n{'w' * 200_000},x\n2,y\n1,?\n")
+    limit = csv.field_size_limit()
+    write_filled("a.csv", "b.csv", [B])
+    assert Path("b.csv").read_text() == f"a,b\n{'w' * 200_000},x\n2,y\n1,y\n"
+    assert csv.field_size_limit() == limit
+
+
+def test_two_columns_of_one_name_that_are_left_out():
+    Path("a.csv").write_text("d,b,d\n1,x,4\n2,y,5\n3,?,6\n")
+    write_filled("a.csv", "b.parquet", [B])
+    found = pyarrow.parquet.ParquetFile("b.parquet").read()
+    assert found.column_names == ["d", "b", "d"]
+    assert [column.to_pylist() for column in found.columns] == [
+        ["1", "2", "3"],
+        ["x", "y", "y"],
+        ["4", "5", "6"],
+    ]
+    columns = [pyarrow.array([1, 2, 3]), pyarrow.array(["x", "y", None]), pyarrow.array([4, 5, 6])]
+    table = pyarrow.Table.from_arrays(columns, ["d", "b", "d"])
+    pyarrow.parquet.write_table(table, "c.parquet")
+    write_filled("c.parquet", "e.parquet", [B])
+    found = pyarrow.parquet.ParquetFile("e.parquet").read()
+    assert [column.to_pylist() for column in found.columns] == [
+        [1, 2, 3],
+        ["x", "y", "y"],
+        [4, 5, 6],
+    ]
+
+
+def test_a_column_that_is_gone():
+    Path("a.csv").write_text("a,c\n1,x\n2,y\n1,?\n")
+    frame = pandas.DataFrame({"a": [1, 2, 1]})
+    for work in (
+        lambda: write_filled("a.csv", "b.csv", [B]),
+        lambda: filled_frame(frame, [B]),
+    ):
+        with pytest.raises(DataError) as caught:
+            work()
+        assert str(caught.value) == (
+            "The table has no column 'b', which was read from it. Give the table that was learned "
+            "from."
+        )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "float32"])
+def test_numbers_of_few_bytes(dtype):
+    frame = pandas.DataFrame({"c": np.array([1, 2, 2, 99], dtype=dtype)})
+    filled = filled_frame(frame, [patch_of("c", ("1", "2"), [0, 1, 1, 1], [3])])
+    assert filled["c"].tolist() == [1, 2, 2, 2]
+    assert filled["c"].dtype == dtype
+    binned = filled_frame(frame, [patch_of("c", ("below_2", "from_2"), [0, 1, 1, 0], [3])])
+    assert binned["c"].tolist() == [1, 2, 2, 1]
+
+
+def test_whole_numbers_that_floats_cannot_hold():
+    large = 2**60
+    cells = [large, large + 1, None]
+    patch = patch_of("c", (str(large), str(large + 1)), [0, 1, 1], [2])
+    for frame in (
+        pandas.DataFrame({"c": pandas.array(cells, dtype="Int64")}),
+        polars.DataFrame({"c": cells}),
+        pyarrow.table({"c": cells}),
+    ):
+        assert as_lists(filled_frame(frame, [patch]))["c"] == [large, large + 1, large + 1]
+
+
+def test_cells_that_are_objects():
+    intervals = pandas.cut(pandas.Series([1.0, 5.0, np.nan]), [0, 3, 6])
+    states = tuple(map(str, intervals.cat.categories))
+    filled = filled_frame(
+        pandas.DataFrame({"c": intervals}), [patch_of("c", states, [0, 1, 1], [2])]
+    )
+    assert filled["c"].tolist() == [intervals[0], intervals[1], intervals[1]]
+    mixed = pandas.DataFrame({"c": pandas.Series([np.int64(1), "one", None], dtype=object)})
+    filled = filled_frame(mixed, [patch_of("c", ("1", "one"), [0, 1, 0], [2])])
+    assert filled["c"].tolist() == [1, "one", 1]
+    assert type(filled["c"][2]) is type(mixed["c"][0])
+
+
+def test_names_that_are_numbers():
+    frame = pandas.DataFrame({0: ["x", "y"], 1: ["u", None]})
+    filled = filled_frame(frame, [patch_of("1", ("u", "v"), [0, 0], [1])])
+    assert filled[1].tolist() == ["u", "u"]
+    assert list(filled.columns) == [0, 1]
+
+
+def test_the_order_of_rows_changes_no_number():
+    states, texts = ("below_5", "from_5"), ["1", "1.0", "01", "?"]
+    for order in ([0, 1, 2, 3], [2, 1, 0, 3], [1, 3, 0, 2]):
+        cells = [texts[i] for i in order]
+        patch = patch_of("c", states, [0] * 4, [order.index(3)])
+        assert patch.values(cells)[0] == "1"
+    decimal = patch_of("c", ("0.5",), [0] * 3, [2])
+    assert decimal.values([".50", "0.5", "?"]) == decimal.values(["0.5", ".50", "?"]) == ["0.5"]
+
+
+def test_states_that_no_cell_shows():
+    for cells, expected in (
+        (["x", "?"], "y"),
+        ([True, None], False),
+        ([1, None], 2),
+        ([1.5, None], 2.5),
+    ):
+        states = (str(cells[0]), str(expected))
+        patch = patch_of("c", states, [0, 1], [1])
+        assert patch.values(cells) == [cells[0], expected]
+        assert type(patch.values(cells)[1]) is type(cells[0])

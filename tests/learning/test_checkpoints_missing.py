@@ -11,19 +11,22 @@ import pytest
 from coevo.data import IncompleteDataset
 from coevo.errors import FileError, ParameterError
 from coevo.learning import checkpoints, learn
-from coevo.missing import POLICIES, learn_incomplete
+from coevo.missing import POLICIES, Completions, learn_incomplete
 from coevo.network import sample
 from coevo.networks import load_network
 from coevo.search import Budget, StoredCheckpoint, run_search
+from ctrl_c import ctrl_c_works, press_ctrl_c
 from problems import timeless
 
 CHECKPOINT = Path("run/checkpoint.npz")
 WAYS = [*((policy, "ccma") for policy in sorted(POLICIES)), ("evolve", "ccga"), ("evolve", "tabu")]
 
+DRAWING = [(policy, method) for policy, method in WAYS if policy != "state" and method != "ccga"]
+
 
 @pytest.fixture
 def table(seed):
-    rows = sample(load_network("asia"), 200, seed).unfolded()
+    rows = sample(load_network("asia"), 80, seed).unfolded()
     return IncompleteDataset(rows, np.random.default_rng(seed).random(rows.codes.shape) < 0.15)
 
 
@@ -70,18 +73,61 @@ def same(found, whole):
 
 @pytest.mark.parametrize(("policy", "method"), WAYS)
 def test_cut_off_anywhere(policy, method, table, seed):
-    options = {"missing": policy, "method": method, "max_generations": 44, "random_state": seed}
+    n = 44 if policy == "evolve" else 6  # of one search, or of all
+    options = {"missing": policy, "method": method, "max_generations": n, "random_state": seed}
     whole = learn(table, output="whole", **options)
     told = n_told(table, options)
-    moments = {1, 2, told - 1, *np.random.default_rng(seed).integers(1, told, size=3).tolist()}
+    moments = {1, told - 1, *np.random.default_rng(seed).integers(1, told, size=2).tolist()}
     for moment in sorted(moment for moment in moments if 0 < moment <= told):
         with pytest.raises(CutError):
             learn(table, output="run", callbacks=[cut_after(moment)], **options)
-        went_on = CHECKPOINT.is_file()  # a climber keeps none before its last search
-        assert went_on or method == "tabu"
-        if went_on:
-            same(learn(table, output="run", resume=True, **options), whole)
-            CHECKPOINT.unlink()
+        same(learn(table, output="run", resume=True, **options), whole)
+        CHECKPOINT.unlink()
+
+
+@pytest.mark.parametrize("method", ["ccma", "ccga", "islands", "hill_climb", "tabu", "k2"])
+def test_ended_by_hand(method, table, seed):
+    """A callback ends it as Ctrl-C does: with an answer, and a checkpoint of whatever ran."""
+    options = {"missing": "evolve", "method": method, "max_generations": 6, "random_state": seed}
+    whole = learn(table, output="whole", **options)
+    told = n_told(table, options)
+    for moment in sorted({1, told // 2, told - 1} - {0}):
+        rows = []
+
+        def stop(row, rows=rows, moment=moment):
+            rows.append(row)
+            return len(rows) == moment
+
+        stopped = learn(table, output="run", callbacks=[stop], **options)
+        assert (stopped.search.stop_reason, stopped.search.method) == ("callback", method)
+        same(learn(table, output="run", resume=True, **options), whole)
+
+
+@pytest.mark.skipif(not ctrl_c_works(), reason="no Ctrl-C here")
+@pytest.mark.parametrize(("policy", "method"), DRAWING)
+def test_ctrl_c_while_cells_are_drawn(policy, method, table, seed, monkeypatch):
+    """Whenever it comes, there is an answer, and the same command goes on to the same one."""
+    options = {"missing": policy, "method": method, "max_generations": 12, "random_state": seed}
+    whole = learn(table, output="whole", **options)
+    really = Completions._sweep
+    for number in (1, 2, 4):
+        left = number
+
+        def sweep(self, *arguments):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                press_ctrl_c()
+            return really(self, *arguments)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Completions, "_sweep", sweep)
+            stopped = learn(table, output="run", **options)
+        if left > 0:
+            continue
+        assert stopped.search.stop_reason == "interrupt"
+        assert stopped.search.history
+        same(learn(table, output="run", resume=True, **options), whole)
 
 
 def test_cut_off_again_and_again(table, seed):
@@ -162,7 +208,7 @@ def test_a_state_of_something_else(table):
 def test_a_checkpoint_and_what_stands_beside_it(table, tmp_path):
     found = learn_incomplete(table, "evolve", budget=Budget(max_generations=7))
     assert sorted(found.checkpoint.beside) == sorted(
-        ["number", "n_drawn", "cells", "generation", "is_last", "filled"]
+        ["policy", "number", "n_drawn", "cells", "generation", "is_last", "filled"]
     )
     assert found.checkpoint.beside["cells"].shape == (10, table.n_missing)
     assert run_search("ccma", found.scorer, budget=Budget(max_generations=0)).checkpoint is not None

@@ -133,3 +133,22 @@ def test_what_strength_refuses(table):
         coevo.strength(table, missing="evolv")
     with pytest.raises(ParameterError, match="'dataset' of strength must be a Dataset"):
         coevo.strength([[1, 2]])
+
+
+def test_a_folder_knows_its_policy_and_its_data(table, tmp_path):
+    plan = {"bootstraps": 2, "random_state": 3, "budget": Budget(max_generations=3)}
+    first = coevo.strength(table, missing="drop", **plan, folder=tmp_path)
+    assert coevo.strength(table, missing="drop", **plan, folder=tmp_path) == first
+    with pytest.raises(FileError, match="holds runs with missing drop; this is em"):
+        coevo.strength(table, missing="em", **plan, folder=tmp_path)
+
+
+def test_a_journal_that_does_not_know_what_arcs_are_worth(table, tmp_path):
+    plan = {"bootstraps": 2, "random_state": 3, "budget": Budget(max_generations=3)}
+    first = coevo.strength(table, missing="em", **plan, folder=tmp_path)
+    path = tmp_path / "runs.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        line.pop("worth", None)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert coevo.strength(table, missing="em", **plan, folder=tmp_path) == first

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from coevo.bootstrap.runs import WHOLE, BootstrapRun, Plan
+from coevo.bootstrap.runs import BootstrapRun, Plan
 from coevo.data import IncompleteDataset
 from coevo.io.journal import Form, Journal
 from coevo.score import FamilyScorer
@@ -48,8 +48,6 @@ def _record(line: dict[str, Any], names: set[str]) -> BootstrapRun:
     arcs = tuple((parent, child) for parent, child in line["arcs"])
     numbers = {name: _numbers(line.get(name)) for name in ("support", "worth")}
     record = BootstrapRun(**{**line, "arcs": arcs, **numbers}, seconds=0.0)
-    if record.bootstrap == WHOLE and set(record.gains) != set(arcs):
-        raise ValueError
     if (
         not all(type(n) is int and n >= 0 for n in (record.bootstrap, record.generations))
         or not math.isfinite(record.score)

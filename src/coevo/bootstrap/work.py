@@ -65,11 +65,11 @@ class Work:
         table: IncompleteDataset | None = None,
     ) -> Work:
         """Return the work, or refuse constraints or a folder that do not go with it."""
-        if table is not None and plan.missing == "drop":
-            scorer, table = plan.scorer(table.complete_rows()), None
         plan.constraints.rules(scorer.dataset.names)
         place = None if folder is None else Path(folder)
         journal = None if place is None else strength_journal(place, scorer, plan, table)
+        if table is not None and plan.missing == "drop":
+            scorer, table = plan.scorer(table.complete_rows()), None
         return cls(scorer, plan, bootstraps, where, journal, table)
 
     def done(
@@ -95,7 +95,10 @@ class Work:
         journal, rows = self.journal, self.scorer.dataset if self.table is None else self.table
         if journal is not None:
             journal.open()
-        kept = {} if journal is None else {run.bootstrap: run for run in journal.records.values()}
+        records = () if journal is None else journal.records.values()
+        kept = {
+            run.bootstrap: run for run in records if run.bootstrap != WHOLE or run.worth is not None
+        }
         found = {number: run for number, run in kept.items() if number <= self.bootstraps}
 
         def keep(runs: Iterable[BootstrapRun], is_news: bool = True) -> None:

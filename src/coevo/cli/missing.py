@@ -73,6 +73,10 @@ def check_completed(completed: str, data: str | None) -> None:
     from coevo.missing.completed import filled_path
 
     check_writable(completed)
+    if data is not None and Path(data).exists() and not Path(data).is_file():
+        raise click.UsageError(
+            f"--completed needs DATA to be a file that can be read twice; {data!r} is none."
+        )
     for path in (Path(completed), filled_path(completed)):
         if data is not None and path.resolve() == Path(data).resolve():
             raise click.UsageError(

@@ -206,7 +206,7 @@ def _print(result: StrengthResult, facts: dict[str, Any], files: dict[str, str])
     prior = "" if facts["ess"] is None else f", ess {facts['ess']:g}"
     undirected = len(result.cpdag.edges)
     click.echo(
-        f"bootstraps  {result.n_bootstraps:,} of {facts['n_rows']:,} rows, by {facts['method']}, "
+        f"bootstraps  {result.n_bootstraps:,} of {_n_drawn(facts):,} rows, by {facts['method']}, "
         f"{facts['scoring']}{prior}, seed {result.seed}"
     )
     for line in lines_on_missing(facts["missing"]) if "missing" in facts else ():
@@ -230,6 +230,13 @@ def _print(result: StrengthResult, facts: dict[str, Any], files: dict[str, str])
             click.echo(f"  and {len(outside) - SHOWN:,} more, all in --format json")
     for path in files.values():
         click.echo(f"wrote       {path}")
+
+
+def _n_drawn(facts: dict[str, Any]) -> int:
+    """Return how many rows a bootstrap draws: those that are left, where some are dropped."""
+    missing = facts.get("missing", {})
+    n_rows: int = missing["n_complete_rows"] if missing.get("policy") == "drop" else facts["n_rows"]
+    return n_rows
 
 
 def _line(arc: ArcStrength) -> str:

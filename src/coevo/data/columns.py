@@ -109,7 +109,7 @@ class Column:
         return label.strip() in labels and label not in (self.declared or ())
 
 
-LEARN_WITH_HOLES = ", or learn with missing='evolve' (coevo learn --missing evolve)"
+LEARN_WITH_HOLES = ", or learn with missing='evolve' (--missing evolve of coevo learn and strength)"
 
 
 def check_cells(columns: Sequence[Column], way_out: str = LEARN_WITH_HOLES) -> None:

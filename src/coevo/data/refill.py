@@ -11,7 +11,7 @@ import contextlib
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,8 @@ from coevo.files import ByteSource, open_source, replacing
 __all__ = ["Patch", "filled_frame", "write_filled"]
 
 HEAD_BYTES = 1 << 20  # by which the delimiter of a text table is told
+LONGEST_FIELD = 1 << 30
+AS_THEY_ARE = "surrogateescape"  # bytes of columns that nobody reads as text need not be UTF-8
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,10 @@ class Patch:
         """Where numbers were cut, if the states are bins."""
         return Cuts.from_states(self.states)
 
-    def values(self, cells: Sequence[Any], of_state: Callable[[str], Any] = str) -> list[Any]:
-        """Return what fills a missing cell, for each state.
+    def values(self, cells: Sequence[Any]) -> list[Any]:
+        """Return what fills a missing cell, for each state, given all cells of the column.
 
-        `cells` are all cells of the column; only where the states are bins are they needed.
+        It is a cell with that state, so that it has the type of the others.
 
         >>> cells = ["36.6", "?", "36.9", "36.8", "39.5"]
         >>> missing = np.array([False, True, False, False, False])
@@ -72,52 +74,61 @@ class Patch:
         ['36.8', '39.5']
         """
         seen = np.flatnonzero(~self.missing)
-        if self.cuts is None or not len(seen) or cells[seen[0]] in self.states:
-            return [of_state(state) for state in self.states]
-        return [self._middle(code, cells, seen, self.cuts) for code in range(len(self.states))]
+        by_code: list[list[Any]] = [[] for _ in self.states]
+        for row, code in zip(seen.tolist(), self.codes[seen].tolist(), strict=True):
+            by_code[code].append(cells[row])
+        like = cells[seen[0]] if len(seen) else ""
+        is_cut = self.cuts is not None and str(like) not in self.states
+        found = []
+        for own, state in zip(by_code, self.states, strict=True):
+            if not own:
+                found.append(self._unseen(state, like, is_cut))
+            else:
+                found.append(_middle(own) if is_cut else _one_of(own, state))
+        return found
 
-    def _middle(self, code: int, cells: Sequence[Any], seen: NDArray[np.intp], cuts: Cuts) -> Any:
-        """Return the middle one of the numbers in a bin; its end, if there is none."""
-        own = sorted((cells[row] for row in seen[self.codes[seen] == code]), key=float)
-        if own:
-            return own[(len(own) - 1) // 2]
-        place = cuts.states.index(self.states[code])
-        return type(cells[seen[0]])(cuts.points[max(0, place - 1)])
+    def _unseen(self, state: str, like: Any, is_cut: bool) -> Any:
+        """Return a cell for a state that no cell has; of a bin, one of its ends."""
+        if is_cut and self.cuts is not None:
+            return type(like)(self.cuts.points[max(0, self.cuts.states.index(state) - 1)])
+        if isinstance(like, bool):
+            return state == "True"
+        return type(like)(float(state)) if isinstance(like, int | float) else state
 
 
-def filled_frame(frame: Any, patches: Iterable[Patch]) -> Any:
+def _middle(cells: list[Any]) -> Any:
+    """Return the middle one of some numbers; no order of theirs matters."""
+    return sorted(cells, key=lambda cell: (float(cell), str(cell)))[(len(cells) - 1) // 2]
+
+
+def _one_of(cells: list[Any], state: str) -> Any:
+    """Return one of some cells that mean the same state; no order of theirs matters."""
+    return min(cells, key=lambda cell: (str(cell) != state, str(cell)))
+
+
+def filled_frame(frame: Any, patches: Iterable[Patch], owner: str = "filled_frame") -> Any:
     """Return a data frame of pandas, polars or Arrow with its missing cells filled."""
     found = as_frame(frame)
     if found is None:
-        raise bad_parameter("frame", "filled_frame", "a data frame", frame)
+        raise bad_parameter("frame", owner, "a data frame", frame)
+    names = list(map(str, found.columns))
     for patch in patches:
-        _check_rows(len(found), patch)
-        series, holes = found[patch.name], np.flatnonzero(patch.missing)
-        cells = series.to_list()
-        values = patch.values(cells, _maker(cells[row] for row in np.flatnonzero(~patch.missing)))
-        filled = [values[code] for code in patch.codes[holes].tolist()]
-        found = found.with_columns(_with_cells(series, cells, holes, filled))
+        place = _place(names, patch)
+        series = found.get_column(found.columns[place])
+        found = found.with_columns(_filled(series, patch))
     return found.to_native()
 
 
-def _maker(cells: Iterable[Any]) -> Callable[[str], Any]:
-    """Return what makes a cell that is like these out of a state."""
-    kinds = set(map(type, cells))
-    if kinds == {bool}:
-        return lambda state: state == "True"
-    if kinds == {int}:
-        return lambda state: int(float(state))
-    return float if kinds == {float} else str
-
-
-def _with_cells(
-    series: nw.Series[Any], cells: list[Any], holes: NDArray[np.intp], filled: list[Any]
-) -> nw.Series[Any]:
-    """Return a column with other cells in some rows, of the same type; `cells` are all of it."""
+def _filled(series: nw.Series[Any], patch: Patch) -> nw.Series[Any]:
+    """Return a column of the same type with its missing cells filled."""
+    _check_rows(len(series), patch)
+    cells, holes = series.to_list(), np.flatnonzero(patch.missing)
+    values = patch.values(cells)
+    filled = [values[code] for code in patch.codes[holes].tolist()]
     native = series.to_native()
     if series.implementation.is_pandas_like():
         copy = native.copy()
-        copy.iloc[holes] = filled
+        copy.iloc[holes] = type(native)(filled, dtype=native.dtype).array
         return nw.from_native(copy, series_only=True)
     for row, value in zip(holes.tolist(), filled, strict=True):
         cells[row] = value
@@ -128,6 +139,16 @@ def _with_cells(
         return made
     backend = nw.get_native_namespace(series)
     return nw.new_series(series.name, cells, series.dtype, backend=backend)
+
+
+def _place(names: Sequence[str], patch: Patch) -> int:
+    """Return where a column stands."""
+    if patch.name not in names:
+        raise DataError(
+            f"The table has no column {patch.name!r}, which was read from it. Give the table that "
+            "was learned from."
+        )
+    return names.index(patch.name)
 
 
 def write_filled(
@@ -142,7 +163,12 @@ def write_filled(
         is_parquet = opened.is_parquet
     if is_parquet:
         with open_parquet(origin) as file:
-            _write_table(filled_frame(file.read(), patches), path)
+            table = file.read()
+        for patch in patches:
+            place = _place(table.column_names, patch)
+            series = nw.from_native(table.column(place), series_only=True)
+            table = table.set_column(place, patch.name, _filled(series, patch).to_native())
+        _write_table(table, path)
         return
     with _filled_rows(origin, patches) as (names, rows):
         _write_rows(names, rows, path)
@@ -169,14 +195,20 @@ def _write_rows(names: Sequence[str], rows: Iterable[Sequence[str]], path: Path)
     delimiter = delimiter_of(path)
     if delimiter is None:
         arrow = require("pyarrow", "PyArrow", "parquet")
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        _write_table(arrow.table(dict(zip(names, columns, strict=True))), path)
+        columns = [list(map(_readable, column)) for column in zip(*rows, strict=True)]
+        _write_table(arrow.Table.from_arrays(list(map(arrow.array, columns)), names), path)
         return
     with open_csv(path) as stream:
-        stream.write((delimiter.join(quoted(name, delimiter) for name in names) + "\n").encode())
+        header = delimiter.join(quoted(name, delimiter) for name in names)
+        stream.write((header + "\n").encode(errors=AS_THEY_ARE))
         for row in rows:
             line = delimiter.join(quoted(cell, delimiter) if cell else "" for cell in row)
-            stream.write((line + "\n").encode())
+            stream.write((line + "\n").encode(errors=AS_THEY_ARE))
+
+
+def _readable(text: str) -> str:
+    """Return a text with a mark in place of bytes that are not UTF-8."""
+    return text.encode(errors=AS_THEY_ARE).decode(errors="replace")
 
 
 @contextlib.contextmanager
@@ -185,22 +217,23 @@ def _filled_rows(
 ) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
     """Yield the names of a text table and its rows, filled; it is read twice."""
     with _opened(path) as (names, rows):
-        columns = _columns(names, rows, [patch.name for patch in patches if patch.cuts])
-        values = [patch.values(columns.get(patch.name, ())) for patch in patches]
+        places = [_place(names, patch) for patch in patches]
+        columns = _columns(rows, places)
+        for patch, cells in zip(patches, columns, strict=True):
+            _check_rows(len(cells), patch)
+        values = [patch.values(cells) for patch, cells in zip(patches, columns, strict=True)]
+        del columns
     with _opened(path) as (names, rows):
-        places = [names.index(patch.name) for patch in patches]
         yield names, _replaced(rows, list(zip(places, patches, values, strict=True)))
 
 
-def _columns(
-    names: Sequence[str], rows: Iterable[list[str]], wanted: Sequence[str]
-) -> dict[str, list[str]]:
-    """Return the cells of some columns."""
-    columns: dict[str, list[str]] = {name: [] for name in wanted}
-    places = [(names.index(name), column) for name, column in columns.items()]
+def _columns(rows: Iterable[list[str]], places: Sequence[int]) -> list[list[str]]:
+    """Return the cells of some columns; those that are equal are one text."""
+    columns: list[list[str]] = [[] for _ in places]
+    texts: dict[str, str] = {}
     for row in rows if places else ():
-        for place, column in places:
-            column.append(row[place].strip())
+        for place, column in zip(places, columns, strict=True):
+            column.append(texts.setdefault(row[place], row[place]))
     return columns
 
 
@@ -208,15 +241,11 @@ def _replaced(
     rows: Iterable[list[str]], patches: Sequence[tuple[int, Patch, Sequence[str]]]
 ) -> Iterator[list[str]]:
     """Yield rows with their missing cells filled."""
-    n_rows = 0
     for number, row in enumerate(rows):
-        n_rows = number + 1
         for place, patch, values in patches:
-            if number < len(patch.missing) and patch.missing[number]:
+            if patch.missing[number]:
                 row[place] = values[patch.codes[number]]
         yield row
-    for _, patch, _ in patches[:1]:
-        _check_rows(n_rows, patch)
 
 
 def _check_rows(n_rows: int, patch: Patch) -> None:
@@ -236,9 +265,14 @@ def _opened(path: Path) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
         head = source.read(HEAD_BYTES)
         source.unread(head)
         delimiter, _ = detect_delimiter(head, is_whole=len(head) < HEAD_BYTES)
-        text = io.TextIOWrapper(io.BufferedReader(_Stream(source)), encoding="utf-8", newline="")
+        bytes_ = io.BufferedReader(_Stream(source))
+        text = io.TextIOWrapper(bytes_, encoding="utf-8", errors=AS_THEY_ARE, newline="")
         rows = filter(None, csv.reader(text, delimiter=delimiter))
-        yield next(rows), rows
+        longest = csv.field_size_limit(LONGEST_FIELD)
+        try:
+            yield next(rows), rows
+        finally:
+            csv.field_size_limit(longest)
 
 
 class _Stream(io.RawIOBase):

@@ -38,13 +38,13 @@ class CheckpointFile:
         Made when the first checkpoint is written.
     identity : mapping
         What search it is, see `coevo.search.identity`.
-    method : Method
-        The method of the search, which knows its states.
+    *methods : Method
+        The method of the search, which knows its states, and others that it begins with.
     """
 
-    def __init__(self, folder: Path, identity: Mapping[str, Any], method: Method) -> None:
+    def __init__(self, folder: Path, identity: Mapping[str, Any], *methods: Method) -> None:
         self._folder, self._path = folder, folder / CHECKPOINT
-        self._identity, self._method = dict(identity), method
+        self._identity, self._methods = dict(identity), methods
         self._due = time.perf_counter() + SECONDS_BETWEEN
 
     def open(self, resume: bool) -> Checkpoint | None:
@@ -75,7 +75,7 @@ class CheckpointFile:
                 f"{str(self._folder)!r} holds a search with {difference}. Repeat its settings to "
                 "resume it, or give another folder."
             )
-        return stored.checkpoint(self._method.state_type)
+        return stored.checkpoint(*(method.state_type for method in self._methods))
 
     def _check_ended(self) -> None:
         if not self._path.is_file():

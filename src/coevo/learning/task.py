@@ -24,7 +24,7 @@ from coevo.parallel import spread_islands
 from coevo.progress import SearchProgress
 from coevo.score import Scorer, Shards
 from coevo.score.base import CACHE_BYTES
-from coevo.search import Callback, Checkpoint, Islands, Method, SearchResult
+from coevo.search import Callback, Checkpoint, HillClimb, Islands, Method, SearchResult
 from coevo.search.identity import search_identity
 
 __all__ = ["IncompleteTask", "Task", "task_of"]
@@ -97,13 +97,17 @@ class Task:
         start = None if plan.start is None else sorted(map(list, plan.start.arcs))
         return {**identity, "start": start}
 
+    def _methods(self) -> tuple[Method, ...]:
+        """Return the methods whose states a checkpoint may hold."""
+        return (self.plan.method,)
+
     def _checkpoints(
         self, folder: Path | None, resume: bool
     ) -> tuple[CheckpointFile | None, Checkpoint | None]:
         """Return where checkpoints are kept in a folder, and the one to go on from."""
         if folder is None:
             return None, None
-        kept = CheckpointFile(pathlib.Path(folder), self._identity(), self.plan.method)
+        kept = CheckpointFile(pathlib.Path(folder), self._identity(), *self._methods())
         return kept, kept.open(resume)
 
     def run(
@@ -197,6 +201,10 @@ class IncompleteTask(Task):
         """Return what tells this search from others."""
         table = {"data_hash": self.table.content_hash, "missing": self.plan.missing}
         return super()._identity() | table
+
+    def _methods(self) -> tuple[Method, ...]:
+        """Return the methods whose states a checkpoint may hold: some policies climb first."""
+        return (self.plan.method, HillClimb())
 
     def run(
         self,

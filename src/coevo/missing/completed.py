@@ -72,7 +72,7 @@ class Completed:
         All else is as it was: columns that were left out, and numbers that were cut into bins.
         A missing number becomes the middle one of those that the frame has in its bin.
         """
-        return filled_frame(frame, self.patches())
+        return filled_frame(frame, self.patches(), "Completed.into")
 
     def cells(self) -> Iterator[FilledCell]:
         """Yield all filled cells, row by row, columns by name."""

@@ -29,6 +29,8 @@ SWEEPS = 25  # of each
 class _Round(Stage):
     """A filled table, and the structures of the rounds before it: (n_rounds, n, n)."""
 
+    policy = "em"
+
     filled: Cells
     known: NDArray[np.bool_]
 
@@ -52,9 +54,12 @@ def structural_em(question: Question) -> Found:
         adjacency, reached = result.dag.adjacency(), None
         is_stopped = result.stop_reason in ("callback", "interrupt", "time")
         is_known = bool((own.known == adjacency).all(axis=(1, 2)).any())
+        found = Found(result, scorer, completions, [adjacency], own)
         if is_stopped or is_known or own.number + 1 == ROUNDS:
-            return Found(result, scorer, completions, [adjacency], own)
+            return found
         cells = completions.fill([adjacency], SWEEPS).codes
+        if question.is_stopped():  # where the next round has found nothing yet
+            return found
         own = _Round(
             number=own.number + 1,
             n_drawn=completions.n_drawn,

@@ -33,7 +33,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coevo.interrupts import gentle_interrupts
 from coevo.missing.completions import Adjacency, Completions, most_common, with_cells
 from coevo.missing.plain import evolve_plain
 from coevo.missing.question import Found, Question
@@ -64,22 +63,18 @@ def evolve(question: Question) -> Found:
     """
     if isinstance(question.method, CCGA):
         return evolve_plain(question, question.method)
-    with gentle_interrupts() as interrupts:
-        asked = replace(question, callbacks=(*question.callbacks, lambda row: interrupts.asked))
-        kind = _Species if isinstance(question.method, CCMA) else _Climber
-        found = kind(asked).found()
-        stopped = interrupts.asked
-    return (
-        replace(found, result=replace(found.result, stop_reason="interrupt")) if stopped else found
-    )
+    kind = _Species if isinstance(question.method, CCMA) else _Climber
+    return kind(question).found()
 
 
 @dataclass(frozen=True)
-class _Stage(Stage):
+class _Epoch(Stage):
     """The rounds of filling, then the redrawings; `filled` is empty where the search is on these.
 
     `generation` is the one that its search begins with.
     """
+
+    policy = "evolve"
 
     generation: int
     is_last: bool
@@ -103,35 +98,40 @@ class _Climber:
             result = self._searched(stage, scorer, before)
             if stage.is_last or result.stop_reason in ("callback", "interrupt"):
                 break
-            stage, before = self._after(stage, scorer, result), result
+            later = self._after(stage, scorer, result)
+            if self.question.is_stopped():  # where nothing is found yet
+                break
+            stage, before = later, result
+        method = self.question.method
+        result = replace(result, method=method.name, settings=method.settings())
         return Found(result, scorer, self._completions, self._partners(scorer, result), stage)
 
-    def _begin(self) -> tuple[_Stage, Checkpoint | None]:
+    def _begin(self) -> tuple[_Epoch, Checkpoint | None]:
         """Return the first stage, or the one to go on with."""
         reached = self.question.reached
         if reached is None:
             codes, holes = most_common(self.question.table), self._completions.holes
-            return self._stage(0, NOTHING, filled=codes[holes.variables, holes.rows]), None
-        stage = _Stage.of(reached.beside)
+            return self._epoch(0, NOTHING, filled=codes[holes.variables, holes.rows]), None
+        stage = _Epoch.of(reached.beside)
         self._completions.put(stage.cells, stage.n_drawn)
         return stage, reached
 
-    def _after(self, stage: _Stage, scorer: FamilyScorer, result: SearchResult) -> _Stage:
+    def _after(self, stage: _Epoch, scorer: FamilyScorer, result: SearchResult) -> _Epoch:
         """Draw cells under what was found; return the stage that this begins."""
         partners, generation = self._partners(scorer, result), result.generations
         if stage.number < FIRST_ROUNDS - 1 and not self._is_late(result):
             filled = self._completions.fill(partners[:1], SWEEPS)
-            return self._stage(stage.number + 1, generation, filled=filled.codes)
+            return self._epoch(stage.number + 1, generation, filled=filled.codes)
         number = max(stage.number + 1, FIRST_ROUNDS)
         self._completions.redraw(partners, SWEEPS)
         is_last = number == FIRST_ROUNDS + EPOCHS - 1 or self._is_late(result)
-        return self._stage(number, generation, is_last)
+        return self._epoch(number, generation, is_last)
 
-    def _stage(
+    def _epoch(
         self, number: int, generation: int, is_last: bool = False, filled: Cells | None = None
-    ) -> _Stage:
+    ) -> _Epoch:
         own, dtype = self._completions, self.question.table.dataset.codes.dtype
-        return _Stage(
+        return _Epoch(
             number=number,
             n_drawn=own.n_drawn,
             cells=own.cells,
@@ -140,7 +140,7 @@ class _Climber:
             filled=np.empty(0, dtype) if filled is None else filled.astype(dtype),
         )
 
-    def _scorer(self, stage: _Stage) -> FamilyScorer:
+    def _scorer(self, stage: _Epoch) -> FamilyScorer:
         """Return what judges structures in a stage."""
         if stage.number >= FIRST_ROUNDS:
             return self.question.expected(self._completions.datasets())
@@ -158,16 +158,16 @@ class _Climber:
         return spent >= EARLY_SHARE
 
     def _searched(
-        self, stage: _Stage, scorer: FamilyScorer, before: SearchResult | Checkpoint | None
+        self, stage: _Epoch, scorer: FamilyScorer, before: SearchResult | Checkpoint | None
     ) -> SearchResult:
         """Climb on completions that will be redrawn; on the last search as was asked for."""
         asked, seconds = self.question, self._clock.seconds()
+        reached = before if isinstance(before, Checkpoint) else None
         if stage.is_last:
-            reached = before if isinstance(before, Checkpoint) else None
             return asked.run(scorer, reached, stage, seconds)
         budget = Budget(max_time=asked.budget.max_time)
-        climb = replace(asked, method=HillClimb(), budget=budget, keep=None)
-        return climb.run(scorer, seconds=seconds)
+        climb = replace(asked, method=HillClimb(), budget=budget)
+        return climb.run(scorer, reached, stage, seconds)
 
     def _partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
         """Return the structures to draw completions under."""
@@ -178,7 +178,7 @@ class _Species(_Climber):
     """Orders and masks, which go on from where they were on the completions before."""
 
     def _searched(
-        self, stage: _Stage, scorer: FamilyScorer, before: SearchResult | Checkpoint | None
+        self, stage: _Epoch, scorer: FamilyScorer, before: SearchResult | Checkpoint | None
     ) -> SearchResult:
         """Evolve for a few generations; on the last completions until a limit is reached."""
         state: CCMAState | Checkpoint | None = None
@@ -191,7 +191,7 @@ class _Species(_Climber):
         asked = replace(self.question, budget=self._limits(stage))
         return asked.run(scorer, state, stage, self._clock.seconds())
 
-    def _limits(self, stage: _Stage) -> Budget:
+    def _limits(self, stage: _Epoch) -> Budget:
         """Return when the search of a stage ends."""
         limit = self.question.budget
         if stage.is_last:

@@ -22,7 +22,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.data import Codes
-from coevo.interrupts import gentle_interrupts
 from coevo.missing.completions import Adjacency, Completions, family_tables
 from coevo.missing.gibbs_kernels import add_rows, climb_cells
 from coevo.missing.question import Found, Question
@@ -44,6 +43,8 @@ STREAM = 3  # first key of the random streams that breed completions
 class _Generation(Stage):
     """A generation of completions, and where orders and masks are that meet it."""
 
+    policy = "evolve, plain"
+
     scores: NDArray[np.float64]  # of the completions; -inf before they have met a structure
     generation: int  # of orders and masks
 
@@ -56,28 +57,23 @@ def evolve_plain(question: Question, method: CCGA) -> Found:
     clock, start = Clock(question.reached), question.reached
     own = _begin(completions, start)
     scorer = _scorer(question, completions, own)
-    with gentle_interrupts() as interrupts:
-        asked = replace(question, callbacks=(*question.callbacks, lambda row: interrupts.asked))
-        while True:
-            until = replace(asked, budget=_until(limit, own.generation + GENERATIONS))
-            result = until.run(scorer, start, own, clock.seconds())
-            is_over = result.stop_reason != "generations" or _is_spent(limit, result)
-            if is_over or result.state is None:
-                break
-            reached = Checkpoint(result.state, result.history)
-            scores = _bred(own, completions, result, question)
-            own = _Generation(
-                number=own.number + 1,
-                n_drawn=completions.n_drawn,
-                cells=completions.cells,
-                scores=scores,
-                generation=result.generations,
-            )
-            scorer = _scorer(question, completions, own)
-            start = _rescored(reached, method, Problem.of(scorer, question.constraints))
-        stopped = interrupts.asked
-    whole = replace(result, stop_reason="interrupt") if stopped else result
-    return Found(whole, scorer, completions, [result.dag.adjacency()], own)
+    while True:
+        until = replace(question, budget=_until(limit, own.generation + GENERATIONS))
+        result = until.run(scorer, start, own, clock.seconds())
+        is_over = result.stop_reason != "generations" or _is_spent(limit, result)
+        if is_over or result.state is None:
+            return Found(result, scorer, completions, [result.dag.adjacency()], own)
+        reached = Checkpoint(result.state, result.history)
+        scores = _bred(own, completions, result, question)
+        own = _Generation(
+            number=own.number + 1,
+            n_drawn=completions.n_drawn,
+            cells=completions.cells,
+            scores=scores,
+            generation=result.generations,
+        )
+        scorer = _scorer(question, completions, own)
+        start = _rescored(reached, method, Problem.of(scorer, question.constraints))
 
 
 def _begin(completions: Completions, reached: Checkpoint | None) -> _Generation:

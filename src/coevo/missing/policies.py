@@ -22,6 +22,7 @@ from coevo.checks import is_int
 from coevo.data import Dataset, IncompleteDataset
 from coevo.errors import bad_choice, bad_parameter
 from coevo.graph import DAG, Arc, Constraints
+from coevo.interrupts import Interrupts, gentle_interrupts
 from coevo.missing.available_scorer import AvailableScorer
 from coevo.missing.completed import Completed
 from coevo.missing.completions import Completions
@@ -114,7 +115,23 @@ POLICIES: dict[str, Callable[[Question], Found]] = {
 def search_incomplete(missing: str, question: Question) -> Found:
     """Return what a policy finds; the table need not be in any order, and is not filled."""
     table, _ = question.table.by_content()
-    return POLICIES[missing](replace(question, table=table))
+    with gentle_interrupts() as interrupts:
+        found = _found(missing, replace(question, table=table), interrupts)
+    return _as_it_ended(found, interrupts)
+
+
+def _found(missing: str, question: Question, interrupts: Interrupts) -> Found:
+    """Return what a policy finds; Ctrl-C ends it with the best so far, wherever it is."""
+    heard = (*question.callbacks, lambda row: interrupts.asked)
+    asked = replace(question, callbacks=heard, is_stopped=lambda: interrupts.asked)
+    return POLICIES[missing](asked)
+
+
+def _as_it_ended(found: Found, interrupts: Interrupts) -> Found:
+    """Return what was found; where someone pressed Ctrl-C, that is why it ended."""
+    if not interrupts.asked:
+        return found
+    return replace(found, result=replace(found.result, stop_reason="interrupt"))
 
 
 def learn_incomplete(
@@ -197,12 +214,15 @@ def learn_incomplete(
         reached=state,
         keep=keep,
     )
-    found = POLICIES[missing](question)
-    if found.completions is None:
-        rows = found.scorer.dataset
-        return IncompleteResult(missing, found.result, found.scorer, None, rows, found.checkpoint)
-    checkpoint = found.checkpoint
-    filled = found.completions.fill(found.partners, FILLING_SWEEPS)
+    with gentle_interrupts() as interrupts:
+        found = _found(missing, question, interrupts)
+        completions, filled = found.completions, None
+        if completions is not None:
+            filled = completions.fill(found.partners, FILLING_SWEEPS)
+    found = _as_it_ended(found, interrupts)
+    result, scorer, last = found.result, found.scorer, found.checkpoint
+    if completions is None or filled is None:
+        return IncompleteResult(missing, result, scorer, None, scorer.dataset, last)
     completed = Completed.of(table, sorted_table, order, filled)
-    stacked = sorted_table.completed(np.concatenate(found.completions.codes, axis=1))
-    return IncompleteResult(missing, found.result, found.scorer, completed, stacked, checkpoint)
+    stacked = sorted_table.completed(np.concatenate(completions.codes, axis=1))
+    return IncompleteResult(missing, result, scorer, completed, stacked, last)

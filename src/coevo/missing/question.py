@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,7 @@ class Question:
     """The table, the search, and what is known beforehand; all checked.
 
     `reached` is where to go on from; `keep` is told of each generation that one could go on from.
+    `is_stopped` says whether someone has pressed Ctrl-C, which also ends a search.
     """
 
     table: IncompleteDataset
@@ -47,6 +48,7 @@ class Question:
     callbacks: tuple[Callback, ...] = ()
     reached: Checkpoint | None = None
     keep: Keep | None = None
+    is_stopped: Callable[[], bool] = lambda: False
 
     def threads(self) -> Threads:
         """Return threads for drawing cells."""

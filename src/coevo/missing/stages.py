@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,18 +37,21 @@ class Stage:
         All completions.
     """
 
+    policy: ClassVar[str]  # whose stage it is
+
     number: int
     n_drawn: int
     cells: Cells
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all fields by name."""
-        return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
+        """Return all fields by name, and the policy."""
+        own = {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
+        return own | {"policy": np.asarray(self.policy)}
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Return the stage of some fields, or refuse those of something else."""
-        if not {field.name for field in fields(cls)} <= set(arrays):
+        if arrays.get("policy") != cls.policy:
             raise ParameterError("The state is not one of this policy, so it cannot go on.")
         values: dict[str, Any] = {}
         for field in fields(cls):

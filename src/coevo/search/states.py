@@ -82,9 +82,11 @@ class StoredCheckpoint:
         except (KeyError, TypeError, ValueError):
             raise FormatError(f"{str(path)!r} is not a checkpoint.") from None
 
-    def checkpoint(self, kind: type[SearchState]) -> Checkpoint:
-        """Return the checkpoint of a search that has states of this type."""
-        state = _state(self._path, self._values, kind)
+    def checkpoint(self, kind: type[SearchState], *others: type[SearchState]) -> Checkpoint:
+        """Return the checkpoint of a search that has states of this type, or of one of others."""
+        held = str(self._values.get(KIND))
+        own = next((other for other in others if other.__name__ == held), kind)
+        state = _state(self._path, self._values, own)
         named = self._values.items()
         beside = {name.removeprefix(BESIDE): v for name, v in named if name.startswith(BESIDE)}
         return Checkpoint(state, tuple(self._history), beside)

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from coevo.data import Dataset, IncompleteDataset, Variable, read_data, read_incomplete
@@ -189,3 +190,11 @@ def test_codes_in_holes_say_nothing():
     one = IncompleteDataset(Dataset(wet, [[0, 0], [0, 1]]), holes)
     two = IncompleteDataset(Dataset(wet, [[0, 1], [0, 1]]), holes)
     assert one == two
+
+
+def test_dictionaries_of_arrow_inside_pandas():
+    kind = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    frame = pd.DataFrame({"a": pd.Series(["x", "y", None, "x"], dtype=kind), "b": list("uvuv")})
+    table, _ = read_incomplete(frame)
+    assert table.missing_counts == {"a": 1, "b": 0}
+    assert read_data(frame.dropna()).variables[0].states == ("x", "y")

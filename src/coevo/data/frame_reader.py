@@ -102,8 +102,9 @@ def _coded_categories(series: nw.Series[Any]) -> Coded:
         codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
     elif series.implementation.is_pyarrow():
         return _coded_dictionary(native)
+    elif hasattr(native.dtype, "pyarrow_dtype"):  # of which pandas makes no categories, if null
+        return _coded_dictionary(native.array.__arrow_array__())
     else:
-        native = native.astype("category")  # Arrow dictionaries inside pandas
         labels = native.cat.categories.tolist()
         codes = native.cat.codes.to_numpy()
     return _with_null(labels, codes)

@@ -332,6 +332,8 @@ def as_table(rows: list[dict[str, Any]], options: argparse.Namespace, machine: s
         lines.append("| " + " | ".join([*_label(cell, found), *shown, *tests]) + " |")
     lines += [
         "",
+        verdict(rows),
+        "",
         "Cells filled right; how far `evolve` is from being as sure as it is right; what "
         "structures score too much on the completed table; F1 of the skeleton, arcs and seconds "
         "(median) of `evolve`.",
@@ -353,6 +355,36 @@ def as_table(rows: list[dict[str, Any]], options: argparse.Namespace, machine: s
         ]
         lines.append("| " + " | ".join([*_label(cell, found), *right, *rest]) + " |")
     return "\n".join(lines)
+
+
+def verdict(rows: list[dict[str, Any]]) -> str:
+    """Return in how many cells `evolve` has the lowest SHD, or one that is as low.
+
+    As low is what lies within a standard error of the lowest: that of `evolve` or that of the
+    other policy, whichever is smaller. What knows the truth is no policy.
+    """
+    cells: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["policy"] not in ("oracle", "complete") and row["shd"] is not None:
+            cells.setdefault(tuple(row[name] for name in CELL), []).append(row)
+    n_lowest, n_near, behind = 0, 0, []
+    for (network, n_rows, fraction, mechanism), found in cells.items():
+        best = min(found, key=lambda row: (row["shd"][0], row["policy"] != "evolve"))
+        own = next(row for row in found if row["policy"] == "evolve")
+        lead = own["shd"][0] - best["shd"][0]
+        if best is own:
+            n_lowest += 1
+        elif lead <= min(own["shd"][1], best["shd"][1]):
+            n_near += 1
+        else:
+            other, p = best["policy"], _digits(best["p_shd"], 2)
+            place = f"{network} {n_rows:,} {fraction:.0%} {mechanism}"
+            behind.append(f"{place} (by {lead:.1f}, `{other}`, p {p})")
+    text = (
+        f"`evolve` has the lowest SHD in {n_lowest} of {len(cells)} cells, and one within a "
+        f"standard error of it in {n_near} more."
+    )
+    return f"{text} Behind: {'; '.join(behind)}." if behind else text
 
 
 def _label(cell: tuple[Any, ...], found: dict[str, dict[str, Any]]) -> list[str]:
@@ -399,7 +431,7 @@ def main() -> None:
     if options.write is not None:
         rewrite(HERE / "README.md", options.write, table)
     if options.format == "json":
-        print_json({"summary": rows, "runs": runs, **stamped})
+        print_json({"summary": rows, "verdict": verdict(rows), "runs": runs, **stamped})
     else:
         print(table)
 

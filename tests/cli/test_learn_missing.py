@@ -12,6 +12,7 @@ import pytest
 import coevo
 import coevo.progress.displays
 from coevo.data import read_incomplete
+from coevo.errors import DataError
 from coevo.missing import POLICIES, learn_incomplete
 from coevo.search import Budget
 
@@ -182,3 +183,17 @@ def test_the_completed_table_is_the_one_that_was_given(folder, as_json, seed):
         assert (new[0], new[3]) == (old[0], old[3])
         assert new[1] == old[1] if old[1] else new[1] in numbers
         assert new[2] == old[2] if old[2] != "?" else new[2] in ("yes", "no")
+
+
+def test_a_table_that_cannot_be_completed_costs_no_network(gaps, run, monkeypatch):
+    """DATA was replaced while it was learned from."""
+
+    def changed(*_):
+        raise DataError("The table has 3 rows, and 300 were read.")
+
+    monkeypatch.setattr(coevo.missing, "write_completed", changed)
+    code, out, err = run("learn", *QUICK, "--missing", "em", "--completed", "x.csv")
+    assert code == 2
+    assert "score" in out
+    assert "arcs" in out
+    assert err.endswith("Error: The table has 3 rows, and 300 were read.\n")

@@ -30,6 +30,7 @@ from coevo.cli.missing import (
     missing_options,
     write_whole,
 )
+from coevo.errors import CoevoError
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
@@ -218,16 +219,18 @@ def command(
             say(f"Learning by {plan.method.name}, in at most {memory} ...")
             learned = task.run([task.progress().told_by(say)], output, resume)
         with gentle_interrupts():  # what was found is kept
-            answer = _saved(learned, output, completed, data)
+            answer, failure = _saved(learned, output, completed, data)
     if work is not None and learned.search.stop_reason != "interrupt":
         learned = measured(learned, work)
         with gentle_interrupts(), plain_warnings():
-            answer = _saved(learned, output, completed, data)
+            answer, failure = _saved(learned, output, completed, data)
     if output_format == "json":
         answer_json(answer)
     else:
         for line in lines_of_answer(answer):
             click.echo(line)
+    if failure is not None:
+        raise failure
     said = ended_by_hand(learned, work, output)
     if said:
         print(said, file=sys.stderr)
@@ -247,13 +250,20 @@ def _method(name: str, islands: int | None) -> str | Method:
 
 def _saved(
     learned: Learned, output: str | None, completed: str | None, data: str | None
-) -> dict[str, Any]:
-    """Return the answer; write it and the completed DATA too, where they are asked for."""
+) -> tuple[dict[str, Any], CoevoError | None]:
+    """Return the answer; write it and the completed DATA too, where they are asked for.
+
+    The second is why DATA was not written: the network is shown first, and not lost.
+    """
     answer = learned.as_dict()
     files = {} if output is None else learned.save(output, command=sys.argv[1:])
+    failure = None
     if completed is not None and data is not None:
-        files |= write_whole(learned, completed, data)
-    return answer | ({"files": files} if files else {})
+        try:
+            files |= write_whole(learned, completed, data)
+        except CoevoError as error:
+            failure = error
+    return answer | ({"files": files} if files else {}), failure
 
 
 def _check_source(

@@ -53,14 +53,31 @@ def local_score(name, rows, arities, child, parents, ess=1.0, weights=None):
     return likelihood(table) - price * free
 
 
-def available_score(name, rows, n_all, arities, child, parents, ess=1.0):
-    """Return the score of a family on the rows that have all its cells, as if all had them."""
-    table = count_family(rows, arities, child, parents)
-    if name in ("k2", "bdeu", "bds"):
-        return n_all / len(rows) * local_score(name, rows, arities, child, parents, ess)
-    free = len(table) * (arities[child] - 1)
-    price = {"bic": 0.5 * math.log(n_all), "aic": 1.0, "loglik": 0.0}[name]
-    return n_all / len(rows) * likelihood(table) - price * free
+def available_score(name, rows, missing, arities, child, parents, ess=1.0):
+    """Return the score of a family on its available cases, as if all rows had them.
+
+    With parents it is the least that one of them adds to the score without it, on the rows
+    that show all.
+    """
+    members = [child, *parents]
+    seen = [r for r, holes in zip(rows, missing, strict=True) if not any(holes[v] for v in members)]
+
+    def on_seen(others):
+        if name in ("k2", "bdeu", "bds"):
+            return len(rows) / len(seen) * local_score(name, seen, arities, child, others, ess)
+        table = count_family(seen, arities, child, others)
+        price = {"bic": 0.5 * math.log(len(rows)), "aic": 1.0, "loglik": 0.0}[name]
+        free = len(table) * (arities[child] - 1)
+        return len(rows) / len(seen) * likelihood(table) - price * free
+
+    if not parents:
+        return on_seen(parents)
+    found = []
+    for parent in parents:
+        others = tuple(p for p in parents if p != parent)
+        without = available_score(name, rows, missing, arities, child, others, ess)
+        found.append(without + on_seen(parents) - on_seen(others))
+    return min(found)
 
 
 def topological_orders(nodes, arcs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coevo.jit import kernel
+from coevo.jit import inlined, kernel
 from coevo.score.score_kernels import score_table
 
 __all__ = ["evaluate_available"]
@@ -16,10 +16,12 @@ def evaluate_available(
 ):
     """Overwrite the scores of some families, and on how many rows each was counted.
 
-    The tables are counted cell by cell, the child varying fastest. A family whose table does
-    not fit into the working memory gets minus infinity.
+    At the place of the child stands the score of the family, at that of a parent the score of
+    the family without it, on the same rows. The tables are counted cell by cell, the child
+    varying fastest. A family whose table does not fit into the working memory counts as seen
+    in no row.
     """
-    counts, margin, rising = scratch
+    counts, reduced, margin, rising = scratch
     n_rows = codes.shape[1]
     for family in range(first, last):
         begin, end = start[family], start[family + 1]
@@ -27,7 +29,7 @@ def evaluate_available(
         for i in range(begin, end):
             n_cells *= arities[members[i]]
         if n_cells > len(counts):
-            scores[family], n_seen[family] = -np.inf, 0
+            n_seen[family] = 0
             continue
         size = np.int64(n_cells)
         counts[:size] = 0
@@ -45,4 +47,24 @@ def evaluate_available(
                 seen += 1
         n_seen[family] = seen
         arity = arities[members[begin]]
-        scores[family] = score_table(spec, counts, size, np.int64(1), arity, margin, rising)
+        scores[begin] = score_table(spec, counts, size, np.int64(1), arity, margin, rising)
+        stride = np.int64(arity)
+        for i in range(begin + 1, end):
+            own = np.int64(arities[members[i]])
+            _sum_over(counts, size, stride, own, reduced)
+            smaller = size // own
+            scores[i] = score_table(spec, reduced, smaller, np.int64(1), arity, margin, rising)
+            stride *= own
+
+
+@inlined
+def _sum_over(counts, size, stride, arity, reduced):
+    """Overwrite `reduced` with a table summed over one axis."""
+    place = 0
+    for block in range(0, size, stride * arity):
+        for i in range(block, block + stride):
+            total = counts[i]
+            for state in range(1, arity):
+                total += counts[i + state * stride]
+            reduced[place] = total
+            place += 1

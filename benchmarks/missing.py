@@ -370,7 +370,9 @@ def verdict(rows: list[dict[str, Any]]) -> str:
     n_lowest, n_near, behind = 0, 0, []
     for (network, n_rows, fraction, mechanism), found in cells.items():
         best = min(found, key=lambda row: (row["shd"][0], row["policy"] != "evolve"))
-        own = next(row for row in found if row["policy"] == "evolve")
+        own = next((row for row in found if row["policy"] == "evolve"), None)
+        if own is None:
+            return "`evolve` was not asked for."
         lead = own["shd"][0] - best["shd"][0]
         if best is own:
             n_lowest += 1

@@ -103,8 +103,8 @@ def test_ended_by_hand(method, table, seed):
         same(learn(table, output="run", resume=True, **options), whole)
 
 
-@pytest.mark.skipif(not ctrl_c_works(), reason="no Ctrl-C here")
 @pytest.mark.parametrize(("policy", "method"), DRAWING)
+@ctrl_c_works()
 def test_ctrl_c_while_cells_are_drawn(policy, method, table, seed, monkeypatch):
     """Whenever it comes, there is an answer, and the same command goes on to the same one."""
     options = {"missing": policy, "method": method, "max_generations": 12, "random_state": seed}

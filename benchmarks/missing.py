@@ -313,9 +313,7 @@ def _paired(
 
 def as_table(rows: list[dict[str, Any]], options: argparse.Namespace, machine: str) -> str:
     """Return the summary as Markdown: a table of structures, one of cells."""
-    cells: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
-    for row in rows:
-        cells.setdefault(tuple(row[name] for name in CELL), {})[row["policy"]] = row
+    cells = by_cell(rows)
     columns = [policy for policy in options.policies.split(",") if policy != "oracle"]
     others = [policy for policy in columns if policy not in ("evolve", "complete")]
     head = "| network | rows | missing | masks | "
@@ -357,20 +355,25 @@ def as_table(rows: list[dict[str, Any]], options: argparse.Namespace, machine: s
     return "\n".join(lines)
 
 
+def by_cell(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, dict[str, Any]]]:
+    """Return the rows of a summary by cell of the table, and there by policy."""
+    cells: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        cells.setdefault(tuple(row[name] for name in CELL), {})[row["policy"]] = row
+    return cells
+
+
 def verdict(rows: list[dict[str, Any]]) -> str:
     """Return in how many cells `evolve` has the lowest SHD, or one that is as low.
 
     As low is what lies within a standard error of the lowest: that of `evolve` or that of the
     other policy, whichever is smaller. What knows the truth is no policy.
     """
-    cells: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in rows:
-        if row["policy"] not in ("oracle", "complete") and row["shd"] is not None:
-            cells.setdefault(tuple(row[name] for name in CELL), []).append(row)
+    cells = by_cell([r for r in rows if r["policy"] not in ("oracle", "complete") and r["shd"]])
     n_lowest, n_near, behind = 0, 0, []
     for (network, n_rows, fraction, mechanism), found in cells.items():
-        best = min(found, key=lambda row: (row["shd"][0], row["policy"] != "evolve"))
-        own = next((row for row in found if row["policy"] == "evolve"), None)
+        best = min(found.values(), key=lambda row: (row["shd"][0], row["policy"] != "evolve"))
+        own = found.get("evolve")
         if own is None:
             return "`evolve` was not asked for."
         lead = own["shd"][0] - best["shd"][0]

@@ -10,10 +10,10 @@ from coevo.bootstrap.runs import BootstrapRun, Plan
 from coevo.bootstrap.work import Work
 from coevo.checks import is_int
 from coevo.data import Dataset, IncompleteDataset, Rows
-from coevo.errors import DataError, bad_choice, bad_parameter
+from coevo.errors import DataError, bad_parameter
 from coevo.graph import Arc, Constraints
 from coevo.io.journal import Tell
-from coevo.missing import POLICIES
+from coevo.missing import POLICIES, check_policy
 from coevo.parallel import Cluster, check_workers
 from coevo.randomness import RandomState, seed_of
 from coevo.score import Score, make_score
@@ -114,8 +114,8 @@ def strength(
 
 def _parts(rows: Rows, missing: str | None) -> tuple[Dataset, IncompleteDataset | None]:
     """Return the codes of a table, and the table if some cells are missing; check both."""
-    if missing is not None and missing not in tuple(POLICIES):
-        raise bad_choice("missing", "strength", tuple(POLICIES), missing)
+    if missing is not None:
+        check_policy(missing, "strength")
     if isinstance(rows, Dataset):
         return rows, None
     if not isinstance(rows, IncompleteDataset):

@@ -11,9 +11,10 @@ import csv
 import io
 from itertools import islice
 
-__all__ = ["DELIMITERS", "detect_delimiter"]
+__all__ = ["DELIMITERS", "HEAD_BYTES", "detect_delimiter"]
 
 DELIMITERS = (",", ";", "\t", "|")  # in a tie the earlier one wins
+HEAD_BYTES = 1 << 20  # what is looked at; the header must end there
 _ROWS = 20
 
 

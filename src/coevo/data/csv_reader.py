@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from coevo.data import csv_kernels as k
 from coevo.data.columns import Column
-from coevo.data.csv_dialect import detect_delimiter
+from coevo.data.csv_dialect import HEAD_BYTES, detect_delimiter
 from coevo.data.csv_fields import CsvField
 from coevo.data.label_store import LabelStore
 from coevo.data.request import Request
@@ -31,7 +31,6 @@ __all__ = ["CHUNK_BYTES", "read_csv"]
 Spans = NDArray[np.int32]  # (n_fields, n_rows), a place or a length in the buffer
 
 CHUNK_BYTES = 4 << 20
-HEAD_BYTES = 1 << 20  # the header must end here
 MAX_RECORD_BYTES = 64 << 20  # a longer one is a quote that nobody closed
 _DELIMITER_HINT = " Fields are separated by a comma, a semicolon, a tab or '|'."
 

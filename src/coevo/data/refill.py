@@ -21,7 +21,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.csv_dialect import detect_delimiter
+from coevo.data.csv_dialect import HEAD_BYTES, detect_delimiter
 from coevo.data.cuts import Cuts
 from coevo.data.frame_reader import as_frame
 from coevo.data.parquet import open_parquet
@@ -31,7 +31,6 @@ from coevo.files import ByteSource, open_source, replacing
 
 __all__ = ["Patch", "filled_frame", "write_filled"]
 
-HEAD_BYTES = 1 << 20  # by which the delimiter of a text table is told
 LONGEST_FIELD = 1 << 30
 AS_THEY_ARE = "surrogateescape"  # bytes of columns that nobody reads as text need not be UTF-8
 
@@ -218,23 +217,28 @@ def _filled_rows(
     """Yield the names of a text table and its rows, filled; it is read twice."""
     with _opened(path) as (names, rows):
         places = [_place(names, patch) for patch in patches]
-        columns = _columns(rows, places)
-        for patch, cells in zip(patches, columns, strict=True):
-            _check_rows(len(cells), patch)
-        values = [patch.values(cells) for patch, cells in zip(patches, columns, strict=True)]
-        del columns
+        values = _values(rows, list(zip(places, patches, strict=True)))
     with _opened(path) as (names, rows):
         yield names, _replaced(rows, list(zip(places, patches, values, strict=True)))
 
 
-def _columns(rows: Iterable[list[str]], places: Sequence[int]) -> list[list[str]]:
-    """Return the cells of some columns; those that are equal are one text."""
-    columns: list[list[str]] = [[] for _ in places]
-    texts: dict[str, str] = {}
-    for row in rows if places else ():
-        for place, column in zip(places, columns, strict=True):
-            column.append(texts.setdefault(row[place], row[place]))
-    return columns
+def _values(rows: Iterable[list[str]], patches: Sequence[tuple[int, Patch]]) -> list[list[str]]:
+    """Return what fills a missing cell, for each column and state; a text is its own state.
+
+    Only numbers that were cut are looked through.
+    """
+    cells: dict[int, list[str]] = {p: [] for p, patch in patches if patch.cuts is not None}
+    n_rows = 0
+    for row in rows:
+        n_rows += 1
+        for place, own in cells.items():
+            own.append(row[place])
+    for _, patch in patches:
+        _check_rows(n_rows, patch)
+    return [
+        list(patch.states) if patch.cuts is None else patch.values(cells[place])
+        for place, patch in patches
+    ]
 
 
 def _replaced(

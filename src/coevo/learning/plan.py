@@ -23,7 +23,7 @@ from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, check_run_folder, open_knowledge
 from coevo.io.knowledge import Entries
-from coevo.missing import POLICIES
+from coevo.missing import check_policy
 from coevo.network import BayesianNetwork
 from coevo.networks import open_structure
 from coevo.parallel import Cluster, check_cluster
@@ -94,8 +94,8 @@ class Plan:
         check_cluster(owner, cluster)
         if bootstraps is not None and not is_int(bootstraps, 1):
             raise bad_parameter("bootstraps", owner, "an int >= 1 or None", bootstraps)
-        if missing is not None and missing not in tuple(POLICIES):
-            raise bad_choice("missing", owner, tuple(POLICIES), missing)
+        if missing is not None:
+            check_policy(missing, owner)
         if missing is None and missing_labels is not None:
             raise ParameterError(
                 f"'missing_labels' of {owner} goes with 'missing', what to do about such cells."

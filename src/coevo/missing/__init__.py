@@ -8,6 +8,7 @@ from coevo.missing.expected_scorer import ExpectedScorer
 from coevo.missing.policies import (
     POLICIES,
     IncompleteResult,
+    check_policy,
     learn_incomplete,
     search_incomplete,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "Holes",
     "IncompleteResult",
     "Question",
+    "check_policy",
     "learn_incomplete",
     "search_incomplete",
     "write_completed",

@@ -34,7 +34,13 @@ from coevo.randomness import RandomState, seed_of
 from coevo.score import FamilyScorer, Score, make_score
 from coevo.search import Budget, Callback, Checkpoint, Keep, Method, SearchResult, make_method
 
-__all__ = ["POLICIES", "IncompleteResult", "learn_incomplete", "search_incomplete"]
+__all__ = [
+    "POLICIES",
+    "IncompleteResult",
+    "check_policy",
+    "learn_incomplete",
+    "search_incomplete",
+]
 
 FILLING_SWEEPS = 60  # of each completion, counted and before
 
@@ -110,6 +116,12 @@ POLICIES: dict[str, Callable[[Question], Found]] = {
     "state": _state,
     "drop": _drop,
 }
+
+
+def check_policy(missing: str, owner: str) -> None:
+    """Raise `ParameterError` unless this is the name of a policy."""
+    if missing not in tuple(POLICIES):
+        raise bad_choice("missing", owner, POLICIES, missing)
 
 
 def search_incomplete(missing: str, question: Question) -> Found:
@@ -194,8 +206,7 @@ def learn_incomplete(
     if not isinstance(table, IncompleteDataset):
         expected = "an IncompleteDataset (see read_incomplete)"
         raise bad_parameter("table", "learn_incomplete", expected, table)
-    if missing not in tuple(POLICIES):
-        raise bad_choice("missing", "learn_incomplete", list(POLICIES), missing)
+    check_policy(missing, "learn_incomplete")
     if not is_int(n_jobs, 1):
         raise bad_parameter("n_jobs", "learn_incomplete", "an int >= 1", n_jobs)
     sorted_table, order = table.by_content()

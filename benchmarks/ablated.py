@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from coevo.score import FamilyBatch
 from coevo.search import CCGA, CCMA, Problem
 from coevo.search.archive import Archive, Row, flat_sets
+from coevo.search.base import Method
 from coevo.search.ccga import CCGASearch
 from coevo.search.ccma import CCMASearch, CCMAState
-from coevo.search.contract import Method
 from coevo.search.operators import Chosen, Masks, Orders, Scores
 from coevo.search.order_kernels import KICK_DRAWS, climb_orders, holders_of
-from coevo.search.solutions import SolutionScorer
+from coevo.search.solution_scorer import SolutionScorer
 
 __all__ = ["VARIANTS"]
 

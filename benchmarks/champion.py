@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from coevo import Budget, Dataset, FamilyScorer, load_network, read_data, run_search, sample
-from coevo.networks import network_names
-from coevo.peers import PEERS
+from coevo.bundled import list_networks
+from coevo.experiments.peers import PEERS
 from coevo.search import METHODS, SearchResult
 from harness import print_json, rewrite, stamp
 
@@ -97,7 +97,7 @@ def measure(name: str, dataset: Dataset, score: str, options: argparse.Namespace
     network = options.states or name.split(" ")[0]
     true = (
         FamilyScorer(dataset, score).score(load_network(network).dag)
-        if network in network_names()
+        if network in list_networks()
         else None
     )
     return {

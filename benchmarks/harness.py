@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from coevo.experiments.stamp import machine, versions
+from coevo.experiments.environment import machine, versions
 
 __all__ = [
     "Family",

@@ -34,7 +34,7 @@ from coevo import (
     sample,
     write_data,
 )
-from coevo.peers import categorical_frame
+from coevo.experiments.peers import categorical_frame
 from harness import (
     Family,
     Run,

@@ -51,10 +51,10 @@ from coevo import (
     sample,
 )
 from coevo.data import IncompleteDataset
-from coevo.missing import POLICIES, Completions, learn_incomplete
-from coevo.missing.completions import Filled, filled_in, most_common
-from coevo.missing.plain import climbed
-from coevo.missing.question import Question
+from coevo.missing import POLICIES, Imputations, learn_incomplete
+from coevo.missing.evolve_maximising import climbed
+from coevo.missing.imputations import Filled, filled_in, most_common
+from coevo.missing.policy_input import PolicyInput
 from coevo.randomness import stream
 from coevo.score import make_score
 from coevo.search import make_method
@@ -147,7 +147,7 @@ class Case:
 
     def _maximised(self) -> tuple[DAG, NDArray[Any], float]:
         """Fill and search by turns, both for the highest score."""
-        question = Question(
+        question = PolicyInput(
             table=self.table,
             method=make_method("ccma", "benchmark"),
             score=make_score(self.key["score"]),
@@ -159,7 +159,7 @@ class Case:
             seed=self.key["mask"],
             n_jobs=self.n_jobs,
         )
-        completions = Completions(self.table, 1, question.seed, question.threads())
+        completions = Imputations(self.table, 1, question.seed, question.threads())
         codes = completions.codes[0]
         for _ in range(TURNS):
             result = question.run(question.scorer(self.table.completed(codes)))
@@ -169,7 +169,7 @@ class Case:
 
     def _by_truth(self) -> Filled:
         threads = Threads(self.n_jobs)
-        completions = Completions(self.table, 10, self.key["mask"], threads)
+        completions = Imputations(self.table, 10, self.key["mask"], threads)
         dag = DAG(self.rows.names, self.truth.dag.arcs)
         return completions.fill([dag.adjacency()], SWEEPS)
 

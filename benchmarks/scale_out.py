@@ -36,12 +36,18 @@ from numpy.typing import NDArray
 from coevo import FamilyBatch, ShardedScorer, load_network, open_shards, sample
 from coevo.experiments.paper.plan import Paper
 from coevo.experiments.paper.runs import load_kernels, run_one
+from coevo.outofcore.cluster_shards import ADDED_AT_ONCE, GROUPS_A_THREAD
+from coevo.outofcore.family_counts import (
+    CELLS_PER_BATCH,
+    add_counts,
+    split_into_batches,
+    table_offsets,
+)
+from coevo.outofcore.shards import Shards
 from coevo.parallel import open_workers
 from coevo.parallel.dask_jobs import DaskWorkers
-from coevo.parallel.row_shards import ADDED_AT_ONCE, GROUPS_A_THREAD
-from coevo.score import FamilyScorer, Shards, added
+from coevo.score import FamilyScorer
 from coevo.score.counting import dense_limit
-from coevo.score.tallies import CELLS_A_TRIP, table_begins, trips
 from coevo.threads import Threads
 from harness import print_json, random_families, stamp
 
@@ -168,7 +174,7 @@ class Rows:
             "batch_seconds": min(seconds),
             "all_batch_seconds": seconds,
             "round_trip_seconds": trip,
-            "trips": traffic.batches - earlier.batches,
+            "split_into_batches": traffic.batches - earlier.batches,
             "bytes_per_family": round((sent + received) / len(self.batch), 1),
             "level_seconds": round(seconds_of_a_level(self.workers, self.shards, self.batch), 4),
             "worker_peak_mb": round(peak / 1e6, 1),
@@ -180,18 +186,18 @@ class Rows:
 
 
 def seconds_of_a_level(workers: DaskWorkers, shards: Shards, batch: FamilyBatch) -> float:
-    """Return what one level of adding takes: the counts of others come, and are added up."""
-    begin = table_begins(batch, shards.arities, dense_limit(shards.n_rows))
+    """Return what one level of adding takes: the counts of others come, and are add_counts up."""
+    begin = table_offsets(batch, shards.arities, dense_limit(shards.n_rows))
     seconds = 0.0
-    for first, last in trips(begin, CELLS_A_TRIP):
-        held = shards.tallies(batch.part(first, last), Threads(1))
+    for first, last in split_into_batches(begin, CELLS_PER_BATCH):
+        held = shards.count_families(batch.part(first, last), Threads(1))
         future = workers.given(held)
         workers.result(workers.submit(_is_there, future))
         began = time.perf_counter()
         one = workers.result(future)
         seconds += (ADDED_AT_ONCE - 1) * (time.perf_counter() - began)
         began = time.perf_counter()
-        added([one] * ADDED_AT_ONCE)
+        add_counts([one] * ADDED_AT_ONCE)
         seconds += time.perf_counter() - began
     return seconds
 
@@ -226,7 +232,7 @@ def extrapolated(one: dict[str, Any], task: float) -> list[dict[str, Any]]:
     beyond it more workers make a batch slower.
 
     Counting is shared evenly. The scheduler hands out two groups of shards a worker and
-    the jobs that add them up, one after another; tallies are added eight at a time, on as
+    the jobs that add them up, one after another; tallies are add_counts eight at a time, on as
     many workers at once as there are eights, so that each level takes as long as one of them.
     """
     row_second = (one["batch_seconds"] - one["round_trip_seconds"]) / one["rows"]

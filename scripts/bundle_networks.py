@@ -1,4 +1,4 @@
-"""Make the files in src/coevo/networks from the published networks.
+"""Make the files in src/coevo/bundled from the published networks.
 
     python scripts/bundle_networks.py FOLDER_OR_WHEEL
 
@@ -23,11 +23,11 @@ import zipfile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from coevo.bundled import NetworkInfo
 from coevo.io.bif_reader import parse_document
 from coevo.io.bif_writer import format_document
 from coevo.io.text_files import decode_text, encode_text
 from coevo.network import BayesianNetwork
-from coevo.networks import NetworkInfo
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "coevo" / "networks"
 

@@ -20,3 +20,16 @@ def _no_colour_no_terminal(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
     assert os.environ["NO_COLOR"]
+
+
+@pytest.fixture(scope="session")
+def dask_workers():
+    """Return two workers of one thread each, as ``--cluster local:2`` has them.
+
+    All tests share them: starting a cluster takes longer than most tests.
+    """
+    pytest.importorskip("distributed")
+    from coevo.parallel import open_workers
+
+    with open_workers(cluster="local:2") as workers:
+        yield workers

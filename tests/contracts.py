@@ -4,7 +4,7 @@
         def method(self, names):
             return HillClimb()
 
-The suite knows nothing of a method but what `coevo.search.contract` promises. Its parts are
+The suite knows nothing of a method but what `coevo.search.base` promises. Its parts are
 `SameAnswer` (nothing but data, settings and seed reaches a result), `Endings` (budgets,
 callbacks, interrupts), `Starts` (structures to begin with, checkpoints) and `Structures`
 (what is found, state by state).
@@ -13,17 +13,17 @@ callbacks, interrupts), `Starts` (structures to begin with, checkpoints) and `St
 import pytest
 
 from coevo.search import Budget, run_search
-from problems import trajectory
+from helpers.problems import trajectory
 
 # So that a failure shows its values: these modules hold tests without being called so.
 pytest.register_assert_rewrite(
     "contract_answers", "contract_endings", "contract_starts", "contract_structures"
 )
 
-from contract_answers import SameAnswer  # noqa: E402
-from contract_endings import Endings  # noqa: E402
-from contract_starts import Starts  # noqa: E402
-from contract_structures import Structures  # noqa: E402
+from helpers.contract_answers import SameAnswer  # noqa: E402
+from helpers.contract_endings import Endings  # noqa: E402
+from helpers.contract_starts import Starts  # noqa: E402
+from helpers.contract_structures import Structures  # noqa: E402
 
 __all__ = ["SearchContract"]
 

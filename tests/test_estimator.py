@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import coevo
+from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.errors import CoevoError, DataError, NotFittedError, ParameterError
 from coevo.estimator import BayesianNetworkLearner
 from coevo.learning import learn
 from coevo.network import sample
-from coevo.networks import load_network
 
 pandas = pytest.importorskip("pandas")
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from coevo.interrupts import gentle_interrupts, is_interrupt
-from ctrl_c import ctrl_c_works, press_ctrl_c
+from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
 
 def raised(error, cause=None, context=None):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import coevo
-from clusters import dask_commands
 from coevo.cli import main
+from helpers.clusters import dask_commands
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -47,7 +47,7 @@ def test_the_commands(folder, monkeypatch, capsys):
     assert again.dag.parents("age") == again.dag.parents("sex") == again.dag.children("ill") == ()
     assert ("smoker", "crp") in again.dag.arcs
     ages = next(v for v in again.variables if v.name == "age").states
-    assert coevo.Cuts.from_states(ages) == coevo.Cuts((40, 65))
+    assert coevo.CutPoints.from_states(ages) == coevo.CutPoints((40, 65))
 
 
 def test_the_commands_of_a_cluster(folder, monkeypatch, capsys):

@@ -17,9 +17,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coevo.bootstrap import StrengthResult, strength, write_strength
+    from coevo.bootstrap import BootstrapResult, strength, write_strength
+    from coevo.bundled import list_networks, load_network, open_network, open_structure
     from coevo.data import (
-        Cuts,
+        CutPoints,
         Dataset,
         IncompleteDataset,
         Variable,
@@ -49,13 +50,13 @@ if TYPE_CHECKING:
         write_knowledge,
         write_model,
     )
-    from coevo.learning import Learned, learn
-    from coevo.missing import IncompleteResult, learn_incomplete, write_completed
+    from coevo.learning import LearnResult, learn
+    from coevo.missing import IncompleteResult, learn_incomplete, write_imputed
     from coevo.network import BayesianNetwork, fit, sample
-    from coevo.networks import load_network, network_names, open_network, open_structure
-    from coevo.parallel import SpreadScorer, open_shards, spread_islands
+    from coevo.outofcore import ShardedScorer, open_shards
+    from coevo.parallel import DistributedScorer, distribute_islands
     from coevo.report.page import Page, network_page, write_page
-    from coevo.score import FamilyBatch, FamilyScorer, ShardedScorer, arc_gains
+    from coevo.score import FamilyBatch, FamilyScorer, arc_gains
     from coevo.search import (
         CCGA,
         CCMA,
@@ -81,7 +82,7 @@ _HOME = {
     "CoevoWarning": "errors",
     "Comparison": "graph",
     "Constraints": "graph",
-    "Cuts": "data",
+    "CutPoints": "data",
     "DAG": "graph",
     "Dataset": "data",
     "FamilyBatch": "score",
@@ -92,12 +93,12 @@ _HOME = {
     "Islands": "search",
     "K2": "search",
     "Knowledge": "io",
-    "Learned": "learning",
+    "LearnResult": "learning",
     "Page": "report.page",
     "SearchResult": "search",
-    "ShardedScorer": "score",
-    "SpreadScorer": "parallel",
-    "StrengthResult": "bootstrap",
+    "ShardedScorer": "outofcore",
+    "DistributedScorer": "parallel",
+    "BootstrapResult": "bootstrap",
     "Tabu": "search",
     "Variable": "data",
     "arc_gains": "score",
@@ -109,12 +110,12 @@ _HOME = {
     "from_pyagrum": "interop",
     "learn": "learning",
     "learn_incomplete": "missing",
-    "load_network": "networks",
-    "network_names": "networks",
+    "load_network": "bundled",
+    "list_networks": "bundled",
     "network_page": "report.page",
-    "open_network": "networks",
-    "open_shards": "parallel",
-    "open_structure": "networks",
+    "open_network": "bundled",
+    "open_shards": "outofcore",
+    "open_structure": "bundled",
     "read_bif": "io",
     "read_columns": "data",
     "read_data": "data",
@@ -123,13 +124,13 @@ _HOME = {
     "read_types": "data",
     "run_search": "search",
     "sample": "network",
-    "spread_islands": "parallel",
+    "distribute_islands": "parallel",
     "strength": "bootstrap",
     "to_networkx": "interop",
     "to_pgmpy": "interop",
     "to_pyagrum": "interop",
     "write_bif": "io",
-    "write_completed": "missing",
+    "write_imputed": "missing",
     "write_data": "data",
     "write_knowledge": "io",
     "write_model": "io",
@@ -145,13 +146,15 @@ __all__ = [
     "K2",
     "BayesianNetwork",
     "BayesianNetworkLearner",
+    "BootstrapResult",
     "Budget",
     "CoevoError",
     "CoevoWarning",
     "Comparison",
     "Constraints",
-    "Cuts",
+    "CutPoints",
     "Dataset",
+    "DistributedScorer",
     "FamilyBatch",
     "FamilyScorer",
     "HillClimb",
@@ -159,25 +162,24 @@ __all__ = [
     "IncompleteResult",
     "Islands",
     "Knowledge",
-    "Learned",
+    "LearnResult",
     "Page",
     "SearchResult",
     "ShardedScorer",
-    "SpreadScorer",
-    "StrengthResult",
     "Tabu",
     "Variable",
     "arc_gains",
     "audit",
     "compare",
+    "distribute_islands",
     "fit",
     "from_networkx",
     "from_pgmpy",
     "from_pyagrum",
     "learn",
     "learn_incomplete",
+    "list_networks",
     "load_network",
-    "network_names",
     "network_page",
     "open_network",
     "open_shards",
@@ -190,14 +192,13 @@ __all__ = [
     "read_types",
     "run_search",
     "sample",
-    "spread_islands",
     "strength",
     "to_networkx",
     "to_pgmpy",
     "to_pyagrum",
     "write_bif",
-    "write_completed",
     "write_data",
+    "write_imputed",
     "write_knowledge",
     "write_model",
     "write_page",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import NotFittedError, ParameterError, require, suggestion
-from coevo.learning import Learned, learn
+from coevo.learning import LearnResult, learn
 from coevo.network import rows_for
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ missing_labels, bootstraps
         A 1 in row i and column j is the arc i -> j.
     history_ : tuple of HistoryRow
         How the search went.
-    learned_ : Learned
+    learned_ : LearnResult
         All of it, as `learn` returns it.
     feature_names_in_, n_features_in_ : array of str, int
         The variables, in the order of the table.
@@ -81,7 +81,7 @@ missing_labels, bootstraps
     cpdag_: CPDAG
     score_: float
     history_: tuple[HistoryRow, ...]
-    learned_: Learned
+    learned_: LearnResult
     feature_names_in_: NDArray[np.object_]
     n_features_in_: int
 
@@ -194,7 +194,7 @@ missing_labels, bootstraps
             )
         return rows_for(network, table, names=names, fold=fold)
 
-    def _found(self) -> Learned:
+    def _found(self) -> LearnResult:
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(f"This {type(self).__name__} has learned nothing yet. Call fit.")
         return self.learned_

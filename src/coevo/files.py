@@ -85,7 +85,7 @@ class ByteSource:
             )
         return part
 
-    def skip_mark(self) -> None:
+    def skip_bom(self) -> None:
         """Skip the mark that some programs put before UTF-8 text; refuse other kinds."""
         for start, sentence in _OTHER_KINDS:
             if self.magic.startswith(start):

@@ -18,8 +18,8 @@ from coevo.graph import CPDAG, DAG, Constraints
 from coevo.randomness import stream
 from coevo.score import FamilyScorer, arc_gains
 from coevo.search import Budget, run_search
-from ctrl_c import ctrl_c_works, press_ctrl_c
-from refusals import refusal
+from helpers.errors import refusal
+from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
 QUICK = {"method": "hill_climb", "random_state": 3}
 

@@ -13,8 +13,8 @@ import pytest
 
 from coevo import cli
 from coevo.io import write_bif
-from coevo.progress import displays
-from gardens import GARDEN
+from coevo.progress import terminal
+from helpers.tiny_networks import GARDEN
 
 ANNOUNCEMENT = "Compiling kernels for this machine; later runs will load them ...\n"
 
@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
 @pytest.fixture(autouse=True)
 def _no_news_in_between(monkeypatch):
     """Tell nothing of a search in this process, however long it takes."""
-    monkeypatch.setattr(displays, "SECONDS_A_LINE", math.inf)
+    monkeypatch.setattr(terminal, "SECONDS_A_LINE", math.inf)
 
 
 @pytest.fixture

@@ -8,15 +8,15 @@ from importlib import util
 
 import pytest
 
-import benches
 import coevo.experiments
-import coevo.progress.displays
-from benches import FIGURES, JOURNAL, N_RUNS, PLAIN, SMALL, arguments_of, read_csv, timeless
+import coevo.progress.terminal
 from coevo.cli.bench import _news, command
 from coevo.experiments import Bench
 from coevo.experiments.bench.records import RunRecord
-from ctrl_c import ctrl_c_works, interrupted_command, pressed_after
-from papers import contents, read_lines
+from helpers import benches
+from helpers.benches import FIGURES, JOURNAL, N_RUNS, PLAIN, SMALL, arguments_of, read_csv, timeless
+from helpers.interrupts import ctrl_c_works, interrupted_command, pressed_after
+from helpers.papers import contents, read_lines
 
 QUICK = (*arguments_of(SMALL), "--no-figures")
 in_this_process = benches.in_this_process

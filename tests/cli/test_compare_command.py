@@ -6,11 +6,11 @@ from functools import partial
 
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data import write_data
 from coevo.graph import DAG, compare
 from coevo.io import write_bif
 from coevo.network import fit, sample
-from coevo.networks import load_network
 from coevo.score import FamilyScorer
 
 TRUE = load_network("cancer")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import itertools
 
+from coevo.bundled import load_network
 from coevo.io import FORMATS, format_model, read_bif, read_model
-from coevo.networks import load_network
 
 ROUNDED = """network r { }
 variable a { type discrete [ 2 ] { x, y }; }

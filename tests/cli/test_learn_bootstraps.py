@@ -10,10 +10,10 @@ import pytest
 
 import coevo
 import coevo.learning
-import coevo.progress.displays
+import coevo.progress.terminal
+from coevo.bundled import load_network
 from coevo.data import read_data
-from coevo.networks import load_network
-from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c
+from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c
 
 QUICK = (
     "asia.csv",
@@ -78,7 +78,7 @@ def test_text(run):
 
 
 def test_what_is_missed_and_what_is_certain():
-    from coevo.cli.learn_text import _lines_on_bootstraps
+    from coevo.cli.learn_output import _lines_on_bootstraps
 
     arc = {"from": "a", "to": "b", "gain": 1.0, "directed": True, "strength": 1.0}
     missed = [{"from": "c", "to": f"d{i}", "strength": 0.75} for i in range(7)]

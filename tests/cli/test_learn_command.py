@@ -13,18 +13,18 @@ import pytest
 import coevo
 import coevo.data
 import coevo.network
-import coevo.progress.displays
+import coevo.progress.terminal
 import coevo.score
 import coevo.search
+from coevo.bundled import load_network
 from coevo.data import read_data, write_data
 from coevo.errors import NetworkError
 from coevo.graph import CPDAG, Constraints
 from coevo.io import read_bif
 from coevo.network import fit, sample
-from coevo.networks import load_network
 from coevo.score import FamilyScorer, arc_gains, best_addition
 from coevo.search import METHODS, Budget, run_search
-from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c
+from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c
 
 KEYS = [
     "score",

@@ -19,9 +19,9 @@ LONGEST = 120.0  # seconds, for a command that does not end
 # Tells each generation and keeps each checkpoint, as long searches do.
 AT_EVERY_GENERATION = """
 import coevo.cli
-import coevo.progress.displays
+import coevo.progress.terminal
 from coevo.learning import checkpoints
-coevo.progress.displays.SECONDS_A_LINE = 0.0
+coevo.progress.terminal.SECONDS_A_LINE = 0.0
 checkpoints.SECONDS_BETWEEN = 0.0
 checkpoints.SHARE_OF_TIME = 1e9
 """

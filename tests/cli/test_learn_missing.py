@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import coevo
-import coevo.progress.displays
+import coevo.progress.terminal
 from coevo.data import read_incomplete
 from coevo.errors import DataError
 from coevo.missing import POLICIES, learn_incomplete
@@ -191,7 +191,7 @@ def test_a_table_that_cannot_be_completed_costs_no_network(gaps, run, monkeypatc
     def changed(*_):
         raise DataError("The table has 3 rows, and 300 were read.")
 
-    monkeypatch.setattr(coevo.missing, "write_completed", changed)
+    monkeypatch.setattr(coevo.missing, "write_imputed", changed)
     code, out, err = run("learn", *QUICK, "--missing", "em", "--completed", "x.csv")
     assert code == 2
     assert "score" in out

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import coevo
+import coevo.bundled
 import coevo.network
-import coevo.networks
 from coevo.cli import COMMANDS
 
 HEAVY = ("numpy", "numba", "scipy", "rich", "narwhals", "pandas", "pyarrow")
@@ -123,7 +123,7 @@ def test_an_interrupt(run, folder, monkeypatch):
     ],
 )
 def test_what_fails_through_no_fault_of_the_user(run, monkeypatch, error, line):
-    monkeypatch.setattr(coevo.networks, "network_index", failing(error))
+    monkeypatch.setattr(coevo.bundled, "network_index", failing(error))
     assert run("networks") == (1, "", line)
 
 

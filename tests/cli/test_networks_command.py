@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from coevo.networks import network_index
+from coevo.bundled import network_index
 
 
 def test_text(run):

@@ -13,16 +13,16 @@ from dataclasses import replace
 import pytest
 
 import coevo.experiments
-import coevo.progress.displays
-import papers
+import coevo.progress.terminal
+from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.errors import WorkerError
 from coevo.experiments import Paper
-from coevo.networks import load_network
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, K2, Budget, run_search
-from ctrl_c import ctrl_c_works, interrupted_command, pressed_after
-from papers import N_RUNS, SMALL, arguments_of, contents
+from helpers import papers
+from helpers.interrupts import ctrl_c_works, interrupted_command, pressed_after
+from helpers.papers import N_RUNS, SMALL, arguments_of, contents
 
 QUICK = (*arguments_of(SMALL), "--no-figures")
 ALARM = Paper(networks=("alarm",), rows=(1000,), runs=2, generations=2, population=4)

@@ -11,11 +11,11 @@ import math
 import numpy as np
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data import Variable, write_data
 from coevo.io import write_bif
 from coevo.network import BayesianNetwork, sample
-from coevo.networks import load_network
-from gardens import GARDEN
+from helpers.tiny_networks import GARDEN
 
 
 def test_by_hand(garden, run):

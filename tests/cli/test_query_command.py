@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.io import write_bif
 from coevo.network import BayesianNetwork
-from coevo.networks import load_network
 
 ODD = (Variable("a", ("x", "x,b=y", "=")), Variable("b", ("y", "n")), Variable("a,b", ("y",)))
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data import write_data
 from coevo.io import write_bif
 from coevo.network import sample
-from coevo.networks import load_network
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import gzip
 
 import pytest
 
-import coevo.networks
+import coevo.bundled
+from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.io import write_bif
 from coevo.network import sample
-from coevo.networks import load_network
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".CSV.GZ", ".tsv", ".tsv.gz", ".parquet"])
@@ -64,7 +64,7 @@ def test_a_target_is_refused_before_any_work(refused, folder, monkeypatch):
     def work(*arguments):
         raise AssertionError("the network was opened")
 
-    monkeypatch.setattr(coevo.networks, "open_network", work)
+    monkeypatch.setattr(coevo.bundled, "open_network", work)
     (folder / "folder.csv").mkdir()
     assert refused("sample", "asia", "--rows", 5, "-o", "x.xlsx") == (
         "The name of a table must end in one of .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .pq; "

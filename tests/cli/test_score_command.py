@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import naive
+from coevo.bundled import load_network
 from coevo.data import read_data, write_data
 from coevo.io import write_model
 from coevo.network import sample
-from coevo.networks import load_network
 from coevo.score import FamilyScorer
 
 SMALL = """network small { }

@@ -11,10 +11,10 @@ import xml.etree.ElementTree
 import pytest
 
 import coevo.bootstrap
-import coevo.progress.displays
+import coevo.progress.terminal
+from coevo.bundled import load_network, open_structure
 from coevo.data import read_data, read_incomplete
-from coevo.networks import load_network, open_structure
-from ctrl_c import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
+from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
 FILES = {f"strength.{ending}" for ending in ("md", "tex", "csv", "png", "svg", "json")}
 FILES |= {"consensus.json"}

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import naive
+from coevo.bundled import load_network
 from coevo.data import Dataset, IncompleteDataset, Variable, audit
 from coevo.data import audit as audit_function
 from coevo.network import sample
-from coevo.networks import load_network
-from problems import shuffled
+from helpers.problems import shuffled
 
 
 def dataset_of(columns, weights=None):

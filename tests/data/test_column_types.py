@@ -7,12 +7,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from coevo.data import Cuts, Variable, read_columns, read_data, read_types, write_data
-from coevo.data.column_types import ColumnNote
+from coevo.data import CutPoints, Variable, read_columns, read_data, read_types, write_data
+from coevo.data.column_types import ColumnInfo
 from coevo.errors import CoevoError, DataError, FormatError, ParameterError
 from coevo.graph import DAG
 from coevo.network import fit
-from refusals import refusal
+from helpers.errors import refusal
 
 N = 300
 
@@ -118,7 +118,7 @@ def test_new_rows_go_into_the_bins_of_an_old_model(table, seed):
     again = read_data(pd.DataFrame(table), states=network.variables)
     assert again == dataset
     bins = next(v for v in network.variables if v.name == "weight").states
-    codes = Cuts.from_states(bins).apply(other["weight"])
+    codes = CutPoints.from_states(bins).apply(other["weight"])
     column = held_out.codes[held_out.position("weight")]
     states = held_out.variables[held_out.position("weight")].states
     assert [states[c] for c in column] == [bins[c] for c in codes]
@@ -130,10 +130,14 @@ def test_rows_that_are_written_in_bins_are_read_again(table, tmp_path):
     again = read_data(tmp_path / "binned.csv", states=dataset.source_variables)
     assert again == dataset
     assert read_columns(tmp_path / "binned.csv", states=dataset.source_variables)[1] == tuple(
-        ColumnNote(v.name, "continuous" if (c := Cuts.from_states(v.states)) else "categorical",
-                   v.states, "declared states", c)
-        for v in dataset.source_variables
-    )  # fmt: skip
+        _info_of_declared(v) for v in dataset.source_variables
+    )
+
+
+def _info_of_declared(variable):
+    cuts = CutPoints.from_states(variable.states)
+    kind = "categorical" if cuts is None else "continuous"
+    return ColumnInfo(variable.name, kind, variable.states, "declared states", cuts)
 
 
 def test_notes_read_a_table_again_in_the_same_way(table):
@@ -154,13 +158,13 @@ def test_types_say_what_a_column_is(table):
         "age": "categorical",
         "dose": "continuous",
         "weight": {"type": "continuous", "bins": 2, "method": "uniform"},
-        "zeros": Cuts((0.25,)),
+        "zeros": CutPoints((0.25,)),
     }
     dataset, notes = read_columns(frame, types=types)
     found = {note.name: note for note in notes}
     assert "city" not in dataset.names
     assert found["city"].type == "ignore"
-    assert found["code"].cuts == Cuts((2, 4.5))
+    assert found["code"].cuts == CutPoints((2, 4.5))
     assert found["age"].type == "categorical"
     assert len(found["age"].states) == frame["age"].nunique()
     assert found["dose"].method == "mdl"

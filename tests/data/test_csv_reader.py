@@ -17,7 +17,7 @@ from coevo.data.columns import assemble
 from coevo.data.csv_dialect import DELIMITERS, detect_delimiter
 from coevo.data.csv_reader import read_csv
 from coevo.data.label_store import LabelStore
-from coevo.data.request import Request
+from coevo.data.read_options import ReadOptions
 from coevo.errors import CoevoWarning, DataError
 from coevo.files import open_source
 
@@ -47,7 +47,7 @@ def dataset_of(names, rows):
 def read_in_pieces(path, states, chunk_bytes):
     with warnings.catch_warnings(), open_source(path) as source:
         warnings.simplefilter("ignore", CoevoWarning)
-        return assemble(read_csv(source, Request.of(states, ()), chunk_bytes))
+        return assemble(read_csv(source, ReadOptions.of(states, ()), chunk_bytes))
 
 
 def observed(names, rows):

@@ -10,7 +10,7 @@ import pytest
 
 from coevo.data import Dataset, IncompleteDataset, Variable, read_data, read_incomplete
 from coevo.errors import DataError, ParameterError
-from tables import dataset_of
+from helpers.random_tables import dataset_of
 
 
 @pytest.fixture

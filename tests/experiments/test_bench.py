@@ -10,26 +10,25 @@ from pathlib import Path
 
 import pytest
 
-import apart_jobs
-import benches
 import coevo.experiments.bench
-from benches import FIGURES, JOURNAL, N_RUNS, PLAIN, SMALL, read_csv, timeless
 from coevo import __version__
+from coevo.bundled import load_network
 from coevo.errors import FileError, FormatError, ParameterError
 from coevo.experiments import Bench, run_bench
 from coevo.experiments.bench.figures import figure_of
 from coevo.experiments.bench.plan import DataSet, Setting
 from coevo.experiments.bench.runs import seconds_allowed
-from coevo.experiments.stamp import machine
+from coevo.experiments.environment import machine
+from coevo.experiments.peers import PEERS
 from coevo.graph import DAG, compare
 from coevo.network import sample
-from coevo.networks import load_network
-from coevo.peers import PEERS
 from coevo.score import BDeu, FamilyScorer
 from coevo.search import METHODS, Budget, run_search
-from ctrl_c import ctrl_c_works, press_ctrl_c
-from papers import contents, read_lines
-from refusals import refusal
+from helpers import benches, isolated_jobs
+from helpers.benches import FIGURES, JOURNAL, N_RUNS, PLAIN, SMALL, read_csv, timeless
+from helpers.errors import refusal
+from helpers.interrupts import ctrl_c_works, press_ctrl_c
+from helpers.papers import contents, read_lines
 
 in_this_process = benches.in_this_process
 
@@ -39,7 +38,7 @@ def whole(tmp_path_factory):
     """Return the folder of a small comparison, done at one go, and what came out."""
     folder = tmp_path_factory.mktemp("whole") / "bench"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("coevo.parallel.workers.run_apart", benches.here)
+        patch.setattr("coevo.parallel.workers.run_isolated", benches.here)
         return folder, run_bench(SMALL, folder)
 
 
@@ -302,7 +301,7 @@ def broken(tmp_path_factory):
     folder = tmp_path_factory.mktemp("broken")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(util, "find_spec", lambda module: module)  # as if all were installed
-        patch.setattr(coevo.experiments.bench, "run_one", apart_jobs.stuck_or_dead)
+        patch.setattr(coevo.experiments.bench, "run_one", isolated_jobs.stuck_or_dead)
         return bench, folder, run_bench(bench, folder)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-import papers
 from coevo import __version__
+from coevo.bundled import load_network
 from coevo.errors import DependencyError, FileError, FormatError, ParameterError
 from coevo.experiments import Paper, run_paper
 from coevo.experiments.paper import published, runs
@@ -24,11 +24,11 @@ from coevo.experiments.paper.summary import summarise
 from coevo.experiments.paper.tables import p_text
 from coevo.io import write_bif
 from coevo.network import sample
-from coevo.networks import load_network
 from coevo.score import FamilyScorer
-from ctrl_c import ctrl_c_works, press_ctrl_c
-from papers import N_RUNS, SMALL, contents
-from refusals import refusal
+from helpers import papers
+from helpers.errors import refusal
+from helpers.interrupts import ctrl_c_works, press_ctrl_c
+from helpers.papers import N_RUNS, SMALL, contents
 
 DATA_SETS = [(network, rows) for network in SMALL.networks for rows in SMALL.rows]
 

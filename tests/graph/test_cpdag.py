@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import coevo
 import naive
 from coevo.graph import CPDAG, DAG
-from peers import pyagrum
+from helpers.peer_oracles import pyagrum
 
 NAMES = list("lbkcjdieahgf")  # so that names say nothing of the order
 
@@ -182,7 +182,7 @@ def test_agrees_with_pyagrum(dag):
     assert parts(CPDAG(sparse)) == parts_of_peer(sparse)
 
 
-@pytest.mark.parametrize("name", coevo.network_names())
+@pytest.mark.parametrize("name", coevo.list_networks())
 def test_agrees_with_pyagrum_on_published_networks(name):
     dag = coevo.load_network(name).dag
     assert parts(CPDAG(dag)) == parts_of_peer(dag)

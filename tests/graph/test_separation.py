@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 import naive
+from coevo.bundled import load_network
 from coevo.errors import GraphError
 from coevo.graph import DAG
-from coevo.networks import load_network
-from refusals import refusal
+from helpers.errors import refusal
 
 ALL = [frozenset(("cadb"[a], "cadb"[b]) for a, b in arcs) for arcs in naive.all_dags(4)]
 WET = DAG(["wet", "sprinkler", "rain"], [("sprinkler", "wet"), ("rain", "wet")])

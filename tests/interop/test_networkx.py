@@ -5,13 +5,13 @@ import sys
 import pytest
 from hypothesis import given, settings
 
+from coevo.bundled import load_network
 from coevo.errors import DependencyError, FormatError, GraphError
 from coevo.graph import DAG
 from coevo.interop import from_networkx, to_networkx
 from coevo.io import format_model, parse_model, read_model, write_model
-from coevo.networks import load_network
-from nasty_networks import SETTINGS, networks
-from refusals import refusal
+from helpers.errors import refusal
+from helpers.nasty_networks import SETTINGS, networks
 
 
 def test_what_is_said_where_it_is_not_installed(monkeypatch):

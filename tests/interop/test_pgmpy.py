@@ -7,14 +7,14 @@ import warnings
 import numpy as np
 import pytest
 
+from coevo.bundled import load_network
 from coevo.errors import DependencyError, GraphError, NetworkError
 from coevo.graph import DAG
 from coevo.interop import from_pgmpy, to_pgmpy
 from coevo.io import read_model, write_model
 from coevo.network import BayesianNetwork
-from coevo.networks import load_network
-from random_networks import random_network
-from refusals import refusal
+from helpers.errors import refusal
+from helpers.random_networks import random_network
 
 
 def test_what_is_said_where_it_is_not_installed(monkeypatch):

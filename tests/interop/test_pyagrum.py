@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from coevo.bundled import load_network
 from coevo.errors import DependencyError, ParameterError
 from coevo.graph import DAG
 from coevo.interop import from_pyagrum, to_pyagrum
-from coevo.networks import load_network
-from nasty_networks import SETTINGS, networks
-from peers import pyagrum, pyagrum_network
-from random_networks import enumerated, random_network
-from refusals import refusal
+from helpers.errors import refusal
+from helpers.nasty_networks import SETTINGS, networks
+from helpers.peer_oracles import pyagrum, pyagrum_network
+from helpers.random_networks import enumerated, random_network
 
 
 @pytest.mark.parametrize("name", ["asia", "child", "alarm", "insurance"])

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coevo.bundled import load_network
 from coevo.errors import CoevoWarning, FormatError
 from coevo.io import format_bif, parse_bif
 from coevo.io.bif_tables import TableReader
-from coevo.networks import load_network
-from nasty_networks import SETTINGS, networks
+from helpers.nasty_networks import SETTINGS, networks
 
 
 @given(networks())

@@ -10,7 +10,7 @@ import pytest
 from coevo.errors import CoevoWarning, FileError, FormatError
 from coevo.io import parse_bif, read_bif
 from coevo.io.bif_reader import parse_document
-from peers import assert_same_network, pyagrum
+from helpers.peer_oracles import assert_same_network, pyagrum
 
 RAIN = """\
 network weather {

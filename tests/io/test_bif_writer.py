@@ -6,14 +6,14 @@ import os
 import numpy as np
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data.variable import Variable
 from coevo.errors import FileError
 from coevo.io import format_bif, parse_bif, read_bif, write_bif
 from coevo.io.bif_document import Document
 from coevo.io.bif_scanner import quote
 from coevo.network import BayesianNetwork
-from coevo.networks import load_network
-from peers import assert_same_network
+from helpers.peer_oracles import assert_same_network
 
 
 def weather(name="weather"):

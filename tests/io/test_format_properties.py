@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coevo.bundled import load_network
 from coevo.errors import CoevoWarning, FormatError
 from coevo.graph import DAG
 from coevo.io import FORMATS, format_model, parse_model
-from coevo.networks import load_network
-from nasty_networks import SETTINGS, networks
+from helpers.nasty_networks import SETTINGS, networks
 
 FEW = settings(SETTINGS, max_examples=120)
 WITH_TABLES = ["json", "net", "xmlbif"]  # BIF has tests of its own

@@ -6,12 +6,12 @@ import os
 import pytest
 
 import coevo
+from coevo.bundled import load_network, open_model, open_network, open_structure
 from coevo.cli import convert
 from coevo.errors import FileError, FormatError, ParameterError
 from coevo.graph import DAG
 from coevo.io import FORMATS, format_model, parse_model, read_model, write_model
-from coevo.networks import load_network, open_model, open_network, open_structure
-from refusals import refusal
+from helpers.errors import refusal
 
 ASIA = load_network("asia")
 ENDINGS = [

@@ -6,14 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.errors import CoevoWarning
 from coevo.interop import from_pyagrum
 from coevo.io import parse_model, read_model, write_model
 from coevo.network import BayesianNetwork
-from coevo.networks import load_network
-from peers import assert_same_network, pyagrum, pyagrum_network
-from random_networks import random_network
+from helpers.peer_oracles import assert_same_network, pyagrum, pyagrum_network
+from helpers.random_networks import random_network
 
 NETWORKS = ["asia", "cancer", "survey", "sachs", "insurance", "alarm", "win95pts"]
 RANDOM = range(6)  # of two states at least; it gives up on variables of one

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from coevo.errors import CoevoError, FormatError, GraphError, ParameterError
 from coevo.graph import Constraints
 from coevo.io import Knowledge, open_knowledge, read_knowledge, write_knowledge
-from refusals import refusal
+from helpers.errors import refusal
 
 NAMES = ["age", "crp", "ill", "sex", "smoker", "wbc"]
 JSON = {

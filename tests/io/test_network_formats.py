@@ -9,7 +9,7 @@ from coevo.errors import CoevoWarning, FormatError
 from coevo.graph import DAG
 from coevo.io import format_model, parse_model
 from coevo.network import BayesianNetwork
-from refusals import refusal
+from helpers.errors import refusal
 
 RAIN = BayesianNetwork(
     [Variable("very wet", ("no", "<5", 'say "hi"')), Variable("rain", ("0", " 1"))],

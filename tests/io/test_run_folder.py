@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo.bundled import load_network
 from coevo.errors import FileError
 from coevo.io import (
     check_run_folder,
@@ -18,7 +19,6 @@ from coevo.io import (
     write_json,
     write_run,
 )
-from coevo.networks import load_network
 
 FACTS = {"score": -1.5, "name": "café", "arcs": [{"from": "a", "to": "b"}]}
 HISTORY = [{"generation": 0, "score": -2.5}, {"generation": 1, "score": -1.5}]

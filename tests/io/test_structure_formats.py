@@ -5,7 +5,7 @@ import pytest
 from coevo.errors import FormatError
 from coevo.graph import DAG
 from coevo.io import format_model, parse_model
-from refusals import refusal
+from helpers.errors import refusal
 
 RAIN = DAG(["very wet", "rain", 'al"one', "a,b"], [("rain", "very wet"), ("rain", "a,b")])
 WRITTEN = {

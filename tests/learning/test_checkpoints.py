@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from coevo.bundled import load_network
 from coevo.errors import CoevoWarning, FileError, FormatError, GraphError, ParameterError
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, read_run
 from coevo.learning import checkpoints, learn
 from coevo.network import sample
-from coevo.networks import load_network
 from coevo.search import CCGA, StoredCheckpoint
-from problems import timeless
+from helpers.problems import timeless
 
 CHECKPOINT = Path("run/checkpoint.npz")
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data import IncompleteDataset
 from coevo.errors import FileError, ParameterError
 from coevo.learning import checkpoints, learn
-from coevo.missing import POLICIES, Completions, learn_incomplete
+from coevo.missing import POLICIES, Imputations, learn_incomplete
 from coevo.network import sample
-from coevo.networks import load_network
 from coevo.search import Budget, StoredCheckpoint, run_search
-from ctrl_c import ctrl_c_works, press_ctrl_c
-from problems import timeless
+from helpers.interrupts import ctrl_c_works, press_ctrl_c
+from helpers.problems import timeless
 
 CHECKPOINT = Path("run/checkpoint.npz")
 WAYS = [*((policy, "ccma") for policy in sorted(POLICIES)), ("evolve", "ccga"), ("evolve", "tabu")]
@@ -109,7 +109,7 @@ def test_ctrl_c_while_cells_are_drawn(policy, method, table, seed, monkeypatch):
     """Whenever it comes, there is an answer, and the same command goes on to the same one."""
     options = {"missing": policy, "method": method, "max_generations": 12, "random_state": seed}
     whole = learn(table, output="whole", **options)
-    really = Completions._sweep
+    really = Imputations._sweep
     for number in (1, 2, 4):
         left = number
 
@@ -121,7 +121,7 @@ def test_ctrl_c_while_cells_are_drawn(policy, method, table, seed, monkeypatch):
             return really(self, *arguments)
 
         with monkeypatch.context() as patched:
-            patched.setattr(Completions, "_sweep", sweep)
+            patched.setattr(Imputations, "_sweep", sweep)
             stopped = learn(table, output="run", **options)
         if left > 0:
             continue

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import coevo
+from coevo.bundled import load_network
 from coevo.data import read_data, write_data
 from coevo.errors import CoevoWarning, DataError, GraphError, NetworkError, ParameterError
 from coevo.graph import CPDAG, Constraints
 from coevo.io import Knowledge, read_run
 from coevo.learning import learn
 from coevo.network import fit, sample
-from coevo.networks import load_network
 from coevo.score import FamilyScorer, arc_gains, best_addition
 from coevo.search import Budget, HillClimb, run_search
 
@@ -47,7 +47,7 @@ def test_the_parts_of_the_library(rows):
     assert (found.search.seed, found.search.stop_reason) == (7, "generations")
     assert {note.name for note in found.columns} == set(rows.names)
     assert repr(found) == (
-        f"<Learned: 8 variables, {len(found.dag.arcs)} arcs, k2 {found.score:.4f}, by ccma>"
+        f"<LearnResult: 8 variables, {len(found.dag.arcs)} arcs, k2 {found.score:.4f}, by ccma>"
     )
     with pytest.raises(FrozenInstanceError):
         found.audit = ()

@@ -5,15 +5,15 @@ import csv
 import numpy as np
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data import IncompleteDataset, read_data
 from coevo.errors import DataError, FileError, ParameterError
 from coevo.graph import Constraints
-from coevo.missing import POLICIES, learn_incomplete, write_completed
+from coevo.missing import POLICIES, learn_incomplete, write_imputed
 from coevo.network import sample
-from coevo.networks import load_network
 from coevo.score import FamilyScorer
 from coevo.search import Budget, run_search
-from problems import random_table
+from helpers.problems import random_table
 
 FEW = Budget(max_generations=12)
 
@@ -178,7 +178,7 @@ def test_what_is_refused(seed):
 def test_the_files_of_a_completed_table(tmp_path):
     rows, table = asia(4, n_rows=400)
     found = learn_incomplete(table, "em", method="hill_climb")
-    beside = write_completed(found.completed, tmp_path / "whole.csv.gz")
+    beside = write_imputed(found.completed, tmp_path / "whole.csv.gz")
     assert beside == tmp_path / "whole.filled.csv"
     again = read_data(tmp_path / "whole.csv.gz", states=rows.source_variables, fold=False)
     assert (again.codes == found.completed.dataset.codes).all()
@@ -197,5 +197,5 @@ def test_the_two_files_of_a_completed_table_differ(tmp_path):
     _, table = asia(4, n_rows=100)
     found = learn_incomplete(table, "drop", method="hill_climb")
     with pytest.raises(FileError, match="is where the probabilities of the filled cells go"):
-        write_completed(found.completed, tmp_path / "whole.filled.csv")
+        write_imputed(found.completed, tmp_path / "whole.filled.csv")
     assert not list(tmp_path.iterdir())

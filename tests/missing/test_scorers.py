@@ -7,7 +7,7 @@ import naive
 from coevo.data import IncompleteDataset
 from coevo.missing import AvailableScorer, ExpectedScorer
 from coevo.score import SCORES, FamilyBatch, FamilyScorer
-from problems import random_table
+from helpers.problems import random_table
 
 pytestmark = pytest.mark.kernel
 

@@ -8,10 +8,10 @@ import pickle
 import numpy as np
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.errors import CoevoError, GraphError, NetworkError
 from coevo.network import BayesianNetwork
-from coevo.networks import load_network
 
 RAIN = Variable("rain", ("no", "light", "heavy"))
 WET = Variable("wet", ("no", "yes"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coevo.bundled import load_network
 from coevo.network.elimination_order import find_steps, n_cells
-from coevo.networks import load_network
 
 thorough = settings(derandomize=True, deadline=None, max_examples=200)
 SCOPES = st.lists(st.sets(st.sampled_from("abcdefgh"), max_size=4), max_size=10)

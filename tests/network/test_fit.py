@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import naive
+from coevo.bundled import load_network
 from coevo.data import Dataset, Variable
 from coevo.errors import DataError, NetworkError, ParameterError
 from coevo.graph import DAG
 from coevo.network import fit, sample
-from coevo.networks import load_network
 
 # Names and states whose order in the source is not the canonical one.
 VARIABLES = (

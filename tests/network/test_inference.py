@@ -12,13 +12,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import coevo.memory
+from coevo.bundled import load_network
 from coevo.data import Dataset, Variable
 from coevo.errors import NetworkError, ParameterError
 from coevo.network import BayesianNetwork, sample
-from coevo.networks import load_network
-from peers import pyagrum, pyagrum_network
-from random_networks import enumerated, random_evidence, random_network, turned
-from refusals import refusal
+from helpers.errors import refusal
+from helpers.peer_oracles import pyagrum, pyagrum_network
+from helpers.random_networks import enumerated, random_evidence, random_network, turned
 
 thorough = settings(derandomize=True, deadline=None, max_examples=120)
 SEEDS = st.integers(0, 10**6)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import coevo.memory
+from coevo.bundled import load_network
 from coevo.data import Dataset, Variable, read_data
 from coevo.errors import CoevoWarning, DataError, NetworkError, ParameterError
 from coevo.network import BayesianNetwork, rows_for, sample
-from coevo.networks import load_network
-from random_networks import random_network, turned
-from refusals import refusal
+from helpers.errors import refusal
+from helpers.random_networks import random_network, turned
 
 RAIN = Variable("rain", ("no", "yes"))
 WET = Variable("wet", ("dry", "wet"))

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.errors import NetworkError, ParameterError
 from coevo.network import BayesianNetwork, sample
-from coevo.networks import load_network
-from random_networks import enumerated, random_evidence, random_network, turned
-from refusals import refusal
+from helpers.errors import refusal
+from helpers.random_networks import enumerated, random_evidence, random_network, turned
 
 # The function of the same name hides the module from an import.
 MODULE = sys.modules["coevo.network.sample"]

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 import coevo
-from benches import SMALL as SMALL_BENCH
-from clusters import dask_commands, kill
 from coevo.cli import main
 from coevo.experiments import Paper, run_bench, run_paper
-from ctrl_c import ctrl_c_works, interrupted_command, pressed_after
-from papers import arguments_of, contents
+from helpers.benches import SMALL as SMALL_BENCH
+from helpers.clusters import dask_commands, kill
+from helpers.interrupts import ctrl_c_works, interrupted_command, pressed_after
+from helpers.papers import arguments_of, contents
 
 pytest.importorskip("distributed")
 

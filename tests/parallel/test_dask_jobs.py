@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-import apart_jobs
-import cluster_jobs
-from clusters import dask_commands, kill
 from coevo.errors import DependencyError, ParameterError, WorkerError
 from coevo.parallel import Ending, Processes, check_workers, dask_jobs, open_workers
+from helpers import cluster_jobs, isolated_jobs
+from helpers.clusters import dask_commands, kill
 
 pytest.importorskip("distributed")
 
@@ -85,18 +84,20 @@ def test_a_client_is_used_and_stays_open(dask_workers):
 
 def test_a_process_for_each_job_there(dask_workers):
     jobs = ["x", "y"]
-    endings = list(dask_workers.run_apart(apart_jobs.without_beginning, jobs, cluster_jobs.short))
+    endings = list(
+        dask_workers.run_isolated(isolated_jobs.without_beginning, jobs, cluster_jobs.short)
+    )
     assert {ending.job for ending in endings} == set(jobs)
     assert all(ending.status == "done" for ending in endings)
     assert len({os.getpid(), *(ending.result[1] for ending in endings)}) == 3
 
 
 def test_limits_and_deaths_there(dask_workers, tmp_path):
-    (ending,) = dask_workers.run_apart(
-        apart_jobs.never_ending, [tmp_path / "pid"], cluster_jobs.short
+    (ending,) = dask_workers.run_isolated(
+        isolated_jobs.never_ending, [tmp_path / "pid"], cluster_jobs.short
     )
     assert ending == Ending(tmp_path / "pid", "timeout")
-    (ending,) = dask_workers.run_apart(apart_jobs.dying, [signal.SIGSEGV], cluster_jobs.short)
+    (ending,) = dask_workers.run_isolated(isolated_jobs.dying, [signal.SIGSEGV], cluster_jobs.short)
     assert ending.error == "its process died of SIGSEGV"
 
 

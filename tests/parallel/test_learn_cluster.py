@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import coevo
-from clusters import dask_commands, kill
 from coevo.cli import main
 from coevo.data import parquet as parquet_module
 from coevo.learning import checkpoints
-from ctrl_c import interrupted_command
-from problems import timeless
+from helpers.clusters import dask_commands, kill
+from helpers.interrupts import interrupted_command
+from helpers.problems import timeless
 
 pytest.importorskip("distributed")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from coevo.bundled import load_network
 from coevo.network import sample
-from coevo.networks import load_network
 from coevo.progress import SearchProgress
 from coevo.score import FamilyScorer
 from coevo.search import Budget, HistoryRow, run_search

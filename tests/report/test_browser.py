@@ -14,9 +14,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from coevo.networks import load_network
+from coevo.bundled import load_network
 from coevo.report.page import network_page, write_page
-from pages import NASTY, full_page, nasty_page
+from helpers.pages import NASTY, full_page, nasty_page
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="Playwright is not installed (pip install playwright)"

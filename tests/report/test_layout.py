@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from coevo.networks import load_network
+from coevo.bundled import load_network
 from coevo.report.layout import lay_out, shortened, text_width
 from coevo.report.layout.layering import assign_layers
 from coevo.report.layout.ordering import Layered, count_crossings, order_layers
@@ -110,7 +110,7 @@ def test_a_star_is_not_one_line():
 
 def test_no_hash_seed_can_be_seen():
     code = (
-        "from coevo.networks import load_network; from coevo.report.layout import lay_out;"
+        "from coevo.bundled import load_network; from coevo.report.layout import lay_out;"
         "dag = load_network('sachs').dag; print(lay_out(dag.nodes, dag.arcs))"
     )
     seen = {

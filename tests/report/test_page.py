@@ -11,9 +11,9 @@ from importlib.resources import files
 
 import pytest
 
+from coevo.bundled import load_network
 from coevo.errors import FileError, GraphError
 from coevo.graph import DAG, compare
-from coevo.networks import load_network
 from coevo.report.page import (
     ArcFacts,
     FoundArc,
@@ -26,10 +26,10 @@ from coevo.report.page import (
     write_page,
 )
 from coevo.report.page.curve_svg import curve_svg
-from coevo.report.page.dots_svg import dots_svg
-from coevo.report.page.lines import lines_of
-from pages import NASTY, full_page, nasty_page
-from refusals import refusal
+from coevo.report.page.edges import lines_of
+from coevo.report.page.strength_svg import dots_svg
+from helpers.errors import refusal
+from helpers.pages import NASTY, full_page, nasty_page
 
 VOID = {"meta", "link", "input", "path", "rect"}
 

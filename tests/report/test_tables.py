@@ -7,9 +7,9 @@ import os
 import pytest
 
 from coevo.errors import FileError
-from coevo.report import Table
+from coevo.report import ReportTable
 
-TABLE = Table(
+TABLE = ReportTable(
     ["data set", "algorithm", "mean (sd) & max"],
     [["Alarm 1000", "CCGA", "-12,166.21"], ["Alarm 1000", "K2", ""]],
     caption="Scores of 100 % of the runs.",
@@ -44,7 +44,7 @@ Alarm 1000,K2,
 
 
 def one_cell(text):
-    return Table(["h"], [[text]])
+    return ReportTable(["h"], [[text]])
 
 
 def test_the_three_formats():
@@ -58,7 +58,7 @@ def test_without_a_caption_markdown_is_the_table_alone():
 
 
 def test_without_rows():
-    empty = Table(["a", "b"], [])
+    empty = ReportTable(["a", "b"], [])
     assert empty.markdown() == "| a | b |\n|---|---:|\n"
     assert empty.csv() == "a,b\n"
     assert "a & b \\\\\n\\hline\n\\hline\n" in empty.latex()
@@ -83,7 +83,7 @@ def test_markdown_cells(cell, written):
     ],
 )
 def test_latex_cells_headers_and_captions(cell, written):
-    text = Table([cell], [[cell]], caption=cell).latex()
+    text = ReportTable([cell], [[cell]], caption=cell).latex()
     assert text.count(f"{written} \\\\\n") == 2
     assert f"\\caption{{{written}}}\n" in text
 
@@ -106,7 +106,7 @@ def test_latex_cells_headers_and_captions(cell, written):
     ],
 )
 def test_csv_cells(cell, read):
-    table = Table(["name, or label", "value"], [["x", cell]])
+    table = ReportTable(["name, or label", "value"], [["x", cell]])
     found = list(csv.reader(io.StringIO(table.csv(), newline="")))
     assert found == [["name, or label", "value"], ["x", read]]
 

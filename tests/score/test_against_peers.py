@@ -13,12 +13,12 @@ from functools import cache
 import pandas as pd
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data import write_data
 from coevo.network import sample
-from coevo.networks import load_network
 from coevo.score import FamilyScorer
-from peers import pyagrum_scorer, pybnesian
-from tables import random_families
+from helpers.peer_oracles import pyagrum_scorer, pybnesian
+from helpers.random_tables import random_families
 
 ALPHA = 0.25  # a hyperparameter that pyAgrum's table has
 

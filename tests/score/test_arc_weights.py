@@ -1,4 +1,4 @@
-"""Weights of arcs are added to every score that has them, and to no other."""
+"""Weights of arcs are add_counts to every score that has them, and to no other."""
 
 import itertools
 import math
@@ -11,8 +11,8 @@ from coevo.errors import GraphError, ParameterError
 from coevo.graph import DAG
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import K2, Budget, run_search
-from problems import random_table
-from refusals import refusal
+from helpers.errors import refusal
+from helpers.problems import random_table
 
 ORDER = tuple(f"v00{i}" for i in range(5))
 

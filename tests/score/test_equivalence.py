@@ -8,7 +8,7 @@ import pytest
 
 from coevo.graph import DAG
 from coevo.score import SCORES, FamilyScorer
-from tables import dataset_of, random_codes
+from helpers.random_tables import dataset_of, random_codes
 
 
 def test_k2_is_not_score_equivalent():

@@ -2,10 +2,10 @@
 
 import pytest
 
+from coevo.bundled import load_network
 from coevo.errors import GraphError
 from coevo.graph import DAG, Constraints
 from coevo.network import sample
-from coevo.networks import load_network
 from coevo.score import FamilyScorer, arc_gains, best_addition
 
 
@@ -27,7 +27,7 @@ def test_without_arcs(seed):
 
 
 def naive_additions(scorer, dag, constraints):
-    """Yield (gain, arc) for each arc that may be added, by whole scores."""
+    """Yield (gain, arc) for each arc that may be add_counts, by whole scores."""
     rules = constraints.rules(dag.nodes)
     for i, parent in enumerate(dag.nodes):
         for j, child in enumerate(dag.nodes):

@@ -14,10 +14,9 @@ from coevo.errors import DataError, ParameterError
 from coevo.graph import DAG
 from coevo.score import SCORES, FamilyBatch, FamilyScorer, make_score
 from coevo.score import counting as counting_module
-from coevo.score import planning as planning_module
 from coevo.score import scorer as scorer_module
 from coevo.score.family_kernels import SPARSE
-from tables import SHAPES, dataset_of, random_codes, random_families
+from helpers.random_tables import SHAPES, dataset_of, random_codes, random_families
 
 TIGHT = {"rel": 1e-11, "abs": 1e-9}
 
@@ -260,7 +259,7 @@ def test_an_interrupt_anywhere_leaves_the_scorer_right(where, after, n_jobs, see
     batch = FamilyBatch.from_pairs(random_families(8, 400, 4, seed))
     right = FamilyScorer(dataset_of(arities, codes)).local_scores(batch)
     scorer = FamilyScorer(dataset_of(arities, codes), n_jobs=n_jobs)
-    owner = {"find": scorer._cache, "keep": scorer._cache, "plan": planning_module}.get(
+    owner = {"find": scorer._cache, "keep": scorer._cache, "plan": counting_module}.get(
         where, scorer
     )
     original = getattr(owner, where)

@@ -10,7 +10,6 @@ from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import Problem
 from coevo.search.archive import Archive, flat_sets, marks_of
-from coevo.search.extension import extend, learned
 from coevo.search.order_kernels import (
     KICK_DRAWS,
     Families,
@@ -18,7 +17,8 @@ from coevo.search.order_kernels import (
     holders_of,
     nearby_responses,
 )
-from problems import problem_of, random_constraints, random_table
+from coevo.search.parent_extension import extend, learned
+from helpers.problems import problem_of, random_constraints, random_table
 
 pytestmark = pytest.mark.kernel
 

@@ -13,7 +13,7 @@ from coevo.randomness import stream
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, Budget, decode, n_bits, run_search
 from coevo.search import ccga as ccga_module
-from problems import as_arcs, problem_of, random_table, read_naively, trajectory
+from helpers.problems import as_arcs, problem_of, random_table, read_naively, trajectory
 
 TIGHT = {"rel": 1e-11, "abs": 1e-9}
 

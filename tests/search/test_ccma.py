@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 import naive
+from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.errors import ParameterError
 from coevo.network import sample
-from coevo.networks import load_network
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import CCMA, Budget, Problem, run_search
 from coevo.search.archive import Archive
 from coevo.search.ccma import _survivors
-from coevo.search.extension import extend
-from problems import problem_of, random_table, trajectory
-from tables import dataset_of
+from coevo.search.parent_extension import extend
+from helpers.problems import problem_of, random_table, trajectory
+from helpers.random_tables import dataset_of
 
 
 @pytest.mark.parametrize("score", ["k2", "bdeu", "bic"])

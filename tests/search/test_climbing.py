@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import naive
+from coevo.search.base import LEAST_GAIN
 from coevo.search.climbing import Climb
-from coevo.search.contract import LEAST_GAIN
-from problems import as_arcs, problem_of, random_constraints, random_table
+from helpers.problems import as_arcs, problem_of, random_constraints, random_table
 
 pytestmark = pytest.mark.kernel
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
+from coevo.bundled import load_network
 from coevo.errors import ParameterError
 from coevo.graph import DAG
-from coevo.networks import load_network
 from coevo.search import dag_of, decode, n_bits, pair_of, solution_string
 
 NAMES = ["a", "b", "c", "d", "e", "f"]

@@ -20,7 +20,13 @@ from coevo.search import (
     write_state,
 )
 from coevo.search.archive import Archive
-from problems import differing_fields, problem_of, random_constraints, random_table, trajectory
+from helpers.problems import (
+    differing_fields,
+    problem_of,
+    random_constraints,
+    random_table,
+    trajectory,
+)
 
 SMALL = {"orders": 4, "masks": 3, "refill": 3}
 

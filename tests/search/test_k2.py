@@ -10,8 +10,8 @@ from coevo.errors import ParameterError
 from coevo.graph import DAG, Constraints
 from coevo.score import SCORES, FamilyScorer
 from coevo.search import K2, Budget, run_search
-from problems import as_arcs, problem_of, random_constraints, random_table, trajectory
-from tables import dataset_of
+from helpers.problems import as_arcs, problem_of, random_constraints, random_table, trajectory
+from helpers.random_tables import dataset_of
 
 
 def named(table, arcs):

@@ -16,7 +16,7 @@ from coevo.search import (
     run_search,
 )
 from contracts import SearchContract
-from problems import random_table
+from helpers.problems import random_table
 
 
 class TestCCGA(SearchContract):

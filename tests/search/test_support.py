@@ -9,7 +9,7 @@ from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, CCMA, Budget, Problem, run_search
 from coevo.search.support import arc_support
-from problems import random_constraints, random_table, read_naively
+from helpers.problems import random_constraints, random_table, read_naively
 
 
 def shares(structures, n):

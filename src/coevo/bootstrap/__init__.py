@@ -1,17 +1,17 @@
 """How sure: the networks of resampled rows, and in how many of them each arc is."""
 
+from coevo.bootstrap.api import strength
 from coevo.bootstrap.consensus import ArcStrength, significance_threshold
-from coevo.bootstrap.files import write_strength
-from coevo.bootstrap.result import StrengthResult
+from coevo.bootstrap.result import BootstrapResult
 from coevo.bootstrap.runs import BootstrapRun, Plan, whole_run
-from coevo.bootstrap.strengths import strength
 from coevo.bootstrap.work import Work
+from coevo.bootstrap.write_files import write_strength
 
 __all__ = [
     "ArcStrength",
+    "BootstrapResult",
     "BootstrapRun",
     "Plan",
-    "StrengthResult",
     "Work",
     "significance_threshold",
     "strength",

@@ -11,7 +11,7 @@ from coevo.bootstrap.runs import BootstrapRun, Plan
 from coevo.data import IncompleteDataset
 from coevo.io.journal import Form, Journal
 from coevo.score import FamilyScorer
-from coevo.search.identity import search_identity
+from coevo.search.fingerprint import search_fingerprint
 
 __all__ = ["strength_journal"]
 
@@ -23,7 +23,7 @@ def strength_journal(
 
     The number of bootstraps is not among them: more can be added later.
     """
-    identity = search_identity(scorer, plan.method, plan.constraints, plan.seed)
+    identity = search_fingerprint(scorer, plan.method, plan.constraints, plan.seed)
     if table is not None:
         identity |= {"data_hash": table.content_hash, "missing": plan.missing}
     limits = {name: value for name, value in asdict(plan.budget).items() if value is not None}

@@ -9,11 +9,11 @@ from typing import Any
 from coevo.bootstrap.consensus import ArcStrength
 from coevo.graph import CPDAG, DAG, Arc
 
-__all__ = ["StrengthResult"]
+__all__ = ["BootstrapResult"]
 
 
 @dataclass(frozen=True)
-class StrengthResult:
+class BootstrapResult:
     """How sure each arc is, and the network of those that are.
 
     Attributes
@@ -97,6 +97,6 @@ class StrengthResult:
 
     def __repr__(self) -> str:
         return (
-            f"<StrengthResult: {len(self.consensus.arcs)} of {len(self.arcs)} arcs above "
+            f"<BootstrapResult: {len(self.consensus.arcs)} of {len(self.arcs)} arcs above "
             f"{self.threshold:g}, {self.n_bootstraps:,} bootstraps>"
         )

@@ -15,7 +15,7 @@ import numpy as np
 
 from coevo.data import Dataset, Rows
 from coevo.graph import Arc, Constraints
-from coevo.missing import Question, search_incomplete
+from coevo.missing import PolicyInput, search_incomplete
 from coevo.randomness import stream
 from coevo.score import FamilyScorer, Score, arc_gains
 from coevo.search import Budget, Method, SearchResult, run_search
@@ -61,7 +61,7 @@ class Plan:
                 random_state=seed,
             )
             return result, scorer
-        question = Question(
+        question = PolicyInput(
             table=rows,
             method=self.method,
             score=self.score,

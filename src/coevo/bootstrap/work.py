@@ -14,7 +14,7 @@ from pathlib import Path
 
 from coevo.bootstrap.consensus import consensus, measure, significance_threshold, tally
 from coevo.bootstrap.journal import strength_journal
-from coevo.bootstrap.result import StrengthResult
+from coevo.bootstrap.result import BootstrapResult
 from coevo.bootstrap.runs import WHOLE, BootstrapRun, Plan, run_bootstrap
 from coevo.data import IncompleteDataset
 from coevo.graph import DAG
@@ -77,7 +77,7 @@ class Work:
         tell: Tell[BootstrapRun] = lambda run, done, total: None,
         heard: Callable[[], object] = lambda: None,
         whole: BootstrapRun | None = None,
-    ) -> StrengthResult:
+    ) -> BootstrapResult:
         """Do the bootstraps that are not done yet; return what all of them say.
 
         `whole` is the network of the whole table, if it is there already. Ctrl-C ends after
@@ -125,7 +125,7 @@ class Work:
                 journal.put_in_order()
         return found
 
-    def _result(self, runs: Mapping[int, BootstrapRun]) -> StrengthResult:
+    def _result(self, runs: Mapping[int, BootstrapRun]) -> BootstrapResult:
         """Count, find the threshold and the consensus."""
         names = self.scorer.dataset.names
         rules = self.plan.constraints.rules(names)
@@ -141,7 +141,7 @@ class Work:
                 replace(arc, support=shares.get(frozenset((arc.parent, arc.child)), 0.0))
                 for arc in marked
             )
-        return StrengthResult(
+        return BootstrapResult(
             arcs=marked,
             threshold=threshold,
             consensus=DAG(names, [(arc.parent, arc.child) for arc in marked if arc.in_consensus]),

@@ -18,7 +18,7 @@ from coevo.errors import CoevoWarning, DataError, suggestion
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from coevo.data import ColumnNote, Dataset, Variable
+    from coevo.data import ColumnInfo, Dataset, Variable
     from coevo.graph import DAG
     from coevo.io import Model
     from coevo.progress import Say
@@ -280,7 +280,7 @@ def read_columns(
     default: tuple[Variable, ...] = (),
     reader: Callable[..., Any] | None = None,
     **bins: Any,
-) -> tuple[Any, tuple[ColumnNote, ...]]:
+) -> tuple[Any, tuple[ColumnInfo, ...]]:
     """Read a table, and what was decided about its columns; `bins` is for the reader.
 
     That is `coevo.data.read_columns` if nothing is said.
@@ -313,10 +313,10 @@ def _check_declared(
 
 def read_states(source: str) -> tuple[tuple[Variable, ...], bool]:
     """Return the variables of a network, or of a JSON object of lists; whether it was that."""
+    from coevo.bundled import open_network
     from coevo.data import Variable
-    from coevo.documents import read_json
     from coevo.io.json_model import is_model_json
-    from coevo.networks import open_network
+    from coevo.user_files import read_json
 
     if not source.lower().endswith(".json"):
         return open_network(source).variables, False

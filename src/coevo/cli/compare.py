@@ -73,8 +73,8 @@ def command(
     """
     scoring = _scoring(context, data, score_name, ess)
     with working(f"Comparing {found} with {true} ..."):
+        from coevo.bundled import open_model
         from coevo.graph import compare
-        from coevo.networks import open_model
 
         ours, our_states = parts(open_model(found))
         theirs, their_states = parts(open_model(true))

@@ -47,10 +47,10 @@ def command(source: str, target: str, from_name: str | None, to_name: str | None
     """
     from pathlib import Path
 
+    from coevo.bundled import open_model
     from coevo.io import format_model
     from coevo.io.formats import check_format
     from coevo.io.text_files import write_encoded
-    from coevo.networks import open_model
 
     if from_name is not None:
         check_format(from_name, "--from", "convert")

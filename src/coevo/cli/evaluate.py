@@ -37,8 +37,8 @@ def command(model: str, data: str, per_variable: bool, output_format: str) -> No
     coevo evaluate alarm alarm.csv --per-variable
     """
     with working(f"Reading {data} ..."):
+        from coevo.bundled import open_network
         from coevo.network import rows_for
-        from coevo.networks import open_network
 
         network = open_network(model)
         dataset = rows_for(network, data)

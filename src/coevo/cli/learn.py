@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.brought import bin_options
+from coevo.cli.column_options import bin_options
 from coevo.cli.common import (
     answer_json,
     format_option,
@@ -21,8 +21,8 @@ from coevo.cli.common import (
     where_option,
     working,
 )
+from coevo.cli.learn_output import lines_of_answer
 from coevo.cli.learn_sure import ended_by_hand, measured
-from coevo.cli.learn_text import lines_of_answer
 from coevo.cli.missing import (
     check_completed,
     check_missing,
@@ -34,7 +34,7 @@ from coevo.errors import CoevoError
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
-    from coevo.learning import Learned
+    from coevo.learning import LearnResult
     from coevo.search import Method
 
 __all__ = ["command"]
@@ -249,7 +249,7 @@ def _method(name: str, islands: int | None) -> str | Method:
 
 
 def _saved(
-    learned: Learned, output: str | None, completed: str | None, data: str | None
+    learned: LearnResult, output: str | None, completed: str | None, data: str | None
 ) -> tuple[dict[str, Any], CoevoError | None]:
     """Return the answer; write it and the completed DATA too, where they are asked for.
 
@@ -288,7 +288,7 @@ def _check_source(
 
 def _example(name: str, n_rows: int, seed: int) -> Dataset:
     """Draw the rows of an example; they declare the states of its network."""
+    from coevo.bundled import open_network
     from coevo.network import sample
-    from coevo.networks import open_network
 
     return sample(open_network(name), n_rows, seed)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coevo.cli.bootstraps import bootstraps_progress, said_of_interrupt
+from coevo.cli.bootstrap import bootstraps_progress, said_of_interrupt
 from coevo.cli.experiments import say_stopping
 
 if TYPE_CHECKING:
     from coevo.bootstrap import Work
-    from coevo.learning import Learned
+    from coevo.learning import LearnResult
 
 __all__ = ["ended_by_hand", "measured"]
 
 
-def measured(learned: Learned, work: Work) -> Learned:
+def measured(learned: LearnResult, work: Work) -> LearnResult:
     """Do the bootstraps of a network that was learned, telling of each."""
     from coevo.learning import with_strength
 
@@ -22,7 +22,7 @@ def measured(learned: Learned, work: Work) -> Learned:
         return with_strength(learned, work, tell, say_stopping)
 
 
-def ended_by_hand(learned: Learned, work: Work | None, output: str | None) -> str:
+def ended_by_hand(learned: LearnResult, work: Work | None, output: str | None) -> str:
     """Return what is to be said of Ctrl-C, if anyone pressed it."""
     if learned.search.stop_reason == "interrupt":
         return "Interrupted; this is the best network so far."

@@ -10,7 +10,7 @@ import click
 from coevo.cli.common import Function
 
 if TYPE_CHECKING:
-    from coevo.learning import Learned
+    from coevo.learning import LearnResult
 
 __all__ = [
     "check_completed",
@@ -70,7 +70,7 @@ def check_completed(completed: str, data: str | None) -> None:
     from pathlib import Path
 
     from coevo.data import check_writable
-    from coevo.missing.completed import filled_path
+    from coevo.missing.imputed_table import filled_path
 
     check_writable(completed)
     if data is not None and Path(data).exists() and not Path(data).is_file():
@@ -84,16 +84,16 @@ def check_completed(completed: str, data: str | None) -> None:
             )
 
 
-def write_whole(learned: Learned, path: str, data: str) -> dict[str, str]:
+def write_whole(learned: LearnResult, path: str, data: str) -> dict[str, str]:
     """Write DATA with its missing cells filled; return the paths by what they hold."""
-    from coevo.data.refill import write_filled
-    from coevo.missing import write_completed
+    from coevo.data.write_imputed import write_filled
+    from coevo.missing import write_imputed
 
     completed = None if learned.missing is None else learned.missing.completed
     if completed is None:  # nothing was missing
         write_filled(data, path, [])
         return {"completed": path}
-    return {"completed": path, "filled": str(write_completed(completed, path, data))}
+    return {"completed": path, "filled": str(write_imputed(completed, path, data))}
 
 
 def lines_on_missing(facts: dict[str, Any]) -> Iterator[str]:

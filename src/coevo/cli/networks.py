@@ -18,7 +18,7 @@ def command(output_format: str) -> None:
 
     Their names can stand wherever a command takes FILE_OR_NETWORK.
     """
-    from coevo.networks import network_index
+    from coevo.bundled import network_index
 
     index = network_index()
     if output_format == "json":

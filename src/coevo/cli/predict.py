@@ -56,9 +56,9 @@ def command(
     coevo predict alarm alarm.csv BP --probabilities -o predicted.csv
     """
     with working(f"Reading {data} ..."):
+        from coevo.bundled import open_network
         from coevo.files import check_folder
         from coevo.network import rows_for
-        from coevo.networks import open_network
 
         network = open_network(model)
         wanted = _wanted(network, target)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.common import answer_json, format_option, working
-from coevo.cli.naming import given_option, read_given, read_names
+from coevo.cli.evidence_args import given_option, read_given, read_names
 from coevo.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def command(
     if joint and not targets:
         raise ParameterError("'--joint' needs targets. Name the variables to take together.")
     with working(f"Asking {model} ..."):
-        from coevo.networks import open_network
+        from coevo.bundled import open_network
 
         network = open_network(model)
         names, known = read_names(network, targets), read_given(network, given)

@@ -63,8 +63,8 @@ def command(source: str, other: str | None, output: str | None) -> None:
 
 def _page(source: str) -> Page:
     """Return the page of a run, or of a network alone."""
+    from coevo.bundled import open_network
     from coevo.io import read_run
-    from coevo.networks import open_network
     from coevo.report.page import network_page, run_page
 
     if _is_folder(source):
@@ -81,10 +81,10 @@ def _page(source: str) -> Page:
 
 def _is_folder(source: str) -> bool:
     """Return whether a folder is meant; one without a run does not hide a bundled network."""
-    from coevo.networks import network_names
+    from coevo.bundled import list_networks
 
     folder = Path(source)
-    return folder.is_dir() and (source not in network_names() or (folder / "run.json").exists())
+    return folder.is_dir() and (source not in list_networks() or (folder / "run.json").exists())
 
 
 def _target(source: str) -> Path:

@@ -7,7 +7,7 @@ import sys
 import click
 
 from coevo.cli.common import seed_option, working
-from coevo.cli.naming import given_option, read_given
+from coevo.cli.evidence_args import given_option, read_given
 
 __all__ = ["command"]
 
@@ -34,8 +34,8 @@ def command(network: str, rows: int, seed: int, given: tuple[str, ...], output: 
     coevo sample alarm --rows 5000 --seed 7 -o alarm.csv
     coevo sample alarm --rows 5000 --given HR=HIGH,CO=LOW -o high.csv
     """
+    from coevo.bundled import open_network
     from coevo.network import sample
-    from coevo.networks import open_network
 
     with working(f"Sampling {rows:,} rows ..."):
         from coevo.data import check_writable, write_data

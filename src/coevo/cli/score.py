@@ -55,7 +55,7 @@ def command(
     \b
     coevo score alarm.csv --structure alarm --score k2
     """
-    from coevo.networks import open_model
+    from coevo.bundled import open_model
     from coevo.score import FamilyScorer, make_score
 
     scoring = make_score(score_name, ess, "score")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.bootstraps import bootstraps_progress, said_of_interrupt
-from coevo.cli.brought import bin_options
+from coevo.cli.bootstrap import bootstraps_progress, said_of_interrupt
+from coevo.cli.column_options import bin_options
 from coevo.cli.common import (
     answer_json,
     cluster_option,
@@ -25,7 +25,7 @@ from coevo.cli.experiments import say_stopping
 from coevo.cli.missing import check_missing, lines_on_missing, missing_options
 
 if TYPE_CHECKING:
-    from coevo.bootstrap import ArcStrength, StrengthResult
+    from coevo.bootstrap import ArcStrength, BootstrapResult
     from coevo.data import Rows
     from coevo.io import Knowledge
 
@@ -173,7 +173,7 @@ def _on_missing(table: Rows, policy: str | None) -> dict[str, Any]:
 
 def _measured(
     table: Rows, known: Knowledge, parent_penalty: float, options: dict[str, Any]
-) -> StrengthResult:
+) -> BootstrapResult:
     """Do the bootstraps, telling of each."""
     from coevo.bootstrap import strength
 
@@ -190,7 +190,7 @@ def _measured(
 
 
 def _write(
-    result: StrengthResult, output: str, figures: bool, facts: dict[str, Any]
+    result: BootstrapResult, output: str, figures: bool, facts: dict[str, Any]
 ) -> dict[str, str]:
     from coevo import __version__
     from coevo.bootstrap import write_strength
@@ -201,7 +201,7 @@ def _write(
         return write_strength(result, output, figures=figures, facts=facts)
 
 
-def _print(result: StrengthResult, facts: dict[str, Any], files: dict[str, str]) -> None:
+def _print(result: BootstrapResult, facts: dict[str, Any], files: dict[str, str]) -> None:
     """Print the answer for people."""
     prior = "" if facts["ess"] is None else f", ess {facts['ess']:g}"
     undirected = len(result.cpdag.edges)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coevo.data.columns import Column, refuse_type
 from coevo.data.number_labels import NumberLabels
-from coevo.data.request import Request
+from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError, ParameterError, bad_parameter
 
 __all__ = ["read_array", "read_objects", "read_values"]
@@ -24,7 +24,7 @@ __all__ = ["read_array", "read_objects", "read_values"]
 SMALL_SPAN = 1 << 20
 
 
-def read_array(array: NDArray[Any], names: object, request: Request) -> list[Column]:
+def read_array(array: NDArray[Any], names: object, request: ReadOptions) -> list[Column]:
     """Read the columns of a 2-D array, or the fields of a structured array."""
     if array.dtype.names is not None and array.ndim == 1:
         fields = list(array.dtype.names)
@@ -47,7 +47,7 @@ def read_array(array: NDArray[Any], names: object, request: Request) -> list[Col
     return [read_values(found[i], values[i], request) for i in kept]
 
 
-def read_values(name: str, values: NDArray[Any], request: Request) -> Column:
+def read_values(name: str, values: NDArray[Any], request: ReadOptions) -> Column:
     """Read one column from a 1-D array."""
     declared = request.states.get(name)
     kind = values.dtype.kind

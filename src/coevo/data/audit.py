@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from coevo.data.dataset import Dataset
 from coevo.data.incomplete import IncompleteDataset
-from coevo.data.request import leave_out
+from coevo.data.read_options import leave_out
 from coevo.data.table import Table
 
 __all__ = ["Finding", "audit"]

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.cuts import Cuts, readable_between
+from coevo.data.cut_points import CutPoints, readable_between
 
 __all__ = ["BINNINGS", "Costs", "Counts", "Values", "best_starts", "even_starts", "midway"]
 
@@ -31,15 +31,15 @@ Costs = NDArray[np.float64]  # (m, m + 1), [i, j]: values i to j - 1 in one bin;
 MOST_GROUPS = 512
 
 
-def quantile(values: Values, counts: Counts, bins: int) -> Cuts:
+def quantile(values: Values, counts: Counts, bins: int) -> CutPoints:
     """Cut so that each bin holds about the same number of rows."""
     return midway(values, even_starts(counts, bins))
 
 
-def uniform(values: Values, counts: Counts, bins: int) -> Cuts:
+def uniform(values: Values, counts: Counts, bins: int) -> CutPoints:
     """Cut the range into parts of the same width; parts without a row join the one below."""
     if len(values) == 1:
-        return Cuts(())
+        return CutPoints(())
     width = values[-1] / bins - values[0] / bins
     edges = values[0] + width * np.arange(1, bins)
     places = np.searchsorted(values, edges).clip(1, len(values) - 1)
@@ -50,10 +50,10 @@ def uniform(values: Values, counts: Counts, bins: int) -> Cuts:
         if low < edge <= high:  # but for round-off
             low, high = max(low, edge - slack), min(high, edge + slack)
         points.append(readable_between(low, high, edge))
-    return Cuts(tuple(points))
+    return CutPoints(tuple(points))
 
 
-def kmeans(values: Values, counts: Counts, bins: int) -> Cuts:
+def kmeans(values: Values, counts: Counts, bins: int) -> CutPoints:
     """Cut so that the squared distances from the means of the bins sum to the least."""
     first = np.concatenate([[0], even_starts(counts, MOST_GROUPS)]).astype(np.intp)
     scale = np.abs(values).max() or 1.0
@@ -70,18 +70,18 @@ def kmeans(values: Values, counts: Counts, bins: int) -> Cuts:
     return midway(values, first[starts])
 
 
-BINNINGS: dict[str, Callable[[Values, Counts, int], Cuts]] = {
+BINNINGS: dict[str, Callable[[Values, Counts, int], CutPoints]] = {
     "kmeans": kmeans,
     "quantile": quantile,
     "uniform": uniform,
 }
 
 
-def midway(values: Values, starts: Starts) -> Cuts:
+def midway(values: Values, starts: Starts) -> CutPoints:
     """Return cuts about half way between the values on either side.
 
     >>> midway(np.array([1.0, 2.0, 7.53]), np.array([1, 2]))
-    Cuts(points=(2.0, 5.0))
+    CutPoints(points=(2.0, 5.0))
     """
     points = []
     for low, high in zip(values[starts - 1], values[starts], strict=True):
@@ -89,7 +89,7 @@ def midway(values: Values, starts: Starts) -> Cuts:
         if low.is_integer() and high.is_integer():
             middle = np.ceil(middle)  # whole numbers are cut at whole numbers
         points.append(readable_between(low, high, middle))
-    return Cuts(tuple(points))
+    return CutPoints(tuple(points))
 
 
 def even_starts(counts: Counts, bins: int) -> Starts:

@@ -1,7 +1,7 @@
 """What a column is taken for: states, numbers to cut into bins, or nothing at all.
 
 A caller may say it for some columns, as a word, as cut points, or as an object of the form
-that a run writes down (`ColumnNote.as_dict`), so that a later table can be read as an
+that a run writes down (`ColumnInfo.as_dict`), so that a later table can be read as an
 earlier one was. For the others it is inferred from what they hold.
 """
 
@@ -14,12 +14,12 @@ from typing import Any
 
 from coevo.checks import is_int
 from coevo.data.binning import BINNINGS
-from coevo.data.cuts import Cuts
+from coevo.data.cut_points import CutPoints
 from coevo.data.variable import Variable
-from coevo.documents import Row, is_json_file, read_json, read_rows
 from coevo.errors import DataError, FormatError, ParameterError, bad_choice, suggestion
+from coevo.user_files import Row, is_json_file, read_json, read_rows
 
-__all__ = ["BIN_METHODS", "TYPES", "Binning", "ColumnNote", "ColumnType", "read_types"]
+__all__ = ["BIN_METHODS", "TYPES", "Binning", "ColumnInfo", "ColumnType", "read_types"]
 
 TYPES = ("categorical", "continuous", "ignore")
 BIN_METHODS = (*sorted(BINNINGS), "mdl")
@@ -58,7 +58,7 @@ class ColumnType:
     """What a caller says about one column; checked."""
 
     kind: str  # one of TYPES
-    cuts: Cuts | None = None
+    cuts: CutPoints | None = None
     states: tuple[str, ...] | None = None
     method: str | None = None
     bins: int | None = None
@@ -68,7 +68,7 @@ class ColumnType:
         """Check what is said about the column called `name`."""
         if isinstance(given, ColumnType):
             return given
-        if isinstance(given, Cuts):
+        if isinstance(given, CutPoints):
             return cls("continuous", given)
         if isinstance(given, str):
             return cls(_checked_kind(name, given))
@@ -98,7 +98,7 @@ class ColumnType:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnNote:
+class ColumnInfo:
     """What was decided about one column, for people and for a later table.
 
     Attributes
@@ -111,7 +111,7 @@ class ColumnNote:
         Its states, or the names of its bins, in their order; none if it is ignored.
     holds : str
         ``'text'``, ``'whole numbers'``, ``'decimal numbers'`` or ``'declared states'``.
-    cuts : Cuts or None
+    cuts : CutPoints or None
         Its cut points, if it is continuous.
     method : str or None
         What chose them; None if they were given.
@@ -121,13 +121,14 @@ class ColumnNote:
     type: str
     states: tuple[str, ...] = ()
     holds: str = ""
-    cuts: Cuts | None = None
+    cuts: CutPoints | None = None
     method: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the note as plain values, which `types` of `read_data` takes.
 
-        >>> ColumnNote("age", "continuous", holds="whole numbers", cuts=Cuts((18, 65))).as_dict()
+        >>> cuts = CutPoints((18, 65))
+        >>> ColumnInfo("age", "continuous", holds="whole numbers", cuts=cuts).as_dict()
         {'type': 'continuous', 'holds': 'whole numbers', 'cuts': [18.0, 65.0]}
         """
         found: dict[str, Any] = {"type": self.type}
@@ -193,9 +194,9 @@ def _checked_kind(name: str, given: object) -> str:
     return str(given)
 
 
-def _checked_cuts(name: str, given: Any) -> Cuts:
+def _checked_cuts(name: str, given: Any) -> CutPoints:
     try:
-        return Cuts(tuple(given))
+        return CutPoints(tuple(given))
     except (ParameterError, TypeError) as error:
         if isinstance(error, ParameterError):
             raise DataError(f"Column {name!r}: {error}") from None

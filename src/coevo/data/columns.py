@@ -2,7 +2,7 @@
 
 Readers differ in how they find the cells; what they may find is decided here, once. A
 reader turns each column into labels and codes (a `Column`). `check_cells` refuses missing
-cells; `assemble`, after numbers were cut into bins (`coevo.data.settle`), refuses decimal
+cells; `assemble`, after numbers were cut into bins (`coevo.data.infer_columns`), refuses decimal
 numbers, identifiers and undeclared values, and puts what is left into a `Dataset`. Each
 refusal is one sentence that names the column, the first row and the way out. Rows are
 counted from 1, without the header.
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from coevo.data.dataset import Dataset
 from coevo.data.number_labels import MISSING_LABELS, NumberLabels, numbers_of
-from coevo.data.request import leave_out
+from coevo.data.read_options import leave_out
 from coevo.data.variable import MAX_STATES, Variable, natural_order
 from coevo.errors import CoevoWarning, DataError, listed
 

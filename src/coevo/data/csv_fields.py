@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from coevo.data.columns import Column, refuse_overflow
 from coevo.data.label_store import LabelStore
 from coevo.data.number_labels import NumberLabels, first_decimal, numbers_of
-from coevo.data.request import Request
+from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError
 
 __all__ = ["CsvField"]
@@ -25,7 +25,7 @@ Refuse = Callable[[str, bytes], DataError]  # for a label that is not UTF-8, by 
 class CsvField:
     """A column on its way from fields to codes."""
 
-    def __init__(self, name: str, request: Request, not_utf8: Refuse) -> None:
+    def __init__(self, name: str, request: ReadOptions, not_utf8: Refuse) -> None:
         self._name, self._not_utf8 = name, not_utf8
         self._declared = request.states.get(name)
         self._wants_numbers = request.wants_numbers(name)

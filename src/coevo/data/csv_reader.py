@@ -22,7 +22,7 @@ from coevo.data.columns import Column
 from coevo.data.csv_dialect import HEAD_BYTES, detect_delimiter
 from coevo.data.csv_fields import CsvField
 from coevo.data.label_store import LabelStore
-from coevo.data.request import Request
+from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError
 from coevo.files import ByteSource
 
@@ -35,7 +35,9 @@ MAX_RECORD_BYTES = 64 << 20  # a longer one is a quote that nobody closed
 _DELIMITER_HINT = " Fields are separated by a comma, a semicolon, a tab or '|'."
 
 
-def read_csv(source: ByteSource, request: Request, chunk_bytes: int = CHUNK_BYTES) -> list[Column]:
+def read_csv(
+    source: ByteSource, request: ReadOptions, chunk_bytes: int = CHUNK_BYTES
+) -> list[Column]:
     """Read the columns of a text table that is open at its start."""
     return _CsvReader(source, request, chunk_bytes).columns()
 
@@ -43,10 +45,10 @@ def read_csv(source: ByteSource, request: Request, chunk_bytes: int = CHUNK_BYTE
 class _CsvReader:
     """One pass over one file."""
 
-    def __init__(self, source: ByteSource, request: Request, chunk_bytes: int) -> None:
+    def __init__(self, source: ByteSource, request: ReadOptions, chunk_bytes: int) -> None:
         self._source, self._request, self._chunk_bytes = source, request, chunk_bytes
         self._path: Path = source.path
-        source.skip_mark()
+        source.skip_bom()
         self._buffer: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
         self._cursor: NDArray[np.int64] = np.zeros(k.CURSOR_SIZE, dtype=np.int64)
         self._names = self._read_header()

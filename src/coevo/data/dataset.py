@@ -19,7 +19,7 @@ from coevo.data.table import RowDigest, Table
 from coevo.data.variable import Variable
 from coevo.errors import DataError, first_repeated
 
-__all__ = ["Codes", "Dataset", "digest_of_marks", "row_marks"]
+__all__ = ["Codes", "Dataset", "combine_row_hashes", "row_hashes"]
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]  # (n_vars, n_stored_rows)
 Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
@@ -122,7 +122,7 @@ class Dataset(Table):
     @cached_property
     def row_digest(self) -> RowDigest:
         """Two numbers that no order of the rows changes; those of parts add up to them."""
-        return digest_of_marks(self._marks, self._weights)
+        return combine_row_hashes(self._marks, self._weights)
 
     def folded(self) -> Dataset:
         """Return the same observations with equal rows stored once, where that pays."""
@@ -168,11 +168,11 @@ class Dataset(Table):
     def _may_fold(self) -> bool:
         """Return whether a look at the first rows leaves a chance that folding pays."""
         start = self._codes[:, :4096]
-        return bool(len(np.unique(row_marks(start))) <= start.shape[1] / 2)
+        return bool(len(np.unique(row_hashes(start))) <= start.shape[1] / 2)
 
     @cached_property
     def _marks(self) -> NDArray[np.uint64]:
-        return row_marks(self._codes)
+        return row_hashes(self._codes)
 
     def _distinct_rows(
         self,
@@ -236,13 +236,13 @@ def _checked_weights(weights: NDArray[np.int64], n_stored: int) -> Weights:
     return checked
 
 
-def digest_of_marks(marks: NDArray[np.uint64], weights: Weights | None = None) -> RowDigest:
+def combine_row_hashes(marks: NDArray[np.uint64], weights: Weights | None = None) -> RowDigest:
     """Return two numbers that no order of rows with these marks changes."""
     times = np.uint64(1) if weights is None else weights.astype(np.uint64)
     return int((marks * times).sum()), int((marks * marks * times).sum())  # both wrap around
 
 
-def row_marks(codes: Codes) -> NDArray[np.uint64]:
+def row_hashes(codes: Codes) -> NDArray[np.uint64]:
     """Return a 64-bit mark for each row; equal rows have equal marks.
 
     Each step is the mixing function of splitmix64 (Steele, Lea and Flood 2014), taken on

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coevo.data.array_reader import read_objects, read_values
 from coevo.data.columns import Column, refuse_type
 from coevo.data.number_labels import NumberLabels
-from coevo.data.request import Request
+from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError, first_repeated
 
 __all__ = ["as_frame", "read_frame"]
@@ -37,7 +37,7 @@ def as_frame(source: object) -> nw.DataFrame[Any] | None:
         return None
 
 
-def read_frame(frame: nw.DataFrame[Any], request: Request) -> list[Column]:
+def read_frame(frame: nw.DataFrame[Any], request: ReadOptions) -> list[Column]:
     """Read the columns of a data frame."""
     names = [str(name) for name in frame.columns]
     kept = set(request.kept(names))
@@ -48,7 +48,7 @@ def read_frame(frame: nw.DataFrame[Any], request: Request) -> list[Column]:
     ]
 
 
-def read_series(name: str, series: nw.Series[Any], request: Request) -> Column:
+def read_series(name: str, series: nw.Series[Any], request: ReadOptions) -> Column:
     """Read one column of a data frame."""
     declared = request.states.get(name)
     native, kind = series.to_native(), series.dtype

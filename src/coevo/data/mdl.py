@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.binning import Costs, Counts, Starts, Values, best_starts, even_starts, midway
-from coevo.data.cuts import Cuts
+from coevo.data.cut_points import CutPoints
 
 __all__ = ["Coded", "Measured", "coarse", "mdl"]
 
@@ -94,7 +94,7 @@ def coarse(column: Measured) -> Coded:
 
 def mdl(
     columns: Sequence[Measured], coded: Sequence[Coded], most_bins: Sequence[int]
-) -> list[Cuts]:
+) -> list[CutPoints]:
     """Return the cuts of each column, of at most so many bins each.
 
     `coded` are the other columns of the table.

@@ -17,7 +17,7 @@ import numpy as np
 from coevo.data.columns import Column
 from coevo.data.dataset import Dataset
 from coevo.data.frame_reader import read_series
-from coevo.data.request import Request
+from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError, require
 from coevo.files import replacing
 
@@ -41,7 +41,7 @@ def column_names(file: Any) -> list[str]:
     return [name for name in schema.names if name not in index]
 
 
-def read_parquet(path: Path, request: Request) -> list[Column]:
+def read_parquet(path: Path, request: ReadOptions) -> list[Column]:
     """Read the columns of a Parquet file."""
     with open_parquet(path) as file:
         names = column_names(file)

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from coevo.data.array_reader import read_array
-from coevo.data.column_types import ColumnNote
+from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import Column, assemble, check_cells, open_holes
 from coevo.data.dataset import Dataset
 from coevo.data.incomplete import IncompleteDataset
-from coevo.data.request import Request
-from coevo.data.settle import settle
+from coevo.data.infer_columns import settle
+from coevo.data.read_options import ReadOptions
 from coevo.data.variable import Variable
 from coevo.errors import FileError, ParameterError
 from coevo.files import open_source
@@ -53,7 +53,7 @@ def read_data(
 
     Numbers are cut into bins where `discretise`, `bins` or `types` ask for it. The states of
     such a column are named after its cut points (``below_18``, ``from_18_to_65``,
-    ``from_65``; see `Cuts`), and a column of numbers whose declared states are bins is put
+    ``from_65``; see `CutPoints`), and a column of numbers whose declared states are bins is put
     into those: ``states=network.variables`` reads new rows as the old ones were.
 
     Refused, each with a sentence that names the column and the way out: missing cells (an
@@ -82,7 +82,7 @@ def read_data(
         place, for answers that are one a row.
     types : mapping of str to type, optional
         What some columns are: ``'categorical'`` (each value is a state), ``'continuous'``,
-        ``'ignore'``, a list of cut points, `Cuts`, or ``{"type": "continuous", "bins": 3,
+        ``'ignore'``, a list of cut points, `CutPoints`, or ``{"type": "continuous", "bins": 3,
         "method": "kmeans"}``. See also `read_types`.
     discretise : str, optional
         Cut columns of numbers into bins: ``'mdl'`` (chooses how many, by what the column
@@ -127,7 +127,7 @@ def read_data(
     >>> binned.source_variables[0]
     Variable(name='mm', states=('below_2', 'from_2'))
     """
-    request = Request.of(states, drop, types, discretise, bins, only)
+    request = ReadOptions.of(states, drop, types, discretise, bins, only)
     return _read(source, request, names, fold)[0]
 
 
@@ -140,7 +140,7 @@ def read_columns(
     types: Mapping[str, Any] | None = None,
     discretise: str | None = None,
     bins: int | None = None,
-) -> tuple[Dataset, tuple[ColumnNote, ...]]:
+) -> tuple[Dataset, tuple[ColumnInfo, ...]]:
     """Read a table as `read_data` does; return also what was decided about its columns.
 
     >>> import numpy as np
@@ -149,7 +149,7 @@ def read_columns(
     >>> [(note.name, note.type, note.holds) for note in notes]
     [('mm', 'continuous', 'decimal numbers'), ('day', 'categorical', 'whole numbers')]
     """
-    request = Request.of(states, drop, types, discretise, bins)
+    request = ReadOptions.of(states, drop, types, discretise, bins)
     return _read(source, request, names)
 
 
@@ -163,7 +163,7 @@ def read_incomplete(
     types: Mapping[str, Any] | None = None,
     discretise: str | None = None,
     bins: int | None = None,
-) -> tuple[IncompleteDataset, tuple[ColumnNote, ...]]:
+) -> tuple[IncompleteDataset, tuple[ColumnInfo, ...]]:
     """Read a table as `read_columns` does, and keep its missing cells.
 
     Bins of columns of numbers are found from the cells that are there.
@@ -181,7 +181,7 @@ def read_incomplete(
 
     Returns
     -------
-    IncompleteDataset, tuple of ColumnNote
+    IncompleteDataset, tuple of ColumnInfo
         The observations with their holes, and what was decided about the columns.
 
     Examples
@@ -194,7 +194,7 @@ def read_incomplete(
     >>> notes[1].states
     ('dry', 'wet')
     """
-    request = Request.of(states, drop, types, discretise, bins)
+    request = ReadOptions.of(states, drop, types, discretise, bins)
     if isinstance(source, IncompleteDataset):
         _, notes = _read(source.dataset, request, names)
         return source, notes
@@ -214,16 +214,16 @@ def read_incomplete(
 
 
 def _read(
-    source: Any, request: Request, names: Sequence[str] | None, fold: bool = True
-) -> tuple[Dataset, tuple[ColumnNote, ...]]:
+    source: Any, request: ReadOptions, names: Sequence[str] | None, fold: bool = True
+) -> tuple[Dataset, tuple[ColumnInfo, ...]]:
     if isinstance(source, Dataset):
-        if request != Request.of() or names is not None:
+        if request != ReadOptions.of() or names is not None:
             raise ParameterError(
                 "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data "
                 "are for tables; a Dataset is already read. Give them where it is made."
             )
         notes = [
-            ColumnNote(v.name, "categorical", v.states, "declared states")
+            ColumnInfo(v.name, "categorical", v.states, "declared states")
             for v in source.source_variables
         ]
         return source, tuple(notes)
@@ -233,7 +233,7 @@ def _read(
     return assemble(settled, fold), found
 
 
-def _read_table(source: Any, request: Request, names: Sequence[str] | None) -> list[Column]:
+def _read_table(source: Any, request: ReadOptions, names: Sequence[str] | None) -> list[Column]:
     if isinstance(source, np.ndarray):
         return read_array(source, names, request)
     if names is not None:
@@ -245,7 +245,7 @@ def _read_table(source: Any, request: Request, names: Sequence[str] | None) -> l
     return _read_frame(source, request)
 
 
-def _read_frame(source: object, request: Request) -> list[Column]:
+def _read_frame(source: object, request: ReadOptions) -> list[Column]:
     from coevo.data.frame_reader import as_frame, read_frame
 
     frame = as_frame(source)
@@ -254,7 +254,7 @@ def _read_frame(source: object, request: Request) -> list[Column]:
     return read_frame(frame, request)
 
 
-def _read_file(path: Path, request: Request) -> list[Column]:
+def _read_file(path: Path, request: ReadOptions) -> list[Column]:
     if os.path.isdir(path) and any(path.glob("*.parquet")):
         raise FileError(
             f"{str(path)!r} is a folder of Parquet files. Learn from it in pieces, with shards= "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from coevo.bundled import open_network
 from coevo.io import check_run_folder
-from coevo.networks import open_network
 from coevo.parallel import Cluster, check_workers
 from coevo.report import require_matplotlib
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from coevo.errors import GraphError, require
 from coevo.graph import DAG
-from coevo.interop.naming import checked_names
+from coevo.interop.names import checked_names
 from coevo.io.structures import Model, dag_of
 
 __all__ = ["from_networkx", "to_networkx"]

@@ -11,7 +11,7 @@ from typing import Any
 from coevo.data.variable import Variable
 from coevo.errors import NetworkError, require
 from coevo.graph import DAG
-from coevo.interop.naming import checked_names
+from coevo.interop.names import checked_names
 from coevo.io.structures import Model
 from coevo.network import BayesianNetwork
 

@@ -33,7 +33,7 @@ def to_pyagrum(network: BayesianNetwork) -> Any:
 
     Examples
     --------
-    >>> from coevo.networks import load_network
+    >>> from coevo.bundled import load_network
     >>> from coevo.interop import from_pyagrum
     >>> asia = load_network("asia")
     >>> from_pyagrum(to_pyagrum(asia)) == asia

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.data.variable import Variable
-from coevo.network import BayesianNetwork, Table
+from coevo.network import CPT, BayesianNetwork
 
 __all__ = ["Document"]
 
@@ -23,7 +23,7 @@ class Document:
     name: str  # empty when the file gives none
     variables: tuple[Variable, ...]
     parents: Mapping[str, tuple[str, ...]]
-    tables: Mapping[str, Table]  # the first parent varies slowest; rows not yet normalised
+    tables: Mapping[str, CPT]  # the first parent varies slowest; rows not yet normalised
 
     @classmethod
     def of(cls, network: BayesianNetwork) -> Document:

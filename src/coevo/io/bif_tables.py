@@ -25,7 +25,7 @@ from coevo.errors import FormatError, suggestion
 from coevo.io.bif_scanner import BifScanner, choose
 from coevo.io.declarations import counted, normalised, row_label
 from coevo.io.scanner import NUMBER, plain_numbers, shown
-from coevo.network import Table
+from coevo.network import CPT
 
 __all__ = ["TableReader"]
 
@@ -60,7 +60,7 @@ class TableReader:
         self._table: tuple[int, list[float]] | None = None
         self.uneven: list[tuple[int, str]] = []
 
-    def read(self, start: int) -> Table:
+    def read(self, start: int) -> CPT:
         """Return the table as (configurations, states), the first parent varying slowest."""
         self._scanner.at = start
         while True:
@@ -164,7 +164,7 @@ class TableReader:
             elif not token.is_mark(","):
                 raise self._scanner.unexpected(token, f"';' after {self._label(row)}")
 
-    def _assembled(self, end: int) -> Table:
+    def _assembled(self, end: int) -> CPT:
         """Put the parts together and check that they cover each configuration once."""
         name, arity, size = self._child.name, self._child.arity, math.prod(self._shape)
         if self._table is not None:
@@ -205,7 +205,7 @@ class TableReader:
         verb = "are" if n_missing > 1 else "is"
         return f"{first}{more} {verb} missing, and there is no default."
 
-    def _checked(self, table: Table, places: Sequence[int], rows: Sequence[int]) -> Table:
+    def _checked(self, table: CPT, places: Sequence[int], rows: Sequence[int]) -> CPT:
         """Return `table` with rows that sum to 1, but for what a network forgives."""
 
         def error(i: int, fault: str) -> FormatError:

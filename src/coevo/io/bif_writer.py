@@ -46,7 +46,7 @@ def write_bif(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     --------
     >>> import tempfile
     >>> from coevo.io import read_bif
-    >>> from coevo.networks import load_network
+    >>> from coevo.bundled import load_network
     >>> asia = load_network("asia")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_bif(asia, f"{folder}/asia.bif.gz")

@@ -19,7 +19,7 @@ from coevo.data.variable import MAX_STATES, Variable
 from coevo.errors import CoevoWarning, FormatError, GraphError, suggestion
 from coevo.graph import DAG
 from coevo.io.scanner import shown
-from coevo.network.bayesian_network import TOLERANCE, Table
+from coevo.network.bayesian_network import CPT, TOLERANCE
 
 __all__ = [
     "MAX_PROBABILITIES",
@@ -157,7 +157,7 @@ class Declarations(Generic[Place]):
                     f"{MAX_PROBABILITIES:,} probabilities.",
                 )
 
-    def table(self, name: str, values: Sequence[float], place: Place) -> Table:
+    def table(self, name: str, values: Sequence[float], place: Place) -> CPT:
         """Return the table whose numbers are given row by row, the first parent slowest."""
         child, parents = self.variables[name], self.parent_variables(name)
         wanted = child.arity * math.prod(parent.arity for parent in parents)
@@ -188,8 +188,8 @@ class Declarations(Generic[Place]):
 
 
 def normalised(
-    table: Table, error: Callable[[int, str], FormatError]
-) -> tuple[Table, list[tuple[int, str]]]:
+    table: CPT, error: Callable[[int, str], FormatError]
+) -> tuple[CPT, list[tuple[int, str]]]:
     """Return `table` with rows that sum to 1, but for what a network forgives.
 
     Rows that miss 1 by no more than rounding explains are divided by their sum and listed,

@@ -130,7 +130,7 @@ def read_model(path: str | os.PathLike[str], format_name: str | None = None) -> 
     Examples
     --------
     >>> import tempfile
-    >>> from coevo.networks import load_network
+    >>> from coevo.bundled import load_network
     >>> asia = load_network("asia")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_model(asia, f"{folder}/asia.json")
@@ -195,7 +195,7 @@ def parse_model(text: str, format_name: str, source: str = "<text>") -> Model:
 def format_model(model: Model, format_name: str) -> str:
     """Return a network or a structure as a text.
 
-    >>> from coevo.networks import load_network
+    >>> from coevo.bundled import load_network
     >>> print(format_model(load_network("cancer"), "modelstring"), end="")
     [Pollution][Smoker][Cancer|Pollution:Smoker][Xray|Cancer][Dyspnoea|Cancer]
     """

@@ -19,7 +19,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from coevo.errors import FileError, FormatError
 from coevo.files import open_source, replacing
 from coevo.io.run_folder import json_line, make_run_folder, write_json
-from coevo.search.identity import first_difference
+from coevo.search.fingerprint import first_difference
 
 __all__ = ["Form", "Journal", "Run", "Tell"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coevo.checks import is_int, is_number
-from coevo.documents import Row, is_json_file, read_json, read_rows
 from coevo.errors import FormatError, suggestion
+from coevo.user_files import Row, is_json_file, read_json, read_rows
 
 __all__ = ["SETS", "Entry", "read_entries"]
 

@@ -4,16 +4,16 @@ The package is not called ``learn``, because `coevo.learn` is the function: a mo
 name would take its place as soon as anyone imported it.
 """
 
-from coevo.learning.learned import STRENGTH, Learned
-from coevo.learning.one_call import learn
+from coevo.learning.api import learn
+from coevo.learning.bootstrap import bootstraps_of, with_strength
 from coevo.learning.plan import Plan
 from coevo.learning.reading import reading
-from coevo.learning.sureness import bootstraps_of, with_strength
+from coevo.learning.result import STRENGTH, LearnResult
 from coevo.learning.task import Task, task_of
 
 __all__ = [
     "STRENGTH",
-    "Learned",
+    "LearnResult",
     "Plan",
     "Task",
     "bootstraps_of",

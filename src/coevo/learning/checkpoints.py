@@ -19,7 +19,7 @@ from coevo.errors import CoevoWarning, FileError
 from coevo.files import remove_leftovers
 from coevo.io import make_run_folder
 from coevo.search import Checkpoint, Method, StoredCheckpoint, write_checkpoint
-from coevo.search.identity import first_difference
+from coevo.search.fingerprint import first_difference
 
 __all__ = ["CheckpointFile"]
 
@@ -37,7 +37,7 @@ class CheckpointFile:
     folder : Path
         Made when the first checkpoint is written.
     identity : mapping
-        What search it is, see `coevo.search.identity`.
+        What search it is, see `coevo.search.fingerprint`.
     *methods : Method
         The method of the search, which knows its states, and others that it begins with.
     """

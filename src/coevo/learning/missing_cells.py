@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coevo.data import Dataset, IncompleteDataset
-from coevo.missing import Completed, IncompleteResult
+from coevo.missing import ImputedTable, IncompleteResult
 
 __all__ = ["MissingCells"]
 
@@ -30,7 +30,7 @@ class MissingCells:
         return self.result.scorer.dataset if done is None else done.dataset
 
     @property
-    def completed(self) -> Completed | None:
+    def completed(self) -> ImputedTable | None:
         """The filled table with the probability of each filled cell; None if missing is a state."""
         return self.result.completed
 

@@ -15,17 +15,17 @@ from functools import partial
 from typing import Any
 
 from coevo import data, search
+from coevo.bundled import open_structure
 from coevo.checks import is_int, is_number
-from coevo.data import ColumnNote, Dataset, IncompleteDataset, Rows, Variable, read_types
+from coevo.data import ColumnInfo, Dataset, IncompleteDataset, Rows, Variable, read_types
 from coevo.data.column_types import BIN_METHODS
-from coevo.data.request import Request
+from coevo.data.read_options import ReadOptions
 from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, check_run_folder, open_knowledge
 from coevo.io.knowledge import Entries
 from coevo.missing import check_policy
 from coevo.network import BayesianNetwork
-from coevo.networks import open_structure
 from coevo.parallel import Cluster, check_cluster
 from coevo.randomness import RandomState, seed_of
 from coevo.score import Score, make_score
@@ -132,14 +132,14 @@ class Plan:
         states: States | None = None,
         drop: Iterable[str] = (),
         names: Sequence[str] | None = None,
-    ) -> tuple[Rows, tuple[ColumnNote, ...]]:
+    ) -> tuple[Rows, tuple[ColumnInfo, ...]]:
         """Read a table, and what was decided about its columns."""
         is_read = isinstance(table, Dataset | IncompleteDataset)
         bins = self.bins if self._says_bins or not is_read else {}
         return self.reader(table, states=states, drop=drop, names=names, **bins)
 
     @property
-    def reader(self) -> Callable[..., tuple[Rows, tuple[ColumnNote, ...]]]:
+    def reader(self) -> Callable[..., tuple[Rows, tuple[ColumnInfo, ...]]]:
         """The function that reads tables: one that keeps missing cells, if there is a policy."""
         if self.missing is None:
             return data.read_columns
@@ -196,7 +196,7 @@ def _checked_bins(
     chosen = usual if discretise in (None, NO_BINS) else discretise
     said = read_types(os.fspath(types)) if isinstance(types, str | os.PathLike) else types
     found = {"types": said, "discretise": chosen, "bins": bins}
-    Request.of(**found)  # says what is wrong with them
+    ReadOptions.of(**found)  # says what is wrong with them
     return found
 
 

@@ -13,17 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from coevo.data import ColumnNote, Rows
-from coevo.data.partitions import is_dask_dataframe
-from coevo.data.request import Request
+from coevo.data import ColumnInfo, Rows
+from coevo.data.read_options import ReadOptions
 from coevo.errors import ParameterError
 from coevo.learning.plan import Plan, States
-from coevo.parallel import read_shards
-from coevo.score import Shards
+from coevo.outofcore import Shards, is_dask_dataframe, read_shards
 
 __all__ = ["Read", "reading"]
 
-Read = tuple[Rows | Shards, tuple[ColumnNote, ...]]
+Read = tuple[Rows | Shards, tuple[ColumnInfo, ...]]
 
 
 @contextlib.contextmanager
@@ -63,7 +61,7 @@ def _shards(
             "A table is read into shards from a Parquet file, a folder of them, or a data frame of "
             "Dask. Write it as Parquet first, or leave 'shards' and 'cluster' out."
         )
-    request = Request.of(states, drop, plan.bins["types"])
+    request = ReadOptions.of(states, drop, plan.bins["types"])
     asked = replace(request, refuses_measurements=plan.bins["discretise"] is not None)
     folder = None if plan.shards is None else pathlib.Path(plan.shards)
     source = pathlib.Path(table) if is_path else table

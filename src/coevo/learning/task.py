@@ -9,31 +9,32 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from coevo import data, score, search
-from coevo.data import ColumnNote, Dataset, IncompleteDataset, Rows, Table
+from coevo.data import ColumnInfo, Dataset, IncompleteDataset, Rows, Table
 from coevo.data.audit import Finding
 from coevo.errors import NetworkError
 from coevo.interrupts import gentle_interrupts
 from coevo.io import Knowledge
 from coevo.learning.checkpoints import CheckpointFile
-from coevo.learning.learned import Learned
 from coevo.learning.missing_cells import MissingCells
 from coevo.learning.plan import Path, Plan
-from coevo.missing import COMPLETIONS, learn_incomplete
+from coevo.learning.result import LearnResult
+from coevo.missing import N_IMPUTATIONS, learn_incomplete
 from coevo.network import BayesianNetwork, fit
-from coevo.parallel import spread_islands
+from coevo.outofcore import ShardedScorer, Shards
+from coevo.parallel import distribute_islands
 from coevo.progress import SearchProgress
-from coevo.score import Scorer, Shards
+from coevo.score import Scorer
 from coevo.score.base import CACHE_BYTES
 from coevo.search import Callback, Checkpoint, HillClimb, Islands, Method, SearchResult
-from coevo.search.identity import search_identity
+from coevo.search.fingerprint import search_fingerprint
 
 __all__ = ["IncompleteTask", "Task", "task_of"]
 
-N_SCORERS = {"evolve": COMPLETIONS}  # of a policy, where it has several at a time
+N_SCORERS = {"evolve": N_IMPUTATIONS}  # of a policy, where it has several at a time
 
 
 def task_of(
-    plan: Plan, table: Rows | Shards, notes: tuple[ColumnNote, ...], source: str | None = None
+    plan: Plan, table: Rows | Shards, notes: tuple[ColumnInfo, ...], source: str | None = None
 ) -> Task:
     """Check a plan against a table, called `source`; look at the table."""
     holes = table if isinstance(table, IncompleteDataset) and table.n_missing else None
@@ -64,7 +65,7 @@ def _scorer(plan: Plan, table: Dataset | Shards, known: Knowledge) -> Scorer:
         "parent_penalty": plan.parent_penalty,
     }
     if isinstance(table, Shards):
-        return score.ShardedScorer(table, plan.scoring, **options)
+        return ShardedScorer(table, plan.scoring, **options)
     return score.FamilyScorer(table, plan.scoring, **options)
 
 
@@ -74,7 +75,7 @@ class Task:
 
     plan: Plan
     dataset: Table
-    notes: tuple[ColumnNote, ...]
+    notes: tuple[ColumnInfo, ...]
     known: Knowledge
     findings: tuple[Finding, ...]
     scorer: Scorer
@@ -93,7 +94,7 @@ class Task:
     def _identity(self) -> dict[str, Any]:
         """Return what tells this search from others."""
         plan = self.plan
-        identity = search_identity(self.scorer, plan.method, self.known.constraints, plan.seed)
+        identity = search_fingerprint(self.scorer, plan.method, self.known.constraints, plan.seed)
         start = None if plan.start is None else sorted(map(list, plan.start.arcs))
         return {**identity, "start": start}
 
@@ -115,7 +116,7 @@ class Task:
         callbacks: Iterable[Callback] = (),
         folder: Path | None = None,
         resume: bool = False,
-    ) -> Learned:
+    ) -> LearnResult:
         """Search, and look at what was found. Ctrl-C ends the search with the best so far.
 
         In a folder, checkpoints are kept, and gone on from if that is asked for.
@@ -143,7 +144,7 @@ class Task:
         method = self.plan.method
         if not isinstance(method, Islands):
             return contextlib.nullcontext(method)
-        return spread_islands(method, cluster=self.plan.cluster)
+        return distribute_islands(method, cluster=self.plan.cluster)
 
     def _learned(
         self,
@@ -151,10 +152,10 @@ class Task:
         dataset: Table,
         scorer: Scorer,
         missing: MissingCells | None = None,
-    ) -> Learned:
+    ) -> LearnResult:
         """Look at what was found, as the scorer sees it."""
         rules = self.known.constraints.rules(dataset.names)
-        learned = Learned(
+        learned = LearnResult(
             search=result,
             dataset=dataset,
             scoring=self.plan.scoring,
@@ -170,7 +171,7 @@ class Task:
         return _kept(learned, dataset) if isinstance(dataset, Shards) else learned
 
 
-def _kept(learned: Learned, shards: Shards) -> Learned:
+def _kept(learned: LearnResult, shards: Shards) -> LearnResult:
     """Return what was learned from rows that will not be there for long, with its tables."""
     fitted: BayesianNetwork | NetworkError
     try:
@@ -211,7 +212,7 @@ class IncompleteTask(Task):
         callbacks: Iterable[Callback] = (),
         folder: Path | None = None,
         resume: bool = False,
-    ) -> Learned:
+    ) -> LearnResult:
         """Search and fill. Ctrl-C ends the search with the best so far.
 
         In a folder, checkpoints are kept, and gone on from if that is asked for.

@@ -1,10 +1,10 @@
 """Learning from tables with missing cells: the third species, and the policies beside it."""
 
 from coevo.missing.available_scorer import AvailableScorer
-from coevo.missing.completed import Completed, write_completed
-from coevo.missing.completions import Completions, Filled, Holes
-from coevo.missing.evolve import COMPLETIONS
+from coevo.missing.evolve import N_IMPUTATIONS
 from coevo.missing.expected_scorer import ExpectedScorer
+from coevo.missing.imputations import Filled, Holes, Imputations
+from coevo.missing.imputed_table import ImputedTable, write_imputed
 from coevo.missing.policies import (
     POLICIES,
     IncompleteResult,
@@ -12,21 +12,21 @@ from coevo.missing.policies import (
     learn_incomplete,
     search_incomplete,
 )
-from coevo.missing.question import Question
+from coevo.missing.policy_input import PolicyInput
 
 __all__ = [
-    "COMPLETIONS",
+    "N_IMPUTATIONS",
     "POLICIES",
     "AvailableScorer",
-    "Completed",
-    "Completions",
     "ExpectedScorer",
     "Filled",
     "Holes",
+    "Imputations",
+    "ImputedTable",
     "IncompleteResult",
-    "Question",
+    "PolicyInput",
     "check_policy",
     "learn_incomplete",
     "search_incomplete",
-    "write_completed",
+    "write_imputed",
 ]

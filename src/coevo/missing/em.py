@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.missing.completions import Completions, most_common, with_cells
-from coevo.missing.question import Found, Question
-from coevo.missing.stages import Cells, Clock, Stage
+from coevo.missing.imputations import Imputations, most_common, with_cells
+from coevo.missing.policy_checkpoint import Cells, Clock, Stage
+from coevo.missing.policy_input import Found, PolicyInput
 
 __all__ = ["structural_em"]
 
@@ -35,10 +35,10 @@ class _Round(Stage):
     known: NDArray[np.bool_]
 
 
-def structural_em(question: Question) -> Found:
+def structural_em(question: PolicyInput) -> Found:
     """Fill, learn, and fill again, until the structure stays the same."""
     table, reached = question.table, question.reached
-    completions = Completions(table, CHAINS, question.seed, question.threads())
+    completions = Imputations(table, CHAINS, question.seed, question.threads())
     holes = completions.holes
     clock = Clock(reached)
     if reached is None:

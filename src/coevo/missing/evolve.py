@@ -2,10 +2,10 @@
 
 The 2011 paper proposes a third subpopulation for missing cells, judged like the other two by
 the score of the completed table. Maximised, that score rewards completions that are too
-regular (`coevo.missing.plain` does it, and measures it). So the third species is *drawn*: a
-completion is redrawn, cell by cell, as often as it is probable given its partner, a structure
-(`coevo.missing.completions`); and a structure is worth its mean score over all completions
-(`coevo.missing.expected_scorer`). What one species does wrong another can then undo:
+regular (`coevo.missing.evolve_maximising` does it, and measures it). So the third species is
+*drawn*: a completion is redrawn, cell by cell, as often as it is probable given its partner, a
+structure (`coevo.missing.imputations`); and a structure is worth its mean score over all
+completions (`coevo.missing.expected_scorer`). What one species does wrong another can then undo:
 
 - Each completion has another partner, from the best structures of the orders. An arc that one
   of them lacks is faint in the cells drawn under it, not in all.
@@ -33,18 +33,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coevo.missing.completions import Adjacency, Completions, most_common, with_cells
-from coevo.missing.plain import evolve_plain
-from coevo.missing.question import Found, Question
-from coevo.missing.stages import Cells, Clock, Stage
+from coevo.missing.evolve_maximising import evolve_plain
+from coevo.missing.imputations import Adjacency, Imputations, most_common, with_cells
+from coevo.missing.policy_checkpoint import Cells, Clock, Stage
+from coevo.missing.policy_input import Found, PolicyInput
 from coevo.randomness import stream
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, CCMA, Budget, CCMAState, Checkpoint, HillClimb, Problem, SearchResult
 from coevo.search.ccma import CCMASearch
 
-__all__ = ["COMPLETIONS", "evolve"]
+__all__ = ["N_IMPUTATIONS", "evolve"]
 
-COMPLETIONS = 10  # individuals of the third species
+N_IMPUTATIONS = 10  # individuals of the third species
 FIRST_ROUNDS = 3  # of filling with the most probable states, before any are drawn
 EPOCHS = 8  # how often they are redrawn
 SWEEPS = 10  # over all missing cells, each time
@@ -56,7 +56,7 @@ LAST = Budget(patience=15)  # on the last completions, where no limit is given
 NOTHING = -1  # the generation that a search begins with which has nothing to go on from
 
 
-def evolve(question: Question) -> Found:
+def evolve(question: PolicyInput) -> Found:
     """Let completions evolve with structures; end with a search on the last completions.
 
     Under the paper's own method, CCGA, they take the paper's own form.
@@ -84,10 +84,10 @@ class _Epoch(Stage):
 class _Climber:
     """What completions cooperate with under a method that has no species: hill climbing."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: PolicyInput) -> None:
         table = question.table
         self.question, self._clock = question, Clock(question.reached)
-        self._completions = Completions(table, COMPLETIONS, question.seed, question.threads())
+        self._completions = Imputations(table, N_IMPUTATIONS, question.seed, question.threads())
 
     def found(self) -> Found:
         """Go from stage to stage; return what the last one finds."""

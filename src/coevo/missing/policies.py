@@ -24,11 +24,11 @@ from coevo.errors import bad_choice, bad_parameter
 from coevo.graph import DAG, Arc, Constraints
 from coevo.interrupts import Interrupts, gentle_interrupts
 from coevo.missing.available_scorer import AvailableScorer
-from coevo.missing.completed import Completed
-from coevo.missing.completions import Completions
 from coevo.missing.em import structural_em
-from coevo.missing.evolve import COMPLETIONS, evolve
-from coevo.missing.question import Found, Question
+from coevo.missing.evolve import N_IMPUTATIONS, evolve
+from coevo.missing.imputations import Imputations
+from coevo.missing.imputed_table import ImputedTable
+from coevo.missing.policy_input import Found, PolicyInput
 from coevo.network import BayesianNetwork, fit
 from coevo.randomness import RandomState, seed_of
 from coevo.score import FamilyScorer, Score, make_score
@@ -58,7 +58,7 @@ class IncompleteResult:
         it compares nothing.
     scorer : FamilyScorer
         What judged structures.
-    completed : Completed or None
+    completed : ImputedTable or None
         The filled table; None where missing is a state.
     stacked : Dataset
         What tables are fitted to: all completions, one below the other.
@@ -69,7 +69,7 @@ class IncompleteResult:
     policy: str
     search: SearchResult
     scorer: FamilyScorer
-    completed: Completed | None
+    completed: ImputedTable | None
     stacked: Dataset
     checkpoint: Checkpoint | None
 
@@ -88,28 +88,28 @@ class IncompleteResult:
         return fit(dag, self.stacked, ess=float(n_completions))
 
 
-def _drop(question: Question) -> Found:
+def _drop(question: PolicyInput) -> Found:
     return _filling(question, question.scorer(question.table.complete_rows()))
 
 
-def _state(question: Question) -> Found:
+def _state(question: PolicyInput) -> Found:
     scorer = question.scorer(question.table.with_state())
     return Found(question.run(scorer, question.reached), scorer)
 
 
-def _available(question: Question) -> Found:
+def _available(question: PolicyInput) -> Found:
     scorer = AvailableScorer(question.table, question.score, **question.scorer_options())
     return _filling(question, scorer)
 
 
-def _filling(question: Question, scorer: FamilyScorer) -> Found:
+def _filling(question: PolicyInput, scorer: FamilyScorer) -> Found:
     """Return what one search finds, with completions to fill the table by."""
     result = question.run(scorer, question.reached)
-    completions = Completions(question.table, COMPLETIONS, question.seed, question.threads())
+    completions = Imputations(question.table, N_IMPUTATIONS, question.seed, question.threads())
     return Found(result, scorer, completions, [result.dag.adjacency()])
 
 
-POLICIES: dict[str, Callable[[Question], Found]] = {
+POLICIES: dict[str, Callable[[PolicyInput], Found]] = {
     "evolve": evolve,
     "em": structural_em,
     "available": _available,
@@ -124,7 +124,7 @@ def check_policy(missing: str, owner: str) -> None:
         raise bad_choice("missing", owner, POLICIES, missing)
 
 
-def search_incomplete(missing: str, question: Question) -> Found:
+def search_incomplete(missing: str, question: PolicyInput) -> Found:
     """Return what a policy finds; the table need not be in any order, and is not filled."""
     table, _ = question.table.by_content()
     with gentle_interrupts() as interrupts:
@@ -132,7 +132,7 @@ def search_incomplete(missing: str, question: Question) -> Found:
     return _as_it_ended(found, interrupts)
 
 
-def _found(missing: str, question: Question, interrupts: Interrupts) -> Found:
+def _found(missing: str, question: PolicyInput, interrupts: Interrupts) -> Found:
     """Return what a policy finds; Ctrl-C ends it with the best so far, wherever it is."""
     heard = (*question.callbacks, lambda row: interrupts.asked)
     asked = replace(question, callbacks=heard, is_stopped=lambda: interrupts.asked)
@@ -210,7 +210,7 @@ def learn_incomplete(
     if not is_int(n_jobs, 1):
         raise bad_parameter("n_jobs", "learn_incomplete", "an int >= 1", n_jobs)
     sorted_table, order = table.by_content()
-    question = Question(
+    question = PolicyInput(
         table=sorted_table,
         method=make_method(method, "learn_incomplete"),
         score=make_score(score, None, "learn_incomplete"),
@@ -234,6 +234,6 @@ def learn_incomplete(
     result, scorer, last = found.result, found.scorer, found.checkpoint
     if completions is None or filled is None:
         return IncompleteResult(missing, result, scorer, None, scorer.dataset, last)
-    completed = Completed.of(table, sorted_table, order, filled)
+    completed = ImputedTable.of(table, sorted_table, order, filled)
     stacked = sorted_table.completed(np.concatenate(completions.codes, axis=1))
     return IncompleteResult(missing, result, scorer, completed, stacked, last)

@@ -1,6 +1,6 @@
 """Bayesian networks: a DAG with tables; fitting them, sampling from them, asking them."""
 
-from coevo.network.bayesian_network import BayesianNetwork, Evidence, Table
+from coevo.network.bayesian_network import CPT, BayesianNetwork, Evidence
 from coevo.network.distribution import Distribution
 from coevo.network.fit import fit
 from coevo.network.inference import Explanation
@@ -8,6 +8,7 @@ from coevo.network.rows import Agreement, Prediction, RowLikelihood, rows_for
 from coevo.network.sample import sample
 
 __all__ = [
+    "CPT",
     "Agreement",
     "BayesianNetwork",
     "Distribution",
@@ -15,7 +16,6 @@ __all__ = [
     "Explanation",
     "Prediction",
     "RowLikelihood",
-    "Table",
     "fit",
     "rows_for",
     "sample",

@@ -25,10 +25,10 @@ if TYPE_CHECKING:  # what answers questions needs a network first
     from coevo.network.inference import Explanation
     from coevo.network.rows import Prediction, RowLikelihood
 
-__all__ = ["BayesianNetwork", "Evidence", "Table"]
+__all__ = ["CPT", "BayesianNetwork", "Evidence"]
 
 Evidence = Mapping[str, str]  # the state of each variable that is known
-Table = NDArray[np.float64]  # (parent configurations, states), rows sum to 1
+CPT = NDArray[np.float64]  # (parent configurations, states), rows sum to 1
 
 TOLERANCE = 1e-6
 ROUNDOFF = 1e-12  # far above what summing a row of 65,535 floats can lose
@@ -84,7 +84,7 @@ class BayesianNetwork:
         self.dag  # noqa: B018  # raises GraphError: unknown parents, cycles
         self._tables = {node: self._checked(node, tables) for node in self._variables}
 
-    def _checked(self, node: str, tables: Mapping[str, ArrayLike]) -> Table:
+    def _checked(self, node: str, tables: Mapping[str, ArrayLike]) -> CPT:
         """Return the table of `node` as a read-only matrix whose rows sum to 1."""
         if node not in tables:
             raise NetworkError(f"The variable {node!r} has no table.")
@@ -142,7 +142,7 @@ class BayesianNetwork:
         """Return the parents of `node` in the order in which its table's rows run."""
         return self._parents[self.variable(node).name]
 
-    def table(self, node: str) -> Table:
+    def table(self, node: str) -> CPT:
         """Return the table of `node`: (parent configurations, states), read-only."""
         return self._tables[self.variable(node).name]
 
@@ -185,7 +185,7 @@ class BayesianNetwork:
         --------
         Mr. Holmes hears from John, then from Mary too, that his burglar alarm rings:
 
-        >>> from coevo.networks import load_network
+        >>> from coevo.bundled import load_network
         >>> holmes = load_network("earthquake")
         >>> round(holmes.query("Burglary", {"JohnCalls": "True"})["True"], 4)
         0.1333
@@ -207,7 +207,7 @@ class BayesianNetwork:
         Without `targets`, of every variable that is not given. Hardly more work for all
         variables than for one.
 
-        >>> from coevo.networks import load_network
+        >>> from coevo.bundled import load_network
         >>> found = load_network("earthquake").marginals(given={"Alarm": "True"})
         >>> {name: round(each["True"], 3) for name, each in found.items()}
         {'Burglary': 0.583, 'Earthquake': 0.368, 'JohnCalls': 0.9, 'MaryCalls': 0.7}
@@ -219,7 +219,7 @@ class BayesianNetwork:
     def log_probability(self, given: Evidence | None = None) -> float:
         """Return the natural logarithm of the probability of evidence, ``-inf`` for 0.
 
-        >>> from coevo.networks import load_network
+        >>> from coevo.bundled import load_network
         >>> round(load_network("earthquake").log_probability({"Earthquake": "True"}), 4)
         -3.912
         """
@@ -233,7 +233,7 @@ class BayesianNetwork:
         They need not be the most probable ones one by one. Of states that make no
         difference, the first is taken.
 
-        >>> from coevo.networks import load_network
+        >>> from coevo.bundled import load_network
         >>> load_network("earthquake").most_probable({"Alarm": "True"}).states["Burglary"]
         'True'
         """
@@ -247,7 +247,7 @@ class BayesianNetwork:
         Every variable must be a column; other columns do not matter. A row that cannot be
         has ``-inf``, and a `CoevoWarning` says which is the first.
 
-        >>> from coevo.networks import load_network
+        >>> from coevo.bundled import load_network
         >>> from coevo.network import sample
         >>> asia = load_network("asia")
         >>> round(asia.log_likelihood(sample(asia, 1000, random_state=1)).total, 3)
@@ -263,7 +263,7 @@ class BayesianNetwork:
         Only the columns of the target's Markov blanket are needed and looked at. Read a
         table with ``read_data(..., fold=False)`` to have an answer for every row of it.
 
-        >>> from coevo.networks import load_network
+        >>> from coevo.bundled import load_network
         >>> from coevo.network import sample
         >>> asia = load_network("asia")
         >>> found = asia.predict(sample(asia, 3, random_state=1), "bronc")

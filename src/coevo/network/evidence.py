@@ -27,7 +27,7 @@ def checked_evidence(
 ) -> dict[str, int]:
     """Return the number of the state of each variable that is given, by name.
 
-    >>> from coevo.networks import load_network
+    >>> from coevo.bundled import load_network
     >>> checked_evidence(load_network("earthquake"), {"JohnCalls": "False"}, "query")
     {'JohnCalls': 1}
     """

@@ -8,18 +8,18 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Dataset, Variable
+from coevo.data import Table, Variable
 from coevo.errors import NetworkError, bad_parameter
 from coevo.graph import DAG
-from coevo.network.bayesian_network import BayesianNetwork, Table
-from coevo.score import Shards, joint_counts
+from coevo.network.bayesian_network import CPT, BayesianNetwork
+from coevo.score import joint_counts
 
 __all__ = ["fit"]
 
 LARGEST_TABLE = 1 << 25  # cells; fitting takes about 40 bytes for each
 
 
-def fit(dag: DAG, dataset: Dataset | Shards, ess: float = 1.0, name: str = "") -> BayesianNetwork:
+def fit(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") -> BayesianNetwork:
     """Estimate the tables of a structure from data.
 
     Each cell gets ``ess / (cells of the table)`` imagined rows beside those observed, and
@@ -73,7 +73,7 @@ def _check_size(family: list[Variable]) -> None:
         )
 
 
-def _table(family: list[Variable], counts: NDArray[np.int64], ess: float) -> Table:
+def _table(family: list[Variable], counts: NDArray[np.int64], ess: float) -> CPT:
     """Return the table of one variable, axes and states in the order of the source."""
     n_cells, arity = counts.size, family[-1].arity
     for i, variable in enumerate(family):

@@ -94,7 +94,7 @@ def rows_for(
     `only` are the variables to read, all if left out; what the network does not have is left
     alone. A Dataset is returned as it is; for the rest see `read_data`.
 
-    >>> from coevo.networks import load_network
+    >>> from coevo.bundled import load_network
     >>> table = np.array([["yes", "7.5"], ["no", "9.25"]])
     >>> rows_for(load_network("asia"), table, names=["smoke", "height"])
     <Dataset: 2 rows, 1 variables>

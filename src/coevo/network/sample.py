@@ -19,7 +19,7 @@ from coevo.checks import is_int
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.memory import check_memory
-from coevo.network.bayesian_network import BayesianNetwork, Evidence, Table
+from coevo.network.bayesian_network import CPT, BayesianNetwork, Evidence
 from coevo.network.evidence import checked_evidence
 from coevo.network.inference import condition
 from coevo.randomness import RandomState, seed_of
@@ -56,7 +56,7 @@ def sample(
 
     Examples
     --------
-    >>> from coevo.networks import load_network
+    >>> from coevo.bundled import load_network
     >>> sample(load_network("asia"), 1000, random_state=1)
     <Dataset: 1,000 rows, 8 variables>
     >>> rows = sample(load_network("asia"), 1000, random_state=1, given={"xray": "yes"})
@@ -103,7 +103,7 @@ def _streams(network: BayesianNetwork, random_state: RandomState) -> dict[str, n
     }
 
 
-def _limits(table: Table) -> NDArray[np.float64]:
+def _limits(table: CPT) -> NDArray[np.float64]:
     """Return the upper ends of the states' parts of [0, 1), but for the last state.
 
     A draw u is in the first state whose end is above u. From the last possible state of

@@ -1,10 +1,9 @@
 """Where independent work runs: here, in processes, each job in one of its own, on a cluster."""
 
-from coevo.parallel.apart import Begin, Ending, run_apart
-from coevo.parallel.islands_apart import spread_islands
-from coevo.parallel.jobs import run_jobs
-from coevo.parallel.row_shards import ClusterShards, open_shards, read_shards
-from coevo.parallel.spread_scorer import SpreadScorer
+from coevo.parallel.dask_islands import distribute_islands
+from coevo.parallel.dask_scorer import DistributedScorer
+from coevo.parallel.isolated import Begin, Ending, run_isolated
+from coevo.parallel.process_pool import run_in_processes
 from coevo.parallel.workers import (
     Cluster,
     Processes,
@@ -17,17 +16,14 @@ from coevo.parallel.workers import (
 __all__ = [
     "Begin",
     "Cluster",
-    "ClusterShards",
+    "DistributedScorer",
     "Ending",
     "Processes",
-    "SpreadScorer",
     "Workers",
     "check_cluster",
     "check_workers",
-    "open_shards",
+    "distribute_islands",
     "open_workers",
-    "read_shards",
-    "run_apart",
-    "run_jobs",
-    "spread_islands",
+    "run_in_processes",
+    "run_isolated",
 ]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from coevo.errors import ParameterError, WorkerError, require
-from coevo.parallel.children import interrupts_held
+from coevo.parallel.signals import interrupts_held
 
 __all__ = ["delayed_function", "distributed_module", "is_client", "open_client"]
 

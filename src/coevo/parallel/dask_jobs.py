@@ -23,9 +23,9 @@ from typing import Any, TypeVar
 
 from coevo import __version__
 from coevo.errors import WorkerError
-from coevo.parallel.apart import Begin, Ending, run_apart
 from coevo.parallel.dask_client import delayed_function, distributed_module, open_client
-from coevo.parallel.jobs import never
+from coevo.parallel.isolated import Begin, Ending, run_isolated
+from coevo.parallel.process_pool import never
 from coevo.parallel.workers import Cluster, Workers
 
 __all__ = ["DaskWorkers", "open_dask"]
@@ -87,7 +87,7 @@ class DaskWorkers(Workers):
         finally:
             self._cancel(under_way)
 
-    def run_apart(
+    def run_isolated(
         self,
         function: Callable[[Job, Begin], Result],
         jobs: Sequence[Job],
@@ -279,5 +279,5 @@ def _apart_there(
     """Do a job in a process of its own, on a worker."""
     # Dask forbids its workers children, lest they be left behind; ours end with the worker.
     multiprocessing.current_process().daemon = False
-    (ending,) = run_apart(function, [job], limit, environment=environment)
+    (ending,) = run_isolated(function, [job], limit, environment=environment)
     return ending

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_parameter
-from coevo.parallel.apart import Begin, Ending, run_apart
-from coevo.parallel.jobs import never, run_jobs
+from coevo.parallel.isolated import Begin, Ending, run_isolated
+from coevo.parallel.process_pool import never, run_in_processes
 
 __all__ = [
     "Cluster",
@@ -56,7 +56,7 @@ class Workers(ABC):
         """
 
     @abstractmethod
-    def run_apart(
+    def run_isolated(
         self,
         function: Callable[[Job, Begin], Result],
         jobs: Sequence[Job],
@@ -65,7 +65,7 @@ class Workers(ABC):
         stop: Callable[[], bool] = never,
         environment: Mapping[str, str] | None = None,
     ) -> Generator[Ending[Job, Result], None, None]:
-        """Yield how each job ended that has a process of its own; see `run_apart`."""
+        """Yield how each job ended that has a process of its own; see `run_isolated`."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,10 @@ class Processes(Workers):
         *,
         shared: tuple[Any, ...] = (),
     ) -> Iterator[Result]:
-        """Yield the result of each job; see `run_jobs`."""
-        return run_jobs(partial(function, *shared), jobs, self.n, stop)
+        """Yield the result of each job; see `run_in_processes`."""
+        return run_in_processes(partial(function, *shared), jobs, self.n, stop)
 
-    def run_apart(
+    def run_isolated(
         self,
         function: Callable[[Job, Begin], Result],
         jobs: Sequence[Job],
@@ -98,8 +98,10 @@ class Processes(Workers):
         stop: Callable[[], bool] = never,
         environment: Mapping[str, str] | None = None,
     ) -> Generator[Ending[Job, Result], None, None]:
-        """Yield how each job ended; see `run_apart`."""
-        return run_apart(function, jobs, limit, n_jobs=self.n, stop=stop, environment=environment)
+        """Yield how each job ended; see `run_isolated`."""
+        return run_isolated(
+            function, jobs, limit, n_jobs=self.n, stop=stop, environment=environment
+        )
 
 
 def check_workers(owner: str, n_jobs: int, cluster: Cluster = None) -> None:

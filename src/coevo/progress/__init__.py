@@ -4,9 +4,9 @@ The command line and the Python face share both. A terminal has a few lines that
 notebook one that is replaced, and everything else gets a plain line every few seconds.
 """
 
-from coevo.progress.displays import COMPILING, News, OccasionalLines, Say, can_move, on_console
-from coevo.progress.python_face import check_progress, shown
+from coevo.progress.notebook import check_progress, shown
 from coevo.progress.search_progress import SearchProgress
+from coevo.progress.terminal import COMPILING, News, OccasionalLines, Say, can_move, on_console
 
 __all__ = [
     "COMPILING",

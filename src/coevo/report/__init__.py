@@ -1,6 +1,6 @@
 """Numbers first, as plain records; then tables, pictures and pages made from them."""
 
-from coevo.report.comparison import (
+from coevo.report.comparison_figures import (
     LINE_LOOKS,
     POINT_LOOKS,
     Curve,
@@ -10,14 +10,14 @@ from coevo.report.comparison import (
     time_panel,
 )
 from coevo.report.figures import band_panel, new_figure, require_matplotlib, write_figure
-from coevo.report.tables import Table
+from coevo.report.tables import ReportTable
 
 __all__ = [
     "LINE_LOOKS",
     "POINT_LOOKS",
     "Curve",
     "Look",
-    "Table",
+    "ReportTable",
     "band_panel",
     "box_panel",
     "gap_axis",

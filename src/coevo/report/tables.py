@@ -11,7 +11,7 @@ from pathlib import Path
 
 from coevo.files import write_text
 
-__all__ = ["Table"]
+__all__ = ["ReportTable"]
 
 _LATEX = str.maketrans(
     {
@@ -34,12 +34,12 @@ def _plain_number(cell: str) -> str:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Cells as text, under headers; the first `n_labels` columns are labels.
 
     Examples
     --------
-    >>> table = Table(["name", "score"], [["a_b", "-1.50"]], caption="Scores.")
+    >>> table = ReportTable(["name", "score"], [["a_b", "-1.50"]], caption="Scores.")
     >>> print(table.markdown())
     Scores.
     <BLANKLINE>

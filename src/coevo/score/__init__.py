@@ -6,16 +6,21 @@ from coevo.score.families import FamilyBatch, toggle_families
 from coevo.score.gains import Addition, arc_gains, best_addition
 from coevo.score.joint_counts import joint_counts
 from coevo.score.scorer import FamilyScorer
-from coevo.score.scores import AIC, BIC, K2, SCORES, BDeu, BDs, LogLikelihood, Score, make_score
-from coevo.score.shard_files import ShardFiles, write_shards
-from coevo.score.sharded import ShardedScorer
-from coevo.score.shards import Shard, ShardedTable, Shards, Traffic, count_shards
-from coevo.score.tallies import Tallies, added
+from coevo.score.scores import (
+    AIC,
+    BIC,
+    SCORES,
+    BDeu,
+    BDs,
+    K2Score,
+    LogLikelihood,
+    Score,
+    make_score,
+)
 
 __all__ = [
     "AIC",
     "BIC",
-    "K2",
     "SCORES",
     "Addition",
     "BDeu",
@@ -23,22 +28,13 @@ __all__ = [
     "CacheStatistics",
     "FamilyBatch",
     "FamilyScorer",
+    "K2Score",
     "LogLikelihood",
     "Score",
     "Scorer",
-    "Shard",
-    "ShardFiles",
-    "ShardedScorer",
-    "ShardedTable",
-    "Shards",
-    "Tallies",
-    "Traffic",
-    "added",
     "arc_gains",
     "best_addition",
-    "count_shards",
     "joint_counts",
     "make_score",
     "toggle_families",
-    "write_shards",
 ]

@@ -1,8 +1,8 @@
-"""The arrays that the kernels work on, made from a `Dataset`."""
+"""The arrays that the counting kernels work on, and the order in which a batch is counted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from coevo.score.count_kernels import (
     SINGLE,
     WORDS_A_BLOCK,
 )
-from coevo.score.family_kernels import Index, Known, Scratch
+from coevo.score.families import FamilyBatch
+from coevo.score.family_kernels import KEEP, Batch, Index, Known, Scratch, plan
 from coevo.score.score_kernels import FIRST, RISING_LENGTH, RISING_ROWS
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "new_scratch",
     "pack_bits",
     "place_bits",
+    "plan_batches",
 ]
 
 MAX_BIT_SET_ARITY = 16  # above it the bit sets of a variable exceed twice its codes
@@ -149,3 +151,41 @@ def forget(known: Known) -> None:
     """Empty the store, but for the tables of one variable."""
     known.slots[:, 0] = -1
     known.used[:] = 0, known.n_singles
+
+
+def plan_batches(
+    index: Index, families: FamilyBatch, known: Known, dense_limit: int
+) -> Iterator[tuple[Batch, int, int]]:
+    """Yield what to evaluate next: a batch, and the families of it from where to before where.
+
+    Tables of two and three variables come first, before the families that are built on them.
+    Each must be evaluated before the next one is asked for.
+    """
+    n = len(families)
+    batch = Batch(
+        members=families.members,
+        start=families.start,
+        variables=np.empty_like(families.members),
+        method=np.empty(n, dtype=np.int8),
+        known=np.empty(n, dtype=np.int64),
+        new_pairs=np.empty((n, 2), dtype=np.int32),
+        new_triples=np.empty((n, 3), dtype=np.int32),
+    )
+    first = 0
+    while first < n:
+        last, n_pairs, n_triples = plan(index, batch, known, first, dense_limit)
+        yield _table_batch(batch.new_pairs[:n_pairs]), 0, n_pairs
+        yield _table_batch(batch.new_triples[:n_triples]), 0, n_triples
+        yield batch, first, last
+        if last < n:
+            forget(known)
+        first = last
+
+
+def _table_batch(new: NDArray[np.int32]) -> Batch:
+    """Return the tables that `plan` asked for as a batch that `evaluate` takes."""
+    n, k = new.shape
+    variables = np.ascontiguousarray(new).reshape(-1)
+    start = np.arange(0, n * k + 1, k)
+    keep, none = np.full(n, KEEP, dtype=np.int8), np.empty(0, dtype=np.int64)
+    return Batch(variables, start, variables, keep, none, new, new)

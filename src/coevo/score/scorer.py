@@ -19,7 +19,13 @@ from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.graph import Arc
 from coevo.score.base import CACHE_BYTES, Scorer
-from coevo.score.counting import build_index, dense_limit, new_known, new_scratch
+from coevo.score.counting import (
+    build_index,
+    dense_limit,
+    new_known,
+    new_scratch,
+    plan_batches,
+)
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
     ALL_ROWS,
@@ -30,7 +36,6 @@ from coevo.score.family_kernels import (
     evaluate_all_rows,
     evaluate_by_levels,
 )
-from coevo.score.planning import planned
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse
 
@@ -126,7 +131,7 @@ class FamilyScorer(Scorer):
         """Count and score families that are not in the cache."""
         scores = np.empty(len(families))
         limit = dense_limit(self._dataset.n_rows)
-        for batch, first, last in planned(self._index, families, self._known, limit):
+        for batch, first, last in plan_batches(self._index, families, self._known, limit):
             self._evaluate(batch, first, last, scores)
         return scores
 

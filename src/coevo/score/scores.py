@@ -34,7 +34,7 @@ from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.score.family_kernels import ScoreSpec
 from coevo.score.score_kernels import ALL_ONES, DIRICHLET, DIRICHLET_SEEN, LIKELIHOOD
 
-__all__ = ["AIC", "BIC", "K2", "SCORES", "BDeu", "BDs", "LogLikelihood", "Score", "make_score"]
+__all__ = ["AIC", "BIC", "SCORES", "BDeu", "BDs", "K2Score", "LogLikelihood", "Score", "make_score"]
 
 LONGEST_TABLE = 1 << 16  # counts; half a megabyte, and larger counts are computed
 
@@ -56,7 +56,7 @@ class Score(ABC):
     def label(self) -> str:
         """The score in a few words, its prior included.
 
-        >>> K2().label, BDeu(10).label
+        >>> K2Score().label, BDeu(10).label
         ('k2', 'bdeu (ess 10)')
         """
         return self.name
@@ -77,7 +77,7 @@ class Score(ABC):
 
 
 @dataclass(frozen=True)
-class K2(Score):
+class K2Score(Score):
     r"""K2: the marginal likelihood with every Dirichlet hyperparameter 1.
 
     .. math:: \sum_j \log\frac{\Gamma(r)}{\Gamma(n_j + r)} + \sum_{jk} \log n_{jk}!
@@ -220,7 +220,7 @@ class LogLikelihood(_Likelihood):
 
 
 SCORES: dict[str, type[Score]] = {
-    score.name: score for score in (K2, BDeu, BDs, BIC, AIC, LogLikelihood)
+    score.name: score for score in (K2Score, BDeu, BDs, BIC, AIC, LogLikelihood)
 }
 ALIASES = {"bde": "bdeu"}
 

@@ -1,9 +1,10 @@
 """Searching for structures: one contract, and the methods that obey it."""
 
+from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget, StopReason
 from coevo.search.ccga import CCGA, CCGAState
 from coevo.search.ccma import CCMA, CCMAState
-from coevo.search.contract import Info, Method, Problem, Search, SearchState
+from coevo.search.checkpoint_file import StoredCheckpoint, read_state, write_checkpoint, write_state
 from coevo.search.encoding import (
     Mask,
     Order,
@@ -16,10 +17,9 @@ from coevo.search.encoding import (
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
-from coevo.search.methods import METHODS, make_method
+from coevo.search.registry import METHODS, make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.run import Callback, Keep, run_search
-from coevo.search.states import StoredCheckpoint, read_state, write_checkpoint, write_state
 from coevo.search.tabu import Tabu, TabuState
 
 __all__ = [

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from coevo.randomness import stream
 from coevo.score import FamilyBatch
 from coevo.search.archive_kernels import mark_dominated
-from coevo.search.contract import Problem
+from coevo.search.base import Problem
 from coevo.search.order_kernels import Families
 
 __all__ = ["FAMILIES_A_CHILD", "Archive", "Row", "flat_sets", "mark_numbers", "marks_of"]

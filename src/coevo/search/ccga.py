@@ -41,8 +41,8 @@ from numpy.typing import NDArray
 
 from coevo.checks import is_number
 from coevo.errors import bad_parameter
+from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.contract import Info, Method, Problem, Search, SearchState
 from coevo.search.encoding import n_bits, pair_of
 from coevo.search.operators import (
     Masks,
@@ -57,7 +57,7 @@ from coevo.search.operators import (
     swap_two,
     two_point_crossover,
 )
-from coevo.search.solutions import SolutionScorer
+from coevo.search.solution_scorer import SolutionScorer
 
 __all__ = ["CCGA", "CCGAState"]
 

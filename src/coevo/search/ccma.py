@@ -57,15 +57,15 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.search.archive import FAMILIES_A_CHILD, Archive, Row, flat_sets
+from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.breeding import ELITE, RowBreeder, breed_orders
 from coevo.search.budget import Budget
 from coevo.search.climbing import Climb, climb_up
-from coevo.search.contract import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.decode_kernels import read_order
 from coevo.search.encoding import pair_of
-from coevo.search.extension import Extensions, extend, learned
 from coevo.search.operators import Orders
 from coevo.search.order_kernels import KICK_DRAWS, climb_orders, holders_of
+from coevo.search.parent_extension import Extensions, extend, learned
 
 __all__ = ["CCMA", "CCMAState"]
 

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch, toggle_families
+from coevo.search.base import LEAST_GAIN, Problem
 from coevo.search.climb_kernels import NEVER, Board, all_moves, best_move, connect, reachable
-from coevo.search.contract import LEAST_GAIN, Problem
 
 __all__ = ["MOVES_A_STEP", "Climb", "Move", "climb_up"]
 

@@ -37,9 +37,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.search.budget import Budget
-from coevo.search.ccma import CCMA, CCMAState
-from coevo.search.contract import (
+from coevo.search.base import (
     LEAST_GAIN,
     STATES_OF,
     Info,
@@ -48,6 +46,8 @@ from coevo.search.contract import (
     Search,
     SearchState,
 )
+from coevo.search.budget import Budget
+from coevo.search.ccma import CCMA, CCMAState
 
 __all__ = ["Epoch", "Islands", "IslandsState", "Runner", "run_here"]
 
@@ -101,7 +101,7 @@ class Islands(Method):
     orders, masks, refill : int
         Settings of each island, see `CCMA`.
     runner : callable, optional
-        Who lets the islands evolve; never part of the answer. `spread_islands` gives one that
+        Who lets the islands evolve; never part of the answer. `distribute_islands` gives one that
         does it on a cluster.
 
     Examples

@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_parameter, first_repeated, suggestion
 from coevo.score import FamilyBatch
+from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.contract import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.decode_kernels import read_order
 
 __all__ = ["K2", "K2State"]

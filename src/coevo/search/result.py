@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from coevo.graph import DAG
 from coevo.score import CacheStatistics
+from coevo.search.base import Info, SearchState
 from coevo.search.budget import StopReason
-from coevo.search.contract import Info, SearchState
 from coevo.search.support import Support
 
 __all__ = ["Checkpoint", "HistoryRow", "SearchResult"]

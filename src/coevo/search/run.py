@@ -19,9 +19,9 @@ from coevo.interrupts import Interrupts, gentle_interrupts, is_interrupt
 from coevo.memory import check_memory
 from coevo.randomness import RandomState, seed_of, stream
 from coevo.score import CacheStatistics, Scorer
+from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget, StopReason
-from coevo.search.contract import Info, Method, Problem, Search, SearchState
-from coevo.search.methods import make_method
+from coevo.search.registry import make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.support import arc_support
 

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
 from coevo.search.climbing import MOVES_A_STEP, Climb, Move
-from coevo.search.contract import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 
 __all__ = ["Tabu", "TabuState"]
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.bundled import open_network
 from coevo.experiments.bench.figures import FIGURES, figure_of
 from coevo.experiments.bench.journal import bench_journal
 from coevo.experiments.bench.page import bench_command, figure_stem, folder_page, not_installed
@@ -24,7 +25,6 @@ from coevo.experiments.start import check_start
 from coevo.files import write_text
 from coevo.interrupts import gentle_interrupts
 from coevo.io.journal import Tell
-from coevo.networks import open_network
 from coevo.parallel import Cluster, open_workers
 from coevo.report import write_figure
 
@@ -72,7 +72,7 @@ def run_bench(
         load_kernels(method, bench.score)  # compiled here, so that each process only loads them
     if missing:
         with open_workers(n_jobs, cluster) as workers, gentle_interrupts(heard) as interrupts:
-            endings = workers.run_apart(
+            endings = workers.run_isolated(
                 run_one,
                 missing,
                 seconds_allowed,

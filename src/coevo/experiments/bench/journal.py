@@ -9,9 +9,9 @@ from coevo import __version__
 from coevo.checks import is_int, is_number
 from coevo.experiments.bench.plan import Bench
 from coevo.experiments.bench.records import RunRecord
-from coevo.experiments.stamp import machine, versions
+from coevo.experiments.environment import machine, versions
+from coevo.experiments.peers import PEERS
 from coevo.io.journal import Form, Journal
-from coevo.peers import PEERS
 
 __all__ = ["bench_journal"]
 

@@ -10,9 +10,9 @@ from coevo.experiments.bench.results import Result
 from coevo.experiments.bench.summary import Summary
 from coevo.experiments.bench.tables import summary_table
 from coevo.experiments.data_sets import file_name, sample_command
-from coevo.experiments.stamp import machine, versions
-from coevo.peers import PEERS
-from coevo.report import Table
+from coevo.experiments.environment import machine, versions
+from coevo.experiments.peers import PEERS
+from coevo.report import ReportTable
 
 __all__ = ["bench_command", "figure_stem", "folder_page", "not_installed"]
 
@@ -94,7 +94,7 @@ def folder_page(
     return "\n".join(part for part in parts if part)
 
 
-def _who(bench: Bench) -> Table:
+def _who(bench: Bench) -> ReportTable:
     """Return who runs, and what each of them maximises."""
     rows = []
     for name, kind in bench.runners.items():
@@ -104,7 +104,7 @@ def _who(bench: Bench) -> Table:
             peer = PEERS[name]
             what = f"{peer.method} of {name} {peer.version or '(version unknown)'}"
             rows.append([name, what, peer.score_used(bench.score)])
-    return Table(["method", "what it is", "maximises"], rows, n_labels=3)
+    return ReportTable(["method", "what it is", "maximises"], rows, n_labels=3)
 
 
 def _failures(results: Sequence[Result]) -> str:

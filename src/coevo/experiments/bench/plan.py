@@ -14,7 +14,7 @@ from typing import Literal
 from coevo.checks import is_int, is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.experiments.data_sets import check_no_repeats, check_sources, named_seed
-from coevo.peers import PEERS
+from coevo.experiments.peers import PEERS
 from coevo.score import BDeu, Score
 from coevo.search import METHODS
 

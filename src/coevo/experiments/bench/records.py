@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from coevo import __version__
+from coevo.bundled import open_network
 from coevo.experiments.bench.plan import DataSet, Job
 from coevo.experiments.bench.runs import Found, draw
+from coevo.experiments.peers import PEERS
 from coevo.graph import DAG, Arc
-from coevo.networks import open_network
 from coevo.parallel import Ending
-from coevo.peers import PEERS
 from coevo.score import FamilyScorer, Score
 
 __all__ = ["RunRecord", "record_of", "true_score"]

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from coevo.bundled import load_network, open_network
 from coevo.data import Dataset
 from coevo.experiments.bench.plan import DataSet, Job
+from coevo.experiments.peers import PEERS
 from coevo.graph import Arc
 from coevo.network import sample
-from coevo.networks import load_network, open_network
 from coevo.parallel import Begin
-from coevo.peers import PEERS
 from coevo.score import FamilyScorer, Score
 from coevo.search import METHODS, Budget, SearchResult, run_search
 

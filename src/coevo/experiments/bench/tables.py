@@ -8,7 +8,7 @@ from typing import Any
 from coevo.experiments.bench.plan import Setting
 from coevo.experiments.bench.results import Result
 from coevo.experiments.bench.summary import Summary
-from coevo.report import Table
+from coevo.report import ReportTable
 
 __all__ = ["numbers_table", "results_table", "summary_cells", "summary_table"]
 
@@ -30,21 +30,21 @@ def _cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def results_table(results: Sequence[Result]) -> Table:
+def results_table(results: Sequence[Result]) -> ReportTable:
     """Return one row a run, in full precision."""
     names = Result.names()
     rows = [[_cell(record[name]) for name in names] for record in (r.as_dict() for r in results)]
-    return Table(names, rows)
+    return ReportTable(names, rows)
 
 
-def numbers_table(summaries: Sequence[Summary]) -> Table:
+def numbers_table(summaries: Sequence[Summary]) -> ReportTable:
     """Return the summary for programs, in full precision."""
     records = [summary.as_dict() for summary in summaries]
     names = list(records[0])
-    return Table(names, [[_cell(record[name]) for name in names] for record in records])
+    return ReportTable(names, [[_cell(record[name]) for name in names] for record in records])
 
 
-def summary_table(summaries: Sequence[Summary], score: str) -> Table:
+def summary_table(summaries: Sequence[Summary], score: str) -> ReportTable:
     """Return the summary for people."""
     caption = (
         f"Scores are {score}, natural logarithms, by the scorer of coevo. Means over the runs "
@@ -57,7 +57,7 @@ def summary_table(summaries: Sequence[Summary], score: str) -> Table:
         [Setting(summary.network, summary.rows).label, *summary_cells(summary)]
         for summary in summaries
     ]
-    return Table(["data sets", *HEADERS], rows, caption, n_labels=2)
+    return ReportTable(["data sets", *HEADERS], rows, caption, n_labels=2)
 
 
 def summary_cells(summary: Summary) -> list[str]:

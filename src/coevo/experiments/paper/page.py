@@ -9,7 +9,7 @@ from coevo.experiments.data_sets import file_name, sample_command
 from coevo.experiments.paper.plan import Paper
 from coevo.experiments.paper.published import FIGURE, PUBLISHED, TABLE
 from coevo.experiments.paper.summary import Summary
-from coevo.report import Table
+from coevo.report import ReportTable
 
 __all__ = ["figure_stem", "folder_page", "table_stem"]
 
@@ -32,7 +32,7 @@ _DIFFERENCES = """\
 
 
 def folder_page(
-    paper: Paper, summaries: Sequence[Summary], tables: Mapping[str, Table], figures: bool
+    paper: Paper, summaries: Sequence[Summary], tables: Mapping[str, ReportTable], figures: bool
 ) -> str:
     """Return the page in Markdown."""
     command = (
@@ -72,7 +72,7 @@ def table_stem(network: str) -> str:
     return f"table{number}-{file_name(network)}"
 
 
-def _originals(summaries: Sequence[Summary]) -> Table:
+def _originals(summaries: Sequence[Summary]) -> ReportTable:
     """Return the scores of the original DAGs beside the published ones."""
     rows = []
     for summary in summaries:
@@ -90,7 +90,7 @@ def _originals(summaries: Sequence[Summary]) -> Table:
                 ]
             )
     headers = ["data set", "original DAG", "published", "larger by", "CCGA - K2", "published"]
-    return Table(headers, rows)
+    return ReportTable(headers, rows)
 
 
 def _files(summaries: Sequence[Summary], figures: bool) -> str:

@@ -11,9 +11,9 @@ import time
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from coevo.bundled import open_network
 from coevo.experiments.paper.plan import DataSet, Job
 from coevo.network import BayesianNetwork, sample
-from coevo.networks import open_network
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, K2, Budget, SearchResult, run_search
 

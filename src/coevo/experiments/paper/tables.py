@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from coevo.experiments.paper.published import CROSSING, PUBLISHED, TABLE, Published, Spread
 from coevo.experiments.paper.summary import Summary
-from coevo.report import Table
+from coevo.report import ReportTable
 
 __all__ = ["convergence_table", "numbers_table", "p_text", "result_table", "times_table"]
 
 _SPREAD = ("average", "sd", "minimum", "maximum")
 
 
-def result_table(network: str, summaries: Sequence[Summary]) -> Table:
+def result_table(network: str, summaries: Sequence[Summary]) -> ReportTable:
     """Return the table of one network, laid out as in the paper, published values at the end."""
     known = [PUBLISHED.get((network, summary.data.rows)) for summary in summaries]
     headers = ["data set", "algorithm", "original DAG", *_SPREAD, "p", "crossing"]
@@ -31,7 +31,7 @@ def result_table(network: str, summaries: Sequence[Summary]) -> Table:
         "logarithm; p of a one-tailed Welch t-test that CCGA's mean is higher; crossing is "
         "the generation in which CCGA's mean passes K2's."
     )
-    return Table(headers, rows, caption, n_labels=2)
+    return ReportTable(headers, rows, caption, n_labels=2)
 
 
 def _lines(summary: Summary, published: Published | None, with_published: bool) -> list[list[str]]:
@@ -67,15 +67,15 @@ def _or_never(generation: int | None) -> str:
     return "never" if generation is None else str(generation)
 
 
-def numbers_table(summaries: Sequence[Summary]) -> Table:
+def numbers_table(summaries: Sequence[Summary]) -> ReportTable:
     """Return one tidy row a data set, in full precision, without times."""
     records = [summary.as_dict() for summary in summaries]
     names = [name for name in records[0] if not name.endswith("_seconds")]
     rows = [["" if r[name] is None else str(r[name]) for name in names] for r in records]
-    return Table(names, rows)
+    return ReportTable(names, rows)
 
 
-def times_table(summaries: Sequence[Summary]) -> Table:
+def times_table(summaries: Sequence[Summary]) -> ReportTable:
     """Return the mean CPU seconds of a run, which differ from machine to machine."""
     rows = [
         [
@@ -90,14 +90,14 @@ def times_table(summaries: Sequence[Summary]) -> Table:
         "Mean CPU seconds of a run; runs on the same data share what was counted. The paper "
         "reports a ratio of about two orders of magnitude."
     )
-    return Table(["data set", "CCGA", "K2", "ratio"], rows, caption)
+    return ReportTable(["data set", "CCGA", "K2", "ratio"], rows, caption)
 
 
-def convergence_table(summaries: Sequence[Summary]) -> Table:
+def convergence_table(summaries: Sequence[Summary]) -> ReportTable:
     """Return what the figures show: mean and standard deviation by generation."""
     rows = [
         [summary.data.network, str(summary.data.rows), str(generation), f"{mean:.2f}", f"{sd:.2f}"]
         for summary in summaries
         for generation, (mean, sd) in enumerate(zip(summary.curve, summary.curve_sd, strict=True))
     ]
-    return Table(["network", "rows", "generation", "ccga_mean", "ccga_sd"], rows)
+    return ReportTable(["network", "rows", "generation", "ccga_mean", "ccga_sd"], rows)

@@ -1,8 +1,8 @@
 """Pages: a network and what is known of it as one HTML file that opens anywhere."""
 
 from coevo.report.page.document import page_html, write_page
-from coevo.report.page.runs import network_page, run_page
-from coevo.report.page.value import ArcFacts, FoundArc, Page, Progress, Sureness
+from coevo.report.page.from_run import network_page, run_page
+from coevo.report.page.model import ArcFacts, FoundArc, Page, Progress, Sureness
 
 __all__ = [
     "ArcFacts",

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from coevo.report.page.markup import element, escaped, number
-from coevo.report.page.value import Progress
+from coevo.report.page.model import Progress
 
 __all__ = ["curve_svg", "improvements"]
 

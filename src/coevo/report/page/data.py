@@ -8,8 +8,8 @@ from typing import Any
 
 from coevo.network import BayesianNetwork
 from coevo.report.layout import Layout
-from coevo.report.page.lines import Line
-from coevo.report.page.value import ArcFacts, Page
+from coevo.report.page.edges import Line
+from coevo.report.page.model import ArcFacts, Page
 
 __all__ = ["page_data", "script_json"]
 

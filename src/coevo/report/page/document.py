@@ -17,11 +17,11 @@ from pathlib import Path
 from coevo.files import check_folder, write_text
 from coevo.report.layout import Curve, lay_out
 from coevo.report.page.data import page_data, script_json
+from coevo.report.page.edges import Line, lines_of, pairs_to_lay_out
 from coevo.report.page.graph_svg import graph_svg
-from coevo.report.page.lines import Line, lines_of, pairs_to_lay_out
 from coevo.report.page.markup import escaped
+from coevo.report.page.model import Page
 from coevo.report.page.sections import legend, sections, subtitle
-from coevo.report.page.value import Page
 
 __all__ = ["page_html", "write_page"]
 

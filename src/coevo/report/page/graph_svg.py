@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from coevo.report.layout import Box, Curve, Layout
-from coevo.report.page.lines import Line
+from coevo.report.page.edges import Line
 from coevo.report.page.markup import element, escaped, number
 
 __all__ = ["MARGIN", "graph_svg"]

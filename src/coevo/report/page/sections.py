@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from coevo.graph import compare
 from coevo.report.page.curve_svg import curve_svg, improvements
-from coevo.report.page.dots_svg import dots_svg
-from coevo.report.page.lines import Line
+from coevo.report.page.edges import Line
 from coevo.report.page.markup import element, escaped, table
-from coevo.report.page.value import Page
+from coevo.report.page.model import Page
+from coevo.report.page.strength_svg import dots_svg
 
 __all__ = ["legend", "sections", "subtitle"]
 

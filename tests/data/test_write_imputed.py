@@ -1,0 +1,386 @@
+"""A table comes back with its missing cells filled, and with nothing else changed."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from coevo.data import read_incomplete
+from coevo.data.write_imputed import Patch, filled_frame, write_filled
+from coevo.errors import DataError, ParameterError
+from coevo.missing import learn_incomplete, write_imputed
+from coevo.search import Budget
+
+NAMES = ["id", "age", "ward", "note", "ill"]
+N_ROWS = 60
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def cells_of(seed):
+    """Return rows of text: a column to drop, numbers to cut, and states in need of quotes."""
+    rng = np.random.default_rng(seed)
+    notes = ["plain", 'with "quotes"', "a, comma", "two\nlines", " spaces "]
+    rows = []
+    for i in range(N_ROWS):
+        age = f"{rng.normal(50, 15):.1f}"
+        row = ["" if i == 5 else f"p{i}", age, str(rng.integers(1, 4)), str(rng.choice(notes))]
+        rows.append([*row, "yes" if float(age) > 50 else "no"])
+    for i in rng.permutation(N_ROWS)[:12]:
+        rows[i][1 + i % 4] = ("", "?", " NA ")[i % 3]
+    return rows
+
+
+def is_missing(cell):
+    return cell.strip() in ("", "?", "NA")
+
+
+def written(rows, path, delimiter=",", mark=""):
+    text = Path("plain.txt")
+    with text.open("w", newline="", encoding="utf-8") as stream:
+        stream.write(mark)
+        writer = csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL)
+        writer.writerows([NAMES, *rows])
+    content = text.read_bytes()
+    Path(path).write_bytes(gzip.compress(content) if path.endswith(".gz") else content)
+
+
+def read_back(path, delimiter=","):
+    content = Path(path).read_bytes()
+    text = (gzip.decompress(content) if path.endswith(".gz") else content).decode()
+    names, *rows = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+    assert names == NAMES
+    return rows
+
+
+def completed_of(source):
+    table, _ = read_incomplete(source, drop=["id"], types={"age": [40, 55]})
+    return learn_incomplete(table, "evolve", budget=Budget(max_generations=6)).completed
+
+
+def check(after, before, completed):
+    """Compare rows of text: what was there stays, what was not is filled with a state."""
+    numbers = [float(row[1]) for row in before if not is_missing(row[1])]
+    states = {(cell.row, cell.column): cell.state for cell in completed.cells()}
+    assert len(after) == len(before)
+    for number, (new, old) in enumerate(zip(after, before, strict=True), start=1):
+        assert new[0] == old[0]
+        for name, now, was in list(zip(NAMES, new, old, strict=True))[1:]:
+            if not is_missing(was):
+                assert now == was
+            elif name == "age":
+                low, high = {"b": (0, 40), "f": (55, 200)}.get(
+                    states[number, name][0], (None, None)
+                )
+                if states[number, name] == "from_40_to_55":
+                    low, high = 40, 55
+                assert low <= float(now) < high
+                assert float(now) in numbers
+            else:
+                assert now == states[number, name]
+
+
+@pytest.mark.parametrize(
+    ("source", "delimiter", "mark"),
+    [("a.csv", ",", ""), ("a.csv", ";", "\ufeff"), ("a.tsv", "\t", ""), ("a.csv.gz", "|", "")],
+)
+@pytest.mark.parametrize("target", ["b.csv", "b.tsv", "b.csv.gz"])
+def test_text(source, delimiter, mark, target, seed):
+    rows = cells_of(seed)
+    written(rows, source, delimiter, mark)
+    completed = completed_of(source)
+    write_imputed(completed, target, source)
+    check(read_back(target, "\t" if "tsv" in target else ","), rows, completed)
+    assert not read_incomplete(target, drop=["id"], types={"age": [40, 55]})[0].n_missing
+
+
+def test_numbers_are_the_middle_ones_of_their_bins(seed):
+    rows = cells_of(seed)
+    written(rows, "a.csv")
+    completed = completed_of("a.csv")
+    write_imputed(completed, "b.csv", "a.csv")
+    young = sorted(float(r[1]) for r in rows if not is_missing(r[1]) and float(r[1]) < 40)
+    filled = {
+        cell.state: float(read_back("b.csv")[cell.row - 1][1])
+        for cell in completed.cells()
+        if cell.column == "age"
+    }
+    for state, number in filled.items():
+        if state == "below_40":
+            assert number == young[(len(young) - 1) // 2]
+    assert filled
+
+
+def test_blank_lines_are_no_rows():
+    Path("a.csv").write_text("a,b\n1,x\n\n2,?\n\n")
+    patch = Patch("b", ("x", "y"), np.array([0, 1]), np.array([False, True]))
+    write_filled("a.csv", "b.csv", [patch])
+    assert Path("b.csv").read_text() == "a,b\n1,x\n2,y\n"
+
+
+def test_nothing_to_fill():
+    Path("a.csv").write_text('a;b\n1;"x;y"\n2;\n')
+    write_filled("a.csv", "b.csv", [])
+    assert Path("b.csv").read_text() == "a,b\n1,x;y\n2,\n"
+
+
+def test_a_table_that_has_changed():
+    Path("a.csv").write_text("a,b\n1,x\n2,?\n3,x\n")
+    for n_rows in (2, 4):
+        missing = np.arange(n_rows) == 1
+        patch = Patch("b", ("x", "y"), np.zeros(n_rows, dtype=int), missing)
+        with pytest.raises(DataError) as caught:
+            write_filled("a.csv", "b.csv", [patch])
+        assert str(caught.value) == (
+            f"The table has 3 rows, and {n_rows} were read. Leave it as it is while it is learned "
+            "from."
+        )
+        assert not Path("b.csv").exists()
+
+
+def typed(rows):
+    """Return columns of different types; a missing cell is None."""
+    cells = {
+        name: [None if is_missing(cell) else cell for cell in column]
+        for name, column in zip(NAMES, zip(*rows, strict=True), strict=True)
+    }
+    return {
+        "id": cells["id"],
+        "age": [None if cell is None else float(cell) for cell in cells["age"]],
+        "ward": [None if cell is None else int(cell) for cell in cells["ward"]],
+        "note": cells["note"],
+        "ill": [None if cell is None else cell == "yes" for cell in cells["ill"]],
+    }
+
+
+FRAMES = {
+    "pandas": lambda columns: pandas.DataFrame(columns, dtype=object).set_index(
+        pandas.RangeIndex(100, 100 + N_ROWS)
+    ),
+    "pandas numbers": lambda columns: pandas.DataFrame(columns).astype({"ward": "Int64"}),
+    "pandas categories": lambda columns: pandas.DataFrame(columns).astype(
+        {"note": "category", "ward": "Int64"}
+    ),
+    "polars": lambda columns: polars.DataFrame(columns, strict=False),
+    "polars categories": lambda columns: polars.DataFrame(columns, strict=False).with_columns(
+        polars.col("note").cast(polars.Categorical)
+    ),
+    "arrow": pyarrow.table,
+    "arrow dictionary": lambda columns: pyarrow.table(
+        {**columns, "note": pyarrow.array(columns["note"]).dictionary_encode()}
+    ),
+}
+
+
+def as_lists(frame):
+    if isinstance(frame, pandas.DataFrame):
+        plain = frame.astype(object)
+        return plain.where(plain.notna(), None).to_dict("list")
+    return frame.to_pydict() if isinstance(frame, pyarrow.Table) else frame.to_dict(as_series=False)
+
+
+@pytest.mark.parametrize("kind", sorted(FRAMES))
+def test_frames(kind, seed):
+    frame = FRAMES[kind](typed(cells_of(seed)))
+    before = as_lists(frame)
+    completed = completed_of(frame)
+    filled = completed.into(frame)
+    assert type(filled) is type(frame)
+    assert as_lists(frame) == before  # which is only read
+    after = as_lists(filled)
+    assert after["id"] == before["id"]
+    states = {(cell.row, cell.column): cell.state for cell in completed.cells()}
+    for name in NAMES[1:]:
+        for row, (now, was) in enumerate(zip(after[name], before[name], strict=True), start=1):
+            if was is not None:
+                assert now == was
+            elif name == "age":
+                assert now in before["age"]
+            else:
+                assert str(int(now) if name == "ward" else now) == states[row, name]
+                assert type(now) is type(next(c for c in before[name] if c is not None))
+    if isinstance(frame, pandas.DataFrame):
+        assert filled.index.equals(frame.index)
+        assert (filled.dtypes == frame.dtypes).all()
+    else:
+        assert filled.schema == frame.schema
+
+
+def test_parquet(seed):
+    table = pyarrow.table(typed(cells_of(seed)))
+    pyarrow.parquet.write_table(table, "a.parquet")
+    completed = completed_of("a.parquet")
+    write_imputed(completed, "b.parquet", "a.parquet")
+    found = pyarrow.parquet.read_table("b.parquet")
+    assert found.schema.equals(table.schema)
+    assert found.equals(completed.into(table))
+    write_imputed(completed, "b.csv", "a.parquet")
+    texts = [["" if c is None else str(c) for c in row.values()] for row in found.to_pylist()]
+    assert read_back("b.csv") == texts
+
+
+def test_text_to_parquet(seed):
+    rows = cells_of(seed)
+    written(rows, "a.csv")
+    completed = completed_of("a.csv")
+    write_imputed(completed, "b.parquet", "a.csv")
+    found = pyarrow.parquet.read_table("b.parquet").to_pylist()
+    check([list(row.values()) for row in found], rows, completed)
+
+
+def test_bins_that_show_no_number():
+    states = ("below_1", "from_1_to_2", "from_2")
+    patch = Patch("x", states, np.array([0, 1, 2]), np.array([False, True, True]))
+    assert patch.values([0.5, None, None]) == [0.5, 1.0, 2.0]
+    assert patch.values(["0.5", "", ""]) == ["0.5", "1.0", "2.0"]
+    assert patch.values(["below_1", "", ""]) == list(states)  # cut where the table was made
+
+
+def test_what_is_no_frame():
+    with pytest.raises(ParameterError, match="'frame' of filled_frame must be a data frame; got"):
+        filled_frame([[1]], [])
+
+
+# -- what is odd, but was read
+
+
+def patch_of(name, states, codes, holes):
+    """Return a patch with these codes, of which some are new."""
+    return Patch(name, states, np.array(codes), np.isin(np.arange(len(codes)), holes))
+
+
+B = patch_of("b", ("x", "y"), [0, 1, 1], [2])
+
+
+def test_bytes_that_are_not_text_in_a_column_that_is_left_out():
+    content = b"a,b,name\n1,x,caf\xe9\n2,y,b\n1,?,\xff\n"
+    Path("a.csv").write_bytes(content)
+    write_filled("a.csv", "b.csv", [B])
+    assert Path("b.csv").read_bytes() == content.replace(b"?", b"y")
+    write_filled("a.csv", "b.parquet", [B])
+    assert pyarrow.parquet.read_table("b.parquet")["name"].to_pylist() == [
+        "caf\ufffd",
+        "b",
+        "\ufffd",
+    ]
+
+
+def test_a_field_of_any_length():
+    Path("a.csv").write_text(f"a,b\n{'w' * 200_000},x\n2,y\n1,?\n")
+    limit = csv.field_size_limit()
+    write_filled("a.csv", "b.csv", [B])
+    assert Path("b.csv").read_text() == f"a,b\n{'w' * 200_000},x\n2,y\n1,y\n"
+    assert csv.field_size_limit() == limit
+
+
+def test_two_columns_of_one_name_that_are_left_out():
+    Path("a.csv").write_text("d,b,d\n1,x,4\n2,y,5\n3,?,6\n")
+    write_filled("a.csv", "b.parquet", [B])
+    found = pyarrow.parquet.ParquetFile("b.parquet").read()
+    assert found.column_names == ["d", "b", "d"]
+    assert [column.to_pylist() for column in found.columns] == [
+        ["1", "2", "3"],
+        ["x", "y", "y"],
+        ["4", "5", "6"],
+    ]
+    columns = [pyarrow.array([1, 2, 3]), pyarrow.array(["x", "y", None]), pyarrow.array([4, 5, 6])]
+    table = pyarrow.Table.from_arrays(columns, ["d", "b", "d"])
+    pyarrow.parquet.write_table(table, "c.parquet")
+    write_filled("c.parquet", "e.parquet", [B])
+    found = pyarrow.parquet.ParquetFile("e.parquet").read()
+    assert [column.to_pylist() for column in found.columns] == [
+        [1, 2, 3],
+        ["x", "y", "y"],
+        [4, 5, 6],
+    ]
+
+
+def test_a_column_that_is_gone():
+    Path("a.csv").write_text("a,c\n1,x\n2,y\n1,?\n")
+    frame = pandas.DataFrame({"a": [1, 2, 1]})
+    for work in (
+        lambda: write_filled("a.csv", "b.csv", [B]),
+        lambda: filled_frame(frame, [B]),
+    ):
+        with pytest.raises(DataError) as caught:
+            work()
+        assert str(caught.value) == (
+            "The table has no column 'b', which was read from it. Give the table that was learned "
+            "from."
+        )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "float32"])
+def test_numbers_of_few_bytes(dtype):
+    frame = pandas.DataFrame({"c": np.array([1, 2, 2, 99], dtype=dtype)})
+    filled = filled_frame(frame, [patch_of("c", ("1", "2"), [0, 1, 1, 1], [3])])
+    assert filled["c"].tolist() == [1, 2, 2, 2]
+    assert filled["c"].dtype == dtype
+    binned = filled_frame(frame, [patch_of("c", ("below_2", "from_2"), [0, 1, 1, 0], [3])])
+    assert binned["c"].tolist() == [1, 2, 2, 1]
+
+
+def test_whole_numbers_that_floats_cannot_hold():
+    large = 2**60
+    cells = [large, large + 1, None]
+    patch = patch_of("c", (str(large), str(large + 1)), [0, 1, 1], [2])
+    for frame in (
+        pandas.DataFrame({"c": pandas.array(cells, dtype="Int64")}),
+        polars.DataFrame({"c": cells}),
+        pyarrow.table({"c": cells}),
+    ):
+        assert as_lists(filled_frame(frame, [patch]))["c"] == [large, large + 1, large + 1]
+
+
+def test_cells_that_are_objects():
+    intervals = pandas.cut(pandas.Series([1.0, 5.0, np.nan]), [0, 3, 6])
+    states = tuple(map(str, intervals.cat.categories))
+    filled = filled_frame(
+        pandas.DataFrame({"c": intervals}), [patch_of("c", states, [0, 1, 1], [2])]
+    )
+    assert filled["c"].tolist() == [intervals[0], intervals[1], intervals[1]]
+    mixed = pandas.DataFrame({"c": pandas.Series([np.int64(1), "one", None], dtype=object)})
+    filled = filled_frame(mixed, [patch_of("c", ("1", "one"), [0, 1, 0], [2])])
+    assert filled["c"].tolist() == [1, "one", 1]
+    assert type(filled["c"][2]) is type(mixed["c"][0])
+
+
+def test_names_that_are_numbers():
+    frame = pandas.DataFrame({0: ["x", "y"], 1: ["u", None]})
+    filled = filled_frame(frame, [patch_of("1", ("u", "v"), [0, 0], [1])])
+    assert filled[1].tolist() == ["u", "u"]
+    assert list(filled.columns) == [0, 1]
+
+
+def test_the_order_of_rows_changes_no_number():
+    states, texts = ("below_5", "from_5"), ["1", "1.0", "01", "?"]
+    for order in ([0, 1, 2, 3], [2, 1, 0, 3], [1, 3, 0, 2]):
+        cells = [texts[i] for i in order]
+        patch = patch_of("c", states, [0] * 4, [order.index(3)])
+        assert patch.values(cells)[0] == "1"
+    decimal = patch_of("c", ("0.5",), [0] * 3, [2])
+    assert decimal.values([".50", "0.5", "?"]) == decimal.values(["0.5", ".50", "?"]) == ["0.5"]
+
+
+def test_states_that_no_cell_shows():
+    for cells, expected in (
+        (["x", "?"], "y"),
+        ([True, None], False),
+        ([1, None], 2),
+        ([1.5, None], 2.5),
+    ):
+        states = (str(cells[0]), str(expected))
+        patch = patch_of("c", states, [0, 1], [1])
+        assert patch.values(cells) == [cells[0], expected]
+        assert type(patch.values(cells)[1]) is type(cells[0])

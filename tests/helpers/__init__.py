@@ -1,0 +1,1 @@
+"""What tests share: tables, networks, problems, clusters, suites."""

@@ -1,0 +1,110 @@
+"""The part of the contract about repeating a search; see `contracts`."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from coevo import threads as threads_module
+from coevo.score import FamilyScorer
+from coevo.score import cache as cache_module
+from coevo.search import Budget
+from helpers.problems import differing_fields, outcome, random_constraints, random_table, shuffled
+
+IN_A_PROCESS = """
+import json, sys
+from coevo import Constraints, FamilyScorer, load_network, sample
+from coevo.search import Budget, make_method, run_search
+
+rows = sample(load_network("asia"), 150, random_state=1)
+known = Constraints(
+    required=[("smoke", "bronc")], forbidden=[("dysp", "xray"), ("lung", "tub")],
+    tiers=[["asia", "smoke"], ["xray", "dysp"]], max_parents=3,
+)
+found = run_search(
+    make_method(sys.argv[1], "test", **json.loads(sys.argv[2])), FamilyScorer(rows, "k2"),
+    constraints=known, budget=Budget(max_generations=4), random_state=int(sys.argv[3]),
+)
+print(json.dumps([found.dag.arcs, found.score, [row.score for row in found.history]]))
+"""
+
+
+class SameAnswer:
+    """Nothing but the data, the settings and the seed reaches a result."""
+
+    def test_the_same_seed_gives_the_same_answer(self, seed):
+        table = random_table(seed)
+        first, again = (self.run(FamilyScorer(table, "k2"), seed) for _ in range(2))
+        assert outcome(first) == outcome(again)
+        assert not differing_fields(first.state, again.state)
+        assert first.seed == seed
+
+    @pytest.mark.parametrize("kind", ["none", "generator"])
+    def test_the_seed_of_the_result_gives_it_again(self, kind, seed):
+        scorer = FamilyScorer(random_table(seed), "k2")
+        given = None if kind == "none" else np.random.default_rng(seed)
+        first = self.run(scorer, given)
+        assert outcome(self.run(scorer, first.seed)) == outcome(first)
+
+    def test_threads_change_nothing(self, seed, monkeypatch):
+        used = []
+
+        class Counting(threads_module.ThreadPoolExecutor):
+            def map(self, function, *arguments):
+                used.append(len(arguments[0]))
+                return super().map(function, *arguments)
+
+        monkeypatch.setattr(threads_module, "ThreadPoolExecutor", Counting)
+        table = random_table(seed, n_variables=24, n_rows=80)
+        runs = [
+            self.run(FamilyScorer(table, "k2", n_jobs=n), seed, budget=Budget(max_generations=3))
+            for n in (1, 2, 3)
+        ]
+        assert {2, 3} <= set(used)  # families enough for two threads, and for three
+        assert outcome(runs[0]) == outcome(runs[1]) == outcome(runs[2])
+        assert runs[0].cache == runs[1].cache == runs[2].cache
+
+    @pytest.mark.parametrize("what", ["columns", "rows", "states"])
+    def test_the_layout_of_the_table_changes_nothing(self, what, seed):
+        rng = np.random.default_rng(seed)
+        table = random_table(seed)
+        known = random_constraints(rng, table.names)
+        other = shuffled(table, rng, what)
+        one, two = (
+            self.run(FamilyScorer(data, "bdeu"), seed, constraints=known) for data in (table, other)
+        )
+        assert outcome(one) == outcome(two)
+
+    def test_the_hash_seed_changes_nothing(self, seed):
+        names = ["asia", "bronc", "dysp", "either", "lung", "smoke", "tub", "xray"]
+        method = self.method(names)
+        words = [method.name, json.dumps(method.settings()), str(seed)]
+        command = [sys.executable, "-c", IN_A_PROCESS, *words]
+        processes = [
+            subprocess.Popen(
+                command, env={**os.environ, "PYTHONHASHSEED": value}, stdout=subprocess.PIPE
+            )
+            for value in "012"
+        ]
+        printed = [process.communicate()[0] for process in processes]
+        assert [process.returncode for process in processes] == [0, 0, 0]
+        assert printed[0] == printed[1] == printed[2]
+        assert ["smoke", "bronc"] in json.loads(printed[0])[0]
+
+    @pytest.mark.parametrize("cache", ["warm", "tiny"])
+    def test_what_the_cache_knows_changes_nothing(self, cache, seed, monkeypatch):
+        table = random_table(seed)
+        fresh = self.run(FamilyScorer(table, "k2"), seed)
+        if cache == "tiny":
+            monkeypatch.setattr(cache_module, "FIRST_CAPACITY", 8)
+        scorer = FamilyScorer(table, "k2", cache_bytes=1 if cache == "tiny" else 1 << 24)
+        if cache == "warm":
+            self.run(scorer, seed + 1)
+            self.run(scorer, seed)
+        found = self.run(scorer, seed)
+        assert outcome(found) == outcome(fresh)  # and so the same number of evaluations
+        assert found.cache.asked == fresh.cache.asked
+        assert found.cache.emptied > 0 if cache == "tiny" else found.cache.scored == 0

@@ -1,0 +1,206 @@
+"""The part of the contract about when a search stops; see `contracts`."""
+
+import contextlib
+import signal
+
+import numpy as np
+import pytest
+
+from coevo.graph import DAG, Constraints
+from coevo.randomness import stream
+from coevo.score import FamilyScorer
+from coevo.search import Budget, Problem
+from helpers.problems import (
+    InterruptedScorer,
+    differing_fields,
+    outcome,
+    problem_of,
+    random_table,
+    timeless,
+    walk,
+)
+
+NEVER = 10**9
+
+
+class Endings:
+    """A search stops at the first boundary where a limit is reached, and says why."""
+
+    def stopped(self, problem, seed, budget, reached):
+        """Run under a budget; compare with the states of a search that nothing stops.
+
+        `reached` says of a state which limit of the budget it has reached, if any.
+        """
+        search = self.method(problem.names).on(problem)
+        for state in walk(search, seed):
+            reason = reached(state) or ("finished" if search.is_finished(state) else None)
+            if reason is not None:
+                break
+            assert state.generation < 1000
+        found = self.run(problem.scorer, seed, budget=budget)
+        assert found.stop_reason == reason
+        assert not differing_fields(found.state, state)
+        assert found.generations == state.generation == len(found.history) - 1
+        assert found.evaluations == state.evaluations
+        assert found.dag == problem.dag(state.adjacency)
+        return found
+
+    @pytest.mark.parametrize("limit", [0, 1, 3])
+    def test_generations(self, limit, seed):
+        found = self.stopped(
+            problem_of(random_table(seed)),
+            seed,
+            Budget(max_generations=limit),
+            lambda state: "generations" if state.generation >= limit else None,
+        )
+        assert found.generations <= limit
+
+    @pytest.mark.parametrize(("generation", "more"), [(0, -1), (0, 0), (0, 1), (1, 0), (1, 1)])
+    def test_evaluations(self, generation, more, seed):
+        problem = problem_of(random_table(seed))
+        limit = self.states(problem, seed)[generation].evaluations + more
+        self.stopped(
+            problem,
+            seed,
+            Budget(max_evaluations=limit),
+            lambda state: "evaluations" if state.evaluations >= limit else None,
+        )
+
+    @pytest.mark.parametrize("limit", [1, 4])
+    def test_patience(self, limit, seed):
+        """On three variables every search soon finds nothing better."""
+        self.stopped(
+            problem_of(random_table(seed, n_variables=3)),
+            seed,
+            Budget(patience=limit),
+            lambda state: "patience" if state.generation - state.improved >= limit else None,
+        )
+
+    @pytest.mark.parametrize("generation", [0, 1, 2])
+    def test_target(self, generation, seed):
+        problem = problem_of(random_table(seed))
+        states = self.states(problem, seed)
+        target = states[min(generation, len(states) - 1)].score
+        for goal in (target, np.nextafter(target, -np.inf)):
+            found = self.stopped(
+                problem,
+                seed,
+                Budget(target=goal, max_generations=9),
+                lambda state, goal=goal: "target" if state.score >= goal else None,
+            )
+            assert found.score >= goal
+
+    def test_no_time(self, seed):
+        found = self.run(FamilyScorer(random_table(seed), "k2"), seed, budget=Budget(max_time=0))
+        assert (found.stop_reason, found.generations, len(found.history)) == ("time", 0, 1)
+
+    def test_time_that_was_spent_before(self, seed):
+        scorer, limit = FamilyScorer(random_table(seed), "k2"), Budget(max_time=1000.0)
+        found = self.run(scorer, seed, budget=limit, seconds=1000.5)
+        assert outcome(found) == outcome(self.run(scorer, seed, budget=Budget(max_time=0)))
+        assert found.seconds >= found.history[-1].seconds >= 1000.5
+
+    @pytest.mark.parametrize("budget", [None, Budget(target=1.0)], ids=["none", "too high"])
+    def test_without_an_end_the_method_has_its_own(self, budget, seed):
+        scorer = FamilyScorer(random_table(seed, n_variables=3), "k2")
+        too_long = [lambda row: row.generation > 1000]
+        found = self.run(scorer, seed, budget=budget, callbacks=too_long)
+        own = self.method(scorer.dataset.names).default_budget
+        assert own.target is None
+        assert outcome(found) == outcome(self.run(scorer, seed, budget=own, callbacks=too_long))
+        assert found.stop_reason == "finished" or (own.ends and found.stop_reason != "callback")
+
+    @pytest.mark.parametrize("last", [0, 1])
+    def test_a_callback_may_stop(self, last, seed):
+        scorer = FamilyScorer(random_table(seed), "k2")
+        rows, others = [], []
+        found = self.run(
+            scorer,
+            seed,
+            callbacks=[
+                lambda row: rows.append(row) or row.generation == last,
+                lambda row: others.append(row) or "no",  # only True ends a search
+            ],
+        )
+        assert found.stop_reason == "callback"
+        assert list(found.history) == rows == others
+        assert found.generations == last
+        assert timeless(rows) == timeless(self.run(scorer, seed).history)[: last + 1]
+
+    @pytest.mark.parametrize("kind", ["exception", "signal"])
+    @pytest.mark.parametrize("last", [0, 1])
+    def test_an_interrupt_between_steps(self, last, kind, seed):
+        scorer = FamilyScorer(random_table(seed), "k2")
+        whole = self.run(scorer, seed)
+
+        def interrupt(row):
+            if row.generation == last:
+                if kind == "exception":
+                    raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
+
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            # A signal is looked at between steps: nothing to end if that was the last one.
+            is_over = kind == "signal" and last == whole.generations
+            reason = whole.stop_reason if is_over else "interrupt"
+            found = self.interrupted(scorer, seed, reason, callbacks=[interrupt])
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        finally:
+            signal.signal(signal.SIGINT, before)
+        assert timeless(found.history) == timeless(whole.history)[: last + 1]
+        self.is_best_so_far(found, FamilyScorer(scorer.dataset, "k2"))
+
+    def test_an_interrupt_inside_a_step(self, seed):
+        """Whatever was under way, the state before it stands, and the scorer goes on."""
+        table = random_table(seed)
+        known = Constraints(required=[table.names[:2]])
+        right = InterruptedScorer(table, "k2", at=NEVER)
+        n_batches = []  # up to each row
+        whole = self.run(
+            right,
+            seed,
+            constraints=known,
+            callbacks=[lambda row: n_batches.append(NEVER - right.left)],
+        )
+        assert len(n_batches) > 1
+        for at in range(n_batches[-1]):
+            scorer = InterruptedScorer(table, "k2", at=at)
+            found = self.interrupted(scorer, seed, constraints=known)
+            n_rows = sum(at >= n for n in n_batches)
+            assert timeless(found.history) == timeless(whole.history)[:n_rows]
+            self.is_best_so_far(found, right)
+            if n_rows == 0:
+                assert (found.state, found.generations, found.evaluations) == (None, 0, 0)
+                assert found.dag == DAG(table.names, known.required)
+            for state in (None, found.state):
+                after = self.run(scorer, seed, constraints=known, state=state)
+                assert not differing_fields(after.state, whole.state)
+
+    def test_a_step_may_be_tried_again_after_an_interrupt(self, seed):
+        """A search holds nothing that an interrupt could leave half done."""
+        table = random_table(seed)
+        right = self.states(problem_of(table), seed)
+        for at in range(4):
+            search = self.method(table.names).on(Problem.of(InterruptedScorer(table, "k2", at=at)))
+            for i in range(len(right)):
+                for rng in (stream(seed, i), stream(seed, i)):
+                    with contextlib.suppress(KeyboardInterrupt):
+                        state, _ = search.step(rng, right[i - 1]) if i else search.start(rng)
+                assert not differing_fields(state, right[i])
+
+    def interrupted(self, scorer, seed, reason="interrupt", **options):
+        """Run a search that is interrupted; a result must come all the same."""
+        try:
+            found = self.run(scorer, seed, **options)
+        except KeyboardInterrupt:  # which would end the tests
+            pytest.fail("The interrupt left the search.")
+        assert found.stop_reason == reason
+        return found
+
+    def is_best_so_far(self, found, scorer):
+        assert found.score == scorer.score(found.dag)
+        assert found.per_variable == scorer.per_variable(found.dag)
+        if found.history:
+            assert found.score == found.history[-1].score == found.state.score
+            assert found.generations == found.history[-1].generation

@@ -1,0 +1,73 @@
+"""The part of the contract about where a search begins, or goes on; see `contracts`."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from coevo.errors import DataError, GraphError, ParameterError
+from coevo.graph import DAG, Constraints
+from coevo.score import FamilyScorer
+from coevo.search import StoredCheckpoint, run_search, write_checkpoint
+from helpers.problems import differing_fields, outcome, random_constraints, random_table, timeless
+
+
+class Starts:
+    """A search goes on from any checkpoint as if it had never stopped, and keeps its start."""
+
+    def test_every_checkpoint_on_file_is_gone_on_from(self, seed, tmp_path):
+        table = random_table(seed)
+        known = random_constraints(np.random.default_rng(seed), table.names)
+        path, kind = tmp_path / "checkpoint.npz", self.method(table.names).state_type
+        kept = []
+
+        def keep(checkpoint):
+            write_checkpoint(checkpoint, {"seed": seed}, path)
+            kept.append(path.read_bytes())
+
+        whole = self.run(FamilyScorer(table, "k2"), seed, constraints=known, keep=keep)
+        assert len(kept) == len(whole.history)
+        for generation, content in enumerate(kept):
+            path.write_bytes(content)
+            stored = StoredCheckpoint(path)
+            reached = stored.checkpoint(kind)
+            assert stored.facts == {"seed": seed}
+            assert timeless(reached.history) == timeless(whole.history)[: generation + 1]
+            rest = self.run(FamilyScorer(table, "k2"), seed, constraints=known, state=reached)
+            assert outcome(rest) == outcome(whole)
+            assert not differing_fields(rest.state, whole.state)
+            clock = [row.seconds for row in rest.history]
+            assert clock == sorted(clock)
+            assert rest.seconds >= clock[-1]
+
+    @pytest.mark.parametrize("constrained", [False, True])
+    def test_a_start_is_the_least_that_is_found(self, constrained, seed):
+        table = random_table(seed)
+        rng = np.random.default_rng(seed)
+        known = random_constraints(rng, table.names) if constrained else None
+        scorer = FamilyScorer(table, "k2")
+        good = run_search("tabu", scorer, constraints=known).dag
+        poor = DAG(table.names, known.required if known else [table.names[:2]])
+        for start in (good, poor):
+            given = DAG(rng.permutation(start.nodes).tolist(), start.arcs)
+            found = self.run(scorer, seed, constraints=known, start=given)
+            assert found.score >= found.history[0].score >= scorer.score(start)
+            again = self.run(scorer, seed, constraints=known, start=start)
+            assert outcome(again) == outcome(found)
+
+    def test_a_start_that_cannot_be_one(self, seed):
+        scorer = FamilyScorer(random_table(seed, 4), "k2")
+        names = scorer.dataset.names
+        chain = DAG(names, list(pairwise(names)))
+        star = DAG(names, [(name, names[0]) for name in names[1:]])
+        for start, known, message in (
+            (chain, Constraints(forbidden=[names[1:3]]), "'v001' -> 'v002' is not allowed"),
+            (chain, Constraints(required=[names[::2]]), "'v000' -> 'v002' is required and not"),
+            (star, Constraints(max_parents=2), "'v000' has 3 parents, and 'max_parents' is 2"),
+        ):
+            with pytest.raises(GraphError, match=f"The start breaks the constraints: {message}"):
+                self.run(scorer, seed, constraints=known, start=start)
+        with pytest.raises(DataError, match="The structure has no variable 'v003' of the data"):
+            self.run(scorer, seed, start=DAG(names[:3]))
+        with pytest.raises(ParameterError, match="'start' of run_search must be a DAG or None"):
+            self.run(scorer, seed, start=list(pairwise(names)))

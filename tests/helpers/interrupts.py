@@ -1,0 +1,94 @@
+"""Ctrl-C in tests: in this process, where it must end nothing else, and in a real command."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import NamedTuple
+
+import pytest
+
+# Where the tests run in the background a process would inherit that Ctrl-C is ignored.
+LINE_BY_LINE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import coevo.cli, coevo.progress.terminal
+coevo.progress.terminal.SECONDS_A_LINE = 0.0
+coevo.cli.main()
+"""
+LONGEST = 120.0  # seconds, for a command that does not hear Ctrl-C
+
+
+@contextlib.contextmanager
+def ctrl_c_works():
+    """Handle SIGINT as a program in a terminal does; one that gets out fails the test.
+
+    Under pytest-xdist the signal is ignored, and elsewhere it would end the tests.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pytest.fail("The interrupt was not taken care of.")
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def press_ctrl_c(times=1):
+    for _ in range(times):
+        signal.raise_signal(signal.SIGINT)
+
+
+def pressed_after(n_runs, work):
+    """Return an experiment in which Ctrl-C is pressed once so many runs are done."""
+
+    def pressed(*arguments, tell, **options):
+        def tell_and_press(record, done, total):
+            tell(record, done, total)
+            if done == n_runs:
+                press_ctrl_c()
+
+        return work(*arguments, tell=tell_and_press, **options)
+
+    return pressed
+
+
+class Interrupted(NamedTuple):
+    """How a command ended; `err` is what it printed after Ctrl-C but for its progress."""
+
+    code: int
+    out: str
+    err: list[str]
+
+
+def interrupted_command(*arguments, cwd, at):
+    """Run a command that tells all its progress; press Ctrl-C at a line that starts so.
+
+    As from a terminal, the signal goes to the command and to all processes it started.
+    """
+    command = [sys.executable, "-c", LINE_BY_LINE, *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=cwd, text=True, start_new_session=True, **pipes) as process:
+        guard = threading.Timer(LONGEST, process.kill)
+        guard.start()
+        try:
+            for line in process.stderr:
+                if line.startswith(at):
+                    os.killpg(process.pid, signal.SIGINT)
+                    break
+            after = process.stderr.readlines()
+            out = process.stdout.read()
+        finally:
+            guard.cancel()
+    if process.returncode != 130:
+        print("after Ctrl-C:", *after)  # for whoever looks into a failure
+    first_word = at.split()[0]
+    return Interrupted(
+        process.returncode, out, [line for line in after if not _is_progress(line, first_word)]
+    )
+
+
+def _is_progress(line, first_word):
+    return line.startswith(first_word) or " runs: " in line

@@ -1,0 +1,225 @@
+"""`learn` with bootstraps says what `strength` says, and searches the table once."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import sys
+
+import pytest
+
+import coevo
+from coevo.bootstrap import runs
+from coevo.bundled import load_network
+from coevo.errors import CoevoWarning, FileError, ParameterError
+from coevo.graph import Constraints
+from coevo.io import Knowledge, read_run
+from coevo.learning import Plan, bootstraps_of, learn, task_of, with_strength
+from coevo.network import sample
+from coevo.search import Budget
+from helpers.errors import refusal
+from helpers.interrupts import ctrl_c_works, press_ctrl_c
+
+ROWS = sample(load_network("asia"), 300, 1)
+QUICK = {"method": "hill_climb", "random_state": 3}
+FIGURES = {"strength.png", "strength.svg"}
+FILES = {f"strength.{ending}" for ending in ("md", "tex", "csv", "json")} | {"consensus.json"}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return learn(ROWS, bootstraps=12, **QUICK)
+
+
+# -- the same as the parts
+
+
+@pytest.mark.parametrize("method", ["hill_climb", "ccma", "ccga"])
+def test_strengths_are_those_of_strength(method):
+    known = Knowledge(Constraints(required=[("xray", "asia")], max_parents=2), {("tub", "asia"): 3})
+    limit = {"method": method, "random_state": 5, "score": "k2"}
+    found = learn(ROWS, constraints=known, max_generations=4, bootstraps=3, **limit)
+    expected = coevo.strength(
+        ROWS,
+        bootstraps=3,
+        constraints=known.constraints,
+        weights=known.weights,
+        budget=Budget(max_generations=4),
+        **limit,
+    )
+    assert found.strength == expected
+    alone = learn(ROWS, constraints=known, max_generations=4, **limit)
+    assert (found.dag, found.score, alone.strength) == (alone.dag, alone.score, None)
+    for arc in expected.arcs:
+        assert (arc.support is None) == (method == "hill_climb")
+        if found.support is not None and (arc.parent, arc.child) in found.dag.arcs:
+            assert arc.support == found.support[arc.parent, arc.child]
+
+
+def test_the_table_is_searched_once(monkeypatch):
+    searched = []
+    search = runs.run_search
+    monkeypatch.setattr(
+        runs, "run_search", lambda *a, **k: searched.append(k["random_state"]) or search(*a, **k)
+    )
+    found = learn(ROWS, bootstraps=2, **QUICK)
+    assert len(searched) == 2
+    assert found.strength.network == found.search.dag
+    assert found.strength.score == found.score
+
+
+def test_processes_change_nothing(found):
+    assert (
+        learn(ROWS, bootstraps=12, n_jobs=2, **QUICK).as_dict()["arcs"] == (found.as_dict()["arcs"])
+    )
+
+
+# -- plain values
+
+
+def test_each_arc_is_looked_up_in_its_own_direction(found):
+    plain = found.as_dict()
+    for arc in plain["arcs"]:
+        assert list(arc) == ["from", "to", "gain", "directed", "strength", "direction"]
+        told = found.strength.of((arc["from"], arc["to"]))
+        assert told == (arc["strength"], arc["direction"])
+    for arc in found.strength.arcs:
+        assert found.strength.of((arc.parent, arc.child)) == (arc.strength, arc.direction)
+        strength, back = found.strength.of((arc.child, arc.parent))
+        assert (strength, back) == (arc.strength, pytest.approx(1 - arc.direction))
+    assert found.strength.of(("asia", "no such")) == (0.0, 0.5)
+
+
+def test_what_bootstraps_miss_in_the_network(found):
+    told = found.as_dict()["bootstraps"]
+    assert list(told) == [
+        "n_bootstraps", "n_asked", "threshold", "consensus", "not_in_network", "arcs",
+    ]  # fmt: skip
+    assert (told["n_bootstraps"], told["n_asked"]) == (12, 12)
+    joined = {frozenset(arc) for arc in found.dag.arcs}
+    assert told["not_in_network"] == [
+        arc
+        for arc in told["arcs"]
+        if arc["strength"] > told["threshold"] and {arc["from"], arc["to"]} not in joined
+    ]
+    empty = coevo.DAG(found.dag.nodes)
+    above = [arc for arc in found.strength.arcs if arc.strength > told["threshold"]]
+    assert above
+    assert list(found.strength.beyond(empty)) == above
+
+
+def test_without_bootstraps_nothing_is_said_of_them():
+    plain = learn(ROWS, **QUICK).as_dict()
+    assert "bootstraps" not in plain
+    assert list(plain["arcs"][0]) == ["from", "to", "gain", "directed"]
+    assert list(learn(ROWS, max_generations=4).as_dict()["arcs"][0])[4:] == ["support"]
+
+
+def test_it_can_be_pickled(found):
+    assert pickle.loads(pickle.dumps(found)).as_dict() == found.as_dict()
+
+
+# -- files
+
+
+def test_files(found, tmp_path):
+    files = found.save(tmp_path)
+    assert files["strength"] == str(tmp_path / "strength")
+    assert set(os.listdir(tmp_path / "strength")) == FILES | FIGURES
+    plain = json.loads(json.dumps(found.as_dict()))
+    assert read_run(tmp_path).facts["bootstraps"] == plain["bootstraps"]
+    facts = json.loads((tmp_path / "strength" / "strength.json").read_text())
+    assert facts["arcs"] == plain["bootstraps"]["arcs"]
+    assert (facts["method"], facts["n_rows"]) == ("hill_climb", 300)
+    assert "<h2>How sure</h2>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_without_matplotlib_the_figure_is_left_out(found, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.warns(CoevoWarning) as said:
+        found.save(tmp_path)
+    assert [str(warning.message) for warning in said] == [
+        "The figure of the strengths is left out. matplotlib is not installed. Install it with: "
+        "pip install 'coevo[plot]'"
+    ]
+    assert set(os.listdir(tmp_path / "strength")) == FILES
+
+
+def test_the_name_of_the_table(tmp_path):
+    coevo.write_data(ROWS, tmp_path / "asia & co.csv")
+    found = learn(tmp_path / "asia & co.csv", **QUICK)
+    assert found.source == "asia & co.csv"
+    found.save(tmp_path / "run")
+    assert read_run(tmp_path / "run").facts["source"] == "asia & co.csv"
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "<title>Learned from asia &amp; co.csv</title>" in page
+    assert learn(ROWS, **QUICK).source is None
+
+
+# -- a folder of bootstraps, and Ctrl-C
+
+
+def task(**settings):
+    plan = Plan(**(QUICK | {"bootstraps": 12} | settings))
+    return task_of(plan, *plan.read(ROWS))
+
+
+def test_bootstraps_of_a_folder_go_on(found, tmp_path):
+    numbers = []
+    learned = task().run()
+    for n in (5, 12):
+        done = with_strength(
+            learned,
+            bootstraps_of(task(bootstraps=n), tmp_path),
+            lambda run, done, total: numbers.append((run.bootstrap, done, total)),
+        )
+    assert numbers == [
+        *((i, i + 1, 6) for i in range(1, 6)),
+        *((i, i + 1, 13) for i in range(6, 13)),
+    ]
+    assert done.strength == found.strength
+    other = task(random_state=4)
+    assert refusal(FileError, bootstraps_of, other, tmp_path) == (
+        f"{str(tmp_path / 'strength')!r} holds runs with seed 3; this is 4. Give another folder."
+    )
+
+
+def test_support_is_kept_in_the_folder(tmp_path):
+    options = {"bootstraps": 2, "budget": Budget(max_generations=4), "random_state": 3}
+    first = coevo.strength(ROWS, folder=tmp_path, **options)
+    assert any(arc.support == 1 for arc in first.arcs)
+    assert coevo.strength(ROWS, folder=tmp_path, **options) == first
+
+
+@ctrl_c_works()
+@pytest.mark.parametrize("n_done", [1, 4])
+def test_ctrl_c_ends_with_the_bootstraps_that_are_done(n_done):
+    def press(run, done, total):
+        if done == n_done + 1:
+            press_ctrl_c()
+
+    work = task()
+    learned = with_strength(work.run(), bootstraps_of(work), press)
+    assert (learned.strength.n_bootstraps, learned.strength.n_asked) == (n_done, 12)
+
+
+@ctrl_c_works()
+def test_ctrl_c_before_the_first_bootstrap_leaves_the_network(monkeypatch):
+    work = task()
+    learned = work.run()
+    monkeypatch.setattr(runs, "run_search", lambda *a, **k: press_ctrl_c(2))
+    assert with_strength(learned, bootstraps_of(work)) is learned
+
+
+@ctrl_c_works()
+def test_after_an_interrupted_search_no_bootstrap_is_begun():
+    work = task(method="ccma")
+    learned = work.run([lambda row: press_ctrl_c()])
+    assert learned.search.stop_reason == "interrupt"
+    assert with_strength(learned, bootstraps_of(work)) is learned
+
+
+def test_refusal():
+    sentence = "'bootstraps' of learn must be an int >= 1 or None; got 0."
+    assert refusal(ParameterError, learn, "no such file.csv", bootstraps=0) == sentence

@@ -1,0 +1,140 @@
+"""Rows on the workers of a cluster give the scores of one machine, whoever dies."""
+
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import coevo
+from coevo.data import parquet as parquet_module
+from coevo.errors import DataError, FileError, ParameterError
+from coevo.score import FamilyBatch
+from helpers.clusters import dask_commands, kill
+from helpers.random_tables import dataset_of, random_codes, random_families
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch, seed):
+    """Return the path of a table in many row groups, and the table."""
+    monkeypatch.setattr(parquet_module, "ROW_GROUP", 40)
+    dataset = dataset_of(*random_codes("wide", seed, n_rows=600))
+    coevo.write_data(dataset, tmp_path / "table.parquet")
+    return tmp_path / "table.parquet", dataset
+
+
+def test_a_worker_that_dies_between_two_batches(table, seed):
+    path, dataset = table
+    whole = coevo.FamilyScorer(dataset)
+    batches = [FamilyBatch.from_pairs(random_families(8, 200, 4, one)) for one in (seed, seed + 1)]
+    with dask_commands() as dask:
+        dying, _ = dask.add_worker(), dask.add_worker()
+        check_both_batches(dask.address, lambda: kill(dying), path, whole, batches)
+
+
+@pytest.mark.parametrize("end", [kill, lambda process: process.send_signal(signal.SIGCONT)])
+def test_a_worker_that_dies_or_dawdles_in_the_middle_of_a_batch(end, table, seed):
+    path, dataset = table
+    batch = FamilyBatch.from_pairs(random_families(8, 200, 4, seed))
+    with dask_commands() as dask, distributed.Client(dask.address) as client:
+        slow, _ = dask.add_worker(), dask.add_worker()
+        (address,) = [at for at, pid in client.run(os.getpid).items() if pid == slow.pid]
+        with (
+            coevo.open_shards(path, cluster=client, rows=40) as shards,
+            ThreadPoolExecutor(1) as thread,
+        ):
+            slow.send_signal(signal.SIGSTOP)  # it has its part of the batch, and does not end it
+            found = thread.submit(coevo.ShardedScorer(shards).local_scores, batch)
+            while not client.processing()[address]:
+                assert not found.done()
+            end(slow)
+            whole = coevo.FamilyScorer(dataset)
+            assert found.result().tobytes() == whole.local_scores(batch).tobytes()
+
+
+def check_both_batches(address, between, path, whole, batches):
+    """Score two batches, with something in between; compare with the whole table's scores."""
+    with coevo.open_shards(path, cluster=address, rows=40) as shards:
+        scorer = coevo.ShardedScorer(shards)
+        first = scorer.local_scores(batches[0])
+        assert first.tobytes() == whole.local_scores(batches[0]).tobytes()
+        before = shards.traffic
+        assert (before.batches, before.families) == (1, scorer.statistics().scored)
+        assert before.sent > 0
+        assert before.received > 0
+        between()
+        second = scorer.local_scores(batches[1])
+        assert second.tobytes() == whole.local_scores(batches[1]).tobytes()
+        assert shards.traffic.batches == 2
+        assert shards.memory() == 0
+
+
+def test_the_same_table_here_and_there(dask_workers, table, tmp_path):
+    path, _ = table
+    with (
+        coevo.open_shards(path, cluster=dask_workers.client, rows=100) as there,
+        coevo.open_shards(path, rows=70, folder=tmp_path) as here,
+    ):
+        assert here.content_hash == there.content_hash
+        assert here.source_variables == there.source_variables
+        found = [
+            coevo.run_search("ccma", coevo.ShardedScorer(shards, "k2"), random_state=1,
+                             budget=coevo.Budget(max_generations=2))
+            for shards in (here, there)
+        ]  # fmt: skip
+        assert found[0].dag == found[1].dag
+        assert found[0].score == found[1].score
+        assert len(list(tmp_path.glob("coevo-shards-*/*.npy"))) == 2 * len(here.digests)
+    assert not list(tmp_path.glob("coevo-shards-*"))
+
+
+def test_what_is_refused_there_reaches_the_caller(dask_workers, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"x": [1, 2, None], "y": [1, 2, 2]}), tmp_path / "t.parquet")
+    with (
+        pytest.raises(DataError, match="Column 'x' has 1 missing value, in row 3"),
+        coevo.open_shards(tmp_path / "t.parquet", cluster=dask_workers.client),
+    ):
+        pass
+
+
+def test_the_rows_of_a_shard():
+    with (
+        pytest.raises(ParameterError) as raised,
+        coevo.open_shards("t.parquet", rows=0),
+    ):
+        pass
+    assert str(raised.value) == "'rows' of open_shards must be an int >= 1; got 0."
+
+
+def test_where_shards_cannot_go_and_what_they_are_not_made_of(table, tmp_path):
+    path, _ = table
+    (tmp_path / "file").touch()
+    with pytest.raises(FileError, match=r"is a file\. Name a folder\."):
+        coevo.open_shards(path, folder=tmp_path / "file").__enter__()
+    with pytest.raises(ParameterError, match="'source' of open_shards must be the path of a"):
+        coevo.open_shards(3).__enter__()
+    with pytest.raises(ParameterError, match="'folder' of open_shards is one of this machine"):
+        coevo.open_shards(path, folder=tmp_path, cluster="local:1").__enter__()
+    (tmp_path / "t.csv").write_text("a,b\n0,1\n")
+    with pytest.raises(FileError, match="is not a Parquet file, and tables are read into shards"):
+        coevo.open_shards(tmp_path / "t.csv").__enter__()
+
+
+@pytest.mark.parametrize("place", ["files", "workers"])
+def test_rows_that_are_gone(place, table, dask_workers):
+    path, _ = table
+    with coevo.open_shards(
+        path, cluster=dask_workers.client if place == "workers" else None
+    ) as rows:
+        scorer = coevo.ShardedScorer(rows)
+    assert str(rows).endswith(": 600 rows, 8 variables, 1 shards>")
+    with pytest.raises(ParameterError) as raised:
+        scorer.local_scores(FamilyBatch.from_pairs([(0, ())]))
+    assert str(raised.value) == (
+        "The rows of these shards are gone. Score inside 'with open_shards(...)'."
+    )

@@ -1,0 +1,214 @@
+"""Learning from rows in shards gives what learning from rows in memory gives, in every file."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import coevo
+from coevo.data import audit
+from coevo.errors import CoevoWarning, DataError, FileError, NetworkError, ParameterError
+from coevo.learning import checkpoints, learn
+from helpers.problems import timeless
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def written(seed):
+    """Return a function that writes columns of all kinds in small row groups."""
+
+    def write(n_rows=400):
+        rng = np.random.default_rng(seed)
+        age = rng.integers(18, 90, n_rows)
+        smoker = np.where(rng.random(n_rows) < 0.2 + (age < 40) * 0.4, "yes", "no")
+        table = {
+            "age": age,
+            "smoker": smoker,
+            "dose": rng.choice([0.5, 1.0, 10.0, 2.5], n_rows),
+            "crp": np.round(rng.gamma(2, 4, n_rows) + 9 * (smoker == "yes"), 3),
+            "ward": rng.integers(8, 12, n_rows),
+            "city": pa.array(rng.choice(["Ulm", "Bonn"], n_rows)).dictionary_encode(),
+            "id": np.arange(n_rows),
+        }
+        pq.write_table(pa.table(table), "table.parquet", row_group_size=90)
+        return "table.parquet"
+
+    return write
+
+
+OPTIONS = {
+    "types": {"age": [40, 65], "crp": [8.5], "dose": "categorical", "id": "ignore"},
+    "max_generations": 4,
+    "random_state": 3,
+}
+
+
+def without(answer):
+    """Return an answer without its time, and without what is only said of shards."""
+    findings = [one for one in answer["audit"] if one["kind"] != "not_compared"]
+    return answer | {"seconds": 0, "audit": findings}
+
+
+@pytest.mark.parametrize("method", ["ccma", "hill_climb"])
+def test_every_file_is_that_of_the_rows_in_memory(method, written):
+    path = written()
+    here = learn(path, **OPTIONS, method=method, output="here")
+    there = learn(path, **OPTIONS, method=method, output="there", shards="shards")
+    assert without(there.as_dict()) == without(here.as_dict())
+    assert here.audit == ()
+    assert [finding.kind for finding in there.audit] == ["not_compared"]
+    assert there.columns == here.columns
+    assert timeless(there.history) == timeless(here.history)
+    assert Path("there/model.bif").read_bytes() == Path("here/model.bif").read_bytes()
+    assert {path.name for path in Path("there").iterdir()} == {
+        path.name for path in Path("here").iterdir()
+    }
+    assert json.loads(Path("there/run.json").read_text())["data_hash"] == here.data_hash
+    assert list(Path("shards").iterdir()) == []
+    assert there.dataset.source_variables == here.dataset.source_variables
+
+
+def test_a_folder_of_parts_in_any_order(written):
+    whole = pq.read_table(written())
+    Path("parts").mkdir()
+    for number, first in enumerate((250, 0, 100)):
+        rows = whole.slice(first, {250: 150, 0: 100, 100: 150}[first])
+        pq.write_table(rows, f"parts/{number}.parquet")
+    there = learn("parts", **OPTIONS, shards=".")
+    assert without(there.as_dict()) == without(learn("table.parquet", **OPTIONS).as_dict())
+
+
+def test_tables_too_large_for_a_network(written, monkeypatch):
+    monkeypatch.setattr(sys.modules[coevo.fit.__module__], "LARGEST_TABLE", 1)
+    found = learn(written(), **OPTIONS, shards=".")
+    with pytest.raises(NetworkError, match="would have"):
+        found.network  # noqa: B018
+    assert found.score < 0
+
+
+class CutError(Exception):
+    """What ends a process at once, in these tests."""
+
+
+@pytest.mark.parametrize(("first", "then"), [("shards", None), (None, "shards")])
+def test_resuming_elsewhere(first, then, written, monkeypatch):
+    """A search goes on wherever the rows are: the hash of the table is that of its rows."""
+    monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(checkpoints, "SHARE_OF_TIME", 1e9)
+    path = written()
+    whole = learn(path, **OPTIONS, output="whole")
+
+    def cut(row):
+        if row.generation == 2:
+            raise CutError
+
+    with pytest.raises(CutError):
+        learn(path, **OPTIONS, output="run", shards=first, callbacks=[cut])
+    found = learn(path, **OPTIONS, output="run", shards=then, resume=True)
+    assert without(found.as_dict()) == without(whole.as_dict())
+    assert timeless(found.history) == timeless(whole.history)
+    assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
+
+
+def test_other_rows_are_not_resumed(written):
+    learn(written(), **OPTIONS, output="run", shards=".")
+    with pytest.raises(FileError, match="other data: hash"):
+        learn(written(399), **OPTIONS, output="run", shards=".", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"missing": "evolve"}, "'missing' of learn needs all rows in memory, and they are to be "
+         "in shards ('shards' or 'cluster'). Drop or fill missing cells where the table is made."),
+        ({"bootstraps": 3}, "'bootstraps' of learn needs all rows in memory, and they are to be in "
+         "shards ('shards' or 'cluster'). Leave it out; with so many rows most arcs are sure."),
+        ({"bins": 3}, "'bins' of learn needs all rows in memory, and they are to be in shards "
+         "('shards' or 'cluster'). Give the cut points with 'types'; the run.json of a run on some "
+         "of the rows has them."),
+        ({"discretise": "kmeans"}, "'discretise' of learn needs all rows in memory, and they are "
+         "to be in shards ('shards' or 'cluster'). Give the cut points with 'types'; the run.json "
+         "of a run on some of the rows has them."),
+        ({"cluster": "local:2"}, "'shards' of learn are files of this machine, and a cluster keeps "
+         "its own. Give one of the two."),
+        ({"shards": 1}, "'shards' of learn must be the path of a folder or None; got 1."),
+        ({"names": ["a", "b"]}, "A table is read into shards from a Parquet file, a folder of "
+         "them, or a data frame of Dask. Write it as Parquet first, or leave 'shards' and "
+         "'cluster' out."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_in_shards(options, message):
+    with pytest.raises(ParameterError) as raised:
+        learn("no_such.parquet", **{"shards": ".", **options})
+    assert str(raised.value) == message
+
+
+SAY_CUTS = (
+    "Give its cut points with types= (--types), as the run.json of a run on some of the rows has "
+    "them, or say 'categorical' there, or leave it out (drop=['age'], or --drop age)."
+)
+
+
+def test_numbers_that_would_be_cut(written):
+    path = written()
+    types = {**OPTIONS["types"], "age": "continuous"}
+    with pytest.raises(DataError) as raised:
+        learn(path, shards=".", types=types)
+    assert str(raised.value) == (
+        "Column 'age' is to be cut into bins, and no piece of a table can tell where. Give its cut "
+        "points with types= (--types); the run.json of a run on some of the rows has them."
+    )
+    del types["age"]
+    n_ages = len(np.unique(pq.read_table(path)["age"].to_numpy()))
+    with pytest.raises(DataError) as raised:
+        learn(path, shards=".", types=types)
+    assert str(raised.value) == (
+        f"Column 'age' holds {n_ages} different numbers, too many for states, and no piece of a "
+        f"table can tell where to cut them. {SAY_CUTS}"
+    )
+    found = learn(path, shards=".", types=types, discretise="none", max_generations=1)
+    here = learn(path, types=types, discretise="none", max_generations=1)
+    assert without(found.as_dict()) == without(here.as_dict())
+
+
+def test_the_run_of_a_sample_says_where_to_cut(written):
+    whole = pq.read_table(written())
+    pq.write_table(whole.slice(0, 200), "sample.parquet")
+    learn("sample.parquet", drop=["id"], max_generations=1, output="run")
+    found = learn("table.parquet", types="run/run.json", shards=".", max_generations=1)
+    here = learn("table.parquet", types="run/run.json", max_generations=1)
+    assert without(found.as_dict()) == without(here.as_dict())
+    assert found.columns == here.columns
+
+
+def test_a_file_that_is_not_there():
+    with pytest.raises(FileError) as raised:
+        learn("no_such.parquet", shards=".")
+    assert str(raised.value) == "There is no file or folder 'no_such.parquet'."
+
+
+def test_the_audit_of_single_columns():
+    n = 100
+    columns = {
+        "same": ["x"] * n,
+        "rare": ["r"] + ["a", "b"] * 49 + ["a"],
+        "twin": ["R"] + ["A", "B"] * 49 + ["A"],
+        "many": [f"m{i // 2}" if i < 98 else f"n{i}" for i in range(n)],
+    }
+    pq.write_table(pa.table(columns), "t.parquet", row_group_size=30)
+    with pytest.warns(CoevoWarning, match="'same' is 'x' in every row"):
+        whole = audit(coevo.read_data("t.parquet"))
+    with coevo.open_shards("t.parquet") as shards:
+        found = audit(shards)
+    alone = [one for one in whole if one.kind not in ("duplicate", "deterministic")]
+    assert [one for one in found if one.kind != "not_compared"] == alone
+    assert {one.kind for one in alone} == {"constant", "identifier", "rare_states"}
+    assert len(alone) < len(whole)

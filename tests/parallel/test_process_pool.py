@@ -1,0 +1,134 @@
+"""Jobs give the same results here and in processes, and end as they should.
+
+A fresh interpreter must be able to import what a job calls, so the jobs are functions of the
+standard library.
+"""
+
+import operator
+import os
+import signal
+from multiprocessing import util
+
+import pytest
+
+from coevo.errors import WorkerError
+from coevo.parallel import run_in_processes
+from helpers.interrupts import ctrl_c_works, press_ctrl_c
+
+NUMBERS = [9, 5, 7, 5, 0, 8]
+
+
+class Calls:
+    """A function that remembers what it was called with, for jobs of this process."""
+
+    def __init__(self, function=operator.neg):
+        self.function, self.seen = function, []
+
+    def __call__(self, job):
+        self.seen.append(job)
+        return self.function(job)
+
+
+def stop_after(n):
+    """Return a `stop` that says yes once it was asked n times."""
+    asked = iter(range(n))
+    return lambda: next(asked, None) is None
+
+
+# -- in this process
+
+
+@pytest.mark.parametrize(("jobs", "n_jobs"), [(NUMBERS, 1), ([4], 2), ([], 1), ([], 2)])
+def test_one_process_or_one_job_works_here_and_in_order(jobs, n_jobs):
+    calls = Calls()
+    assert list(run_in_processes(calls, jobs, n_jobs)) == [-job for job in jobs]
+    assert calls.seen == jobs
+
+
+def test_a_job_begins_when_its_result_is_asked_for():
+    calls = Calls()
+    results = run_in_processes(calls, NUMBERS, 1)
+    assert calls.seen == []
+    assert next(results) == -9
+    assert calls.seen == [9]
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_stop_here(n):
+    calls = Calls()
+    assert list(run_in_processes(calls, NUMBERS, 1, stop=stop_after(n))) == [
+        -job for job in NUMBERS[:n]
+    ]
+    assert calls.seen == NUMBERS[:n]
+
+
+def test_an_exception_here():
+    results = run_in_processes(int, ["4", "x", "9"], 1)
+    assert next(results) == 4
+    with pytest.raises(ValueError, match="'x'"):
+        next(results)
+
+
+@ctrl_c_works()
+def test_ctrl_c_here_is_the_callers():
+    with pytest.raises(KeyboardInterrupt):
+        list(run_in_processes(lambda job: press_ctrl_c(), NUMBERS, 1))
+
+
+# -- in processes
+
+
+def test_processes_give_the_same_results_in_some_order():
+    assert sorted(run_in_processes(operator.neg, NUMBERS, 2)) == sorted(-job for job in NUMBERS)
+
+
+def test_jobs_run_in_other_processes_that_leave_ctrl_c_alone():
+    pids = set(run_in_processes(operator.methodcaller("__call__"), [os.getpid] * 3, 2))
+    assert pids
+    assert os.getpid() not in pids
+    with ctrl_c_works():
+        assert list(run_in_processes(signal.raise_signal, [signal.SIGINT] * 3, 2)) == [None] * 3
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals of Unix")
+def test_ctrl_c_while_the_processes_start(monkeypatch):
+    """From a terminal it goes to all of them, long before they have run a line of ours."""
+    start = util.spawnv_passfds
+
+    def start_and_press(*arguments):
+        pid = start(*arguments)
+        os.kill(pid, signal.SIGINT)
+        return pid
+
+    monkeypatch.setattr(util, "spawnv_passfds", start_and_press)
+    assert sorted(run_in_processes(operator.neg, NUMBERS, 2)) == sorted(-job for job in NUMBERS)
+
+
+def test_stop_ends_after_what_is_under_way():
+    jobs = [range(i, i + 10**6) for i in range(400)]  # seconds of work, if it went on
+    found = list(run_in_processes(sum, jobs, 2, stop=lambda: True))
+    assert 1 <= len(found) < len(jobs)
+    assert sorted(found) == [sum(job) for job in jobs[: len(found)]]
+
+
+def test_an_exception_of_a_job_reaches_the_caller():
+    with pytest.raises(ValueError, match="'x'"):
+        list(run_in_processes(int, ["x", "x", "x"], 2))
+
+
+def test_a_process_that_dies():
+    with pytest.raises(WorkerError) as raised:
+        list(run_in_processes(os._exit, [3, 3, 3], 2))
+    assert str(raised.value) == (
+        "A worker process died, perhaps for want of memory. Try again with fewer (-j)."
+    )
+    assert raised.value.args == (str(raised.value),)
+    assert raised.value.__suppress_context__
+
+
+def test_a_caller_that_goes_away_ends_the_processes():
+    results = run_in_processes(operator.neg, NUMBERS, 2)
+    next(results)
+    results.close()
+    with pytest.raises(StopIteration):
+        next(results)

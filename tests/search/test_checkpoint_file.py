@@ -1,0 +1,194 @@
+"""A state on file is whole, needs no pickle, and is refused where it does not belong."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+from coevo.errors import FileError, FormatError, ParameterError
+from coevo.graph import Constraints
+from coevo.score import FamilyScorer
+from coevo.search import (
+    CCGA,
+    K2,
+    Budget,
+    CCGAState,
+    SearchState,
+    read_state,
+    run_search,
+    write_state,
+)
+from helpers.problems import differing_fields, problem_of, random_table, trajectory
+
+METHODS = [CCGA(population=4), K2()]
+
+
+@pytest.fixture(params=METHODS, ids=lambda method: method.name)
+def method(request):
+    return request.param
+
+
+def state_of(method, seed, n_variables=5):
+    return trajectory(method, problem_of(random_table(seed, n_variables)), seed, 2)[-1]
+
+
+@pytest.mark.parametrize("n_variables", [1, 2, 5])
+def test_what_is_written_is_read_back(method, n_variables, seed, tmp_path):
+    state = state_of(method, seed, n_variables)
+    write_state(state, tmp_path / "state.npz")
+    assert not differing_fields(read_state(tmp_path / "state.npz", method.state_type), state)
+    assert not differing_fields(read_state(str(tmp_path / "state.npz"), type(state)), state)
+
+
+def test_nothing_is_pickled(method, seed, tmp_path):
+    write_state(state_of(method, seed), tmp_path / "state.npz")
+    with np.load(tmp_path / "state.npz", allow_pickle=False) as entries:
+        assert set(entries) == {"kind", *method.state_type.__dataclass_fields__}
+        assert all(entries[name].dtype.kind in "biufU" for name in entries)
+        assert str(entries["kind"]) == method.state_type.__name__
+
+
+def test_what_would_have_to_be_pickled_is_not_written(tmp_path):
+    odd = SearchState(0, 0, 0, {"a": 1}, np.zeros((2, 2), dtype=bool))
+    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+        write_state(odd, tmp_path / "state.npz")
+    assert list(tmp_path.iterdir()) == []  # nor is half a file left
+
+
+def test_a_file_is_replaced_whole(method, seed, tmp_path):
+    path = tmp_path / "state.npz"
+    path.write_text("something else")
+    state = state_of(method, seed)
+    write_state(state, path)
+    assert list(tmp_path.iterdir()) == [path]
+    assert not differing_fields(read_state(path, method.state_type), state)
+
+
+def refusal(path, kind=CCGAState):
+    with pytest.raises((FileError, FormatError)) as caught:
+        read_state(path, kind)
+    return str(caught.value).replace(str(path), "state.npz")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"PK\x03\x04", b"score,arcs\n1,2\n", b"\x80\x04\x95", b"\x93NUMPY", bytes(100)],
+    ids=["empty", "zip mark", "text", "pickle", "npy mark", "zeros"],
+)
+def test_what_is_no_state(content, tmp_path):
+    (tmp_path / "state.npz").write_bytes(content)
+    assert refusal(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
+def test_half_a_file(share, method, seed, tmp_path):
+    path = tmp_path / "state.npz"
+    write_state(state_of(method, seed), path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    assert refusal(path, method.state_type) == "'state.npz' is not the state of a search."
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [{}, {"score": 1.0}, {"kind": "CCGAState"}, {"kind": "CCGAState", "generation": 3}],
+    ids=["none", "no kind", "a kind alone", "one field"],
+)
+def test_an_archive_that_lacks_something(entries, tmp_path):
+    np.savez(tmp_path / "state.npz", **entries)
+    assert refusal(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
+
+
+def test_an_archive_with_a_pickle_in_it(tmp_path):
+    np.savez(tmp_path / "state.npz", kind=np.array([print], dtype=object))
+    assert refusal(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
+
+
+def test_files_that_are_not_there(tmp_path, seed):
+    assert refusal(tmp_path / "state.npz") == "There is no file 'state.npz'."
+    write_state(state_of(K2(), seed), tmp_path / "states.npz")
+    assert refusal(tmp_path / "state.npz") == (
+        "There is no file 'state.npz'. Did you mean 'states.npz'?"
+    )
+    assert refusal(tmp_path) == "'state.npz' is a folder. Name a file in it."
+    folder = tmp_path / "none"
+    with pytest.raises(FileError) as caught:
+        write_state(state_of(K2(), seed), folder / "state.npz")
+    assert str(caught.value) == (
+        f"{str(folder / 'state.npz')!r} cannot be written: there is no folder {str(folder)!r}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("state_from", "n_variables", "known", "message"),
+    [
+        (K2(), 5, None, "The state is not one of 'ccga', so it cannot go on."),
+        (CCGA(population=4), 4, None, "The state is about 4 variables, and the data have 5."),
+        (
+            CCGA(population=4),
+            5,
+            Constraints(required=[("v000", "v001"), ("v001", "v002"), ("v003", "v002")]),
+            "The state breaks the constraints. Start anew.",
+        ),
+    ],
+    ids=["method", "variables", "constraints"],
+)
+def test_states_that_cannot_be_gone_on_from(state_from, n_variables, known, message, seed):
+    tabu = Constraints(forbidden=[("v000", "v001")])  # so that no state can have all of `known`
+    problem = problem_of(random_table(seed, n_variables), "k2", tabu)
+    state = trajectory(state_from, problem, seed, 2)[-1]
+    with pytest.raises(ParameterError) as caught:
+        run_search(
+            CCGA(population=4), FamilyScorer(random_table(seed, 5)), constraints=known, state=state
+        )
+    assert str(caught.value) == message
+
+
+def test_a_state_that_is_at_the_limit_stays(method, seed):
+    problem = problem_of(random_table(seed))
+    state = trajectory(method, problem, seed, 1)[-1]
+    budget = Budget(max_generations=1)
+    found = run_search(method, problem.scorer, budget=budget, random_state=seed, state=state)
+    assert found.state is state
+    assert found.history == ()
+    assert (found.generations, found.evaluations) == (1, state.evaluations)
+    assert found.dag == problem.dag(state.adjacency)
+    assert found.score == state.score
+
+
+def test_the_state_of_another_method_is_named(seed, tmp_path):
+    write_state(state_of(K2(), seed), tmp_path / "state.npz")
+    with pytest.raises(FormatError) as caught:
+        read_state(tmp_path / "state.npz", CCGAState)
+    path = str(tmp_path / "state.npz")
+    assert str(caught.value) == f"{path!r} holds a K2State, not a CCGAState."
+
+
+@pytest.mark.parametrize("population", [5, 100])
+def test_a_state_of_another_population_is_refused(population, seed):
+    scorer = FamilyScorer(random_table(seed), "k2")
+    state = run_search(
+        CCGA(population=12), scorer, budget=Budget(max_generations=2), random_state=seed
+    ).state
+    with pytest.raises(ParameterError) as caught:
+        run_search(CCGA(population=population), scorer, random_state=seed, state=state)
+    assert str(caught.value) == (
+        "The state was made by 'ccga' with other settings, so it cannot go on."
+    )
+
+
+def test_a_damaged_file_is_never_a_crash(seed, tmp_path):
+    path = tmp_path / "state.npz"
+    write_state(state_of(CCGA(population=4), seed), path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(seed)
+    for _ in range(200):
+        damaged = bytearray(whole)
+        for place in rng.integers(len(whole), size=3):
+            damaged[place] = rng.integers(256)
+        path.write_bytes(damaged[: rng.integers(1, len(whole) + 1)])
+        with contextlib.suppress(FormatError):  # some damage is none
+            read_state(path, CCGAState)
+    np.save(tmp_path / "array.npy", np.zeros(3))
+    with pytest.raises(FormatError):
+        read_state(tmp_path / "array.npy", CCGAState)

@@ -1,0 +1,188 @@
+"""Pairs of orders and masks are read as `decode_kernels` says, and scored as one batch."""
+
+import itertools
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from coevo.graph import Constraints
+from coevo.search import Problem, decode, n_bits, pair_of
+from coevo.search import solution_scorer as solutions_module
+from coevo.search.solution_scorer import SolutionScorer
+from helpers.problems import (
+    InterruptedScorer,
+    as_arcs,
+    problem_of,
+    random_constraints,
+    random_table,
+    read_naively,
+)
+
+# The marks of families wrap around on purpose; only plain Python notices.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply")
+
+BOUNDED = settings(derandomize=True, deadline=None, max_examples=100)
+
+
+class WeightScorer:
+    """Stands for a scorer: each arc has a weight of its own, and a structure their sum.
+
+    The weights are large whole numbers, so that sums are exact, and two structures with the
+    same sum do not happen.
+    """
+
+    def __init__(self, rng, n):
+        self.dataset = types.SimpleNamespace(names=tuple(f"v{i:03d}" for i in range(n)))
+        self.weights = rng.integers(1, 1 << 40, (n, n)).astype(float)
+
+    def local_scores(self, batch):
+        batch.check_starts()
+        families = [batch.members[i:j] for i, j in itertools.pairwise(batch.start)]
+        if families:
+            batch.check_members(len(self.weights))
+        assert len({tuple(family) for family in families}) == len(families)  # asked for once
+        return np.array([self.weights[family[1:], family[0]].sum() for family in families])
+
+
+def check_reading(rng, n, share_of_bits, known=None):
+    """Compare a batch of random pairs, and each pair alone, with the slow twin."""
+    scorer = WeightScorer(rng, n)
+    problem = Problem.of(scorer, known or random_constraints(rng, scorer.dataset.names))
+    orders = rng.permuted(np.tile(np.arange(n), (4, 1)), axis=1)
+    masks = rng.random((3, n_bits(n))) < share_of_bits
+    order_of, mask_of = rng.integers(4, size=6), rng.integers(3, size=6)
+    solutions = SolutionScorer(problem)
+    scores = solutions.scores(orders, order_of, masks, mask_of)
+    for score, order, mask in zip(scores, orders[order_of], masks[mask_of], strict=True):
+        arcs = read_naively(order, mask, problem.rules)
+        assert score == sum(scorer.weights[arc] for arc in arcs)
+        adjacency, alone = solutions.structure(order, mask)
+        assert as_arcs(adjacency) == arcs
+        assert alone == score
+        assert problem.rules.fulfilled_by(adjacency)
+
+
+@pytest.mark.kernel
+@BOUNDED
+@given(st.integers(0, 2**32), st.integers(1, 8), st.sampled_from([0.0, 0.3, 0.7, 1.0]))
+def test_pairs_are_read_as_the_slow_twin_reads_them(seed, n, share_of_bits):
+    check_reading(np.random.default_rng(seed), n, share_of_bits)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n", [63, 64, 65, 130])
+def test_sets_of_parents_of_several_words(n, seed):
+    rng = np.random.default_rng([seed, n])
+    names = WeightScorer(rng, n).dataset.names
+    required = [(names[n - 1], names[0]), (names[n - 2], names[n - 1]), (names[1], names[n - 3])]
+    check_reading(rng, n, 0.05, Constraints())
+    check_reading(rng, n, 0.05, Constraints(required=required, max_parents=3))
+
+
+@pytest.mark.kernel
+@BOUNDED
+@given(st.integers(0, 2**32), st.integers(1, 8))
+def test_without_constraints_a_pair_is_what_the_paper_says(seed, n):
+    rng = np.random.default_rng(seed)
+    order, mask = rng.permutation(n), rng.random(n_bits(n)) < 0.5
+    solutions = SolutionScorer(Problem.of(WeightScorer(rng, n)))
+    assert np.array_equal(solutions.structure(order, mask)[0], decode(order, mask))
+
+
+def random_pairs_of(seed, n, n_pop=50, n_solutions=200):
+    rng = np.random.default_rng(seed)
+    orders = rng.permuted(np.tile(np.arange(n), (n_pop, 1)), axis=1)
+    masks = rng.random((n_pop, n_bits(n))) < 0.3
+    return (
+        orders,
+        rng.integers(n_pop, size=n_solutions),
+        masks,
+        rng.integers(n_pop, size=n_solutions),
+    )
+
+
+@pytest.mark.parametrize(
+    ("constant", "value"),
+    [
+        ("FAMILIES_A_PART", 1),
+        ("FAMILIES_A_PART", 100),
+        ("RECENT_FAMILIES", 1),
+        ("RECENT_FAMILIES", 2000),
+    ],
+)
+def test_parts_and_memory_change_no_bit(constant, value, seed, monkeypatch):
+    problem = problem_of(random_table(seed))
+    batches = [random_pairs_of([seed, i + 1], 7) for i in range(4)]
+    right = [SolutionScorer(problem).scores(*pairs).tolist() for pairs in batches]
+    monkeypatch.setattr(solutions_module, constant, value)
+    solutions = SolutionScorer(problem)
+    for i in (0, 1, 2, 0, 3, 1, 1):
+        assert solutions.scores(*batches[i]).tolist() == right[i]
+        order, mask = batches[i][0][0], batches[i][2][0]
+        adjacency, score = solutions.structure(order, mask)
+        assert np.array_equal(adjacency, decode(order, mask))
+        assert score == problem.score(adjacency)
+
+
+def test_an_interrupt_leaves_no_family_without_its_score(seed):
+    table = random_table(seed)
+    right, pairs = SolutionScorer(problem_of(table)), random_pairs_of(seed, 7, 5, 10)
+    for n_before in (0, 1, 2):
+        scorer = InterruptedScorer(table, "k2", at=n_before)
+        solutions = SolutionScorer(Problem.of(scorer))
+        for i in range(n_before):
+            solutions.scores(*random_pairs_of([seed, i + 1], 7, 5, 10))
+        with pytest.raises(KeyboardInterrupt):
+            solutions.scores(*pairs)
+        assert solutions.scores(*pairs).tolist() == right.scores(*pairs).tolist()
+
+
+FOUR = ["v000", "v001", "v002", "v003"]
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        Constraints(),
+        Constraints(max_parents=1),
+        Constraints(required=[("v003", "v000")]),
+        Constraints(required=[("v003", "v000"), ("v002", "v003"), ("v001", "v000")]),
+        Constraints(forbidden=[("v000", "v001"), ("v001", "v000"), ("v002", "v003")]),
+        Constraints(tiers=[["v002"], ["v000", "v003"]], max_parents=2),
+        Constraints(
+            required=[("v003", "v001")],
+            forbidden=[("v000", "v001")],
+            tiers=[["v003", "v002"], ["v001"]],
+            max_parents=2,
+        ),
+    ],
+    ids=repr,
+)
+def test_exactly_the_structures_that_fulfil_constraints_are_reached(known, seed):
+    """All 543 DAGs of four variables, and all 24 orders with all 64 masks."""
+    problem = Problem.of(WeightScorer(np.random.default_rng(seed), 4), known)
+    solutions = SolutionScorer(problem)
+    matrices = []
+    for arcs in naive.all_dags(4):
+        matrix = np.zeros((4, 4), dtype=bool)
+        matrix[[arc[0] for arc in arcs], [arc[1] for arc in arcs]] = True
+        matrices.append(matrix)
+    assert len(matrices) == 543
+    fulfilling = [matrix for matrix in matrices if problem.rules.fulfilled_by(matrix)]
+    for matrix in fulfilling:
+        for names in naive.topological_orders(range(4), as_arcs(matrix)):
+            order = np.array(names)
+            mask = matrix[np.ix_(order, order)][np.triu_indices(4, k=1)]
+            assert np.array_equal(solutions.structure(order, mask)[0], matrix)
+        pair = pair_of(problem.dag(matrix), FOUR)
+        assert np.array_equal(solutions.structure(*pair)[0], matrix)
+    reached = {
+        frozenset(as_arcs(solutions.structure(np.array(order), np.array(mask))[0]))
+        for order in itertools.permutations(range(4))
+        for mask in itertools.product([False, True], repeat=6)
+    }
+    assert reached == {frozenset(as_arcs(matrix)) for matrix in fulfilling}

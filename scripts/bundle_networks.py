@@ -1,16 +1,16 @@
-"""Make the files in src/coevo/bundled from the published networks.
+"""Write the files in src/coevo/bundled from the published networks.
 
     python scripts/bundle_networks.py FOLDER_OR_WHEEL
 
 The networks are those of the Bayesian Network Repository of R's bnlearn
 (https://www.bnlearn.com/bnrepository/, Marco Scutari, CC BY-SA 3.0). The argument is a
-folder with its NAME.bif.gz files, or a wheel or zip that has them in any folder: the wheel
-of pgmpy 0.1.26 carries unchanged copies and is what the bundled files were made from.
+folder with its NAME.bif.gz files, or a wheel or zip that contains them in any folder. The
+bundled files were made from the wheel of pgmpy 0.1.26, which contains unchanged copies.
 
-Variables, states, parents and numbers are taken over as published (rows are not yet
-normalised here; that happens when they are loaded). Only the layout is ours, and the name
-of each network. The script also writes index.json and SOURCES.md. The same input gives
-the same texts; the compressed bytes may differ between versions of zlib.
+Variables, states, parents and numbers stay as published. (Rows of tables are normalised when
+a network is loaded, not here.) Only the layout of the files and the names of the networks
+change. The script also writes index.json and SOURCES.md. The same input gives the same texts,
+but the compressed bytes may differ between versions of zlib.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from coevo.bundled import NetworkInfo
-from coevo.io.bif_reader import parse_document
-from coevo.io.bif_writer import format_document
+from coevo.io.bif_reader import parse_bif_document
+from coevo.io.bif_writer import format_bif_document
 from coevo.io.text_files import decode_text, encode_text
 from coevo.network import BayesianNetwork
 
-TARGET = Path(__file__).resolve().parent.parent / "src" / "coevo" / "networks"
+TARGET = Path(__file__).resolve().parent.parent / "src" / "coevo" / "bundled"
 
 
 class Origin(NamedTuple):
-    """What a network is about and where it was published."""
+    """The subject and the publication of a network."""
 
     domain: str
     reference: str
@@ -164,33 +164,35 @@ rewritten in coevo's layout and each network was given its name, by
 
 
 def main(arguments: list[str]) -> int:
-    """Write all files, or say how to call the script."""
+    """Write all files; print the usage if the arguments are wrong."""
     if len(arguments) != 1:
         print("usage: python scripts/bundle_networks.py FOLDER_OR_WHEEL", file=sys.stderr)
         return 2
     published = read_published(Path(arguments[0]))
     missing = sorted(ORIGINS.keys() - published.keys())
     if missing:
-        print(f"{arguments[0]} has no {', '.join(missing)}.", file=sys.stderr)
+        print(f"{arguments[0]} does not contain {', '.join(missing)}.", file=sys.stderr)
         return 1
     infos = sorted(
-        (bundle(name, published[name]) for name in ORIGINS),
+        (write_network(name, published[name]) for name in ORIGINS),
         key=lambda info: (info.n_variables, info.name),
     )
     entries = [dataclasses.asdict(info) for info in infos]
     index = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
     (TARGET / "index.json").write_text(index, encoding="utf-8")
-    (TARGET / "SOURCES.md").write_text(sources(infos), encoding="utf-8")
+    (TARGET / "SOURCES.md").write_text(format_sources(infos), encoding="utf-8")
     size = sum(path.stat().st_size for path in TARGET.glob("*.bif.gz"))
     print(f"{len(infos)} networks, {size:,} bytes, in {TARGET}")
     return 0
 
 
-def read_published(place: Path) -> dict[str, bytes]:
+def read_published(source: Path) -> dict[str, bytes]:
     """Return the bytes of each NAME.bif.gz in a folder, a wheel or a zip."""
-    if place.is_dir():
-        return {path.name.removesuffix(".bif.gz"): path.read_bytes() for path in _bifs(place)}
-    with zipfile.ZipFile(place) as archive:
+    if source.is_dir():
+        return {
+            path.name.removesuffix(".bif.gz"): path.read_bytes() for path in _list_bif_files(source)
+        }
+    with zipfile.ZipFile(source) as archive:
         return {
             PurePosixPath(member).name.removesuffix(".bif.gz"): archive.read(member)
             for member in archive.namelist()
@@ -198,23 +200,23 @@ def read_published(place: Path) -> dict[str, bytes]:
         }
 
 
-def _bifs(folder: Path) -> list[Path]:
+def _list_bif_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.bif.gz"))
 
 
-def bundle(name: str, data: bytes) -> NetworkInfo:
-    """Write one network and return what the index says about it."""
-    source = f"{name}.bif.gz"
+def write_network(name: str, data: bytes) -> NetworkInfo:
+    """Write the file of one network and return its entry in the index."""
+    file_name = f"{name}.bif.gz"
     document = dataclasses.replace(
-        parse_document(decode_text(gzip.decompress(data), source), source), name=name
+        parse_bif_document(decode_text(gzip.decompress(data), file_name), file_name), name=name
     )
-    packed = encode_text(format_document(document), compressed=True)
-    (TARGET / source).write_bytes(packed)
-    return describe(document.network())
+    packed = encode_text(format_bif_document(document), compressed=True)
+    (TARGET / file_name).write_bytes(packed)
+    return make_info(document.network())
 
 
-def describe(network: BayesianNetwork) -> NetworkInfo:
-    """Return the entry of a network in the index."""
+def make_info(network: BayesianNetwork) -> NetworkInfo:
+    """Return the index entry of a network."""
     arities = [variable.arity for variable in network.variables]
     return NetworkInfo(
         name=network.name,
@@ -229,7 +231,7 @@ def describe(network: BayesianNetwork) -> NetworkInfo:
     )
 
 
-def sources(infos: list[NetworkInfo]) -> str:
+def format_sources(infos: list[NetworkInfo]) -> str:
     """Return the text of SOURCES.md."""
     lines = [f"- **{info.name}**: {info.domain}. {info.reference}" for info in infos]
     return SOURCES_HEAD + "\n".join(lines) + "\n"

@@ -1,11 +1,11 @@
-"""The first Ctrl-C is noted, the second raises, and no other handler is touched."""
+"""The first Ctrl-C is recorded, the second raises, and other handlers stay in place."""
 
 import signal
 import threading
 
 import pytest
 
-from coevo.interrupts import gentle_interrupts, is_interrupt
+from coevo.interrupts import defer_interrupts, is_interrupt
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
 
@@ -15,11 +15,11 @@ def raised(error, cause=None, context=None):
 
 
 @ctrl_c_works()
-def test_the_first_is_noted_and_the_second_raises():
-    with gentle_interrupts() as interrupts:
-        assert not interrupts.asked
+def test_the_first_is_recorded_and_the_second_raises():
+    with defer_interrupts() as interrupts:
+        assert not interrupts.is_pending
         press_ctrl_c()
-        assert interrupts.asked
+        assert interrupts.is_pending
         with pytest.raises(KeyboardInterrupt):
             press_ctrl_c()
         with pytest.raises(KeyboardInterrupt):
@@ -27,14 +27,14 @@ def test_the_first_is_noted_and_the_second_raises():
 
 
 @ctrl_c_works()
-def test_the_handler_comes_back_however_the_block_ends():
-    with gentle_interrupts():
+def test_the_handler_is_restored_however_the_block_ends():
+    with defer_interrupts():
         assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    with pytest.raises(ZeroDivisionError), gentle_interrupts():
+    with pytest.raises(ZeroDivisionError), defer_interrupts():
         raise ZeroDivisionError
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    with pytest.raises(KeyboardInterrupt), gentle_interrupts():
+    with pytest.raises(KeyboardInterrupt), defer_interrupts():
         press_ctrl_c(times=2)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     with pytest.raises(KeyboardInterrupt):
@@ -44,33 +44,33 @@ def test_the_handler_comes_back_however_the_block_ends():
 @ctrl_c_works()
 def test_each_block_counts_for_itself():
     for _ in range(2):
-        with gentle_interrupts() as interrupts:
-            assert not interrupts.asked
+        with defer_interrupts() as interrupts:
+            assert not interrupts.is_pending
             press_ctrl_c()
-            assert interrupts.asked
+            assert interrupts.is_pending
 
 
 @ctrl_c_works()
-def test_inside_another_block_the_outer_one_notes():
-    with gentle_interrupts() as outer:
-        with gentle_interrupts() as inner:
+def test_of_nested_blocks_the_outer_one_records():
+    with defer_interrupts() as outer:
+        with defer_interrupts() as inner:
             press_ctrl_c()
-        assert outer.asked
-        assert not inner.asked
-        with gentle_interrupts(), pytest.raises(KeyboardInterrupt):
+        assert outer.is_pending
+        assert not inner.is_pending
+        with defer_interrupts(), pytest.raises(KeyboardInterrupt):
             press_ctrl_c()
 
 
 @ctrl_c_works()
 @pytest.mark.parametrize("handler", ["own", signal.SIG_IGN])
-def test_the_handler_of_someone_else_stays(handler):
+def test_another_handler_stays_in_place(handler):
     calls = []
     other = (lambda number, frame: calls.append(number)) if handler == "own" else handler
     signal.signal(signal.SIGINT, other)
-    with gentle_interrupts() as interrupts:
+    with defer_interrupts() as interrupts:
         assert signal.getsignal(signal.SIGINT) is other
         press_ctrl_c()
-        assert not interrupts.asked
+        assert not interrupts.is_pending
     assert signal.getsignal(signal.SIGINT) is other
     assert calls == ([signal.SIGINT] if handler == "own" else [])
 
@@ -80,8 +80,8 @@ def test_another_thread_changes_nothing():
     found = []
 
     def work():
-        with gentle_interrupts() as interrupts:
-            found.append((interrupts.asked, signal.getsignal(signal.SIGINT)))
+        with defer_interrupts() as interrupts:
+            found.append((interrupts.is_pending, signal.getsignal(signal.SIGINT)))
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -102,5 +102,5 @@ def test_another_thread_changes_nothing():
         (None, False),
     ],
 )
-def test_what_is_an_interrupt(error, expected):
+def test_is_interrupt(error, expected):
     assert is_interrupt(error) is expected

@@ -1,4 +1,4 @@
-"""Compiled code is kept, found again, and done without where it cannot be kept."""
+"""Compiled code is cached and loaded again; without a cache, kernels are compiled again."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numba
 import numpy as np
 import pytest
 
-from coevo.jit import announce_compilation, kernel, popcount, user_cache_directory
+from coevo.jit import announce_compilation, find_user_cache, kernel, popcount
 
 # A kernel of the package that compiles quickly, called on two families of which one is new.
 WORK = """
 import json, sys
 import numpy as np
 from coevo.jit import announce_compilation
-from coevo.score.cache_kernels import Entries, find_or_add
+from coevo.score.cache_kernels import CacheEntries, find_or_add
 
 said = []
-entries = Entries(np.full(8, -1), np.zeros(5, dtype=np.int64), np.zeros(9, dtype=np.int32))
+entries = CacheEntries(np.full(8, -1), np.zeros(5, dtype=np.int64), np.zeros(9, dtype=np.int32))
 found = np.empty(3, dtype=np.int64)
 members = np.array([4, 1, 2, 4, 1, 2, 7], dtype=np.int32)
 with announce_compilation(lambda: said.append("compiling")):
@@ -50,7 +50,7 @@ def finish(process):
     return json.loads(out)
 
 
-def kept(folder):
+def cached_files(folder):
     return sorted(path.name for path in folder.rglob("*find_or_add*"))
 
 
@@ -58,21 +58,21 @@ def kept(folder):
 def test_processes_that_start_together_and_one_that_comes_later(tmp_path):
     folder = tmp_path / "new" / "cache"
     together = [start(folder), start(folder)]
-    # Either may come second and find what the first has left.
+    # The later one may find the files of the earlier one.
     assert {json.dumps(finish(process)) for process in together} <= {
         json.dumps(COMPILED),
         json.dumps(LOADED),
     }
-    files = kept(folder)
+    files = cached_files(folder)
     assert [name.rpartition(".")[2] for name in files] == ["nbc", "nbi"]
     assert finish(start(folder)) == LOADED
-    assert kept(folder) == files
+    assert cached_files(folder) == files
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
 
 @needs_jit
 @pytest.mark.parametrize("place", ["/proc/none", "a file"])
-def test_no_place_to_keep_code(place, tmp_path):
+def test_no_writable_cache(place, tmp_path):
     folder = place
     if place == "a file":
         folder = tmp_path / "file"
@@ -94,22 +94,22 @@ def test_compilation_is_announced_once_and_only_when_it_happens():
     assert said == ["a"]
     with announce_compilation(lambda: said.append("b")):
         assert twice(2) == 4
-    assert twice(1j) == 2j  # nobody listens any more
+    assert twice(1j) == 2j  # outside the block
     assert said == ["a"]
 
 
-def test_where_code_is_kept(monkeypatch, tmp_path):
+def test_find_user_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("COEVO_CACHE_DIR", str(tmp_path / "chosen"))
-    assert user_cache_directory() == tmp_path / "chosen"
+    assert find_user_cache() == tmp_path / "chosen"
     monkeypatch.delenv("COEVO_CACHE_DIR")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert user_cache_directory() == tmp_path / "xdg" / "coevo"
+    assert find_user_cache() == tmp_path / "xdg" / "coevo"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert user_cache_directory() == tmp_path / ".cache" / "coevo"
+    assert find_user_cache() == tmp_path / ".cache" / "coevo"
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert user_cache_directory() == tmp_path / "Library" / "Caches" / "coevo"
+    assert find_user_cache() == tmp_path / "Library" / "Caches" / "coevo"
 
 
 def test_numba_keeps_its_own_setting():

@@ -1,4 +1,4 @@
-"""``python -m coevo`` is the command line."""
+"""Run the command line with ``python -m coevo``."""
 
 from coevo.cli import main
 

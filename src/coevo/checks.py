@@ -1,4 +1,4 @@
-"""What counts as a whole number, and as a number, wherever a parameter is checked."""
+"""Type checks for parameters: what counts as an int, and what as a number."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 __all__ = ["is_int", "is_number"]
 
 
-def is_int(value: Any, least: int) -> bool:
-    """Return whether a value is an int, of Python or NumPy, and large enough.
+def is_int(value: Any, minimum: int) -> bool:
+    """Return whether a value is an int (of Python or NumPy, not a bool) and at least `minimum`.
 
     >>> is_int(np.int64(3), 1), is_int(0, 1), is_int(True, 1), is_int(2.0, 1)
     (True, False, False, False)
     """
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return bool(whole and value >= least)
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return bool(is_integer and value >= minimum)
 
 
 def is_number(value: Any) -> bool:

@@ -1,19 +1,23 @@
-"""What coevo raises, and the one place where its sentences are built.
+"""The exceptions of coevo, and the functions that build their messages.
 
     CoevoError
-      ParameterError        an argument or an option has a value that it cannot have
+      ParameterError        an argument or an option has an invalid value
       DataError             a table cannot be used as it is
       GraphError            a set of arcs is not a DAG, or names an unknown variable
-      NetworkError          tables do not fit their variables, or do not sum to one
+      NetworkError          tables do not match their variables, or do not sum to one
       FileError             a file cannot be opened, read or written
       FormatError           a file is malformed; the message has its line and column
-      DependencyError       an optional library is needed and not installed
-      NotFittedError        an estimator is asked before it has learned anything
-      WorkerError           a process that did a part of the work died
-    CoevoWarning            legal, but worth a look
+      DependencyError       an optional library is not installed
+      NotFittedError        an estimator is used before `fit`
+      WorkerError           a worker process died
+    CoevoWarning            valid input that may be a mistake
 
-Every exception carries one finished string as its only argument, so that it survives
-pickling on its way back from a worker and prints the same everywhere.
+The only argument of every exception is one complete message. The exception therefore
+survives pickling on its way back from a worker, and prints the same everywhere.
+
+A message says what is wrong, with the name and the value, and then what to do about it.
+`bad_parameter` and `bad_choice` return exceptions to raise; the other functions return parts
+of messages.
 """
 
 from __future__ import annotations
@@ -36,22 +40,22 @@ __all__ = [
     "WorkerError",
     "bad_choice",
     "bad_parameter",
-    "first_repeated",
-    "listed",
-    "require",
-    "suggestion",
+    "find_duplicate",
+    "format_list",
+    "import_optional",
+    "suggest_match",
 ]
 
-LONGEST = 200  # characters of a value that a sentence repeats
-SHOWN = 5  # names or states that a sentence lists before it says how many more there are
+MAX_VALUE_LENGTH = 200  # characters; a message shows the type of a longer value instead
+MAX_LISTED = 5  # names or states that a message lists before it counts the rest
 
 
 class CoevoError(Exception):
-    """Base of every error that coevo raises on purpose."""
+    """Base class of all exceptions of coevo."""
 
 
 class ParameterError(CoevoError, ValueError):
-    """An argument or an option has a value that it cannot have."""
+    """An argument or an option has an invalid value."""
 
 
 class DataError(CoevoError, ValueError):
@@ -63,7 +67,7 @@ class GraphError(CoevoError, ValueError):
 
 
 class NetworkError(CoevoError, ValueError):
-    """The tables of a network do not fit its variables, or do not sum to one."""
+    """The tables of a network do not match its variables, or do not sum to one."""
 
 
 class FileError(CoevoError, OSError):
@@ -75,67 +79,71 @@ class FormatError(CoevoError, ValueError):
 
 
 class DependencyError(CoevoError, ImportError):
-    """An optional library is needed and not installed."""
+    """An optional library is not installed."""
 
 
 class NotFittedError(CoevoError, ValueError, AttributeError):
-    """An estimator is asked for what it has not learned yet."""
+    """An estimator is used before `fit`."""
 
 
 class WorkerError(CoevoError, RuntimeError):
-    """A process that did a part of the work died."""
+    """A worker process died."""
 
 
 class CoevoWarning(UserWarning):
-    """Legal input that is worth a second look."""
+    """Valid input that may be a mistake."""
 
 
 def bad_parameter(name: str, owner: str, expected: str, got: object) -> ParameterError:
-    """Build the house sentence for a parameter that is out of range.
+    """Return the exception for a parameter with an invalid value.
 
     >>> print(bad_parameter("max_parents", "learn", "an int >= 1 or None", 0))
     'max_parents' of learn must be an int >= 1 or None; got 0.
     """
-    return ParameterError(f"{name!r} of {owner} must be {expected}; got {_shown(got)}.")
+    return ParameterError(f"{name!r} of {owner} must be {expected}; got {_format_value(got)}.")
 
 
-def _shown(got: object) -> str:
-    """Return what stands in a sentence for a value: itself, or its type where it is long.
+def _format_value(got: object) -> str:
+    """Return a value for a message: its repr, or its type if the repr is long.
 
-    >>> _shown([1, 2]), _shown("x" * 500)
+    >>> _format_value([1, 2]), _format_value("x" * 500)
     ('[1, 2]', 'a str of 500 characters')
     """
     text = repr(got)
-    if len(text) <= LONGEST and "\n" not in text:
+    if len(text) <= MAX_VALUE_LENGTH and "\n" not in text:
         return text
-    of = f" of {len(got):,} characters" if isinstance(got, str) else ""
-    return f"a {type(got).__name__}{of}"
+    length = f" of {len(got):,} characters" if isinstance(got, str) else ""
+    return f"a {type(got).__name__}{length}"
 
 
 def bad_choice(name: str, owner: str, choices: Iterable[str], got: object) -> ParameterError:
-    """Build the house sentence for a value that is not one of a few names.
+    """Return the exception for a value that is not one of the choices.
 
     >>> print(bad_choice("score", "learn", ["k2", "bdeu", "bic"], "bicc"))
     'score' of learn must be one of 'bdeu', 'bic', 'k2'; got 'bicc'. Did you mean 'bic'?
     """
     names = sorted(choices)
-    listed = ", ".join(repr(choice) for choice in names)
+    expected = ", ".join(repr(choice) for choice in names)
     return ParameterError(
-        f"{name!r} of {owner} must be one of {listed}; got {got!r}.{suggestion(got, names)}"
+        f"{name!r} of {owner} must be one of {expected}; got {got!r}.{suggest_match(got, names)}"
     )
 
 
-def suggestion(got: object, names: Iterable[str]) -> str:
-    """Return `` Did you mean 'x'?`` for a near miss, whatever its case, else nothing."""
+def suggest_match(got: object, names: Iterable[str]) -> str:
+    """Return `` Did you mean 'x'?`` if a name is similar, ignoring case; else an empty string.
+
+    >>> suggest_match("Bicc", ["bic", "bdeu"])
+    " Did you mean 'bic'?"
+    """
     by_lower = {name.lower(): name for name in names}
     close = difflib.get_close_matches(str(got).lower(), list(by_lower), n=1)
     return f" Did you mean {by_lower[close[0]]!r}?" if close else ""
 
 
-def first_repeated(items: Iterable[str]) -> str | None:
-    """Return the first item that occurred before, or None if all are different.
+def find_duplicate(items: Iterable[str]) -> str | None:
+    """Return the first item that is a repetition, or None if all items are different.
 
-    >>> first_repeated(["a", "b", "c", "b", "a"])
+    >>> find_duplicate(["a", "b", "c", "b", "a"])
     'b'
     """
     seen: set[str] = set()
@@ -146,21 +154,21 @@ def first_repeated(items: Iterable[str]) -> str | None:
     return None
 
 
-def listed(items: Sequence[str]) -> str:
-    """Return the first few items as a sentence lists them, and how many more there are.
+def format_list(items: Sequence[str]) -> str:
+    """Return the first few items with commas, and the number of the others.
 
-    >>> listed(["a", "b"]), listed(list("abcdefgh"))
+    >>> format_list(["a", "b"]), format_list(list("abcdefgh"))
     ('a, b', 'a, b, c, d, e and 3 more')
     """
-    shown = ", ".join(items[:SHOWN])
-    rest = len(items) - SHOWN
-    return f"{shown} and {rest:,} more" if rest > 0 else shown
+    text = ", ".join(items[:MAX_LISTED])
+    n_others = len(items) - MAX_LISTED
+    return f"{text} and {n_others:,} more" if n_others > 0 else text
 
 
-def require(module: str, label: str, extra: str) -> ModuleType:
-    """Import an optional library, or say how to install it.
+def import_optional(module: str, label: str, extra: str) -> ModuleType:
+    """Import an optional library; raise `DependencyError` if it is not installed.
 
-    >>> require("no_such_module", "Dask", "dask")
+    >>> import_optional("no_such_module", "Dask", "dask")
     Traceback (most recent call last):
     coevo.errors.DependencyError: Dask is not installed. Install it with: pip install 'coevo[dask]'
     """

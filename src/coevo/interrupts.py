@@ -1,8 +1,9 @@
-"""Ctrl-C, so that it ends work at a good moment and is never mistaken for a fault.
+"""Ctrl-C: stop work between two rounds, and never mistake an interrupt for an error.
 
-Python raises `KeyboardInterrupt` between any two of its own steps, even where compiled code
-calls back, and there it comes out as a `SystemError`. Work that goes in rounds therefore
-only takes note of the first Ctrl-C and ends after its round; a second one does not wait.
+Python can raise `KeyboardInterrupt` between any two of its own instructions, even in a
+callback from compiled code, where it surfaces as a `SystemError`. Work that runs in rounds
+therefore defers Ctrl-C: the first one is only recorded, and the work stops after the current
+round. The second one raises at once.
 """
 
 from __future__ import annotations
@@ -13,37 +14,39 @@ import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-__all__ = ["Interrupts", "gentle_interrupts", "is_interrupt"]
+__all__ = ["DeferredInterrupts", "defer_interrupts", "is_interrupt"]
 
 
-class Interrupts:
-    """Whether someone has pressed Ctrl-C."""
+class DeferredInterrupts:
+    """Records whether the user has pressed Ctrl-C."""
 
-    def __init__(self, heard: Callable[[], object] = lambda: None) -> None:
-        self.asked = False
-        self._heard = heard
+    def __init__(self, on_interrupt: Callable[[], object] = lambda: None) -> None:
+        self.is_pending = False
+        self._on_interrupt = on_interrupt
 
-    def take(self, number: int, frame: FrameType | None) -> None:
-        """Note the first interrupt; raise at the second."""
-        if self.asked:
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Record the first interrupt; raise `KeyboardInterrupt` at the second."""
+        if self.is_pending:
             raise KeyboardInterrupt
-        self.asked = True
-        self._heard()
+        self.is_pending = True
+        self._on_interrupt()
 
 
 @contextlib.contextmanager
-def gentle_interrupts(heard: Callable[[], object] = lambda: None) -> Iterator[Interrupts]:
-    """Note Ctrl-C inside the ``with`` block instead of raising at once; call `heard`.
+def defer_interrupts(
+    on_interrupt: Callable[[], object] = lambda: None,
+) -> Iterator[DeferredInterrupts]:
+    """Record Ctrl-C inside the ``with`` block instead of raising; call `on_interrupt`.
 
-    Outside the main thread, and where someone else handles the signal, nothing changes:
-    `KeyboardInterrupt` may then still be raised anywhere.
+    Nothing changes outside the main thread, or where other code handles the signal already:
+    `KeyboardInterrupt` can then still be raised anywhere.
     """
-    interrupts = Interrupts(heard)
+    interrupts = DeferredInterrupts(on_interrupt)
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield interrupts
         return
-    signal.signal(signal.SIGINT, interrupts.take)
+    signal.signal(signal.SIGINT, interrupts.handle)
     try:
         yield interrupts
     finally:
@@ -51,7 +54,7 @@ def gentle_interrupts(heard: Callable[[], object] = lambda: None) -> Iterator[In
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Return whether an error is an interrupt, or was caused by one.
+    """Return whether an error is an interrupt, or a `SystemError` that an interrupt caused.
 
     >>> is_interrupt(KeyboardInterrupt()), is_interrupt(SystemError("bad call"))
     (True, False)

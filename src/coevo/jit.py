@@ -1,15 +1,15 @@
-"""How a kernel is compiled, and where the compiled code is kept.
+"""Compile kernels with numba, and cache the machine code.
 
-`kernel` is the only decorator through which coevo uses numba. It compiles without the
-interpreter lock, with strict floats, and keeps the machine code in the user's cache
-directory, so that the first run on a machine compiles and every later run loads. Where
-that directory cannot be written (a read-only home, a sandbox) kernels are compiled anew
-in each process and nothing else changes. Processes that start together may compile the
-same kernel; each writes to a name of its own and renames it, so none sees half a file.
+coevo uses numba through the decorators `kernel` and `inline` only. Kernels release the
+interpreter lock and use strict floats. Their machine code is cached in the user's cache
+directory: the first run on a machine compiles, every later run loads. If that directory is
+not writable (a read-only home, a sandbox), each process compiles its kernels again and
+nothing else changes. Processes that start together may compile the same kernel. Each writes
+a file of its own and renames it, so no process sees half a file.
 
-numba notices a change in a kernel's own file, not in the files of the kernels that it
-calls. The cache directory therefore carries a digest of every ``*_kernels.py`` file and of
-this one.
+numba notices a change in the file of a kernel, but not in the files of the kernels that it
+calls. The name of the cache directory therefore contains a hash of every ``*_kernels.py``
+file and of this file.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ import numba
 from numba.core import event, types
 from numba.extending import intrinsic
 
-__all__ = ["announce_compilation", "inlined", "kernel", "popcount"]
+__all__ = ["announce_compilation", "inline", "kernel", "popcount"]
 
 Kernel = Callable[..., Any]
 
 
-def user_cache_directory() -> Path:
-    """Return coevo's folder in the user's cache (``COEVO_CACHE_DIR`` overrides it)."""
+def find_user_cache() -> Path:
+    """Return coevo's folder in the user's cache directory; ``COEVO_CACHE_DIR`` overrides it."""
     chosen = os.environ.get("COEVO_CACHE_DIR")
     if chosen:
         return Path(chosen)
@@ -46,13 +46,13 @@ def user_cache_directory() -> Path:
 
 
 @cache
-def _compiled_code_directory() -> str | None:
-    """Return a writable folder for machine code, or None when there is none."""
+def _find_compiled_code_folder() -> str | None:
+    """Return a writable folder for machine code, or None if there is none."""
     digest = hashlib.sha256()
     for source in [Path(__file__), *sorted(Path(__file__).parent.rglob("*_kernels.py"))]:
         digest.update(source.read_bytes())
     try:
-        folder = user_cache_directory() / "kernels" / digest.hexdigest()[:16]
+        folder = find_user_cache() / "kernels" / digest.hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return str(folder)
@@ -61,9 +61,9 @@ def _compiled_code_directory() -> str | None:
 
 
 def kernel(function: Kernel) -> Kernel:
-    """Compile `function` with numba when it is first called."""
-    # error_model: a division is checked by whoever calls, not in the loop.
-    folder = _compiled_code_directory()
+    """Compile `function` with numba on its first call."""
+    # error_model: the caller checks for division by zero, not the inner loop.
+    folder = _find_compiled_code_folder()
     if folder is None:
         compiled: Kernel = numba.njit(nogil=True, error_model="numpy")(function)
         return compiled
@@ -76,11 +76,11 @@ def kernel(function: Kernel) -> Kernel:
     return compiled
 
 
-def inlined(function: Kernel) -> Kernel:
-    """Make `function` a part of each kernel that calls it, with no compilation of its own.
+def inline(function: Kernel) -> Kernel:
+    """Inline `function` into each kernel that calls it, without a compilation of its own.
 
-    numba compiles a callee by itself, optimises it again inside every caller and caches it
-    as well; for a function with one or two callers that is most of the waiting.
+    numba compiles a called kernel by itself, optimises it again inside every caller, and
+    caches it too. For a function with one or two callers, that is most of the compile time.
     """
     compiled: Kernel = numba.njit(nogil=True, error_model="numpy", inline="always")(function)
     return compiled
@@ -107,22 +107,22 @@ else:
 
 
 class _FirstCompilation(event.Listener):  # type: ignore[misc]
-    """Calls `say` once, when numba starts to compile something."""
+    """Calls `announce` once, when numba starts its first compilation."""
 
-    def __init__(self, say: Callable[[], None]) -> None:
-        self._say: Callable[[], None] | None = say
+    def __init__(self, announce: Callable[[], None]) -> None:
+        self._announce: Callable[[], None] | None = announce
 
     def on_start(self, event: Any) -> None:
-        if self._say is not None:
-            self._say()
-            self._say = None
+        if self._announce is not None:
+            self._announce()
+            self._announce = None
 
     def on_end(self, event: Any) -> None:
-        """Nothing to do: the first start was the news."""
+        """Do nothing; numba requires the method."""
 
 
 @contextlib.contextmanager
-def announce_compilation(say: Callable[[], None]) -> Iterator[None]:
-    """Call `say` once if a kernel has to be compiled inside the ``with`` block."""
-    with event.install_listener("numba:compile", _FirstCompilation(say)):
+def announce_compilation(announce: Callable[[], None]) -> Iterator[None]:
+    """Call `announce` once if a kernel must be compiled inside the ``with`` block."""
+    with event.install_listener("numba:compile", _FirstCompilation(announce)):
         yield

@@ -1,8 +1,8 @@
-"""Where random numbers come from: one seed, and streams that belong to what they are for.
+"""Random numbers: one seed, and an independent stream for each purpose.
 
-A seed never serves a thread or a moment: each generation, variable or run has a stream of
-its own, found by its number. So the same seed gives the same answer on any number of
-threads, and a run that goes on from a saved state needs no saved generator.
+A stream never belongs to a thread or to a moment. Each generation, variable or run has its
+own stream, which its number identifies. The same seed therefore gives the same answer on any
+number of threads, and a search that resumes from a checkpoint needs no saved generator.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import numpy as np
 from coevo.checks import is_int
 from coevo.errors import bad_parameter
 
-__all__ = ["RandomState", "seed_of", "stream"]
+__all__ = ["RandomState", "random_stream", "resolve_seed"]
 
 RandomState = int | np.random.Generator | None
 
 
-def seed_of(random_state: RandomState, owner: str) -> int:
-    """Return the seed that a `random_state` stands for: itself, one drawn, or a new one.
+def resolve_seed(random_state: RandomState, owner: str) -> int:
+    """Return the seed of a `random_state`: the int itself, a draw from the generator, or a new one.
 
-    >>> seed_of(7, "learn")
+    >>> resolve_seed(7, "learn")
     7
-    >>> seed_of(-1, "learn")
+    >>> resolve_seed(-1, "learn")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'random_state' of learn must be an int >= 0, a numpy Generator \
 or None; got -1.
@@ -37,10 +37,10 @@ or None; got -1.
     return int(random_state)
 
 
-def stream(seed: int, *key: int) -> np.random.Generator:
-    """Return the generator that belongs to a key under a seed.
+def random_stream(seed: int, *key: int) -> np.random.Generator:
+    """Return the generator for a key under a seed.
 
-    >>> first, again, other = stream(7, 1), stream(7, 1), stream(7, 2)
+    >>> first, again, other = random_stream(7, 1), random_stream(7, 1), random_stream(7, 2)
     >>> first.random() == again.random() != other.random()
     True
     """

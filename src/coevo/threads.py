@@ -1,4 +1,4 @@
-"""Threads that share the work of kernels, which run without the interpreter's lock."""
+"""Threads that share the work of kernels. Kernels run without the interpreter lock."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["Threads", "usable_cores"]
+__all__ = ["Threads", "count_usable_cores"]
 
-PARTS_A_THREAD = 4  # where they are uneven
-MOST_CORES = 8  # that are taken unasked
+PARTS_PER_THREAD = 4  # for items of uneven cost
+MAX_DEFAULT_CORES = 8  # more cores are used only if the user sets a number
 
 
-def usable_cores() -> int:
-    """Return how many threads are worth while on this machine, if nobody says.
+def count_usable_cores() -> int:
+    """Return the default number of threads on this machine.
 
-    >>> 1 <= usable_cores() <= MOST_CORES
+    >>> 1 <= count_usable_cores() <= MAX_DEFAULT_CORES
     True
     """
     if hasattr(os, "sched_getaffinity"):
-        return min(MOST_CORES, len(os.sched_getaffinity(0)))
-    return min(MOST_CORES, os.cpu_count() or 1)
+        return min(MAX_DEFAULT_CORES, len(os.sched_getaffinity(0)))
+    return min(MAX_DEFAULT_CORES, os.cpu_count() or 1)
 
 
 class Threads:
-    """A number of threads; with one, everything is done by the caller's own.
+    """A pool of `n` threads. With ``n=1`` the calling thread does all the work.
 
-    >>> done = []
-    >>> Threads(1).in_parts(lambda begin, end, part: done.append((begin, end, part)), 10, 1)
-    >>> done
+    >>> calls = []
+    >>> Threads(1).run_in_parts(lambda begin, end, part: calls.append((begin, end, part)), 10, 1)
+    >>> calls
     [(0, 10, 0)]
     """
 
@@ -39,15 +39,21 @@ class Threads:
         self.n = n
         self._pool = ThreadPoolExecutor(n) if n > 1 else None
 
-    def in_parts(
-        self, work: Callable[[int, int, int], object], n_items: int, least: int, many: bool = False
+    def run_in_parts(
+        self,
+        work: Callable[[int, int, int], object],
+        n_items: int,
+        min_items: int,
+        is_uneven: bool = False,
     ) -> None:
-        """Call ``work(begin, end, part)`` for parts of the items, one part for each thread.
+        """Split the items into parts and call ``work(begin, end, part)`` for each part.
 
-        A part has at least `least` items, so that handing it over is worth while. Where some
-        items may take much longer than others, ask for `many` parts, several a thread.
+        There is one part for each thread, and several if `is_uneven`: some items then take
+        much longer than others. A part has at least `min_items` items, so that the overhead
+        of a thread pays off.
         """
-        n_parts = min(self.n * PARTS_A_THREAD if many else self.n, max(1, n_items // least))
+        n_parts = self.n * PARTS_PER_THREAD if is_uneven else self.n
+        n_parts = min(n_parts, max(1, n_items // min_items))
         if self._pool is None or n_parts == 1:
             work(0, n_items, 0)
             return

@@ -1,7 +1,6 @@
 """Small files that people write by hand: JSON objects, and CSV tables with line numbers.
 
-Both are read whole. What is wrong with one is said with its name and, where there is one,
-the line.
+Both are read into memory. An error message names the file and, if possible, the line.
 """
 
 from __future__ import annotations
@@ -13,47 +12,49 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coevo.errors import FormatError, first_repeated, suggestion
+from coevo.errors import FormatError, find_duplicate, suggest_match
 from coevo.files import open_source
 
-__all__ = ["Row", "is_json_file", "read_json", "read_rows"]
+__all__ = ["CsvRow", "is_json_file", "read_csv_rows", "read_json"]
 
 
-class Row(NamedTuple):
-    """One line of a small table: where it stands, and its cells by column."""
+class CsvRow(NamedTuple):
+    """One row of a small table: its line number, and its cells by column name."""
 
     line: int
     cells: dict[str, str]
 
 
 def is_json_file(path: Path) -> bool:
-    """Return whether a file holds JSON: by its name, or else by its first character."""
-    return path.suffix.lower() == ".json" or _text(path).lstrip()[:1] in ("{", "[")
+    """Return whether a file holds JSON, by its name or else by its first character."""
+    return path.suffix.lower() == ".json" or _read_text(path).lstrip()[:1] in ("{", "[")
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file; a key that an object has twice is refused."""
+    """Read a JSON file; raise `FormatError` if an object has the same key twice."""
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        twice = first_repeated(key for key, _ in pairs)
-        if twice is not None:
-            raise FormatError(f"{str(path)!r} has {twice!r} twice. Remove one of them.")
+    def check_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        duplicate = find_duplicate(key for key, _ in pairs)
+        if duplicate is not None:
+            raise FormatError(f"{str(path)!r} has {duplicate!r} twice. Remove one of them.")
         return dict(pairs)
 
     try:
-        return json.loads(_text(path), object_pairs_hook=once)
+        return json.loads(_read_text(path), object_pairs_hook=check_keys)
     except FormatError:
         raise
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{str(path)!r} is not JSON: {error}.") from None
 
 
-def read_rows(path: Path, required: Sequence[str], optional: Sequence[str] = ()) -> list[Row]:
-    """Read a comma-separated table with these columns; blank lines are passed over.
+def read_csv_rows(
+    path: Path, required: Sequence[str], optional: Sequence[str] = ()
+) -> list[CsvRow]:
+    """Read a comma-separated table with these columns; skip blank lines.
 
-    Spaces around a cell do not count, and empty cells at the end of a line may be left out.
+    Spaces around a cell are ignored. A line may leave out empty cells at its end.
     """
-    lines = _lines(path)
+    lines = _read_lines(path)
     line, header = next(lines, (1, []))
     for name in required:
         if name not in header:
@@ -64,8 +65,8 @@ def read_rows(path: Path, required: Sequence[str], optional: Sequence[str] = ())
             )
     for name in header:
         if name not in (*required, *optional):
-            near = suggestion(name, [*required, *optional])
-            raise FormatError(f"{str(path)!r}, line {line}: there is no column {name!r}.{near}")
+            hint = suggest_match(name, [*required, *optional])
+            raise FormatError(f"{str(path)!r}, line {line}: there is no column {name!r}.{hint}")
     rows = []
     for line, cells in lines:
         if len(cells) > len(header):
@@ -73,14 +74,14 @@ def read_rows(path: Path, required: Sequence[str], optional: Sequence[str] = ())
                 f"{str(path)!r}, line {line}: {len(cells)} cells, and the header has "
                 f"{len(header)}. Put quotes around a name that holds a comma."
             )
-        full = [*cells, *[""] * (len(header) - len(cells))]
-        rows.append(Row(line, dict(zip(header, full, strict=True))))
+        padded = [*cells, *[""] * (len(header) - len(cells))]
+        rows.append(CsvRow(line, dict(zip(header, padded, strict=True))))
     return rows
 
 
-def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield number and cells of each line that is not blank."""
-    reader = csv.reader(io.StringIO(_text(path), newline=""), skipinitialspace=True)
+def _read_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line that is not blank."""
+    reader = csv.reader(io.StringIO(_read_text(path), newline=""), skipinitialspace=True)
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
@@ -89,7 +90,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise FormatError(f"{str(path)!r}, line {reader.line_num}: {error}.") from None
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     with open_source(path) as source:
         source.skip_bom()
         data = source.read_all()

@@ -1,4 +1,4 @@
-"""The bundled networks are complete, and the index says what the files hold."""
+"""The bundled networks are complete, and the index agrees with the files."""
 
 import gzip
 import json
@@ -6,10 +6,10 @@ from importlib.resources import files
 
 import pytest
 
-from coevo.bundled import list_networks, load_network, network_index
+from coevo.bundled import list_networks, load_network, read_network_index
 from coevo.errors import ParameterError
-from coevo.io.bif_reader import parse_document
-from coevo.io.bif_writer import format_document
+from coevo.io.bif_reader import parse_bif_document
+from coevo.io.bif_writer import format_bif_document
 
 # As the Bayesian Network Repository lists them: variables, arcs, free parameters.
 PUBLISHED = {
@@ -37,11 +37,11 @@ FOLDER = files("coevo.bundled")
 
 
 def test_the_index_agrees_with_the_repository():
-    counts = {i.name: (i.n_variables, i.n_arcs, i.n_parameters) for i in network_index()}
+    counts = {i.name: (i.n_variables, i.n_arcs, i.n_parameters) for i in read_network_index()}
     assert counts == PUBLISHED
 
 
-@pytest.mark.parametrize("info", network_index(), ids=lambda info: info.name)
+@pytest.mark.parametrize("info", read_network_index(), ids=lambda info: info.name)
 def test_the_index_agrees_with_the_file(info):
     network = load_network(info.name)
     arities = [variable.arity for variable in network.variables]
@@ -55,15 +55,15 @@ def test_the_index_agrees_with_the_file(info):
     assert info.reference.endswith(".")
 
 
-def test_no_state_looks_like_a_missing_cell():
-    """Else a sampled table would lose rows on its way through a file."""
+def test_no_state_looks_like_a_missing_value():
+    """Otherwise a sampled table would lose rows when it is written and read back."""
     missing = {"", "NA", "NaN", "nan", "null", "NULL", "?"}
     for name in list_networks():
         for variable in load_network(name).variables:
             assert missing.isdisjoint(variable.states)
 
 
-def test_a_value_that_everyone_knows():
+def test_a_well_known_probability():
     asia = load_network("asia")
     assert asia.variable("dysp").states == ("yes", "no")
     assert asia.parents("dysp") == ("bronc", "either")
@@ -76,12 +76,12 @@ def test_the_folder_holds_what_the_index_lists_and_a_source_for_each():
     assert packed == {f"{name}.bif.gz" for name in PUBLISHED}
     assert sum(len(FOLDER.joinpath(name).read_bytes()) for name in packed) < 2_500_000
     sources = FOLDER.joinpath("SOURCES.md").read_text(encoding="utf-8")
-    for info in network_index():
+    for info in read_network_index():
         assert f"- **{info.name}**: {info.domain}. {info.reference}" in sources
 
 
 def test_names_come_in_the_order_of_the_index():
-    sizes = [(info.n_variables, info.name) for info in network_index()]
+    sizes = [(info.n_variables, info.name) for info in read_network_index()]
     assert sizes == sorted(sizes)
     assert list_networks() == tuple(name for _, name in sizes)
     entries = json.loads(FOLDER.joinpath("index.json").read_text(encoding="utf-8"))
@@ -98,6 +98,6 @@ def test_unknown_name():
 
 
 @pytest.mark.parametrize("name", ["asia", "child", "alarm", "hepar2", "link"])
-def test_the_files_are_in_our_own_layout(name):
+def test_the_files_are_in_the_layout_of_coevo(name):
     text = gzip.decompress(FOLDER.joinpath(f"{name}.bif.gz").read_bytes()).decode("utf-8")
-    assert format_document(parse_document(text)) == text
+    assert format_bif_document(parse_bif_document(text)) == text

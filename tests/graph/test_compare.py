@@ -1,4 +1,4 @@
-"""Distances between structures, and what a found one has right and wrong."""
+"""Distances between structures, and the arcs in which they differ."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def refusal(found, true):
 
 
 def test_worked_by_hand():
-    """All true arcs are compelled; the tree that was found is free."""
+    """All true arcs are compelled; all arcs of the found tree are reversible."""
     true = dag_of("ac bc cd de")
     found = dag_of("ca cb cd ce", nodes="ecabd")
     result = compare(found, true)
@@ -59,11 +59,11 @@ def test_precision_and_recall():
     assert (result.arc_f1, result.skeleton_f1) == (2 / 7, 4 / 7)
 
 
-def test_a_reversal_counts_once_and_only_if_data_could_tell():
+def test_a_reversal_counts_once_and_only_if_it_changes_the_class():
     result = compare(dag_of("ba bc"), dag_of("ab bc"))
     assert (result.shd, result.shd_cpdag) == (1, 0)
     assert (result.arc_f1, result.skeleton_f1) == (1 / 2, 1)
-    # One arc turned, and two pairs of the CPDAG are joined otherwise.
+    # One reversed arc changes two pairs of the CPDAG.
     result = compare(dag_of("ab cb"), dag_of("ab bc"))
     assert (result.shd, result.shd_cpdag) == (1, 2)
 
@@ -79,14 +79,14 @@ def test_no_arcs(found, true, precision, recall, f1):
     assert result.skeleton_f1 == f1
 
 
-def test_nothing_at_all():
+def test_no_variables():
     result = compare(DAG([]), DAG([]))
     assert (result.shd, result.shd_cpdag, result.arc_f1, result.skeleton_f1) == (0, 0, 1, 1)
 
 
 @thorough
 @given(dags(), dags())
-def test_every_arc_has_one_place(found, true):
+def test_every_arc_is_in_one_group(found, true):
     result = compare(found, true)
     ours, theirs = set(found.arcs), set(true.arcs)
     turned = {arc[::-1] for arc in theirs}
@@ -100,7 +100,7 @@ def test_every_arc_has_one_place(found, true):
 
 @thorough
 @given(dags(), dags())
-def test_distances_are_those_of_the_slow_twin(found, true):
+def test_distances_agree_with_naive(found, true):
     result = compare(found, true)
     nodes = found.nodes
     assert result.shd == naive.hamming(nodes, (found.arcs, ()), (true.arcs, ()))
@@ -141,7 +141,7 @@ def test_distances_are_metrics(one, two, three):
 
 
 def test_distances_between_all_dags_of_three():
-    """Every pair once, equal and equivalent ones among them."""
+    """Every pair once, including equal and equivalent DAGs."""
     graphs = [DAG("abc", [("abc"[i], "abc"[j]) for i, j in arcs]) for arcs in naive.all_dags(3)]
     for one, two in itertools.product(graphs, repeat=2):
         result = compare(one, two)
@@ -151,7 +151,7 @@ def test_distances_between_all_dags_of_three():
 
 @thorough
 @given(dags(), dags(), st.randoms(use_true_random=False))
-def test_no_order_of_nodes_can_be_seen(found, true, random):
+def test_the_order_of_nodes_does_not_matter(found, true, random):
     moved = DAG(random.sample(found.nodes, len(found.nodes)), found.arcs)
     assert compare(moved, true) == compare(found, true)
     assert compare(true, moved) == compare(true, found)
@@ -174,7 +174,7 @@ def test_both_must_have_the_same_variables():
         "The true structure has no variable 'tired' of the found one; both must have the same "
         "variables."
     )
-    # A name that both have is not what was meant.
+    # A name that both structures have is not suggested.
     assert refusal(["rian", "wet", "rains"], ["rain", "wet", "rains"]) == (
         "The found structure has no variable 'rain' of the true one; both must have the same "
         "variables. Did you mean 'rian'?"

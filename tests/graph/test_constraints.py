@@ -1,4 +1,4 @@
-"""Constraints are checked whole before a search, and mean what they say."""
+"""Constraints are validated before a search, and rules follow from them."""
 
 import itertools
 
@@ -14,8 +14,8 @@ NAMES = ["a", "b", "c", "d"]
 ARCS = list(itertools.permutations(NAMES, 2))
 
 
-def test_nothing_is_asked_by_default():
-    rules = Constraints().rules(NAMES)
+def test_no_constraints_by_default():
+    rules = Constraints().to_rules(NAMES)
     assert rules.max_parents == 3
     assert np.array_equal(rules.allowed, ~np.eye(4, dtype=bool))
     assert not rules.required.any()
@@ -32,10 +32,10 @@ def test_nothing_is_asked_by_default():
     st.sets(st.sampled_from(NAMES), max_size=1),
     st.sets(st.sampled_from(ARCS), max_size=5),
 )
-def test_fulfilled_means_each_of_them(
+def test_satisfied_means_all_constraints(
     required, forbidden, tier_of, max_parents, roots, leaves, arcs
 ):
-    """Against the meaning of the words; tier 3 stands for no tier."""
+    """Compare with the definitions; tier 3 stands for no tier."""
     tiers = [[n for n, tier in zip(NAMES, tier_of, strict=True) if tier == t] for t in range(3)]
     known = Constraints(
         max_parents=max_parents,
@@ -46,13 +46,13 @@ def test_fulfilled_means_each_of_them(
         leaves=leaves,
     )
     try:
-        rules = known.rules(NAMES)
+        rules = known.to_rules(NAMES)
     except GraphError:
-        return  # which ones are refused is tested below
+        return  # conflicts are tested below
     adjacency = np.array([[(p, c) in arcs for c in NAMES] for p in NAMES])
     tier = dict(zip(NAMES, tier_of, strict=True))
     against_tiers = [(p, c) for p, c in arcs if tier[p] < 3 and tier[c] < 3 and tier[p] > tier[c]]
-    assert rules.fulfilled_by(adjacency) == (
+    assert rules.is_satisfied_by(adjacency) == (
         required <= arcs
         and not forbidden & arcs
         and not against_tiers
@@ -78,7 +78,7 @@ def test_fulfilled_means_each_of_them(
         ),
         (
             {"required": [("a", "a")]},
-            "The arc 'a' -> 'a' is required, but leads back to its start.",
+            "The arc 'a' -> 'a' is required, but it is a loop.",
         ),
         (
             {"required": [("a", "b"), ("b", "c"), ("c", "a")]},
@@ -106,14 +106,14 @@ def test_fulfilled_means_each_of_them(
         ),
     ],
 )
-def test_what_no_structure_can_fulfil(given_, message):
+def test_constraints_that_no_structure_satisfies(given_, message):
     with pytest.raises(GraphError) as caught:
-        Constraints(**given_).rules(NAMES)
+        Constraints(**given_).to_rules(NAMES)
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "2"])
-def test_max_parents_is_checked_at_once(value):
+def test_invalid_max_parents(value):
     with pytest.raises(ParameterError) as caught:
         Constraints(max_parents=value)
     assert str(caught.value) == (
@@ -121,7 +121,7 @@ def test_max_parents_is_checked_at_once(value):
     )
 
 
-def test_order_of_giving_changes_nothing():
+def test_the_order_of_arcs_does_not_matter():
     one = Constraints(required=[("a", "b"), ("c", "d")], forbidden=[("b", "a"), ("b", "a")])
     two = Constraints(required=[("c", "d"), ("a", "b")], forbidden=[("b", "a")])
     assert repr(one) == repr(two)
@@ -129,9 +129,9 @@ def test_order_of_giving_changes_nothing():
 
 
 def test_one_variable():
-    rules = Constraints(max_parents=2).rules(["a"])
+    rules = Constraints(max_parents=2).to_rules(["a"])
     assert rules.max_parents == 0
-    assert rules.fulfilled_by(np.zeros((1, 1), dtype=bool))
+    assert rules.is_satisfied_by(np.zeros((1, 1), dtype=bool))
 
 
 def test_equal_constraints_are_one_value():

@@ -1,4 +1,4 @@
-"""A CPDAG is the name of a class of DAGs that state the same independences."""
+"""A CPDAG represents an equivalence class of DAGs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import naive
 from coevo.graph import CPDAG, DAG
 from helpers.peer_oracles import pyagrum
 
-NAMES = list("lbkcjdieahgf")  # so that names say nothing of the order
+NAMES = list("lbkcjdieahgf")  # not sorted, so that names do not reveal the order
 
 thorough = settings(derandomize=True, deadline=None, max_examples=200)
 
 
 @st.composite
 def dags(draw, max_nodes=12):
-    """Return a DAG whose nodes stand in any order, sparse or dense."""
+    """Return a sparse or dense DAG with nodes in any order."""
     hidden = draw(st.permutations(NAMES[: draw(st.integers(1, max_nodes))]))
     pairs = [(p, c) for i, p in enumerate(hidden) for c in hidden[i + 1 :]]
     limit = draw(st.integers(0, len(pairs)))
@@ -50,7 +50,7 @@ def parts_of_peer(dag):
     net = pyagrum.BayesNet()
     ids = {node: net.add(pyagrum.RangeVariable(node, "", 0, 1)) for node in dag.nodes}
     names = {number: node for node, number in ids.items()}
-    # The tables do not matter; without this they would grow with each arc.
+    # Structure only: otherwise the tables would grow with each arc.
     net.beginTopologyTransformation()
     for parent, child in dag.arcs:
         net.addArc(ids[parent], ids[child])
@@ -60,8 +60,8 @@ def parts_of_peer(dag):
     return arcs, {frozenset((names[a], names[b])) for a, b in theirs.edges()}
 
 
-def test_what_a_cpdag_knows():
-    """Asia: a v-structure forces what leaves it; three arcs are free."""
+def test_properties_of_a_cpdag():
+    """Asia: a v-structure compels the arcs that leave it; three arcs are reversible."""
     asia = coevo.load_network("asia").dag
     cpdag = CPDAG(asia)
     assert cpdag.nodes == asia.nodes
@@ -97,7 +97,7 @@ def test_small_graphs(arcs, compelled):
     assert {frozenset(edge) for edge in cpdag.edges} == {frozenset(arc) for arc in free}
 
 
-def test_nothing_to_label():
+def test_no_arcs():
     assert CPDAG(DAG([])).arcs == CPDAG(DAG([])).edges == CPDAG(DAG([])).nodes == ()
     assert CPDAG(DAG(["a", "b"])).directions == frozenset()
 
@@ -119,7 +119,7 @@ def test_all_small_dags(n, n_classes):
 
 @thorough
 @given(dags(), st.randoms(use_true_random=False))
-def test_turning_a_covered_arc_stays_in_the_class(dag, random):
+def test_reversing_a_covered_arc_stays_in_the_class(dag, random):
     walk = dag
     for _ in range(10):
         arcs = covered(walk)
@@ -133,7 +133,7 @@ def test_turning_a_covered_arc_stays_in_the_class(dag, random):
 @thorough
 @given(dags(), st.randoms(use_true_random=False))
 def test_equal_exactly_when_equivalent(dag, random):
-    """An arc whose turning leaves a DAG leaves the class unless it is covered."""
+    """Reversing an arc that is not covered changes the class, if the result is a DAG."""
     for arc in random.sample(dag.arcs, min(len(dag.arcs), 10)):
         try:
             other = turned(dag, arc)
@@ -147,7 +147,7 @@ def test_equal_exactly_when_equivalent(dag, random):
 
 @thorough
 @given(dags(), st.randoms(use_true_random=False))
-def test_no_order_of_nodes_can_be_seen(dag, random):
+def test_the_order_of_nodes_does_not_matter(dag, random):
     cpdag = CPDAG(dag)
     moved = CPDAG(DAG(random.sample(dag.nodes, len(dag.nodes)), dag.arcs))
     assert moved == cpdag
@@ -157,7 +157,7 @@ def test_no_order_of_nodes_can_be_seen(dag, random):
 
 @thorough
 @given(dags(), st.permutations(NAMES))
-def test_no_name_can_be_seen(dag, others):
+def test_the_names_do_not_matter(dag, others):
     new = dict(zip(NAMES, others, strict=True))
     renamed = DAG([new[node] for node in dag.nodes], [(new[p], new[c]) for p, c in dag.arcs])
     arcs, edges = parts(CPDAG(dag))
@@ -188,7 +188,7 @@ def test_agrees_with_pyagrum_on_published_networks(name):
     assert parts(CPDAG(dag)) == parts_of_peer(dag)
 
 
-def test_equality_takes_in_the_variables():
+def test_equality_includes_the_variables():
     assert CPDAG(DAG("ab")) != CPDAG(DAG("abc"))
     assert CPDAG(DAG("ab", ["ab"])) != CPDAG(DAG("ab"))
     assert CPDAG(DAG("ab")) != DAG("ab")

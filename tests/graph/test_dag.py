@@ -1,4 +1,4 @@
-"""A DAG is a value: however it was built, equal graphs behave equally."""
+"""A DAG is a value: equal graphs behave the same, however they were built."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def refusal(*arguments):
 
 @st.composite
 def graphs(draw):
-    """Nodes in any order, and arcs in any order that some hidden order of them allows."""
+    """Nodes in any order, and arcs that agree with some other order of the nodes."""
     nodes = list("fedcba")[: draw(st.integers(1, 6))]
     hidden = draw(st.permutations(nodes))
     pairs = [(p, c) for i, p in enumerate(hidden) for c in hidden[i + 1 :]]
@@ -33,7 +33,7 @@ def graphs(draw):
     return draw(st.permutations(nodes)), arcs
 
 
-def test_what_a_dag_knows():
+def test_properties_of_a_dag():
     assert WET.nodes == ("wet", "sprinkler", "rain")
     assert WET.arcs == (("rain", "wet"), ("sprinkler", "wet"))
     assert WET.parents("wet") == ("rain", "sprinkler")
@@ -43,7 +43,7 @@ def test_what_a_dag_knows():
     assert repr(WET) == "<DAG: 3 variables, 2 arcs>"
 
 
-def test_isolated_nodes_stay():
+def test_isolated_nodes_are_kept():
     dag = DAG(["b", "alone", "a"], [("a", "b")])
     assert dag.nodes == ("b", "alone", "a")
     assert dag.parents("alone") == dag.children("alone") == ()
@@ -74,7 +74,7 @@ def test_adjacency_points_from_row_to_column():
 
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(graphs(), st.randoms(use_true_random=False))
-def test_no_order_of_nodes_or_arcs_can_be_seen(graph, random):
+def test_the_order_of_nodes_and_arcs_does_not_matter(graph, random):
     nodes, arcs = graph
     dag = DAG(nodes, iter(arcs))
     assert dag.topological_order == naive.topological_orders(sorted(nodes), arcs)[0]
@@ -96,7 +96,7 @@ def test_no_order_of_nodes_or_arcs_can_be_seen(graph, random):
 
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(st.lists(st.tuples(*[st.sampled_from("abcde")] * 2), unique=True))
-def test_a_graph_is_refused_exactly_when_no_order_fits(arcs):
+def test_a_graph_is_refused_exactly_if_it_has_no_topological_order(arcs):
     if naive.topological_orders("abcde", arcs) and all(p != c for p, c in arcs):
         assert set(DAG("abcde", arcs).arcs) == set(arcs)
         return

@@ -1,4 +1,4 @@
-"""Who is above, below and beside whom, and which paths are blocked: all small DAGs."""
+"""Ancestors, descendants, v-structures, Markov blankets and d-separation in small DAGs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_v_structures():
         assert all(a < b for a, _, b in found)
 
 
-def test_d_separation_is_that_of_all_paths():
+def test_d_separation_agrees_with_all_paths():
     for arcs in ALL:
         dag = DAG("dbac", arcs)
         for one, other in itertools.combinations("abcd", 2):
@@ -67,7 +67,7 @@ def test_d_separation_of_sets():
             assert dag.is_d_separated(one, other, given) == expected
 
 
-def test_the_blanket_separates_and_nothing_smaller_does():
+def test_the_markov_blanket_is_the_smallest_separating_set():
     for arcs in ALL:
         dag = DAG("dbac", arcs)
         for node in "abcd":
@@ -120,7 +120,7 @@ def test_unknown_name(question):
 @pytest.mark.parametrize(
     "sides", [("rain", "rain", ()), ("rain", "wet", "rain"), ("wet", ["rain"], ["rain"])]
 )
-def test_sides_that_share_a_variable(sides):
+def test_a_variable_in_two_arguments(sides):
     assert refusal(GraphError, WET.is_d_separated, *sides) == (
-        "'rain' is on two sides of the question; each variable can be on one."
+        "'rain' is in two of 'one', 'other' and 'given'. Name it in one of them."
     )

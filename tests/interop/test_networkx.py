@@ -1,4 +1,4 @@
-"""networkx has our structures, there and back, and reads and writes the same files."""
+"""Structures convert to networkx and back, and both libraries read the same files."""
 
 import sys
 
@@ -14,7 +14,7 @@ from helpers.errors import refusal
 from helpers.nasty_networks import SETTINGS, networks
 
 
-def test_what_is_said_where_it_is_not_installed(monkeypatch):
+def test_networkx_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
     assert refusal(DependencyError, to_networkx, DAG(["a"])) == (
         "networkx is not installed. Install it with: pip install 'coevo[networkx]'"
@@ -28,7 +28,7 @@ def nx():
 
 @given(network=networks())
 @settings(SETTINGS, max_examples=60)
-def test_there_and_back(nx, network):
+def test_round_trip(nx, network):
     graph = to_networkx(network)
     assert nx.is_directed_acyclic_graph(graph)
     assert from_networkx(graph) == network.dag
@@ -41,7 +41,7 @@ def test_refusals(nx):
         "The graph is undirected. Pass a networkx DiGraph."
     )
     assert refusal(GraphError, from_networkx, nx.DiGraph([("a", 1)])) == (
-        "networkx calls a variable 1, which is not a text. Rename it to '1' first."
+        "networkx has a variable 1, which is not a string. Rename it to '1' first."
     )
     assert refusal(GraphError, from_networkx, nx.DiGraph([("a", "b"), ("b", "a")])) == (
         "The arcs contain a cycle: 'a' -> 'b' -> 'a'."
@@ -91,8 +91,8 @@ def test_dot(nx):
     assert parse_model(str(nx.nx_pydot.to_pydot(to_networkx(dag))), "dot") == dag
 
 
-@pytest.mark.filterwarnings("ignore")  # pydot calls pyparsing by old names
-def test_our_dot_is_read(nx, tmp_path):
+@pytest.mark.filterwarnings("ignore")  # pydot uses deprecated names of pyparsing
+def test_networkx_reads_our_dot(nx, tmp_path):
     pytest.importorskip("pydot", reason="networkx reads DOT through pydot")
     dag = DAG(["a b", "1st", "c,d", "é", "alone;"], [("a b", "1st"), ("c,d", "é")])
     write_model(dag, tmp_path / "a.dot")

@@ -1,4 +1,4 @@
-"""pgmpy's networks are ours, there and back, and it reads and writes the same files."""
+"""Networks convert to pgmpy and back, and both libraries read the same files."""
 
 import importlib
 import sys
@@ -17,7 +17,7 @@ from helpers.errors import refusal
 from helpers.random_networks import random_network
 
 
-def test_what_is_said_where_it_is_not_installed(monkeypatch):
+def test_pgmpy_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pgmpy", None)
     assert refusal(DependencyError, to_pgmpy, DAG(["a"])) == (
         "pgmpy is not installed. Install it with: pip install 'coevo[pgmpy]'"
@@ -26,7 +26,7 @@ def test_what_is_said_where_it_is_not_installed(monkeypatch):
 
 @pytest.fixture(scope="module")
 def pgmpy():
-    """Return pgmpy; what it imports is full of old names, and its own are too."""
+    """Return pgmpy; it and its dependencies emit deprecation warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = pytest.importorskip("pgmpy", reason="pgmpy brings half a gigabyte: coevo[pgmpy]")
@@ -43,7 +43,7 @@ def some_networks():
 
 
 @pytest.mark.parametrize("network", some_networks(), ids=str)
-def test_there_and_back(pgmpy, network):
+def test_round_trip(pgmpy, network):
     theirs = to_pgmpy(network)
     assert theirs.check_model()
     again = from_pgmpy(theirs)
@@ -57,7 +57,7 @@ def test_structures(pgmpy):
     assert from_pgmpy(theirs) == dag
 
 
-def test_it_answers_as_we_do(pgmpy):
+def test_queries_agree(pgmpy):
     from pgmpy.inference import VariableElimination
 
     network = random_network(5, 5, 3)
@@ -67,14 +67,14 @@ def test_it_answers_as_we_do(pgmpy):
         assert np.allclose(found.values, ours.probabilities, atol=1e-12)
 
 
-def test_states_that_are_numbers_and_what_is_missing(pgmpy):
+def test_states_that_are_numbers_and_missing_tables(pgmpy):
     from pgmpy.factors.discrete import TabularCPD
     from pgmpy.models import DiscreteBayesianNetwork
 
     theirs = DiscreteBayesianNetwork([("a", "b")])
     theirs.add_cpds(TabularCPD("a", 2, [[0.25], [0.75]]))
     assert refusal(NetworkError, from_pgmpy, theirs) == (
-        "The variable 'b' has no table, but others have."
+        "The variable 'b' has no table, but other variables have one."
     )
     table = [[0.1, 0.2], [0.9, 0.8]]
     theirs.add_cpds(TabularCPD("b", 2, table, evidence=["a"], evidence_card=[2]))
@@ -82,7 +82,7 @@ def test_states_that_are_numbers_and_what_is_missing(pgmpy):
     assert found.variable("a").states == ("0", "1")
     assert found.table("b").tolist() == [[0.1, 0.9], [0.2, 0.8]]
     assert refusal(GraphError, from_pgmpy, DiscreteBayesianNetwork([("a", 1)])) == (
-        "pgmpy calls a variable 1, which is not a text. Rename it to '1' first."
+        "pgmpy has a variable 1, which is not a string. Rename it to '1' first."
     )
 
 
@@ -96,7 +96,7 @@ def as_ours(theirs, network):
 
 @pytest.mark.parametrize("ending", ["xmlbif", "net"])
 @pytest.mark.parametrize("name", ["asia", "child", "alarm"])
-def test_it_reads_what_we_write(pgmpy, name, ending, tmp_path):
+def test_pgmpy_reads_our_files(pgmpy, name, ending, tmp_path):
     from pgmpy.readwrite import NETReader, XMLBIFReader
 
     network = load_network(name)
@@ -107,8 +107,8 @@ def test_it_reads_what_we_write(pgmpy, name, ending, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["xmlbif", "net"])
-@pytest.mark.parametrize("name", ["asia", "sachs"])  # it changes states with other marks
-def test_we_read_what_it_writes(pgmpy, name, ending, tmp_path):
+@pytest.mark.parametrize("name", ["asia", "sachs"])  # pgmpy changes states with special characters
+def test_we_read_the_files_of_pgmpy(pgmpy, name, ending, tmp_path):
     from pgmpy.readwrite import NETWriter, XMLBIFWriter
 
     network = load_network(name)
@@ -121,4 +121,4 @@ def test_we_read_what_it_writes(pgmpy, name, ending, tmp_path):
     for variable in network.variables:
         assert found.parents(variable.name) == network.parents(variable.name)
         off = abs(found.table(variable.name) - network.table(variable.name)).max()
-        assert off < 1e-8  # it writes numbers as NumPy shows them
+        assert off < 1e-8  # pgmpy writes numbers with the precision of NumPy's repr

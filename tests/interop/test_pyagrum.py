@@ -1,4 +1,4 @@
-"""pyAgrum's networks are ours, bit for bit, there and back."""
+"""Networks convert to pyAgrum and back, bit for bit."""
 
 import sys
 
@@ -13,11 +13,11 @@ from coevo.interop import from_pyagrum, to_pyagrum
 from helpers.errors import refusal
 from helpers.nasty_networks import SETTINGS, networks
 from helpers.peer_oracles import pyagrum, pyagrum_network
-from helpers.random_networks import enumerated, random_network
+from helpers.random_networks import enumerate_joint, random_network
 
 
 @pytest.mark.parametrize("name", ["asia", "child", "alarm", "insurance"])
-def test_there_and_back(name):
+def test_round_trip(name):
     network = load_network(name)
     again = from_pyagrum(to_pyagrum(network))
     assert again == network
@@ -26,17 +26,17 @@ def test_there_and_back(name):
 
 @given(network=networks())
 @settings(SETTINGS, max_examples=60)
-def test_any_name_that_it_takes(network):
+def test_any_name_that_pyagrum_accepts(network):
     names = [variable.name for variable in network.variables]
     states = [state for variable in network.variables for state in variable.states]
     texts = [network.name, *names, *states]
     if any("\0" in text or "\ud800" in text or not text for text in texts):
-        return  # its texts are those of C++
+        return  # pyAgrum uses C++ strings
     assert from_pyagrum(to_pyagrum(network)) == network
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_answers_as_we_do(seed):
+def test_queries_agree(seed):
     network = random_network(seed, 6, 3)
     theirs = to_pyagrum(network)
     inference = pyagrum.LazyPropagation(theirs)
@@ -45,11 +45,11 @@ def test_it_answers_as_we_do(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_theirs_is_the_same_joint_distribution(seed):
+def test_the_joint_distributions_agree(seed):
     network = random_network(seed, 5, 3)
     found = from_pyagrum(pyagrum_network(network))
     assert found == network
-    assert np.array_equal(enumerated(found), enumerated(network))
+    assert np.array_equal(enumerate_joint(found), enumerate_joint(network))
 
 
 def test_variables_of_other_kinds():
@@ -65,7 +65,7 @@ def test_a_structure_has_no_states():
     )
 
 
-def test_what_is_said_where_it_is_not_installed(monkeypatch):
+def test_pyagrum_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyagrum", None)
     assert refusal(DependencyError, to_pyagrum, load_network("asia")) == (
         "pyAgrum is not installed. Install it with: pip install 'coevo[pyagrum]'"

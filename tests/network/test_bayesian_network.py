@@ -1,4 +1,4 @@
-"""A network is checked when it is built, and cannot be changed after that."""
+"""The constructor of a network validates it; the network is immutable."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def refusal(kind=NetworkError, **parts):
     return str(caught.value)
 
 
-def test_what_a_network_knows():
+def test_properties_of_a_network():
     network = build(name="garden")
     assert network.name == "garden"
     assert network.variables == (WET, RAIN)
@@ -76,14 +76,14 @@ def test_rows_are_normalised_within_a_millionth():
     )
 
 
-def test_a_row_that_is_one_but_for_roundoff_keeps_its_bits(seed):
+def test_a_row_that_sums_to_one_up_to_roundoff_is_not_changed(seed):
     rng = np.random.default_rng(seed)
     table = rng.dirichlet([1, 1], size=3)
     assert np.array_equal(build(wet=table).table("wet"), table)
 
 
 @pytest.mark.parametrize("bad", [-0.25, float("nan"), float("inf")])
-def test_entries_that_are_no_probabilities(bad):
+def test_entries_that_are_not_probabilities(bad):
     assert refusal(rain=[bad, 1.0, 0.25]) == (
         "The table of 'rain' has an entry that is not a number of 0 or above."
     )
@@ -94,10 +94,10 @@ def test_tables_of_the_wrong_form():
         "The table of 'wet' has 2 probabilities; its 2 states and 3 parent configurations need 6."
     )
     assert refusal(wet=[[0.5, 0.5], [1]]) == (
-        "The table of 'wet' must be numbers, as many in each row."
+        "The table of 'wet' must be numbers, with rows of equal length."
     )
     assert refusal(rain=["a", "b", "c"]) == (
-        "The table of 'rain' must be numbers, as many in each row."
+        "The table of 'rain' must be numbers, with rows of equal length."
     )
     assert refusal(rain=[1e308, 1e308, 0.0]) == (
         "Row 1 of the table of 'rain' sums to inf; each row must sum to 1 within 1e-06."
@@ -138,7 +138,7 @@ def test_unknown_name(question):
     [lambda n: n, lambda n: pickle.loads(pickle.dumps(n)), copy.copy, copy.deepcopy],
     ids=["constructor", "pickle", "copy", "deepcopy"],
 )
-def test_nobody_can_write_to_it(made_by):
+def test_a_network_is_read_only(made_by):
     original = load_network("survey")
     network = made_by(original)
     assert network == original
@@ -152,7 +152,7 @@ def test_nobody_can_write_to_it(made_by):
         hash(network)
 
 
-def test_the_arrays_and_lists_of_the_caller_stay_as_they_are():
+def test_the_arguments_are_not_changed():
     table = np.array([0.5 + 5e-7, 0.25, 0.25])
     parents = {"wet": ["rain"]}
     network = build(parents=parents, rain=table)
@@ -163,7 +163,7 @@ def test_the_arrays_and_lists_of_the_caller_stay_as_they_are():
     assert network.parents("wet") == ("rain",)
 
 
-def test_equality_is_that_of_everything_but_the_name():
+def test_equality_ignores_only_the_name():
     network = build()
     assert build(name="other") == network
     assert build(rain=[0.25, 0.5, 0.25]) != network
@@ -174,7 +174,7 @@ def test_equality_is_that_of_everything_but_the_name():
 
 
 @pytest.mark.parametrize("name", ["asia", "survey", "alarm"])
-def test_parameters_are_counted_by_hand(name):
+def test_number_of_parameters(name):
     network = load_network(name)
     expected = 0
     for variable in network.variables:

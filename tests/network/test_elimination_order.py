@@ -1,4 +1,4 @@
-"""An order is one of all variables, and its cliques are what summing out makes of factors."""
+"""An elimination order contains all variables, and its cliques follow from the factors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coevo.bundled import load_network
-from coevo.network.elimination_order import find_steps, n_cells
+from coevo.network.elimination_order import count_cells, find_steps
 
 thorough = settings(derandomize=True, deadline=None, max_examples=200)
 SCOPES = st.lists(st.sets(st.sampled_from("abcdefgh"), max_size=4), max_size=10)
@@ -32,7 +32,7 @@ def test_steps_follow_from_the_factors(scopes, last, random):
     assert find_steps(random.sample(shuffled, len(shuffled)), ARITY, sorted(last)) == steps
 
 
-def test_published_networks_stay_small():
+def test_cliques_of_published_networks_are_small():
     for name, limit in (
         ("alarm", 2**11),
         ("andes", 2**20),
@@ -43,4 +43,4 @@ def test_published_networks_stay_small():
         network = load_network(name)
         arity = {variable.name: variable.arity for variable in network.variables}
         scopes = [(*network.parents(node), node) for node in arity]
-        assert n_cells(find_steps(scopes, arity), arity) < limit
+        assert count_cells(find_steps(scopes, arity), arity) < limit

@@ -10,7 +10,7 @@ from coevo.bundled import load_network
 from coevo.data import Dataset, Variable
 from coevo.errors import DataError, NetworkError, ParameterError
 from coevo.graph import DAG
-from coevo.network import fit, sample
+from coevo.network import fit_network, sample
 
 # Names and states whose order in the source is not the canonical one.
 VARIABLES = (
@@ -49,7 +49,7 @@ def expected_table(rows, dag, node, ess, weights=None):
 def test_tables_match_naive(arcs, ess, seed):
     rows = random_rows(seed)
     dag = DAG("abcd", arcs)
-    network = fit(dag, dataset_of(rows), ess=ess, name="fitted")
+    network = fit_network(dag, dataset_of(rows), ess=ess, name="fitted")
     assert network.name == "fitted"
     assert network.dag == dag
     assert [variable.name for variable in network.variables] == list("abcd")
@@ -64,38 +64,38 @@ def test_a_configuration_that_never_occurs_is_uniform(seed):
     rows = rows[rows[:, 1] != 2]  # b is never "high"
     dag = DAG("abcd", [("b", "c")])
     for ess in (0, 1.0):
-        table = fit(dag, dataset_of(rows), ess=ess).table("c")
+        table = fit_network(dag, dataset_of(rows), ess=ess).table("c")
         assert table[2].tolist() == [0.25] * 4
         assert not np.allclose(table[:2], 0.25)
-    assert fit(dag, dataset_of(rows), ess=0).table("b")[0, 2] == 0
-    assert fit(dag, dataset_of(rows), ess=1e-3).table("b")[0, 2] > 0
+    assert fit_network(dag, dataset_of(rows), ess=0).table("b")[0, 2] == 0
+    assert fit_network(dag, dataset_of(rows), ess=1e-3).table("b")[0, 2] > 0
 
 
 @pytest.mark.parametrize("arcs", DAGS.values(), ids=DAGS)
-def test_a_weight_is_a_row_that_is_repeated(arcs, seed):
+def test_a_weight_equals_repeated_rows(arcs, seed):
     rows = random_rows(seed, 20)
     weights = np.random.default_rng(seed).integers(1, 5, len(rows))
-    weighted = fit(DAG("abcd", arcs), dataset_of(rows, weights))
-    assert weighted == fit(DAG("abcd", arcs), dataset_of(np.repeat(rows, weights, axis=0)))
+    weighted = fit_network(DAG("abcd", arcs), dataset_of(rows, weights))
+    assert weighted == fit_network(DAG("abcd", arcs), dataset_of(np.repeat(rows, weights, axis=0)))
 
 
-def test_no_order_of_the_source_changes_a_probability(seed):
+def test_tables_do_not_depend_on_the_order_of_the_source(seed):
     rows = random_rows(seed)
     dag = DAG("abcd", DAGS["collider"])
-    expected = fit(dag, dataset_of(rows))
+    expected = fit_network(dag, dataset_of(rows))
     shuffled = np.random.default_rng(seed).permutation(rows)
     moved = Dataset(VARIABLES[::-1], list(shuffled.T[::-1]))
-    assert fit(dag, moved) == expected
+    assert fit_network(dag, moved) == expected
 
 
 def test_fewer_variables_than_columns(seed):
-    network = fit(DAG("ca", [("a", "c")]), dataset_of(random_rows(seed)))
+    network = fit_network(DAG("ca", [("a", "c")]), dataset_of(random_rows(seed)))
     assert [variable.name for variable in network.variables] == ["c", "a"]
 
 
-def test_many_rows_give_the_network_back(seed):
+def test_many_rows_recover_the_network(seed):
     network = load_network("survey")
-    found = fit(network.dag, sample(network, 200_000, seed))
+    found = fit_network(network.dag, sample(network, 200_000, seed))
     for variable in network.variables:
         assert found.variable(variable.name) == variable
         table = network.table(variable.name)
@@ -108,13 +108,13 @@ def test_many_rows_give_the_network_back(seed):
 @pytest.mark.parametrize("ess", [-1, float("nan"), float("inf"), "1", None, True])
 def test_wrong_ess(ess, seed):
     with pytest.raises(ParameterError) as caught:
-        fit(DAG("ab"), dataset_of(random_rows(seed)), ess=ess)
-    assert str(caught.value) == f"'ess' of fit must be a number >= 0; got {ess!r}."
+        fit_network(DAG("ab"), dataset_of(random_rows(seed)), ess=ess)
+    assert str(caught.value) == f"'ess' of fit_network must be a number >= 0; got {ess!r}."
 
 
-def test_a_variable_that_is_no_column(seed):
+def test_a_variable_without_a_column(seed):
     with pytest.raises(DataError) as caught:
-        fit(DAG(["a", "age"]), dataset_of(random_rows(seed)))
+        fit_network(DAG(["a", "age"]), dataset_of(random_rows(seed)))
     assert str(caught.value) == "There is no column 'age'."
 
 
@@ -123,7 +123,7 @@ def test_a_table_that_is_too_large():
     data = Dataset([Variable(name, ("0", "1")) for name in names], [[0, 1]] * 30)
     dag = DAG(names, [(parent, names[0]) for parent in names[1:]])
     with pytest.raises(NetworkError) as caught:
-        fit(dag, data)
+        fit_network(dag, data)
     assert str(caught.value) == (
         "The table of 'v00' with its 29 parents would have 1.07e+09 cells. "
         "Learn with fewer parents (max_parents)."

@@ -1,4 +1,4 @@
-"""Answers are exact: as enumeration gives them, and as pyAgrum does."""
+"""Inference is exact: it agrees with enumeration and with pyAgrum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from coevo.errors import NetworkError, ParameterError
 from coevo.network import BayesianNetwork, sample
 from helpers.errors import refusal
 from helpers.peer_oracles import pyagrum, pyagrum_network
-from helpers.random_networks import enumerated, random_evidence, random_network, turned
+from helpers.random_networks import (
+    enumerate_joint,
+    random_evidence,
+    random_network,
+    reverse_network,
+)
 
 thorough = settings(derandomize=True, deadline=None, max_examples=120)
 SEEDS = st.integers(0, 10**6)
@@ -35,8 +40,8 @@ def codes_of(network, states):
 
 
 def conditioned(network, given):
-    """Return the joint distribution without the states that evidence excludes, and its sum."""
-    joint = enumerated(network)
+    """Return the joint distribution with excluded states set to 0, and its sum."""
+    joint = enumerate_joint(network)
     for name, code in codes_of(network, given).items():
         axis = names_of(network).index(name)
         others = [i for i in range(joint.shape[axis]) if i != code]
@@ -57,7 +62,7 @@ def expected_joint(network, targets, given):
 
 @thorough
 @drawn(SEEDS, SHARES, ZEROS, st.randoms(use_true_random=False))
-def test_answers_are_those_of_enumeration(seed, share, zeros, random):
+def test_answers_agree_with_enumeration(seed, share, zeros, random):
     network = random_network(seed, 6, zeros=zeros)
     given = random_evidence(network, seed, share)
     _, total = conditioned(network, given)
@@ -80,11 +85,11 @@ def test_answers_are_those_of_enumeration(seed, share, zeros, random):
 
 @thorough
 @drawn(SEEDS, SHARES, ZEROS)
-def test_the_explanation_is_the_best_of_all(seed, share, zeros):
+def test_the_explanation_agrees_with_enumeration(seed, share, zeros):
     network = random_network(seed, 6, zeros=zeros)
     given = random_evidence(network, seed, share)
     joint, _ = conditioned(network, given)
-    found = network.most_probable(given)
+    found = network.most_probable_explanation(given)
     assert list(found.states) == [name for name in names_of(network) if name not in given]
     codes = codes_of(network, {**found.states, **given})
     value = joint[tuple(codes[name] for name in names_of(network))]
@@ -94,18 +99,21 @@ def test_the_explanation_is_the_best_of_all(seed, share, zeros):
 
 @thorough
 @drawn(SEEDS, SHARES, ZEROS)
-def test_no_order_of_variables_or_parents_can_be_seen(seed, share, zeros):
+def test_answers_do_not_depend_on_the_order_of_variables_or_parents(seed, share, zeros):
     network = random_network(seed, 8, zeros=zeros)
     given = random_evidence(network, seed, share)
-    other, backwards = turned(network), dict(reversed(given.items()))
+    other, backwards = reverse_network(network), dict(reversed(given.items()))
     assert other.log_probability(backwards) == network.log_probability(given)
-    assert other.most_probable(backwards).states == network.most_probable(given).states
+    assert (
+        other.most_probable_explanation(backwards).states
+        == network.most_probable_explanation(given).states
+    )
     found = other.marginals(given=backwards)
     for name, each in network.marginals(given=given).items():
         assert found[name].to_dict() == each.to_dict()
 
 
-def test_evidence_is_possible_or_not_as_enumeration_says(seed):
+def test_impossible_evidence_agrees_with_enumeration(seed):
     n_impossible = 0
     for number in range(30):
         network = random_network([seed, number], 5, zeros=0.6)
@@ -118,9 +126,9 @@ def test_evidence_is_possible_or_not_as_enumeration_says(seed):
         n_impossible += 1
         assert network.log_probability(given) == -math.inf
         listed = ", ".join(f"{name!r} = {state!r}" for name, state in sorted(given.items()))
-        sentence = f"The evidence is impossible, the network gives it probability 0: {listed}."
+        sentence = f"The evidence has probability 0 under the network: {listed}."
         target = network.variables[3].name
-        assert refusal(NetworkError, network.most_probable, given) == sentence
+        assert refusal(NetworkError, network.most_probable_explanation, given) == sentence
         assert refusal(NetworkError, network.marginals, given=given) == sentence
         assert refusal(NetworkError, network.query, target, given) == sentence
     assert 0 < n_impossible < 30
@@ -164,7 +172,7 @@ def test_joint_of_several(seed):
     theirs.setEvidence(given)
     theirs.addJointTarget(set(targets))
     table = theirs.jointPosterior(set(targets))
-    order = list(table.names)[::-1]  # its arrays run backwards
+    order = list(table.names)[::-1]  # its axes are in the reverse order
     expected = table.toarray().transpose([order.index(name) for name in targets])
     found = network.query(targets, given)
     np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-9)
@@ -176,10 +184,10 @@ def test_joint_of_several(seed):
 @pytest.mark.filterwarnings("ignore:Row")  # most changes of one state are impossible
 @pytest.mark.parametrize("name", ["win95pts", "andes", "munin"])
 def test_explanations_of_large_networks(name, seed):
-    """No change of one state is more probable, and no row drawn given the evidence."""
+    """No change of one state, and no row sampled given the evidence, is more probable."""
     network = load_network(name)
     given = random_evidence(network, seed, 0.3)
-    found = network.most_probable(given)
+    found = network.most_probable_explanation(given)
     best = codes_of(network, {**found.states, **given})
     rows = [
         {**best, variable.name: code}
@@ -192,7 +200,7 @@ def test_explanations_of_large_networks(name, seed):
         assert network.log_likelihood(others).per_row.max() <= found.log_probability + 1e-9
 
 
-def test_munin_agrees_with_itself(seed):
+def test_munin_satisfies_the_chain_rule(seed):
     network = load_network("munin")
     given = random_evidence(network, seed, 0.1)
     some = [name for name in names_of(network) if name not in given][::250]
@@ -217,17 +225,17 @@ def test_nothing_underflows():
     given = {throw.name: "yes" for throw in throws}
     assert network.query("coin", given).probabilities.tolist() == [1.0, 0.0]
     assert network.log_probability(given) == pytest.approx(3001 * math.log(0.5), rel=1e-12)
-    # The last throw rules the probable coin out; then it was the other one, for certain.
+    # The last throw is impossible with the probable coin, so the other coin is certain.
     tables[throws[-1].name] = [[1.0, 0.0], [0.5, 0.5]]
     network = BayesianNetwork([coin, *throws], parents, tables)
     assert network.query("coin", given).probabilities.tolist() == [0.0, 1.0]
     expected = 2 * math.log(0.5) + 2999 * math.log(0.00001)
     assert network.log_probability(given) == pytest.approx(expected, rel=1e-12)
-    assert network.most_probable(given).states == {"coin": "odd"}
+    assert network.most_probable_explanation(given).states == {"coin": "odd"}
 
 
-def test_what_does_not_fit_into_memory_is_refused_before_it_is_tried(monkeypatch):
-    monkeypatch.setattr(coevo.memory, "machine_memory", lambda: 10**9)
+def test_a_query_that_needs_too_much_memory_is_refused_before_it_starts(monkeypatch):
+    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 10**9)
     names = [f"v{i:02d}" for i in range(70)]
     variables = [Variable(name, ("0", "1")) for name in names]
     coins = BayesianNetwork(variables, {}, {name: [0.5, 0.5] for name in names})
@@ -241,7 +249,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_tried(monkeypatch
 
 def test_a_structure_that_is_too_dense_is_refused(monkeypatch):
     """In a grid, each variable has the one above and the one to its left as parents."""
-    monkeypatch.setattr(coevo.memory, "machine_memory", lambda: 2**16)
+    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 2**16)
     places = list(itertools.product(range(12), repeat=2))
     name = {place: "{:02d}{:02d}".format(*place) for place in places}
     parents = {
@@ -250,12 +258,16 @@ def test_a_structure_that_is_too_dense_is_refused(monkeypatch):
     variables = [Variable(name[place], ("0", "1")) for place in places]
     tables = {v.name: np.full((2 ** len(parents[v.name]), 2), 0.5) for v in variables}
     network = BayesianNetwork(variables, parents, tables)
-    for ask in (network.marginals, network.most_probable, lambda: network.query("1111")):
+    for ask in (
+        network.marginals,
+        network.most_probable_explanation,
+        lambda: network.query("1111"),
+    ):
         assert refusal(ParameterError, ask).startswith("The exact answer needs 0.0 GB of memory")
     assert network.query("0202").probabilities == pytest.approx([0.5, 0.5])
 
 
-# -- small things
+# -- special cases
 
 
 def test_ties_go_to_the_first_state():
@@ -264,7 +276,7 @@ def test_ties_go_to_the_first_state():
         {"b": ["a"]},
         {"a": [0.2, 0.4, 0.4], "b": [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]},
     )
-    assert network.most_probable().states == {"b": "y", "a": "1"}
+    assert network.most_probable_explanation().states == {"b": "y", "a": "1"}
     # 0.1 + 0.2 is not 0.3 to the last bit.
     a = Variable("a", ("u", "v"))
     b = Variable("b", ("u", "v"))
@@ -272,23 +284,25 @@ def test_ties_go_to_the_first_state():
         [a, b], {"b": ["a"]}, {"a": [0.6, 0.4], "b": [[0.3, 0.7], [0.0, 1.0]]}
     )
     tied = BayesianNetwork([a, b], {}, {"a": [0.1 + 0.2 + 0.2, 0.5], "b": [0.5, 0.2 + 0.2 + 0.1]})
-    assert tied.most_probable().states == {"a": "u", "b": "u"}
-    assert network.most_probable().states == {"a": "u", "b": "v"}
+    assert tied.most_probable_explanation().states == {"a": "u", "b": "u"}
+    assert network.most_probable_explanation().states == {"a": "u", "b": "v"}
 
 
-def test_everything_or_nothing_is_given():
+def test_evidence_for_all_variables_or_none():
     network = load_network("asia")
     full = random_evidence(network, 1, 1.0)
     assert network.marginals(given=full) == {}
-    assert network.most_probable(full).states == {}
+    assert network.most_probable_explanation(full).states == {}
     columns = [[network.variable(v.name).states.index(full[v.name])] for v in network.variables]
     expected = network.log_likelihood(Dataset(network.variables, columns)).total
     assert network.log_probability(full) == pytest.approx(expected, rel=1e-12)
-    assert network.most_probable(full).log_probability == pytest.approx(expected, rel=1e-12)
+    assert network.most_probable_explanation(full).log_probability == pytest.approx(
+        expected, rel=1e-12
+    )
     assert network.log_probability() == network.log_probability({}) == 0.0
 
 
-def test_states_that_are_single():
+def test_variables_with_one_state():
     one = Variable("one", ("only",))
     coin = Variable("coin", ("heads", "tails"))
     network = BayesianNetwork(
@@ -300,7 +314,7 @@ def test_states_that_are_single():
     found = network.marginals(given={"one": "only"})
     assert found["coin"].to_dict() == pytest.approx({"heads": 0.25, "tails": 0.75})
     assert network.marginals()["one"].to_dict() == {"only": 1.0}
-    assert network.most_probable().states == {"one": "only", "coin": "tails"}
+    assert network.most_probable_explanation().states == {"one": "only", "coin": "tails"}
 
 
 def test_a_distribution():
@@ -315,7 +329,7 @@ def test_a_distribution():
     )
     for states in ("True", ("True",), ("True",) * 3):
         assert refusal(ParameterError, found.__getitem__, states) == (
-            f"One state is needed for each of 'Alarm', 'Burglary'; got {states!r}."
+            f"Give one state for each of 'Alarm', 'Burglary'; got {states!r}."
         )
 
 
@@ -358,7 +372,7 @@ def test_a_distribution():
             ParameterError,
             "Alarm",
             {"Alarm": "True"},
-            "'Alarm' is asked for and given. Leave it out of the targets or the evidence.",
+            "'Alarm' is both a target and evidence. Remove it from one of them.",
         ),
         (
             ParameterError,
@@ -368,5 +382,5 @@ def test_a_distribution():
         ),
     ],
 )
-def test_questions_that_are_refused(kind, targets, given, sentence):
+def test_invalid_queries(kind, targets, given, sentence):
     assert refusal(kind, load_network("earthquake").query, targets, given) == sentence

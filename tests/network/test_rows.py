@@ -1,4 +1,4 @@
-"""What a network says of rows is what it says of their states, one by one."""
+"""Log-likelihoods and predictions of rows agree with inference on each row."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import coevo.memory
 from coevo.bundled import load_network
 from coevo.data import Dataset, Variable, read_data
 from coevo.errors import CoevoWarning, DataError, NetworkError, ParameterError
-from coevo.network import BayesianNetwork, rows_for, sample
+from coevo.network import BayesianNetwork, read_rows, sample
 from helpers.errors import refusal
-from helpers.random_networks import random_network, turned
+from helpers.random_networks import random_network, reverse_network
 
 RAIN = Variable("rain", ("no", "yes"))
 WET = Variable("wet", ("dry", "wet"))
@@ -32,7 +32,7 @@ def rows_of(dataset):
 
 
 def permuted(dataset, rng):
-    """Return the same rows with columns and states in another order, and a column more."""
+    """Return the same rows with columns and states in another order, and an extra column."""
     variables, columns = [Variable("another", ("?",))], [np.zeros(dataset.n_rows, dtype=int)]
     for i in rng.permutation(dataset.n_variables):
         variable = dataset.variables[i]
@@ -43,7 +43,7 @@ def permuted(dataset, rng):
     return Dataset(variables, columns)
 
 
-def test_rows_are_as_probable_as_evidence(seed):
+def test_log_likelihood_agrees_with_log_probability(seed):
     for number in range(5):
         network = random_network([seed, number], 7, zeros=0.2)
         dataset = sample(network, 30, seed)
@@ -53,7 +53,7 @@ def test_rows_are_as_probable_as_evidence(seed):
         assert found.total == pytest.approx(math.fsum(expected), rel=1e-9)
 
 
-def test_predictions_are_those_of_a_query(seed):
+def test_predictions_agree_with_queries(seed):
     for number in range(5):
         network = random_network([seed, number], 7, zeros=0.2)
         dataset = sample(network, 20, seed)
@@ -71,12 +71,12 @@ def test_predictions_are_those_of_a_query(seed):
 
 
 @pytest.mark.parametrize("name", ["survey", "alarm"])
-def test_no_order_can_be_seen(name, seed):
+def test_results_do_not_depend_on_order(name, seed):
     network, rng = load_network(name), np.random.default_rng(seed)
     dataset = sample(network, 100, seed)
     expected = network.log_likelihood(dataset)
     for other in (permuted(dataset, rng), dataset):
-        found = turned(network).log_likelihood(other)
+        found = reverse_network(network).log_likelihood(other)
         assert found.total == expected.total
         assert found.per_row.tolist() == expected.per_row.tolist()
     rows = rng.permutation(dataset.n_rows)
@@ -84,12 +84,12 @@ def test_no_order_can_be_seen(name, seed):
     assert network.log_likelihood(canonical).total == expected.total
     target = network.variables[0].name
     for other in (permuted(dataset, rng), dataset):
-        found = turned(network).predict(other, target).probabilities
+        found = reverse_network(network).predict(other, target).probabilities
         expected_shares = network.predict(dataset, target).probabilities
         np.testing.assert_allclose(found, expected_shares, rtol=1e-12)
 
 
-def test_only_the_blanket_is_needed(seed):
+def test_predictions_need_only_the_markov_blanket(seed):
     network = load_network("alarm")
     dataset = sample(network, 50, seed)
     blanket = network.dag.markov_blanket("HR")
@@ -112,10 +112,10 @@ def test_ties_go_to_the_first_state():
     assert network.predict(Dataset([WET], [[0, 1]]), "rain").states == ("no", "no")
 
 
-def test_rows_that_occur_more_than_once(seed):
+def test_rows_with_weights(seed):
     network = load_network("cancer")
     dataset = sample(network, 2000, seed)
-    folded = dataset.folded()
+    folded = dataset.deduplicate()
     assert folded.weights is not None
     total = network.log_likelihood(dataset).total
     assert network.log_likelihood(folded).total == pytest.approx(total, rel=1e-12)
@@ -123,17 +123,17 @@ def test_rows_that_occur_more_than_once(seed):
     assert len(network.predict(folded, "Cancer").states) == folded.codes.shape[1]
 
 
-def test_a_table_that_is_not_folded_has_an_answer_for_every_row():
+def test_a_table_without_deduplication_has_a_prediction_for_every_row():
     table = np.array([["no", "dry"], ["yes", "wet"], *[["no", "wet"]] * 98])
     names = ["rain", "wet"]
     assert read_data(table, names=names).weights is not None
-    dataset = read_data(table, names=names, fold=False)
+    dataset = read_data(table, names=names, deduplicate=False)
     assert dataset.weights is None
     assert dataset == read_data(table, names=names)
     assert GARDEN.predict(dataset, "wet").states[:3] == ("dry", "wet", "dry")
 
 
-def test_variables_add_up(seed):
+def test_log_likelihoods_of_variables_add_up(seed):
     network = random_network([seed, 0], 7)
     dataset = sample(network, 300, seed)
     found = network.log_likelihood(dataset)
@@ -152,47 +152,50 @@ def test_variables_add_up(seed):
     )
 
 
-def test_agreement_by_hand():
-    rows = [[0, 0, 1, 1], [0, 1, 1, 1]]  # wet tells about rain: 3/5 of the wet days are dry
+def test_evaluate_by_hand():
+    rows = [
+        [0, 0, 1, 1],
+        [0, 1, 1, 1],
+    ]  # wet is informative about rain: 3/5 of the wet days have no rain
     prediction = GARDEN.predict(Dataset([RAIN, WET], rows), "rain")
     assert prediction.states == ("no", "no", "no", "no")
-    found = prediction.agreement(Dataset([RAIN, WET], rows))
+    found = prediction.evaluate(Dataset([RAIN, WET], rows))
     assert found.accuracy == 0.5
     assert found.confusion.tolist() == [[2, 0], [2, 0]]
     assert found.log_loss == pytest.approx(-math.log(1 * 0.6 * 0.4 * 0.4) / 4)
     weighted = Dataset([RAIN, WET], [[0, 0, 1], [0, 1, 1]], np.array([1, 1, 2]))
-    again = GARDEN.predict(weighted, "rain").agreement(weighted)
+    again = GARDEN.predict(weighted, "rain").evaluate(weighted)
     assert (again.accuracy, again.log_loss) == (0.5, pytest.approx(found.log_loss))
     assert again.confusion.tolist() == found.confusion.tolist()
     sure = Dataset([RAIN, WET], [[1, 0], [0, 0]])
-    assert GARDEN.predict(sure, "rain").agreement(sure).log_loss == math.inf
+    assert GARDEN.predict(sure, "rain").evaluate(sure).log_loss == math.inf
     dry = Dataset([RAIN, WET], [[0], [0]])
-    assert str(GARDEN.predict(dry, "rain").agreement(dry).log_loss) == "0.0"
-    assert refusal(DataError, prediction.agreement, sure) == (
-        "The prediction is about 4 rows, and there are 2. Give those that it was made for."
+    assert str(GARDEN.predict(dry, "rain").evaluate(dry).log_loss) == "0.0"
+    assert refusal(DataError, prediction.evaluate, sure) == (
+        "The prediction has 4 rows, but the dataset has 2. Pass the rows that were predicted."
     )
-    assert refusal(DataError, prediction.agreement, Dataset([WET], [[0, 1, 1, 1]])) == (
+    assert refusal(DataError, prediction.evaluate, Dataset([WET], [[0, 1, 1, 1]])) == (
         "There is no column 'rain'."
     )
 
 
-def test_rows_are_read_as_the_network_has_them():
+def test_rows_are_read_with_the_states_and_bins_of_the_network():
     age = Variable("age", ("below_18", "from_18_to_65", "from_65"))
     network = BayesianNetwork([age, RAIN], {}, {"age": [0.25, 0.5, 0.25], "rain": [0.75, 0.25]})
     table = np.array([["17.5", "no", "", "?"], ["18", "no", "x", "7"]])
     names = ["age", "rain", "note", "rain2"]
-    dataset = rows_for(network, table, names=names)
+    dataset = read_rows(network, table, names=names)
     assert dataset.source_variables == (age, RAIN)
     assert [row["age"] for row in rows_of(dataset)] == ["below_18", "from_18_to_65"]
-    assert rows_for(network, dataset) is dataset
-    assert rows_for(network, table, names=names, only=["rain"]).names == ("rain",)
-    assert rows_for(network, table, names=names, drop=["rain"]).names == ("age",)
-    assert refusal(DataError, rows_for, network, table, names=["a", "b", "c", "d"]) == (
+    assert read_rows(network, dataset) is dataset
+    assert read_rows(network, table, names=names, only=["rain"]).names == ("rain",)
+    assert read_rows(network, table, names=names, drop=["rain"]).names == ("age",)
+    assert refusal(DataError, read_rows, network, table, names=["a", "b", "c", "d"]) == (
         "The table has none of the columns 'age', 'rain'."
     )
 
 
-def test_rows_that_are_impossible():
+def test_impossible_rows():
     dataset = Dataset([RAIN, WET], [[0, 1, 0, 1], [0, 0, 1, 0]])
     with pytest.warns(CoevoWarning) as caught:
         found = GARDEN.log_likelihood(dataset)
@@ -215,8 +218,8 @@ def test_rows_that_are_impossible():
         [RAIN, WET], {"wet": ["rain"]}, {"rain": [0.75, 0.25], "wet": [[0.0, 1.0]] * 2}
     )
     assert refusal(DataError, sure.predict, dataset, "rain") == (
-        "Row 1 is impossible under the network, whatever 'rain' is, so that nothing can be "
-        "predicted."
+        "Row 1 is impossible under the network for every state of 'rain', so 'rain' cannot be "
+        "predicted. Remove the row."
     )
 
 
@@ -228,7 +231,7 @@ def test_refusals(monkeypatch):
     )
     assert refusal(DataError, GARDEN.log_likelihood, dataset) == strange
     assert refusal(DataError, GARDEN.predict, dataset, "rain") == strange
-    assert len(GARDEN.predict(dataset, "wet").states) == 3  # its own column does not matter
+    assert len(GARDEN.predict(dataset, "wet").states) == 3  # the column of the target is ignored
     lacking = Dataset([WET], [[0, 1]])
     assert refusal(DataError, GARDEN.log_likelihood, lacking) == (
         "There is no column 'rain'. A log-likelihood needs every variable of the network."
@@ -247,7 +250,7 @@ def test_refusals(monkeypatch):
         assert refusal(ParameterError, ask, "table.csv") == (
             f"'dataset' of {name} must be a Dataset (see read_data); got 'table.csv'."
         )
-    monkeypatch.setattr(coevo.memory, "machine_memory", lambda: 10)
+    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 10)
     assert refusal(ParameterError, GARDEN.predict, dataset, "wet") == (
         "A prediction for 3 rows needs 0.0 GB of memory; this machine has 0.0 GB. "
         "Predict fewer rows at a time."

@@ -1,4 +1,4 @@
-"""Rows belong to a seed and a network, and follow its probabilities."""
+"""Sampled rows depend on the seed and the network only, and follow its distribution."""
 
 from __future__ import annotations
 
@@ -15,14 +15,19 @@ from coevo.data import Variable
 from coevo.errors import NetworkError, ParameterError
 from coevo.network import BayesianNetwork, sample
 from helpers.errors import refusal
-from helpers.random_networks import enumerated, random_evidence, random_network, turned
+from helpers.random_networks import (
+    enumerate_joint,
+    random_evidence,
+    random_network,
+    reverse_network,
+)
 
-# The function of the same name hides the module from an import.
+# The function `sample` shadows the module of the same name.
 MODULE = sys.modules["coevo.network.sample"]
 
 
 def labels(dataset):
-    """Return {name: label of each row}, free of every order."""
+    """Return {name: label of each row}, which does not depend on the order of variables."""
     return {
         variable.name: np.array(variable.states)[dataset.codes[i]].tolist()
         for i, variable in enumerate(dataset.variables)
@@ -35,7 +40,7 @@ def test_a_seed_gives_the_same_rows_in_any_order_of_variables(name, seed):
     first = sample(network, 300, seed)
     assert labels(sample(network, 300, seed)) == labels(first)
     assert labels(sample(network, 300, seed + 1)) != labels(first)
-    again = sample(turned(network), 300, np.int64(seed))
+    again = sample(reverse_network(network), 300, np.int64(seed))
     assert labels(again) == labels(first)
     assert again == first
     assert again.source_variables == network.variables[::-1]
@@ -50,10 +55,10 @@ def test_a_short_sample_is_the_start_of_a_long_one(seed):
 
 
 @pytest.mark.parametrize("block", [1, 7, 999, 1000, 1001])
-def test_blocks_change_nothing(block, seed, monkeypatch):
+def test_rows_do_not_depend_on_the_block_size(block, seed, monkeypatch):
     network = load_network("survey")
     expected = labels(sample(network, 1000, seed))
-    monkeypatch.setattr(MODULE, "ROWS_A_BLOCK", block)
+    monkeypatch.setattr(MODULE, "ROWS_PER_BLOCK", block)
     assert labels(sample(network, 1000, seed)) == expected
 
 
@@ -62,7 +67,7 @@ def joint(network, given):
     rows = list(itertools.product(*(variable.states for variable in network.variables)))
     names = [variable.name for variable in network.variables]
     fits = [all(row[names.index(n)] == state for n, state in given.items()) for row in rows]
-    values = enumerated(network).ravel() * fits
+    values = enumerate_joint(network).ravel() * fits
     yield from zip(rows, (values / values.sum()).tolist(), strict=True)
 
 
@@ -104,12 +109,12 @@ def test_rows_follow_the_joint_distribution(name, given, seed):
 
 @pytest.mark.parametrize("zeros", [0.0, 0.5])
 def test_rows_with_evidence(zeros, seed):
-    """The rows of a seed in any order of variables; what is given, and nothing impossible."""
+    """The same rows for any order of variables; all agree with the evidence and are possible."""
     for number in range(20):
         network = random_network([seed, number], 9, zeros=zeros)
         given = random_evidence(network, [seed, number], share=0.4)
         found = sample(network, 60, seed, given)
-        assert labels(sample(turned(network), 60, seed, given)) == labels(found)
+        assert labels(sample(reverse_network(network), 60, seed, given)) == labels(found)
         assert found.source_variables == network.variables
         for name, state in given.items():
             assert set(labels(found)[name]) == {state}
@@ -125,15 +130,14 @@ def test_without_evidence_the_rows_are_the_same(seed):
     assert labels(sample(network, 50, seed, {})) == expected
 
 
-def test_evidence_that_is_refused():
+def test_invalid_evidence():
     asia = load_network("asia")
     for given, sentence in (
         ({"smok": "yes"}, "There is no variable 'smok' in the network. Did you mean 'smoke'?"),
         ({"smoke": "si"}, "'smoke' has no state 'si'; its states are 'yes', 'no'."),
         (
             {"either": "no", "tub": "yes"},
-            "The evidence is impossible, the network gives it probability 0: "
-            "'either' = 'no', 'tub' = 'yes'.",
+            "The evidence has probability 0 under the network: 'either' = 'no', 'tub' = 'yes'.",
         ),
     ):
         assert refusal(NetworkError, sample, asia, 5, 1, given) == sentence
@@ -147,7 +151,7 @@ def chain(*rows):
 
 
 class Extremes:
-    """A generator whose numbers are the ends of [0, 1), and some that look like limits."""
+    """A generator that returns the ends of [0, 1), and numbers close to the limits."""
 
     def random(self, size):
         ends = [0.0, np.nextafter(1, 0), 0.5, np.nextafter(0.5, 0), 1 / 3, 0.3, 5e-324]
@@ -158,9 +162,9 @@ ROWS = [
     (0.0, 0.5, 0.0, 0.5, 0.0),
     (1.0, 0.0, 0.0, 0.0, 0.0),
     (0.0, 0.0, 0.0, 0.0, 1.0),
-    (0.1, 0.2, 0.3, 0.4 - 1e-7, 0.0),  # sums to a little less than 1 on its way
+    (0.1, 0.2, 0.3, 0.4 - 1e-7, 0.0),  # the partial sums stay a little below 1
     (1 / 3, 1 / 3, 1 / 3, 0.0, 0.0),
-    (0.7, 0.1, 0.1, 0.1, 0.0),  # adding these up overshoots or misses 1
+    (0.7, 0.1, 0.1, 0.1, 0.0),  # the sum is not exactly 1
 ]
 
 
@@ -168,7 +172,7 @@ def test_a_state_of_probability_0_is_never_drawn(monkeypatch):
     for row in ROWS:
         network = chain(row)
         extremes = {"a": Extremes(), "b": Extremes()}
-        monkeypatch.setattr(MODULE, "_streams", lambda *_, found=extremes: found)
+        monkeypatch.setattr(MODULE, "_make_streams", lambda *_, found=extremes: found)
         drawn = set(labels(sample(network, 14))["b"])
         assert drawn <= {f"s{i}" for i, p in enumerate(row) if p > 0}
         assert f"s{min(i for i, p in enumerate(row) if p > 0)}" in drawn
@@ -185,7 +189,7 @@ def test_each_parent_configuration_has_its_own_row(seed):
     }
 
 
-def test_states_that_no_row_shows_stay_declared(seed):
+def test_states_that_do_not_occur_are_declared(seed):
     dataset = sample(chain((1.0, 0.0, 0.0)), 5, seed)
     assert dataset.source_variables == (Variable("a", ("r0",)), Variable("b", ("s0", "s1", "s2")))
     assert dataset.arities.tolist() == [1, 3]
@@ -207,7 +211,7 @@ def test_random_states(seed):
     assert labels(sample(network, 200, np.random.default_rng(seed))) == labels(first)
     rng = np.random.default_rng(seed)
     assert labels(sample(network, 200, rng)) == labels(first)
-    assert labels(sample(network, 200, rng)) != labels(first)  # the generator has moved on
+    assert labels(sample(network, 200, rng)) != labels(first)  # the generator has advanced
     assert labels(sample(network, 200)) != labels(sample(network, 200))
 
 

@@ -1,8 +1,8 @@
-"""The published networks that the field measures itself on, bundled as data.
+"""Published benchmark networks, bundled as data files.
 
-They come from the Bayesian Network Repository of R's bnlearn; `SOURCES.md` beside this
-file says where each was published, and `scripts/bundle_networks.py` made the files. What
-is known about a network stands in `index.json`, so that listing them reads no tables.
+They come from the Bayesian Network Repository of R's bnlearn. `SOURCES.md` in this folder
+names the publication of each network, and `scripts/bundle_networks.py` made the files. The
+sizes of the networks are in `index.json`, so that listing the networks reads no tables.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from coevo.errors import FileError, FormatError, bad_choice, suggestion
+from coevo.errors import FileError, FormatError, bad_choice, suggest_match
 from coevo.graph import DAG
 from coevo.io import Model, read_bif, read_model
 from coevo.network import BayesianNetwork
@@ -23,16 +23,16 @@ __all__ = [
     "NetworkInfo",
     "list_networks",
     "load_network",
-    "network_index",
     "open_model",
     "open_network",
     "open_structure",
+    "read_network_index",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkInfo:
-    """What is known about a bundled network without loading it."""
+    """The size and the origin of a bundled network."""
 
     name: str
     n_variables: int
@@ -41,13 +41,13 @@ class NetworkInfo:
     max_parents: int
     min_states: int
     max_states: int
-    domain: str  # what it is about, in a line
-    reference: str  # where it was published
+    domain: str  # the subject, in one line
+    reference: str  # the publication
 
 
 @cache
-def network_index() -> tuple[NetworkInfo, ...]:
-    """Return what is known about each bundled network, the smallest first.
+def read_network_index() -> tuple[NetworkInfo, ...]:
+    """Return the size and the origin of each bundled network, smallest first.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def network_index() -> tuple[NetworkInfo, ...]:
 
     Examples
     --------
-    >>> [info.name for info in network_index() if info.n_parameters > 100_000]
+    >>> [info.name for info in read_network_index() if info.n_parameters > 100_000]
     ['mildew', 'barley', 'diabetes']
     """
     text = files(__name__).joinpath("index.json").read_text(encoding="utf-8")
@@ -64,14 +64,14 @@ def network_index() -> tuple[NetworkInfo, ...]:
 
 
 def list_networks() -> tuple[str, ...]:
-    """Return the names of the bundled networks, the smallest network first.
+    """Return the names of the bundled networks, smallest network first.
 
     Examples
     --------
     >>> list_networks()[:4]
     ('cancer', 'earthquake', 'survey', 'asia')
     """
-    return tuple(info.name for info in network_index())
+    return tuple(info.name for info in read_network_index())
 
 
 def load_network(name: str) -> BayesianNetwork:
@@ -85,12 +85,12 @@ def load_network(name: str) -> BayesianNetwork:
     Returns
     -------
     BayesianNetwork
-        The network as published, its rows normalised.
+        The network as published, with the rows of its tables normalised.
 
     Raises
     ------
     ParameterError
-        When there is no such network.
+        If there is no such network.
 
     Examples
     --------
@@ -109,14 +109,15 @@ def open_network(source: str | os.PathLike[str], format_name: str | None = None)
     Parameters
     ----------
     source : str or path
-        The path of a file, or one of `list_networks`. A file goes first, a folder does not.
+        The path of a file, or one of `list_networks`. A file has precedence over a bundled
+        network of the same name, a folder has not.
     format_name : str, optional
-        One of `coevo.io.FORMATS`; without it the ending of the file decides.
+        One of `coevo.io.FORMATS` (default: from the extension of the file).
 
     Raises
     ------
     FormatError
-        When the file is malformed, or holds a structure without tables.
+        If the file is malformed, or holds a structure without tables.
 
     Examples
     --------
@@ -129,19 +130,19 @@ def open_network(source: str | os.PathLike[str], format_name: str | None = None)
     model = open_model(source, format_name)
     if isinstance(model, DAG):
         raise FormatError(
-            f"{str(source)!r} holds a structure without tables, and a network is needed. Name "
+            f"{str(source)!r} holds a structure without tables, but a network is needed. Name "
             "a file with tables, such as BIF, or fit tables to the structure first."
         )
     return model
 
 
 def open_structure(source: str | os.PathLike[str], format_name: str | None = None) -> DAG:
-    """Open a structure: that of a file of any format, or of a bundled network.
+    """Open the structure of a file of any format, or of a bundled network.
 
     Parameters
     ----------
     source, format_name
-        As for `open_network`; a file need not have tables.
+        As for `open_network`. The file does not need tables.
 
     Examples
     --------
@@ -153,7 +154,7 @@ def open_structure(source: str | os.PathLike[str], format_name: str | None = Non
 
 
 def open_model(source: str | os.PathLike[str], format_name: str | None = None) -> Model:
-    """Open what there is: a network, or a structure where the file has no tables.
+    """Open a network, or a structure if the file has no tables.
 
     Parameters
     ----------
@@ -167,5 +168,5 @@ def open_model(source: str | os.PathLike[str], format_name: str | None = None) -
         return read_model(path, format_name)
     raise FileError(
         f"There is no file and no bundled network {str(source)!r}."
-        f"{suggestion(source, list_networks())}"
+        f"{suggest_match(source, list_networks())}"
     )

@@ -1,4 +1,4 @@
-"""Graphs over named variables: no scores, no files."""
+"""Graphs over named variables: DAGs, CPDAGs, constraints, distances. No scores, no files."""
 
 from coevo.graph.compare import Comparison, compare
 from coevo.graph.constraints import ArcRules, Constraints

@@ -1,13 +1,14 @@
-"""What is known about a structure before the data are looked at.
+"""Constraints on a structure: background knowledge that the search must respect.
 
-Required and forbidden arcs, tiers, roots, leaves and a limit on parents. They are checked
-against the variables once, before a search starts, and become two matrices and a number
-(`ArcRules`), which is all that a search ever asks.
+Constraints are required and forbidden arcs, tiers, roots, leaves and a limit on the number
+of parents. `Constraints.to_rules` checks them against the variables once, before a search
+starts, and turns them into two matrices and a number (`ArcRules`). A search reads nothing
+else.
 
-Tiers are groups of variables, first to last: no arc may lead from a later tier to an
-earlier one. Within a tier, and for variables in no tier, they say nothing. A root has no
-parents, a leaf has no children. (What is likely rather than known is not a constraint but
-a part of the score: see the weights of `coevo.score.FamilyScorer`.)
+Tiers are ordered groups of variables: no arc may lead from a later tier to an earlier one.
+Arcs within a tier, and arcs of variables in no tier, stay free. A root has no parents, a
+leaf has no children. (Knowledge that is likely but not certain is not a constraint. It is a
+part of the score: see the weights of `coevo.score.FamilyScorer`.)
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import GraphError, bad_parameter, first_repeated, suggestion
+from coevo.errors import GraphError, bad_parameter, find_duplicate, suggest_match
 from coevo.graph.dag import DAG, Arc
 
 __all__ = ["ArcRules", "Constraints"]
@@ -34,29 +35,29 @@ class ArcRules:
     max_parents: int  # n - 1 when there is no limit
 
     @property
-    def about_arcs(self) -> bool:
-        """Whether any arc is required or excluded."""
+    def has_arc_constraints(self) -> bool:
+        """Whether any arc is required or forbidden."""
         excluded = ~self.allowed
         np.fill_diagonal(excluded, False)
         return bool(self.required.any() or excluded.any())
 
-    def fulfilled_by(self, adjacency: NDArray[np.bool_]) -> bool:
-        """Return whether a structure keeps all rules."""
+    def is_satisfied_by(self, adjacency: NDArray[np.bool_]) -> bool:
+        """Return whether a structure satisfies all rules."""
         return bool(
             not (adjacency & ~self.allowed).any()
             and not (self.required & ~adjacency).any()
             and adjacency.sum(axis=0).max(initial=0) <= self.max_parents
         )
 
-    def broken(self, adjacency: NDArray[np.bool_], names: Sequence[str]) -> str:
-        """Return the first rule that a structure breaks, in words; there must be one."""
-        for wrong, why in (
+    def describe_violation(self, adjacency: NDArray[np.bool_], names: Sequence[str]) -> str:
+        """Return a phrase about the first rule that a structure violates; there must be one."""
+        for violations, reason in (
             (adjacency & ~self.allowed, "is not allowed"),
-            (self.required & ~adjacency, "is required and not there"),
+            (self.required & ~adjacency, "is required but absent"),
         ):
-            if wrong.any():
-                parent, child = np.argwhere(wrong)[0]
-                return f"{names[parent]!r} -> {names[child]!r} {why}"
+            if violations.any():
+                parent, child = np.argwhere(violations)[0]
+                return f"{names[parent]!r} -> {names[child]!r} {reason}"
         n_parents = adjacency.sum(axis=0)
         child = int(n_parents.argmax())
         limit = f"and 'max_parents' is {self.max_parents}"
@@ -69,21 +70,21 @@ class Constraints:
     Parameters
     ----------
     max_parents : int, optional
-        The most parents that a variable may have.
+        Maximum number of parents of a variable (default: no limit).
     required, forbidden : iterable of (parent, child)
-        Arcs that must be there, and arcs that must not.
+        Arcs that the structure must have, and arcs that it must not have.
     tiers : iterable of iterables of str
-        Groups of variables; no arc leads from a later one to an earlier one.
+        Ordered groups of variables; no arc leads from a later tier to an earlier one.
     roots, leaves : iterable of str
-        Variables that have no parents, and variables that have no children.
+        Variables without parents, and variables without children.
 
     Examples
     --------
     >>> known = Constraints(required=[("rain", "wet")], tiers=[["rain"], ["wet", "slip"]])
-    >>> rules = known.rules(["rain", "slip", "wet"])
+    >>> rules = known.to_rules(["rain", "slip", "wet"])
     >>> rules.allowed[2, 0], rules.required[0, 2]
     (np.False_, np.True_)
-    >>> Constraints(required=[("a", "b")], forbidden=[("a", "b")]).rules(["a", "b"])
+    >>> Constraints(required=[("a", "b")], forbidden=[("a", "b")]).to_rules(["a", "b"])
     Traceback (most recent call last):
     coevo.errors.GraphError: 'a' -> 'b' is required and forbidden.
     """
@@ -112,22 +113,22 @@ class Constraints:
 
     @property
     def max_parents(self) -> int | None:
-        """The most parents that a variable may have, or None."""
+        """Maximum number of parents of a variable, or None."""
         return self._max_parents
 
     @property
     def required(self) -> tuple[Arc, ...]:
-        """Arcs that must be there, sorted."""
+        """Arcs that the structure must have, sorted."""
         return self._required
 
     @property
     def forbidden(self) -> tuple[Arc, ...]:
-        """Arcs that must not be there, sorted."""
+        """Arcs that the structure must not have, sorted."""
         return self._forbidden
 
     @property
     def tiers(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of variables, first to last."""
+        """Groups of variables, first tier first."""
         return self._tiers
 
     @property
@@ -140,14 +141,14 @@ class Constraints:
         """Variables without children, sorted."""
         return self._leaves
 
-    def rules(self, names: Sequence[str]) -> ArcRules:
-        """Check the constraints against the variables; return them as matrices.
+    def to_rules(self, names: Sequence[str]) -> ArcRules:
+        """Validate the constraints for these variables and return them as matrices.
 
         Raises
         ------
         GraphError
-            If a name is unknown, or no structure can fulfil them. The message names the
-            arcs or the cycle.
+            If a name is unknown, or if no structure can satisfy the constraints. The message
+            names the arcs or the cycle.
         """
         self._check_names(names)
         number = {name: i for i, name in enumerate(names)}
@@ -162,7 +163,7 @@ class Constraints:
         required = np.zeros_like(allowed)
         for parent, child in self._required:
             if not allowed[number[parent], number[child]]:
-                raise GraphError(self._why_not(parent, child))
+                raise GraphError(self._explain_conflict(parent, child))
             required[number[parent], number[child]] = True
         self._check_required(names)
         limit = len(names) - 1 if self._max_parents is None else self._max_parents
@@ -176,24 +177,24 @@ class Constraints:
                     if end not in names:
                         raise GraphError(
                             f"The {kind} arc {parent!r} -> {child!r} names {end!r}, which is not "
-                            f"a variable.{suggestion(end, names)}"
+                            f"a variable.{suggest_match(end, names)}"
                         )
-        listed = [variable for tier in self._tiers for variable in tier]
-        for kind, group in (("tiers", listed), ("roots", self._roots), ("leaves", self._leaves)):
+        in_tiers = [variable for tier in self._tiers for variable in tier]
+        for kind, group in (("tiers", in_tiers), ("roots", self._roots), ("leaves", self._leaves)):
             for variable in group:
                 if variable not in names:
                     raise GraphError(
                         f"The {kind} name {variable!r}, which is not a variable."
-                        f"{suggestion(variable, names)}"
+                        f"{suggest_match(variable, names)}"
                     )
-        twice = first_repeated(listed)
-        if twice is not None:
-            raise GraphError(f"The tiers name {twice!r} twice.")
+        duplicate = find_duplicate(in_tiers)
+        if duplicate is not None:
+            raise GraphError(f"The tiers name {duplicate!r} twice.")
 
-    def _why_not(self, parent: str, child: str) -> str:
-        """Return why a required arc is not allowed."""
+    def _explain_conflict(self, parent: str, child: str) -> str:
+        """Return a sentence that says why a required arc is not allowed."""
         if parent == child:
-            return f"The arc {parent!r} -> {child!r} is required, but leads back to its start."
+            return f"The arc {parent!r} -> {child!r} is required, but it is a loop."
         if (parent, child) in self._forbidden:
             return f"{parent!r} -> {child!r} is required and forbidden."
         if child in self._roots:
@@ -218,24 +219,24 @@ class Constraints:
                 )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is asked for as plain values, by the name of its parameter.
+        """Return the constraints as plain values, keyed by parameter name.
 
         >>> Constraints(max_parents=3, roots=["a"]).as_dict()
         {'max_parents': 3, 'roots': ['a']}
         """
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         if self._max_parents is not None:
-            found["max_parents"] = self._max_parents
+            values["max_parents"] = self._max_parents
         for name in ("required", "forbidden", "tiers"):
             if getattr(self, name):
-                found[name] = [list(part) for part in getattr(self, name)]
+                values[name] = [list(part) for part in getattr(self, name)]
         for name in ("roots", "leaves"):
             if getattr(self, name):
-                found[name] = list(getattr(self, name))
-        return found
+                values[name] = list(getattr(self, name))
+        return values
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both ask for the same in the same words."""
+        """Return whether both were given the same constraints."""
         if not isinstance(other, Constraints):
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)

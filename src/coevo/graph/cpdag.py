@@ -1,13 +1,14 @@
-"""Markov equivalence: what data can tell of a DAG.
+"""Markov equivalence classes of DAGs, represented by CPDAGs.
 
-DAGs are equivalent when they state the same conditional independences; that is so exactly
-when they have the same edges and the same v-structures (a -> c <- b without an edge between
-a and b) [1]_. Scores such as BDeu and BIC are the same for all DAGs of a class. A `CPDAG`
-(completed partially directed acyclic graph, or essential graph) is the name of a class: an
-arc is compelled when all members have it, and reversible when some member has its reverse.
+Two DAGs are equivalent if they state the same conditional independences. They do exactly if
+they have the same edges and the same v-structures (a -> c <- b without an edge between a and
+b) [1]_. Data cannot distinguish equivalent DAGs: scores such as BDeu and BIC are the same for
+all DAGs of an equivalence class. A `CPDAG` (completed partially directed acyclic graph, or
+essential graph) represents such a class. An arc is compelled if all members have it, and
+reversible if some member has its reverse.
 
-The arcs are labelled by Chickering's rules [2]_, parents before children. For each variable
-they look at its parents and at the parents of the last of these, and nowhere else.
+Chickering's rules [2]_ label the arcs, parents before children. For each variable they use
+only its parents, and the parents of the last of these in a topological order.
 
 .. [1] T. Verma and J. Pearl, Equivalence and synthesis of causal models, UAI 1990.
 .. [2] D. M. Chickering, A transformational characterization of equivalent Bayesian network
@@ -22,18 +23,18 @@ from coevo.graph.dag import DAG, Arc
 
 __all__ = ["CPDAG", "Edge"]
 
-Edge = tuple[str, str]  # sorted by name
+Edge = tuple[str, str]  # two variables, sorted by name
 
 
 class CPDAG:
-    """The class of all DAGs that state the same independences as a given one.
+    """The equivalence class of a DAG: all DAGs that state the same independences.
 
-    Two DAGs are equivalent exactly when their CPDAGs are equal.
+    Two DAGs are equivalent exactly if their CPDAGs are equal.
 
     Parameters
     ----------
     dag : DAG
-        Any member of the class.
+        Any member of the equivalence class.
 
     Examples
     --------
@@ -50,7 +51,7 @@ class CPDAG:
     __slots__ = ("__dict__", "_arcs", "_edges", "_nodes")
 
     def __init__(self, dag: DAG) -> None:
-        compelled = _compelled_parents(dag)
+        compelled = _find_compelled_parents(dag)
         self._nodes = dag.nodes
         self._arcs = tuple(arc for arc in dag.arcs if arc[0] in compelled[arc[1]])
         self._edges = tuple(
@@ -63,7 +64,7 @@ class CPDAG:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """All variables, in the order that they have in the DAG."""
+        """All variables, in the order of the DAG."""
         return self._nodes
 
     @property
@@ -73,17 +74,17 @@ class CPDAG:
 
     @property
     def edges(self) -> tuple[Edge, ...]:
-        """The reversible arcs without their direction, each pair and all pairs by name."""
+        """The reversible arcs as undirected edges; each pair and all pairs are sorted by name."""
         return self._edges
 
     @cached_property
     def directions(self) -> frozenset[Arc]:
         """The compelled arcs, and both directions of each edge."""
-        turned = ((second, first) for first, second in self._edges)
-        return frozenset((*self._arcs, *self._edges, *turned))
+        reverses = ((second, first) for first, second in self._edges)
+        return frozenset((*self._arcs, *self._edges, *reverses))
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both are the same class of DAGs over the same variables."""
+        """Return whether both are the same equivalence class over the same variables."""
         if not isinstance(other, CPDAG):
             return NotImplemented
         return self._key == other._key
@@ -102,23 +103,24 @@ class CPDAG:
         )
 
 
-def _compelled_parents(dag: DAG) -> dict[str, frozenset[str]]:
-    """Return for each variable the parents whose arcs every equivalent DAG has.
+def _find_compelled_parents(dag: DAG) -> dict[str, frozenset[str]]:
+    """Return for each variable the parents whose arcs are in every equivalent DAG.
 
-    Let x be the last of the parents of y in a topological order. All of them are compelled
-    if another parent of y is not adjacent to x (a v-structure), or if a compelled parent of
-    x is no parent of y (with x -> y turned, it would make a new v-structure). If neither is
-    so, then those parents of y are compelled that are compelled parents of x.
+    Let x be the last parent of y in a topological order. All parents of y are compelled if
+    another parent of y is not adjacent to x (a v-structure), or if a compelled parent of x is
+    not a parent of y (reversing x -> y would make a new v-structure). Otherwise the compelled
+    parents of y are the compelled parents of x.
     """
-    place = {node: i for i, node in enumerate(dag.topological_order)}
+    position = {node: i for i, node in enumerate(dag.topological_order)}
     parents = {node: frozenset(dag.parents(node)) for node in dag.nodes}
     compelled: dict[str, frozenset[str]] = {}
     for node in dag.topological_order:
         if not parents[node]:
             compelled[node] = frozenset()
             continue
-        last = max(parents[node], key=place.__getitem__)
-        collides = not parents[node] - {last} <= parents[last]
-        forced = not compelled[last] <= parents[node]
-        compelled[node] = parents[node] if collides or forced else compelled[last]
+        last = max(parents[node], key=position.__getitem__)
+        has_v_structure = not parents[node] - {last} <= parents[last]
+        has_forced_arc = not compelled[last] <= parents[node]
+        is_all = has_v_structure or has_forced_arc
+        compelled[node] = parents[node] if is_all else compelled[last]
     return compelled

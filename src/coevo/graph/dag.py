@@ -1,8 +1,8 @@
 """Directed acyclic graphs over named variables.
 
-A `DAG` is a value: immutable, comparable, hashable. It knows names and arcs and nothing
-of scores, tables or files. Wherever an order is free it is the order of the names, so
-that two equal graphs behave equally however they were built.
+A `DAG` is a value: immutable, comparable, hashable. It holds names and arcs, and knows
+nothing about scores, tables or files. Where the order of a result is free, it is the order of
+the names. Two equal graphs therefore behave the same, however they were built.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import GraphError, first_repeated, suggestion
+from coevo.errors import GraphError, find_duplicate, suggest_match
 
 __all__ = ["DAG", "Arc", "VStructure"]
 
 Arc = tuple[str, str]  # (parent, child)
-VStructure = tuple[str, str, str]  # (parent, child, parent), the parents by name
+VStructure = tuple[str, str, str]  # (parent, child, parent), the parents sorted by name
 
 
 class DAG:
@@ -29,10 +29,10 @@ class DAG:
     Parameters
     ----------
     nodes : sequence of str
-        All variables, isolated ones too. Their order is kept for output.
+        All variables, including isolated ones. Output keeps their order.
     arcs : iterable of (parent, child)
-        Each arc once; an arc that is given twice, a loop, an unknown name or a cycle
-        raises `GraphError`.
+        Each arc once. A duplicate arc, a loop, an unknown name or a cycle raises
+        `GraphError`.
 
     Examples
     --------
@@ -50,9 +50,9 @@ class DAG:
 
     def __init__(self, nodes: Sequence[str], arcs: Iterable[Arc] = ()) -> None:
         self._nodes = tuple(nodes)
-        twice = first_repeated(self._nodes)
-        if twice is not None:
-            raise GraphError(f"The variable {twice!r} is listed twice.")
+        duplicate = find_duplicate(self._nodes)
+        if duplicate is not None:
+            raise GraphError(f"The variable {duplicate!r} is listed twice.")
         parents: dict[str, list[str]] = {node: [] for node in self._nodes}
         children: dict[str, list[str]] = {node: [] for node in self._nodes}
         for parent, child in sorted(arcs):
@@ -60,14 +60,14 @@ class DAG:
                 if end not in parents:
                     raise GraphError(
                         f"The arc {parent!r} -> {child!r} names {end!r}, which is not a "
-                        f"variable.{suggestion(end, self._nodes)}"
+                        f"variable.{suggest_match(end, self._nodes)}"
                     )
             if parents[child] and parents[child][-1] == parent:
                 raise GraphError(f"The arc {parent!r} -> {child!r} is given twice.")
             parents[child].append(parent)
             children[parent].append(child)
-        self._parents = {node: tuple(found) for node, found in parents.items()}
-        self._children = {node: tuple(found) for node, found in children.items()}
+        self._parents = {node: tuple(names) for node, names in parents.items()}
+        self._children = {node: tuple(names) for node, names in children.items()}
         if len(self.topological_order) != len(self._nodes):
             cycle = " -> ".join(repr(node) for node in self._find_cycle())
             raise GraphError(f"The arcs contain a cycle: {cycle}.")
@@ -79,11 +79,11 @@ class DAG:
         >>> DAG.from_parents({"a": [], "b": ["a"]}).arcs
         (('a', 'b'),)
         """
-        return cls(list(parents), [(p, child) for child, given in parents.items() for p in given])
+        return cls(list(parents), [(p, child) for child, names in parents.items() for p in names])
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """All variables, in the order in which they were given."""
+        """All variables, in the given order."""
         return self._nodes
 
     @cached_property
@@ -104,44 +104,44 @@ class DAG:
         return self._children[node]
 
     def ancestors(self, nodes: str | Iterable[str]) -> tuple[str, ...]:
-        """Return all variables from which arcs lead to one of `nodes`, sorted by name.
+        """Return all variables with a directed path to one of `nodes`, sorted by name.
 
         >>> DAG("abcd", [("a", "b"), ("b", "c"), ("d", "c")]).ancestors("b")
         ('a',)
         """
-        return self._reached(nodes, self._parents)
+        return self._find_reachable(nodes, self._parents)
 
     def descendants(self, nodes: str | Iterable[str]) -> tuple[str, ...]:
-        """Return all variables to which arcs lead from one of `nodes`, sorted by name.
+        """Return all variables with a directed path from one of `nodes`, sorted by name.
 
         >>> DAG("abcd", [("a", "b"), ("b", "c"), ("d", "c")]).descendants(["a", "d"])
         ('b', 'c')
         """
-        return self._reached(nodes, self._children)
+        return self._find_reachable(nodes, self._children)
 
-    def _reached(
-        self, nodes: str | Iterable[str], following: Mapping[str, tuple[str, ...]]
+    def _find_reachable(
+        self, nodes: str | Iterable[str], neighbours: Mapping[str, tuple[str, ...]]
     ) -> tuple[str, ...]:
-        found: set[str] = set()
-        waiting = list(self._listed(nodes))
+        reached: set[str] = set()
+        waiting = list(self._check_nodes(nodes))
         while waiting:
-            new = [other for other in following[waiting.pop()] if other not in found]
-            found.update(new)
+            new = [other for other in neighbours[waiting.pop()] if other not in reached]
+            reached.update(new)
             waiting.extend(new)
-        return tuple(sorted(found))
+        return tuple(sorted(reached))
 
     def markov_blanket(self, node: str) -> tuple[str, ...]:
-        """Return the parents, the children and the children's other parents, sorted by name.
+        """Return the parents, the children and the other parents of the children, sorted by name.
 
-        Given these, no other variable says anything more about `node`.
+        Given these, `node` is independent of all other variables.
 
         >>> DAG("abcd", [("a", "b"), ("b", "c"), ("d", "c")]).markov_blanket("b")
         ('a', 'c', 'd')
         """
         children = self.children(node)
-        found = {*self._parents[node], *children}
-        found.update(parent for child in children for parent in self._parents[child])
-        return tuple(sorted(found - {node}))
+        blanket = {*self._parents[node], *children}
+        blanket.update(parent for child in children for parent in self._parents[child])
+        return tuple(sorted(blanket - {node}))
 
     @cached_property
     def v_structures(self) -> tuple[VStructure, ...]:
@@ -164,9 +164,9 @@ class DAG:
     ) -> bool:
         """Return whether `given` blocks every path between `one` and `other`.
 
-        Then every network with this structure makes them independent given the rest. The
-        three may be names or lists of names, and share none. The time is linear in the
-        number of arcs.
+        If so, `one` and `other` are independent given `given` in every network with this
+        structure. Each of the three is a name or a list of names; no name may be in two of
+        them. The time is linear in the number of arcs.
 
         Examples
         --------
@@ -176,24 +176,24 @@ class DAG:
         >>> dag.is_d_separated("rain", "sprinkler", given="wet")
         False
         """
-        sources, ends, known = (set(self._listed(nodes)) for nodes in (one, other, given))
+        sources, ends, known = (set(self._check_nodes(nodes)) for nodes in (one, other, given))
         shared = (sources & ends) | (sources & known) | (ends & known)
         if shared:
             raise GraphError(
-                f"{min(shared)!r} is on two sides of the question; each variable can be on one."
+                f"{min(shared)!r} is in two of 'one', 'other' and 'given'. Name it in one of them."
             )
-        return ends.isdisjoint(self._connected(sources, known))
+        return ends.isdisjoint(self._find_connected(sources, known))
 
-    def _connected(self, sources: set[str], known: set[str]) -> set[str]:
-        """Return what a ball that starts at `sources` can reach, as Bayes-ball lets it roll.
+    def _find_connected(self, sources: set[str], known: set[str]) -> set[str]:
+        """Return the nodes that an active path connects with `sources` (Bayes-ball algorithm).
 
-        Coming from a child, it goes on to parents and children unless the node is known.
-        Coming from a parent, it goes on to children unless the node is known, and back to
-        parents if the node or a descendant is known.
+        A path that enters a node from a child continues to its parents and children, unless
+        the node is known. A path that enters from a parent continues to the children unless
+        the node is known, and to the parents if the node or one of its descendants is known.
         """
-        opened = known.union(self.ancestors(known))
+        known_or_ancestors = known.union(self.ancestors(known))
         visited: set[tuple[str, bool]] = set()
-        waiting = [(node, True) for node in sources]  # True: it comes from a child
+        waiting = [(node, True) for node in sources]  # True: entered from a child
         while waiting:
             visit = waiting.pop()
             if visit in visited:
@@ -202,12 +202,12 @@ class DAG:
             node, from_child = visit
             if node not in known:
                 waiting.extend((child, False) for child in self._children[node])
-            if node not in known if from_child else node in opened:
+            if node not in known if from_child else node in known_or_ancestors:
                 waiting.extend((parent, True) for parent in self._parents[node])
         return {node for node, _ in visited}
 
-    def _listed(self, nodes: str | Iterable[str]) -> tuple[str, ...]:
-        """Return one name, or several, as a tuple of known names."""
+    def _check_nodes(self, nodes: str | Iterable[str]) -> tuple[str, ...]:
+        """Return one or several names as a tuple; raise `GraphError` for an unknown name."""
         names = (nodes,) if isinstance(nodes, str) else tuple(nodes)
         for name in names:
             self._check_node(name)
@@ -216,12 +216,12 @@ class DAG:
     def _check_node(self, node: str) -> None:
         if node not in self._parents:
             raise GraphError(
-                f"There is no variable {node!r} in the graph.{suggestion(node, self._nodes)}"
+                f"There is no variable {node!r} in the graph.{suggest_match(node, self._nodes)}"
             )
 
     @cached_property
     def topological_order(self) -> tuple[str, ...]:
-        """Parents before children; of several candidates the first by name goes first."""
+        """All variables, parents before children; ties are broken by name."""
         waiting = {node: len(self._parents[node]) for node in self._nodes}
         ready = [node for node, count in waiting.items() if count == 0]
         heapq.heapify(ready)
@@ -236,7 +236,7 @@ class DAG:
         return tuple(order)
 
     def adjacency(self) -> NDArray[np.bool_]:
-        """Return the matrix whose entry [i, j] is True when ``nodes[i] -> nodes[j]``."""
+        """Return the matrix whose entry [i, j] is True if ``nodes[i] -> nodes[j]``."""
         position = {node: i for i, node in enumerate(self._nodes)}
         matrix = np.zeros((len(self._nodes), len(self._nodes)), dtype=np.bool_)
         for parent, child in self.arcs:
@@ -245,10 +245,10 @@ class DAG:
 
     def _find_cycle(self) -> list[str]:
         """Return one cycle, its first node repeated at the end. There must be one."""
-        stuck = set(self._nodes) - set(self.topological_order)
-        walk = [min(stuck)]
+        unordered = set(self._nodes) - set(self.topological_order)
+        walk = [min(unordered)]
         while walk[-1] not in walk[:-1]:
-            walk.append(next(p for p in self._parents[walk[-1]] if p in stuck))
+            walk.append(next(p for p in self._parents[walk[-1]] if p in unordered))
         cycle = walk[walk.index(walk[-1]) : -1][::-1]
         first = cycle.index(min(cycle))
         return cycle[first:] + cycle[: first + 1]

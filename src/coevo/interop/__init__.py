@@ -1,4 +1,4 @@
-"""Networks and structures as the objects of other libraries, and back."""
+"""Convert networks and structures to and from the objects of other libraries."""
 
 from coevo.interop.networkx import from_networkx, to_networkx
 from coevo.interop.pgmpy import from_pgmpy, to_pgmpy

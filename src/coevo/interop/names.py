@@ -1,4 +1,4 @@
-"""Names from other libraries, where any object may be one."""
+"""Check variable names from other libraries, in which any object can be a name."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Hashable, Iterable
 
 from coevo.errors import GraphError
 
-__all__ = ["checked_names"]
+__all__ = ["check_names"]
 
 
-def checked_names(names: Iterable[Hashable], library: str) -> list[str]:
-    """Return names that are texts, or say which is none."""
-    listed = list(names)
-    for name in listed:
+def check_names(names: Iterable[Hashable], library: str) -> list[str]:
+    """Return the names as a list; raise `GraphError` if a name is not a string."""
+    name_list = list(names)
+    for name in name_list:
         if not isinstance(name, str):
             raise GraphError(
-                f"{library} calls a variable {name!r}, which is not a text. Rename it to "
+                f"{library} has a variable {name!r}, which is not a string. Rename it to "
                 f"{str(name)!r} first."
             )
-    return [str(name) for name in listed]
+    return [str(name) for name in name_list]

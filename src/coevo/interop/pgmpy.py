@@ -1,7 +1,7 @@
-"""To and from pgmpy: its DiscreteBayesianNetwork with tables, or its DAG without.
+"""Convert to and from pgmpy: a DiscreteBayesianNetwork with tables, or a DAG without.
 
-In pgmpy's tables a column is a configuration of the parents, the first of them varying
-slowest: our rows, turned.
+In a table of pgmpy, each column is a configuration of the parents, and the first parent
+varies slowest: it is the transpose of coevo's table.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from coevo.data.variable import Variable
-from coevo.errors import NetworkError, require
+from coevo.errors import NetworkError, import_optional
 from coevo.graph import DAG
-from coevo.interop.names import checked_names
+from coevo.interop.names import check_names
 from coevo.io.structures import Model
 from coevo.network import BayesianNetwork
 
@@ -19,37 +19,37 @@ __all__ = ["from_pgmpy", "to_pgmpy"]
 
 
 def to_pgmpy(model: Model) -> Any:
-    """Return a network as pgmpy's DiscreteBayesianNetwork, a structure as its DAG.
+    """Convert a network to a pgmpy DiscreteBayesianNetwork, a structure to a pgmpy DAG.
 
     Parameters
     ----------
     model : BayesianNetwork or DAG
-        What to hand over.
+        The model to convert.
 
     Raises
     ------
     DependencyError
-        When pgmpy is not installed.
+        If pgmpy is not installed.
     """
-    require("pgmpy", "pgmpy", "pgmpy")
+    import_optional("pgmpy", "pgmpy", "pgmpy")
     if isinstance(model, DAG):
-        from pgmpy.base import DAG as TheirDAG  # noqa: N811
+        from pgmpy.base import DAG as PgmpyDAG  # noqa: N811
 
-        theirs: Any = TheirDAG()
+        converted: Any = PgmpyDAG()
         dag = model
     else:
         from pgmpy.models import DiscreteBayesianNetwork
 
-        theirs = DiscreteBayesianNetwork()
+        converted = DiscreteBayesianNetwork()
         dag = model.dag
-    theirs.add_nodes_from(list(dag.nodes))
-    theirs.add_edges_from(list(dag.arcs))
+    converted.add_nodes_from(list(dag.nodes))
+    converted.add_edges_from(list(dag.arcs))
     if isinstance(model, BayesianNetwork):
-        theirs.add_cpds(*(_their_table(model, variable) for variable in model.variables))
-    return theirs
+        converted.add_cpds(*(_to_tabular_cpd(model, variable) for variable in model.variables))
+    return converted
 
 
-def _their_table(network: BayesianNetwork, variable: Variable) -> Any:
+def _to_tabular_cpd(network: BayesianNetwork, variable: Variable) -> Any:
     from pgmpy.factors.discrete import TabularCPD
 
     parents = [network.variable(name) for name in network.parents(variable.name)]
@@ -59,32 +59,32 @@ def _their_table(network: BayesianNetwork, variable: Variable) -> Any:
         network.table(variable.name).T,
         evidence=[parent.name for parent in parents] or None,
         evidence_card=[parent.arity for parent in parents] or None,
-        state_names={each.name: list(each.states) for each in (variable, *parents)},
+        state_names={v.name: list(v.states) for v in (variable, *parents)},
     )
 
 
 def from_pgmpy(model: Any) -> Model:
-    """Return a model of pgmpy as a network, or as a structure where it has no tables.
+    """Convert a pgmpy model to a network, or to a structure if it has no tables.
 
-    States that are not texts, such as 0 and 1, become texts.
+    States that are not strings, such as 0 and 1, are converted to strings.
 
     Parameters
     ----------
     model : DiscreteBayesianNetwork or DAG of pgmpy
-        What to take over.
+        The model to convert.
 
     Raises
     ------
     NetworkError
-        When some variables have tables and others have none.
+        If some variables have tables and others have none.
     """
-    names = checked_names(model.nodes, "pgmpy")
+    names = check_names(model.nodes, "pgmpy")
     tables = {cpd.variable: cpd for cpd in getattr(model, "cpds", ())}
     if not tables:
         return DAG(names, list(model.edges()))
     for name in names:
         if name not in tables:
-            raise NetworkError(f"The variable {name!r} has no table, but others have.")
+            raise NetworkError(f"The variable {name!r} has no table, but other variables have one.")
     variables = [Variable(n, tuple(map(str, tables[n].state_names[n]))) for n in names]
     return BayesianNetwork(
         variables,

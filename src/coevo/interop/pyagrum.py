@@ -1,7 +1,7 @@
-"""To and from pyAgrum: its BayesNet, tables in double precision.
+"""Convert networks to and from a pyAgrum BayesNet, with tables in double precision.
 
-In pyAgrum's tables the child varies fastest, then the parent whose arc was added first; as
-arrays they run backwards.
+In a table of pyAgrum, the child varies fastest, then the parent whose arc was added first.
+The axes of its array are in the reverse order.
 """
 
 from __future__ import annotations
@@ -10,26 +10,27 @@ import warnings
 from typing import Any
 
 from coevo.data.variable import Variable
-from coevo.errors import bad_parameter, require
+from coevo.errors import bad_parameter, import_optional
 from coevo.network import BayesianNetwork
 
 __all__ = ["from_pyagrum", "to_pyagrum"]
 
 
 def to_pyagrum(network: BayesianNetwork) -> Any:
-    """Return a network as pyAgrum's BayesNet.
+    """Convert a network to a pyAgrum BayesNet.
 
     Parameters
     ----------
     network : BayesianNetwork
-        What to hand over. Not a structure: pyAgrum has no variables without states.
+        The network to convert. A structure cannot be converted, because pyAgrum has no
+        variables without states.
 
     Raises
     ------
     DependencyError
-        When pyAgrum is not installed.
+        If pyAgrum is not installed.
     ParameterError
-        When this is not a network.
+        If `network` is not a BayesianNetwork.
 
     Examples
     --------
@@ -42,28 +43,28 @@ def to_pyagrum(network: BayesianNetwork) -> Any:
     if not isinstance(network, BayesianNetwork):
         raise bad_parameter("network", "to_pyagrum", "a BayesianNetwork", network)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its SWIG layer warns while it is being imported
-        peer: Any = require("pyagrum", "pyAgrum", "pyagrum")
-    theirs = peer.BayesNet(network.name)
+        warnings.simplefilter("ignore")  # its SWIG layer warns during the import
+        library: Any = import_optional("pyagrum", "pyAgrum", "pyagrum")
+    converted = library.BayesNet(network.name)
     for variable in network.variables:
-        labels = peer.LabelizedVariable(variable.name, "", 0)
+        labels = library.LabelizedVariable(variable.name, "", 0)
         for state in variable.states:
             labels.addLabel(state)
-        theirs.add(labels)
+        converted.add(labels)
     for variable in network.variables:
         for parent in reversed(network.parents(variable.name)):
-            theirs.addArc(parent, variable.name)
-        theirs.cpt(variable.name).fillWith(network.table(variable.name).ravel().tolist())
-    return theirs
+            converted.addArc(parent, variable.name)
+        converted.cpt(variable.name).fillWith(network.table(variable.name).ravel().tolist())
+    return converted
 
 
 def from_pyagrum(model: Any) -> BayesianNetwork:
-    """Return a BayesNet of pyAgrum as a network.
+    """Convert a pyAgrum BayesNet to a network.
 
     Parameters
     ----------
     model : pyagrum.BayesNet
-        What to take over; states are the labels of its variables.
+        The model to convert. The labels of its variables become states.
     """
     nodes = sorted(model.nodes())
     variables = [
@@ -73,11 +74,11 @@ def from_pyagrum(model: Any) -> BayesianNetwork:
     parents, tables = {}, {}
     for variable in variables:
         cpt = model.cpt(variable.name)
-        backwards = list(cpt.names)  # the child, then the parents; the last varies slowest
-        parents[variable.name] = backwards[:0:-1]
+        names = list(cpt.names)  # the child, then the parents; the last parent varies slowest
+        parents[variable.name] = names[:0:-1]
         tables[variable.name] = cpt.toarray()
-    return BayesianNetwork(variables, parents, tables, _name(model))
+    return BayesianNetwork(variables, parents, tables, _get_name(model))
 
 
-def _name(model: Any) -> str:
+def _get_name(model: Any) -> str:
     return str(model.property("name")) if "name" in model.properties() else ""

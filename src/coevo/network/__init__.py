@@ -1,22 +1,22 @@
-"""Bayesian networks: a DAG with tables; fitting them, sampling from them, asking them."""
+"""Bayesian networks: a DAG with tables. Fitting, sampling, exact inference, prediction."""
 
 from coevo.network.bayesian_network import CPT, BayesianNetwork, Evidence
 from coevo.network.distribution import Distribution
-from coevo.network.fit import fit
+from coevo.network.fit import fit_network
 from coevo.network.inference import Explanation
-from coevo.network.rows import Agreement, Prediction, RowLikelihood, rows_for
+from coevo.network.rows import Prediction, PredictionMetrics, RowLikelihood, read_rows
 from coevo.network.sample import sample
 
 __all__ = [
     "CPT",
-    "Agreement",
     "BayesianNetwork",
     "Distribution",
     "Evidence",
     "Explanation",
     "Prediction",
+    "PredictionMetrics",
     "RowLikelihood",
-    "fit",
-    "rows_for",
+    "fit_network",
+    "read_rows",
     "sample",
 ]

@@ -1,9 +1,9 @@
 """A Bayesian network: a DAG and one table of probabilities for each variable.
 
-The network is a value. It is checked when it is built, its arrays cannot be written to,
-and everything that changes it returns another network. Tables are two-dimensional: one
-row for each configuration of the parents (the first parent varies slowest, as BIF and R
-write them), one column for each state of the variable.
+A network is an immutable value: the constructor validates it, and its arrays are read-only.
+Tables (CPTs) are two-dimensional. They have one row for each configuration of the parents
+(the first parent varies slowest, as in BIF and R), and one column for each state of the
+variable.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coevo.data.variable import Variable
-from coevo.errors import NetworkError, first_repeated, suggestion
+from coevo.errors import NetworkError, find_duplicate, suggest_match
 from coevo.graph import DAG
 
-if TYPE_CHECKING:  # what answers questions needs a network first
+if TYPE_CHECKING:  # these modules import this one
     from coevo.data import Dataset
     from coevo.network.distribution import Distribution
     from coevo.network.inference import Explanation
@@ -27,11 +27,11 @@ if TYPE_CHECKING:  # what answers questions needs a network first
 
 __all__ = ["CPT", "BayesianNetwork", "Evidence"]
 
-Evidence = Mapping[str, str]  # the state of each variable that is known
+Evidence = Mapping[str, str]  # the state of each observed variable
 CPT = NDArray[np.float64]  # (parent configurations, states), rows sum to 1
 
 TOLERANCE = 1e-6
-ROUNDOFF = 1e-12  # far above what summing a row of 65,535 floats can lose
+ROUNDOFF = 1e-12  # far above the round-off error of a sum of 65,535 floats
 
 
 class BayesianNetwork:
@@ -42,13 +42,13 @@ class BayesianNetwork:
     variables : iterable of Variable
         Every variable with its states, in the order used for output.
     parents : mapping of str to sequence of str
-        The parents of each variable, in the order in which the rows of its table run.
-        A variable that is left out has none.
+        The parents of each variable, in the order of its table. A variable that is not in
+        the mapping has no parents.
     tables : mapping of str to array
         For each variable an array that can be reshaped to (configurations, states).
-        Rows must sum to 1 within 1e-6; those off by more than 1e-12 are normalised.
+        Rows must sum to 1 within 1e-6. Rows that are off by more than 1e-12 are normalised.
     name : str
-        What the network is called.
+        The name of the network (default: empty).
 
     Examples
     --------
@@ -72,27 +72,27 @@ class BayesianNetwork:
         tables: Mapping[str, ArrayLike],
         name: str = "",
     ) -> None:
-        listed = tuple(variables)
+        declared = tuple(variables)
         self._name = name
-        self._variables = {variable.name: variable for variable in listed}
-        twice = first_repeated(variable.name for variable in listed)
-        if twice is not None:
-            raise NetworkError(f"The variable {twice!r} is declared twice.")
+        self._variables = {variable.name: variable for variable in declared}
+        duplicate = find_duplicate(variable.name for variable in declared)
+        if duplicate is not None:
+            raise NetworkError(f"The variable {duplicate!r} is declared twice.")
         _check_names(self._variables, parents, "Parents are")
         _check_names(self._variables, tables, "A table is")
         self._parents = {node: tuple(parents.get(node, ())) for node in self._variables}
-        self.dag  # noqa: B018  # raises GraphError: unknown parents, cycles
-        self._tables = {node: self._checked(node, tables) for node in self._variables}
+        self.dag  # noqa: B018  # raises GraphError for unknown parents and cycles
+        self._tables = {node: self._check_table(node, tables) for node in self._variables}
 
-    def _checked(self, node: str, tables: Mapping[str, ArrayLike]) -> CPT:
-        """Return the table of `node` as a read-only matrix whose rows sum to 1."""
+    def _check_table(self, node: str, tables: Mapping[str, ArrayLike]) -> CPT:
+        """Validate the table of `node`; return it as a read-only matrix whose rows sum to 1."""
         if node not in tables:
             raise NetworkError(f"The variable {node!r} has no table.")
         try:
             given = np.array(tables[node], dtype=np.float64)
         except (TypeError, ValueError):
             raise NetworkError(
-                f"The table of {node!r} must be numbers, as many in each row."
+                f"The table of {node!r} must be numbers, with rows of equal length."
             ) from None
         shape = (self.n_configurations(node), self._variables[node].arity)
         if given.size != shape[0] * shape[1]:
@@ -113,16 +113,16 @@ class BayesianNetwork:
                 f"Row {worst + 1} of the table of {node!r} sums to {sums[worst]:.9g}; "
                 f"each row must sum to 1 within {TOLERANCE:g}."
             )
-        # Only rows that need it: dividing twice could move the last bit, and a network that
-        # is written and read back must be the same network.
-        off = np.abs(sums - 1) > ROUNDOFF
-        table[off] /= sums[off, None]
+        # Normalise only the rows that need it. Dividing twice could change the last bit, and a
+        # network that is written and read back must be the same network.
+        is_off = np.abs(sums - 1) > ROUNDOFF
+        table[is_off] /= sums[is_off, None]
         table.flags.writeable = False
         return table
 
     @property
     def name(self) -> str:
-        """What the network is called; may be empty."""
+        """The name of the network; may be empty."""
         return self._name
 
     @property
@@ -131,15 +131,14 @@ class BayesianNetwork:
         return tuple(self._variables.values())
 
     def variable(self, node: str) -> Variable:
-        """Return the variable called `node`."""
+        """Return the variable with the name `node`."""
         if node not in self._variables:
-            raise NetworkError(
-                f"There is no variable {node!r} in the network.{suggestion(node, self._variables)}"
-            )
+            hint = suggest_match(node, self._variables)
+            raise NetworkError(f"There is no variable {node!r} in the network.{hint}")
         return self._variables[node]
 
     def parents(self, node: str) -> tuple[str, ...]:
-        """Return the parents of `node` in the order in which its table's rows run."""
+        """Return the parents of `node` in the order of its table: the first varies slowest."""
         return self._parents[self.variable(node).name]
 
     def table(self, node: str) -> CPT:
@@ -163,12 +162,12 @@ class BayesianNetwork:
         """Number of free parameters."""
         return sum(table.shape[0] * (table.shape[1] - 1) for table in self._tables.values())
 
-    def configurations(
+    def find_configurations(
         self, node: str, codes: Mapping[str, NDArray[np.integer]]
     ) -> NDArray[np.intp]:
-        """Return the row of the table of `node` that each row of some data reads.
+        """Return for each row of data the row of the table of `node` that applies to it.
 
-        `codes` has a column for each parent: in each row the number of its state.
+        `codes` holds one array for each parent: the number of its state in each row of data.
         """
         joint = np.zeros((), dtype=np.intp)
         for parent in self.parents(node):
@@ -176,14 +175,14 @@ class BayesianNetwork:
         return joint
 
     def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
-        """Return the distribution of a variable, or of several together, given evidence.
+        """Return the joint distribution of one or several variables, given evidence.
 
-        The answer is exact. Evidence that cannot be raises `NetworkError`; a question whose
-        tables would not fit into memory raises `ParameterError`, before it is tried.
+        The answer is exact. Impossible evidence raises `NetworkError`. A query whose tables
+        need more memory than the machine has raises `ParameterError` before it starts.
 
         Examples
         --------
-        Mr. Holmes hears from John, then from Mary too, that his burglar alarm rings:
+        John calls Mr. Holmes because the burglar alarm rings. Then Mary calls too:
 
         >>> from coevo.bundled import load_network
         >>> holmes = load_network("earthquake")
@@ -202,14 +201,14 @@ class BayesianNetwork:
     def marginals(
         self, targets: str | Iterable[str] | None = None, given: Evidence | None = None
     ) -> dict[str, Distribution]:
-        """Return the distribution of each target by itself, given evidence.
+        """Return the marginal distribution of each target, given evidence.
 
-        Without `targets`, of every variable that is not given. Hardly more work for all
-        variables than for one.
+        The default for `targets` is all variables without evidence. Computing all of them
+        takes hardly longer than computing one.
 
         >>> from coevo.bundled import load_network
-        >>> found = load_network("earthquake").marginals(given={"Alarm": "True"})
-        >>> {name: round(each["True"], 3) for name, each in found.items()}
+        >>> marginals = load_network("earthquake").marginals(given={"Alarm": "True"})
+        >>> {name: round(marginal["True"], 3) for name, marginal in marginals.items()}
         {'Burglary': 0.583, 'Earthquake': 0.368, 'JohnCalls': 0.9, 'MaryCalls': 0.7}
         """
         from coevo.network.inference import marginals
@@ -217,7 +216,7 @@ class BayesianNetwork:
         return marginals(self, targets, given)
 
     def log_probability(self, given: Evidence | None = None) -> float:
-        """Return the natural logarithm of the probability of evidence, ``-inf`` for 0.
+        """Return the natural logarithm of the probability of the evidence (``-inf`` for 0).
 
         >>> from coevo.bundled import load_network
         >>> round(load_network("earthquake").log_probability({"Earthquake": "True"}), 4)
@@ -227,25 +226,26 @@ class BayesianNetwork:
 
         return log_probability(self, given)
 
-    def most_probable(self, given: Evidence | None = None) -> Explanation:
-        """Return the jointly most probable states of all variables that are not given.
+    def most_probable_explanation(self, given: Evidence | None = None) -> Explanation:
+        """Return the jointly most probable states of all variables without evidence (MPE).
 
-        They need not be the most probable ones one by one. Of states that make no
-        difference, the first is taken.
+        These can differ from the most probable state of each variable by itself. Ties are
+        broken by the order of the states.
 
         >>> from coevo.bundled import load_network
-        >>> load_network("earthquake").most_probable({"Alarm": "True"}).states["Burglary"]
+        >>> earthquake = load_network("earthquake")
+        >>> earthquake.most_probable_explanation({"Alarm": "True"}).states["Burglary"]
         'True'
         """
-        from coevo.network.inference import most_probable
+        from coevo.network.inference import most_probable_explanation
 
-        return most_probable(self, given)
+        return most_probable_explanation(self, given)
 
     def log_likelihood(self, dataset: Dataset) -> RowLikelihood:
-        """Return the natural logarithm of the probability of each row, and their sum.
+        """Return the log-likelihood of each row and of all rows, in natural logarithms.
 
-        Every variable must be a column; other columns do not matter. A row that cannot be
-        has ``-inf``, and a `CoevoWarning` says which is the first.
+        The data must have a column for each variable; other columns are ignored. An
+        impossible row has ``-inf``, and a `CoevoWarning` names the first of them.
 
         >>> from coevo.bundled import load_network
         >>> from coevo.network import sample
@@ -258,16 +258,16 @@ class BayesianNetwork:
         return log_likelihood(self, dataset)
 
     def predict(self, dataset: Dataset, target: str) -> Prediction:
-        """Return how probable each state of a variable is in each row, given the rest of it.
+        """Return the probability of each state of the target in each row, given the other columns.
 
-        Only the columns of the target's Markov blanket are needed and looked at. Read a
-        table with ``read_data(..., fold=False)`` to have an answer for every row of it.
+        Only the columns of the target's Markov blanket are needed; others are ignored. Read a
+        table with ``read_data(..., deduplicate=False)`` to get a prediction for every row of it.
 
         >>> from coevo.bundled import load_network
         >>> from coevo.network import sample
         >>> asia = load_network("asia")
-        >>> found = asia.predict(sample(asia, 3, random_state=1), "bronc")
-        >>> found.states, found.probabilities[0].round(3).tolist()
+        >>> prediction = asia.predict(sample(asia, 3, random_state=1), "bronc")
+        >>> prediction.states, prediction.probabilities[0].round(3).tolist()
         (('yes', 'yes', 'yes'), [0.923, 0.077])
         """
         from coevo.network.rows import predict
@@ -275,7 +275,7 @@ class BayesianNetwork:
         return predict(self, dataset, target)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether variables, states, parents and tables are all the same."""
+        """Return whether variables, states, parents and tables are equal."""
         if not isinstance(other, BayesianNetwork):
             return NotImplemented
         return (
@@ -287,7 +287,7 @@ class BayesianNetwork:
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An array that was pickled can be written to; the tables of a network cannot.
+        # Unpickled arrays are writeable, so rebuild the network: its tables are read-only.
         return BayesianNetwork, (self.variables, self._parents, self._tables, self._name)
 
     def __repr__(self) -> str:
@@ -302,5 +302,5 @@ def _check_names(known: Mapping[str, Variable], given: Iterable[str], what: str)
     for node in given:
         if node not in known:
             raise NetworkError(
-                f"{what} given for {node!r}, which is not a variable.{suggestion(node, known)}"
+                f"{what} given for {node!r}, which is not a variable.{suggest_match(node, known)}"
             )

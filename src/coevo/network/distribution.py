@@ -1,4 +1,4 @@
-"""The answer to a question: how probable each state of some variables is."""
+"""The result of a query: a probability distribution over states of variables."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 from coevo.data.variable import Variable
 from coevo.errors import ParameterError
-from coevo.network.evidence import state_code
+from coevo.network.evidence import encode_state
 
 __all__ = ["Distribution"]
 
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """The probability of each state of a variable, or of several variables together.
+    """The distribution of one variable, or the joint distribution of several.
 
     Parameters
     ----------
     variables : tuple of Variable
-        What it is about.
+        The variables of the distribution.
     probabilities : array
-        One axis for each variable, states in their order; read-only, sums to 1.
+        One axis for each variable, in the order of its states. Read-only; sums to 1.
 
     Examples
     --------
@@ -43,19 +43,19 @@ class Distribution:
 
     def __getitem__(self, states: str | tuple[str, ...]) -> float:
         """Return the probability of a state, or of one state of each variable."""
-        given = (states,) if isinstance(states, str) else states
-        if len(given) != len(self.variables):
+        state_tuple = (states,) if isinstance(states, str) else states
+        if len(state_tuple) != len(self.variables):
             names = ", ".join(repr(variable.name) for variable in self.variables)
-            raise ParameterError(f"One state is needed for each of {names}; got {states!r}.")
-        return float(self.probabilities[tuple(map(state_code, self.variables, given))])
+            raise ParameterError(f"Give one state for each of {names}; got {states!r}.")
+        return float(self.probabilities[tuple(map(encode_state, self.variables, state_tuple))])
 
     def to_dict(self) -> dict[str, float] | dict[tuple[str, ...], float]:
         """Return the probability of each state, or of each tuple of states."""
         values = self.probabilities.ravel().tolist()
         if len(self.variables) == 1:
             return dict(zip(self.variables[0].states, values, strict=True))
-        rows = itertools.product(*(variable.states for variable in self.variables))
-        return dict(zip(rows, values, strict=True))
+        state_tuples = itertools.product(*(variable.states for variable in self.variables))
+        return dict(zip(state_tuples, values, strict=True))
 
     def __repr__(self) -> str:
         names = ", ".join(repr(variable.name) for variable in self.variables)

@@ -1,13 +1,13 @@
-"""Summing variables out of a network, and maximising them out.
+"""Variable elimination: sum or maximise variables out of a network.
 
-All exact answers come from here. The tables of the variables that matter become factors:
-what is observed is read off, the rest is kept as logarithms, so that no product of however
-many small numbers becomes zero. One variable after another then goes, in the order that
-`elimination_order` finds. Axes run from the variable that goes last to the one that goes
-next, so that factors fit each other without being turned.
+All exact inference uses this module. The tables of the find_relevant variables become factors,
+restricted to the evidence. Factors hold logarithms, so that a product of many small numbers
+does not underflow to zero. The variables are then eliminated one by one, in the order that
+`elimination_order` finds. The axes of a factor run from the variable that is eliminated last
+to the one that is eliminated next, so that factors combine without a transposition.
 
-A sum can leave behind, for each variable, its distribution given its separator and the
-evidence. Multiplied together these are the distribution of all variables given the
+Summing out can also return, for each variable, its distribution given its separator and the
+evidence. The product of these conditionals is the distribution of all variables given the
 evidence: another Bayesian network.
 """
 
@@ -23,52 +23,52 @@ from numpy.typing import NDArray
 
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
-from coevo.network.elimination_order import Step, find_steps
+from coevo.network.elimination_order import EliminationStep, find_steps
 
 __all__ = [
     "Conditionals",
     "Elimination",
-    "check_cells",
-    "first_best",
+    "argmax_first",
+    "broadcast_shape",
+    "check_table_size",
+    "find_relevant",
     "logarithm",
-    "relevant",
-    "spread",
 ]
 
 Conditionals = dict[str, NDArray[np.float64]]  # axes: the clique; sums to 1 over the last
 
-BYTES_A_CELL = 8
-TIE = 1e-10  # logarithms that differ by less are equal but for round-off
-UNCOUNTED = 10**30  # bytes; whatever needs more need not be told apart
+BYTES_PER_CELL = 8
+TIE = 1e-10  # logarithms that differ by less are equal up to round-off
+MAX_REPORTED = 10**30  # bytes; a message does not report more
 
 
 class _Factor(NamedTuple):
-    scope: tuple[str, ...]  # what goes last stands first
+    scope: tuple[str, ...]  # the variable that is eliminated last comes first
     logs: NDArray[np.float64]
 
 
-def relevant(network: BayesianNetwork, names: Iterable[str]) -> set[str]:
-    """Return the variables that can matter to `names`: themselves and their ancestors.
+def find_relevant(network: BayesianNetwork, names: Iterable[str]) -> set[str]:
+    """Return the variables that can affect a query about `names`: these and their ancestors.
 
-    All others are barren: their tables sum to one, whatever their parents are.
+    All other variables are barren: their tables sum to one for any states of their parents.
     """
-    asked = set(names)
-    return asked.union(network.dag.ancestors(asked))
+    start = set(names)
+    return start.union(network.dag.ancestors(start))
 
 
 class Elimination:
-    """Variables of a network, the states of some, and the order in which the others go.
+    """Some variables of a network, the evidence, and the elimination order of the others.
 
     Parameters
     ----------
     network : BayesianNetwork
-        Where the tables come from.
+        The network with the tables.
     evidence : mapping of str to int
-        The number of the state of each variable that is observed.
+        The number of the state of each observed variable.
     among : collection of str
-        The variables whose tables matter; with each of them, its parents.
+        The variables whose tables are used. It must contain the parents of each of them.
     last : collection of str
-        The variables that go last.
+        The variables that are eliminated last.
     """
 
     def __init__(
@@ -79,16 +79,16 @@ class Elimination:
         last: Collection[str] = (),
     ) -> None:
         self._network = network
-        # A variable of one state is always observed; then no table has too many axes either.
+        # A variable with one state counts as observed. This also limits the axes of a table.
         single = {v.name: 0 for v in network.variables if v.arity == 1}
         self.observed = {**single, **evidence}
         self.arity = {v.name: v.arity for v in network.variables}
         self._among = sorted(among)
-        self._scopes = {node: self._scope(node) for node in self._among}
+        self._scopes = {node: self._find_scope(node) for node in self._among}
         self.steps = find_steps(self._scopes.values(), self.arity, last)
-        self._place = {step.variable: i for i, step in enumerate(self.steps)}
+        self._position = {step.variable: i for i, step in enumerate(self.steps)}
 
-    def _scope(self, node: str) -> tuple[str, ...]:
+    def _find_scope(self, node: str) -> tuple[str, ...]:
         names = (*self._network.parents(node), node)
         return tuple(name for name in names if name not in self.observed)
 
@@ -98,14 +98,14 @@ class Elimination:
         Returns
         -------
         tuple of float and dict
-            The logarithm of the probability of the evidence, and for each variable to keep
-            its distribution given its separator and the evidence. Where the separator reads
-            what cannot be, that is uniform.
+            The logarithm of the probability of the evidence. For each variable in `keep`, its
+            distribution given its separator and the evidence; it is uniform for impossible
+            states of the separator.
         """
         self._check_size(keep)
-        kept: Conditionals = {}
+        conditionals: Conditionals = {}
 
-        def out(step: Step, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+        def sum_step(step: EliminationStep, logs: NDArray[np.float64]) -> NDArray[np.float64]:
             top = logs.max(axis=-1, keepdims=True)
             top[np.isneginf(top)] = 0.0
             logs -= top
@@ -114,116 +114,121 @@ class Elimination:
             if step.variable in keep:
                 logs[total[..., 0] == 0] = 1.0
                 logs /= np.where(total > 0, total, logs.shape[-1])
-                kept[step.variable] = logs
+                conditionals[step.variable] = logs
             message: NDArray[np.float64] = logarithm(total[..., 0]) + top[..., 0]
             return message
 
-        return self._run(out), kept
+        return self._eliminate(sum_step), conditionals
 
     def maximise(self) -> tuple[float, dict[str, int]]:
-        """Find the most probable states of all variables, the first of several.
+        """Find the jointly most probable states of all variables; ties go to the first state.
 
         Returns
         -------
         tuple of float and dict
-            The logarithm of the probability of these states and the evidence together, and
-            the number of the state of each variable that is not observed.
+            The logarithm of the joint probability of these states and the evidence, and the
+            number of the state of each variable that is not observed.
         """
         self._check_size(())
         best: dict[str, NDArray[np.integer]] = {}
 
-        def out(step: Step, logs: NDArray[np.float64]) -> NDArray[np.float64]:
-            codes = first_best(logs)
+        def maximise_step(step: EliminationStep, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+            codes = argmax_first(logs)
             best[step.variable] = codes.astype(np.min_scalar_type(logs.shape[-1]))
             chosen: NDArray[np.float64] = np.take_along_axis(logs, codes[..., None], axis=-1)
             return chosen[..., 0]
 
-        log_probability = self._run(out)
+        log_probability = self._eliminate(maximise_step)
         codes: dict[str, int] = {}
         for step in reversed(self.steps):
-            place = tuple(codes[name] for name in step.separator)
-            codes[step.variable] = int(best[step.variable][place])
+            separator_codes = tuple(codes[name] for name in step.separator)
+            codes[step.variable] = int(best[step.variable][separator_codes])
         return log_probability, codes
 
-    def _run(self, out: Callable[[Step, NDArray[np.float64]], NDArray[np.float64]]) -> float:
-        """Take all variables out in turn; return the logarithm of what is left.
+    def _eliminate(
+        self, run_step: Callable[[EliminationStep, NDArray[np.float64]], NDArray[np.float64]]
+    ) -> float:
+        """Eliminate all variables; return the logarithm of the remaining constant.
 
-        `out` gets a step and the product of its clique, which it may overwrite, and returns
-        the factor of the separator.
+        `run_step` takes a step and the product of the factors of its clique, which it may
+        overwrite. It returns the factor of the separator.
         """
-        left = 0.0
+        constant = 0.0
         buckets: dict[str, list[_Factor]] = defaultdict(list)
         for node in self._among:
-            factor = self._factor(node)
+            factor = self._make_factor(node)
             if factor.scope:
                 buckets[factor.scope[-1]].append(factor)
             else:
-                left += float(factor.logs)
+                constant += float(factor.logs)
         for step in self.steps:
             logs = np.zeros([self.arity[name] for name in step.clique])
             for factor in buckets.pop(step.variable):
-                logs += factor.logs.reshape(spread(factor.scope, step.clique, self.arity))
-            message = out(step, logs)
+                logs += factor.logs.reshape(broadcast_shape(factor.scope, step.clique, self.arity))
+            message = run_step(step, logs)
             if step.separator:
                 buckets[step.separator[-1]].append(_Factor(step.separator, message))
             else:
-                left += float(message)
-        return left
+                constant += float(message)
+        return constant
 
-    def _factor(self, node: str) -> _Factor:
-        """Return the logarithms of a table where the observed variables read as they do."""
+    def _make_factor(self, node: str) -> _Factor:
+        """Return the logarithms of a table, restricted to the observed states."""
         names = [*self._network.parents(node), node]
         names = [name for name in names if self.arity[name] > 1]
         table = self._network.table(node).reshape([self.arity[name] for name in names])
-        seen = table[tuple(self.observed.get(name, slice(None)) for name in names)]
+        restricted = table[tuple(self.observed.get(name, slice(None)) for name in names)]
         scope = self._scopes[node]
-        turned = sorted(range(len(scope)), key=lambda i: -self._place[scope[i]])
+        axes = sorted(range(len(scope)), key=lambda i: -self._position[scope[i]])
         return _Factor(
-            tuple(scope[i] for i in turned), logarithm(np.asarray(seen).transpose(turned))
+            tuple(scope[i] for i in axes), logarithm(np.asarray(restricted).transpose(axes))
         )
 
     def _check_size(self, keep: Collection[str]) -> None:
-        """Refuse what the machine cannot hold: factors, two cliques, and what is kept twice."""
+        """Raise `ParameterError` if the tables need more memory than the machine has.
 
-        def cells(names: Iterable[str]) -> int:
+        That is all factors, the largest clique twice, and each conditional to keep twice.
+        """
+
+        def count(names: Iterable[str]) -> int:
             return math.prod(self.arity[name] for name in names)
 
-        n_cells = sum(cells(scope) for scope in self._scopes.values())
-        n_cells += sum(cells(step.separator) for step in self.steps)
-        n_cells += 2 * max((cells(step.clique) for step in self.steps), default=0)
-        n_cells += 2 * sum(cells(step.clique) for step in self.steps if step.variable in keep)
-        check_cells(n_cells)
+        n_cells = sum(count(scope) for scope in self._scopes.values())
+        n_cells += sum(count(step.separator) for step in self.steps)
+        n_cells += 2 * max((count(step.clique) for step in self.steps), default=0)
+        n_cells += 2 * sum(count(step.clique) for step in self.steps if step.variable in keep)
+        check_table_size(n_cells)
 
 
-def check_cells(n_cells: int) -> None:
-    """Raise `ParameterError` if tables with so many cells are too large for this machine."""
+def check_table_size(n_cells: int) -> None:
+    """Raise `ParameterError` if tables with this number of cells need too much memory."""
     check_memory(
-        min(n_cells * BYTES_A_CELL, UNCOUNTED),
+        min(n_cells * BYTES_PER_CELL, MAX_REPORTED),
         "The exact answer",
         "Ask for fewer variables at once, or give more evidence.",
     )
 
 
-def spread(
+def broadcast_shape(
     scope: Collection[str], clique: Iterable[str], arity: Mapping[str, int]
 ) -> tuple[int, ...]:
-    """Return the shape in which a factor of `scope` fits the axes of `clique`."""
+    """Return the shape that broadcasts a factor of `scope` to the axes of `clique`."""
     return tuple(arity[name] if name in scope else 1 for name in clique)
 
 
-def first_best(logs: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return where the last axis is highest; of several that are equal, the first.
+def argmax_first(logs: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the position of the maximum on the last axis; ties go to the first position.
 
-    >>> first_best(np.log([[0.1, 0.6, 0.3], [0.1 + 0.2, 0.4, 0.1 + 0.3]])).tolist()
+    >>> argmax_first(np.log([[0.1, 0.6, 0.3], [0.1 + 0.2, 0.4, 0.1 + 0.3]])).tolist()
     [1, 1]
     """
     top = logs.max(axis=-1, keepdims=True)
-    found: NDArray[np.intp] = (logs >= top - TIE).argmax(axis=-1)
-    return found
+    positions: NDArray[np.intp] = (logs >= top - TIE).argmax(axis=-1)
+    return positions
 
 
 def logarithm(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return natural logarithms; that of 0 is minus infinity, without a warning."""
+    """Return natural logarithms; that of 0 is minus infinity, without a NumPy warning."""
     with np.errstate(divide="ignore"):
         logs: NDArray[np.float64] = np.log(values)
     return np.asarray(logs)

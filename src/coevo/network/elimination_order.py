@@ -1,17 +1,17 @@
-"""In which order variables are summed out, and how large the tables become on the way.
+"""Find an elimination order, and the sizes of the tables that it needs.
 
-Summing a variable out multiplies all factors that name it. The *clique* of that step is the
-variable and its *separator*, the variables that share a factor with it by then; the step
-leaves a factor of the separator behind. The order with the smallest cliques is hard to find;
-greedy rules come close [1]_: take the variable for which the fewest pairs of neighbours must
-be joined (minimum fill), or the same with a pair counted by the states of both (weighted
-fill). Weighted fill is nearly always the better one. Where its tables are large, both are
-tried.
+Summing a variable out multiplies all factors that contain it. The *clique* of that step is
+the variable and its *separator*: the variables that share a factor with it at that time. The
+step produces a factor of the separator. The order with the smallest cliques is hard to find,
+but greedy rules come close [1]_. Minimum fill takes the variable for which the fewest pairs
+of neighbours must be connected. Weighted fill weights each pair by the numbers of states of
+both. Weighted fill is nearly always better. If its tables are large, both rules are tried.
 
-Why not a library of tensor contractions: the order that opt_einsum (3.4, greedy) finds for
-summing out all variables takes 2**49 multiplications on munin, 2**33 on link and 2**24 on
-pigs, where the cliques found here have 2**24, 2**25 and 2**20 cells in all; and it can
-neither keep conditional tables on its way nor maximise, which samples and explanations need.
+Why not a tensor contraction library? The order of opt_einsum (3.4, greedy) for summing out
+all variables takes 2**49 multiplications on munin, 2**33 on link and 2**24 on pigs. The
+cliques of the order found here have 2**24, 2**25 and 2**20 cells in total. Moreover,
+opt_einsum can neither keep conditional tables nor maximise. Sampling given evidence and most
+probable explanations need both.
 
 .. [1] U. B. Kjaerulff, Triangulation of graphs: algorithms giving small total state space,
    Aalborg University, 1990.
@@ -24,16 +24,18 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["Step", "find_steps", "n_cells"]
+__all__ = ["EliminationStep", "count_cells", "find_steps"]
 
-SMALL = 1 << 16  # cells; below, looking for another order takes longer than this one
+SMALL = 1 << 16  # cells; below, searching a second order costs more than it can save
 
 
-class Step(NamedTuple):
-    """One variable is summed out of the product of all factors that name it."""
+class EliminationStep(NamedTuple):
+    """One variable is summed out of the product of all factors that contain it."""
 
     variable: str
-    separator: tuple[str, ...]  # the rest of its clique; what is summed out last stands first
+    separator: tuple[
+        str, ...
+    ]  # the rest of its clique; the variable that is summed out last comes first
 
     @property
     def clique(self) -> tuple[str, ...]:
@@ -43,43 +45,44 @@ class Step(NamedTuple):
 
 def find_steps(
     scopes: Iterable[Collection[str]], arity: Mapping[str, int], last: Collection[str] = ()
-) -> tuple[Step, ...]:
-    """Return the steps that sum out all variables of some factors, those in `last` last.
+) -> tuple[EliminationStep, ...]:
+    """Return the steps that sum out all variables of some factors; those in `last` come last.
 
-    They depend on names, scopes and arities, never on an order in which these come.
+    The result depends on names, scopes and arities, never on the order of the arguments.
 
     >>> steps = find_steps([["a"], ["a", "b"], ["b", "c"]], dict(a=2, b=2, c=2), last=["b"])
     >>> [(step.variable, step.separator) for step in steps]
     [('a', ('b',)), ('c', ('b',)), ('b', ())]
     """
-    listed = list(scopes)
-    steps = _steps(_Graph(listed, arity, is_weighted=True), last)
-    if n_cells(steps, arity) <= SMALL:
-        return steps
-    others = _steps(_Graph(listed, arity, is_weighted=False), last)
-    return min(steps, others, key=lambda found: n_cells(found, arity))
+    scope_list = list(scopes)
+    weighted = _run_greedy(_InteractionGraph(scope_list, arity, is_weighted=True), last)
+    if count_cells(weighted, arity) <= SMALL:
+        return weighted
+    unweighted = _run_greedy(_InteractionGraph(scope_list, arity, is_weighted=False), last)
+    return min(weighted, unweighted, key=lambda steps: count_cells(steps, arity))
 
 
-def n_cells(steps: Iterable[Step], arity: Mapping[str, int]) -> int:
-    """Return how many cells the tables of all cliques have together."""
+def count_cells(steps: Iterable[EliminationStep], arity: Mapping[str, int]) -> int:
+    """Return the total number of cells in the tables of all cliques."""
     return sum(math.prod(arity[name] for name in step.clique) for step in steps)
 
 
-def _steps(graph: _Graph, last: Collection[str]) -> tuple[Step, ...]:
+def _run_greedy(graph: _InteractionGraph, last: Collection[str]) -> tuple[EliminationStep, ...]:
+    """Return the steps of the greedy elimination order."""
     eliminated = list(graph.eliminate(last))
-    place = {variable: i for i, (variable, _) in enumerate(eliminated)}
+    position = {variable: i for i, (variable, _) in enumerate(eliminated)}
     names = graph.names
     return tuple(
-        Step(
+        EliminationStep(
             names[variable],
-            tuple(names[i] for i in sorted(_members(near), key=lambda i: -place[i])),
+            tuple(names[i] for i in sorted(_iterate_bits(near), key=lambda i: -position[i])),
         )
         for variable, near in eliminated
     )
 
 
-class _Graph:
-    """Variables, numbered by name, and which of them share a factor, as bit sets."""
+class _InteractionGraph:
+    """Variables, numbered by name, and bit sets of those that share a factor with each."""
 
     def __init__(
         self, scopes: Sequence[Collection[str]], arity: Mapping[str, int], is_weighted: bool
@@ -91,49 +94,54 @@ class _Graph:
         self._near = [0] * len(self.names)
         for scope in scopes:
             members = sum(1 << number[name] for name in scope)
-            for i in _members(members):
+            for i in _iterate_bits(members):
                 self._near[i] |= members & ~(1 << i)
 
     def eliminate(self, last: Collection[str]) -> Iterator[tuple[int, int]]:
-        """Take variable after variable out; yield each with its neighbours at that time."""
-        waits = [name in last for name in self.names]
-        cost = {i: (waits[i], *self._cost(i), i) for i in range(len(self.names))}
+        """Remove all variables one by one; yield each with its neighbours at that time."""
+        is_last = [name in last for name in self.names]
+        cost = {i: (is_last[i], *self._compute_cost(i), i) for i in range(len(self.names))}
         queue = sorted(cost.values())
         while cost:
             cheapest = heapq.heappop(queue)
             variable = cheapest[-1]
             if cost.get(variable) != cheapest:
-                continue  # it stands in the queue again, at another cost
+                continue  # outdated: the variable is in the queue again, at another cost
             del cost[variable]
             near = self._near[variable]
             yield variable, near
-            for i in _members(self._take_out(variable)):
-                cost[i] = (waits[i], *self._cost(i), i)
+            for i in _iterate_bits(self._remove(variable)):
+                cost[i] = (is_last[i], *self._compute_cost(i), i)
                 heapq.heappush(queue, cost[i])
 
-    def _cost(self, variable: int) -> tuple[float, float]:
-        """Return what joining the neighbours of a variable counts, and its clique's weight."""
+    def _compute_cost(self, variable: int) -> tuple[float, float]:
+        """Return the fill of a variable and the log-size of its clique.
+
+        The fill counts the pairs of neighbours that its elimination connects.
+        """
         near, counts, weight = self._near[variable], self._counts, self._weight
         fill = 0.0
-        for i in _members(near):
-            lacking = near & ~self._near[i] & ~(1 << i)
-            fill += counts[i] * sum(counts[j] for j in _members(lacking))
-        return fill, weight[variable] + sum(weight[i] for i in _members(near))
+        for i in _iterate_bits(near):
+            unconnected = near & ~self._near[i] & ~(1 << i)
+            fill += counts[i] * sum(counts[j] for j in _iterate_bits(unconnected))
+        return fill, weight[variable] + sum(weight[i] for i in _iterate_bits(near))
 
-    def _take_out(self, variable: int) -> int:
-        """Join all neighbours of a variable, and forget it; return whose cost may change."""
+    def _remove(self, variable: int) -> int:
+        """Connect all neighbours of a variable and remove it; return whose cost may change."""
         near = self._near[variable]
         touched = near
-        for i in _members(near):
-            for j in _members(near & ~self._near[i] & ~(1 << i)):
-                touched |= self._near[i] & self._near[j]  # the new edge saves them one
-        for i in _members(near):
+        for i in _iterate_bits(near):
+            for j in _iterate_bits(near & ~self._near[i] & ~(1 << i)):
+                touched |= (
+                    self._near[i] & self._near[j]
+                )  # for these, the new edge is one less to add
+        for i in _iterate_bits(near):
             self._near[i] = (self._near[i] | near) & ~(1 << i) & ~(1 << variable)
         return touched & ~(1 << variable)
 
 
-def _members(bits: int) -> Iterator[int]:
-    """Yield the numbers in a bit set, the smallest first."""
+def _iterate_bits(bits: int) -> Iterator[int]:
+    """Yield the numbers in a bit set, in ascending order."""
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1

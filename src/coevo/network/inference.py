@@ -1,8 +1,8 @@
-"""Exact answers about variables, given the states of others.
+"""Exact inference: probabilities of variables given evidence.
 
-Each question is checked, loses what cannot matter to it, and goes to `Elimination`. These
-functions are the methods of `BayesianNetwork` that have their names; what they mean stands
-there.
+Each function validates the query, drops the variables that cannot affect it, and runs
+`Elimination`. The functions implement the methods of `BayesianNetwork` with the same names,
+which document them.
 """
 
 from __future__ import annotations
@@ -16,44 +16,50 @@ from numpy.typing import NDArray
 
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
 from coevo.network.distribution import Distribution
-from coevo.network.elimination import Conditionals, Elimination, check_cells, relevant, spread
-from coevo.network.elimination_order import Step
-from coevo.network.evidence import checked_evidence, checked_targets, impossible
+from coevo.network.elimination import (
+    Conditionals,
+    Elimination,
+    broadcast_shape,
+    check_table_size,
+    find_relevant,
+)
+from coevo.network.elimination_order import EliminationStep
+from coevo.network.evidence import check_targets, encode_evidence, impossible_evidence
 
 __all__ = [
     "Explanation",
     "condition",
     "log_probability",
     "marginals",
-    "most_probable",
+    "most_probable_explanation",
     "query",
 ]
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The jointly most probable states of all variables that are not given."""
+    """The jointly most probable states of all variables without evidence."""
 
     states: Mapping[str, str]  # in the order of the network's variables
-    log_probability: float  # of these states and the evidence together
+    log_probability: float  # of these states jointly with the evidence
 
 
 def query(
     network: BayesianNetwork, targets: str | Iterable[str], given: Evidence | None = None
 ) -> Distribution:
-    """Return the joint distribution of the targets given evidence."""
-    evidence = checked_evidence(network, given, "query")
-    names = checked_targets(network, targets, evidence, "query")
+    """Return the joint distribution of the targets, given evidence."""
+    evidence = encode_evidence(network, given, "query")
+    names = check_targets(network, targets, evidence, "query")
     variables = tuple(network.variable(name) for name in names)
-    check_cells(2 * math.prod(variable.arity for variable in variables))
+    check_table_size(2 * math.prod(variable.arity for variable in variables))
     free = [variable.name for variable in variables if variable.arity > 1]
-    elimination = Elimination(network, evidence, relevant(network, {*names, *evidence}), free)
-    conditionals = _possible(network, evidence, elimination, free)
+    elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}), free)
+    conditionals = _sum_out_checked(network, evidence, elimination, free)
     joint, axes = np.ones(()), []
     for step in reversed(elimination.steps[len(elimination.steps) - len(free) :]):
-        # Its separator went later than it, so that the axes for it are already there.
+        # The separator is eliminated after the variable, so its axes exist already.
         axes.append(step.variable)
-        shape = spread(step.clique, axes, elimination.arity)
+        shape = broadcast_shape(step.clique, axes, elimination.arity)
         joint = joint[..., None] * conditionals[step.variable].reshape(shape)
     joint = joint.transpose([axes.index(name) for name in free])
     return Distribution(variables, joint.reshape([variable.arity for variable in variables]))
@@ -64,74 +70,77 @@ def marginals(
     targets: str | Iterable[str] | None = None,
     given: Evidence | None = None,
 ) -> dict[str, Distribution]:
-    """Return the distribution of each target by itself, all of them from one elimination."""
-    evidence = checked_evidence(network, given, "marginals")
+    """Return the marginal distribution of each target, all from one elimination."""
+    evidence = encode_evidence(network, given, "marginals")
     if targets is None:
         names = tuple(v.name for v in network.variables if v.name not in evidence)
     else:
-        names = checked_targets(network, targets, evidence, "marginals")
-    elimination = Elimination(network, evidence, relevant(network, {*names, *evidence}))
+        names = check_targets(network, targets, evidence, "marginals")
+    elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}))
     steps = {step.variable: step for step in elimination.steps}
-    keep = _towards_the_end(steps, names)
-    conditionals = _possible(network, evidence, elimination, keep)
-    found = _beliefs(elimination.steps, conditionals, names)
+    keep = _find_message_path(steps, names)
+    conditionals = _sum_out_checked(network, evidence, elimination, keep)
+    beliefs = _compute_beliefs(elimination.steps, conditionals, names)
     return {
-        name: Distribution((network.variable(name),), found.get(name, np.ones(1))) for name in names
+        name: Distribution((network.variable(name),), beliefs.get(name, np.ones(1)))
+        for name in names
     }
 
 
-def _towards_the_end(steps: Mapping[str, Step], names: Iterable[str]) -> set[str]:
-    """Return the variables on the way of each target's message to the end."""
-    found: set[str] = set()
+def _find_message_path(steps: Mapping[str, EliminationStep], names: Iterable[str]) -> set[str]:
+    """Return the variables that the messages of the targets pass on their way to the last step."""
+    path: set[str] = set()
     for name in names:
-        on_the_way = steps.get(name)
-        while on_the_way is not None and on_the_way.variable not in found:
-            found.add(on_the_way.variable)
-            separator = on_the_way.separator
-            on_the_way = steps[separator[-1]] if separator else None
-    return found
+        step = steps.get(name)
+        while step is not None and step.variable not in path:
+            path.add(step.variable)
+            step = steps[step.separator[-1]] if step.separator else None
+    return path
 
 
-def _beliefs(
-    steps: tuple[Step, ...], conditionals: Conditionals, names: Iterable[str]
+def _compute_beliefs(
+    steps: tuple[EliminationStep, ...], conditionals: Conditionals, names: Iterable[str]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the distribution of each name, going back from what was summed out last.
+    """Return the distribution of each name, from the last elimination step to the first.
 
-    A separator is part of the clique of the variable that takes its message, whose joint
-    distribution is known by then.
+    A separator is a subset of the clique that received its message. The joint distribution
+    of that clique is known at that time.
     """
     wanted = set(names)
     joint: dict[str, NDArray[np.float64]] = {}
     cliques = {step.variable: step.clique for step in steps}
-    found = {}
+    beliefs = {}
     for step in reversed(steps):
         if step.variable not in conditionals:
             continue
-        above = np.ones(())
+        separator_joint = np.ones(())
         if step.separator:
             clique = cliques[step.separator[-1]]
-            gone = tuple(i for i, name in enumerate(clique) if name not in step.separator)
-            above = joint[step.separator[-1]].sum(axis=gone)
-        joint[step.variable] = conditionals[step.variable] * above[..., None]
+            others = tuple(i for i, name in enumerate(clique) if name not in step.separator)
+            separator_joint = joint[step.separator[-1]].sum(axis=others)
+        joint[step.variable] = conditionals[step.variable] * separator_joint[..., None]
         if step.variable in wanted:
-            found[step.variable] = joint[step.variable].sum(axis=tuple(range(above.ndim)))
-    return found
+            axes = tuple(range(separator_joint.ndim))
+            beliefs[step.variable] = joint[step.variable].sum(axis=axes)
+    return beliefs
 
 
 def log_probability(network: BayesianNetwork, given: Evidence | None = None) -> float:
-    """Return the natural logarithm of the probability of evidence."""
-    evidence = checked_evidence(network, given, "log_probability")
-    return Elimination(network, evidence, relevant(network, evidence)).sum_out()[0]
+    """Return the natural logarithm of the probability of the evidence."""
+    evidence = encode_evidence(network, given, "log_probability")
+    return Elimination(network, evidence, find_relevant(network, evidence)).sum_out()[0]
 
 
-def most_probable(network: BayesianNetwork, given: Evidence | None = None) -> Explanation:
-    """Return the jointly most probable states of all variables that are not given."""
-    evidence = checked_evidence(network, given, "most_probable")
+def most_probable_explanation(
+    network: BayesianNetwork, given: Evidence | None = None
+) -> Explanation:
+    """Return the jointly most probable states of all variables without evidence."""
+    evidence = encode_evidence(network, given, "most_probable_explanation")
     names = [variable.name for variable in network.variables]
     elimination = Elimination(network, evidence, names)
     total, codes = elimination.maximise()
     if total == -math.inf:
-        raise impossible(network, evidence)
+        raise impossible_evidence(network, evidence)
     codes |= elimination.observed
     states = {
         variable.name: variable.states[codes[variable.name]]
@@ -142,32 +151,33 @@ def most_probable(network: BayesianNetwork, given: Evidence | None = None) -> Ex
 
 
 def condition(network: BayesianNetwork, evidence: Mapping[str, int]) -> BayesianNetwork:
-    """Return a network of the same variables whose distribution is that given the evidence.
+    """Return a network whose distribution is the conditional distribution given the evidence.
 
-    Observed variables have a table of zeros and a one, and the ancestors of these have new
-    parents. All others keep their tables: their parents tell all that the evidence does.
+    It has the same variables. The table of an observed variable has probability 1 for the
+    observed state. The ancestors of observed variables get new parents. All other variables
+    keep their tables: given their parents, they are independent of the evidence.
     """
-    elimination = Elimination(network, evidence, relevant(network, evidence))
-    new = {step.variable: step.separator for step in elimination.steps}
-    tables = dict(_possible(network, evidence, elimination, new))
+    elimination = Elimination(network, evidence, find_relevant(network, evidence))
+    parents = {step.variable: step.separator for step in elimination.steps}
+    tables = dict(_sum_out_checked(network, evidence, elimination, parents))
     for name, code in evidence.items():
-        new[name] = ()
+        parents[name] = ()
         tables[name] = np.eye(network.variable(name).arity)[code]
     for variable in network.variables:
-        if variable.name not in new:
-            new[variable.name] = network.parents(variable.name)
+        if variable.name not in parents:
+            parents[variable.name] = network.parents(variable.name)
             tables[variable.name] = network.table(variable.name)
-    return BayesianNetwork(network.variables, new, tables, network.name)
+    return BayesianNetwork(network.variables, parents, tables, network.name)
 
 
-def _possible(
+def _sum_out_checked(
     network: BayesianNetwork,
     evidence: Mapping[str, int],
     elimination: Elimination,
     keep: Iterable[str],
 ) -> Conditionals:
-    """Return the tables to keep, once it is sure that the evidence is possible."""
+    """Sum all variables out; return the conditionals, or raise if the evidence is impossible."""
     total, conditionals = elimination.sum_out(set(keep))
     if total == -math.inf:
-        raise impossible(network, evidence)
+        raise impossible_evidence(network, evidence)
     return conditionals

@@ -1,11 +1,12 @@
-"""Forward sampling: rows from a network, by seed.
+"""Forward sampling: draw rows from a network.
 
-Each variable has a random stream of its own, found by its place among the sorted names,
-and uses one number of it for each row. The rows of a seed are therefore the same in any
-order of the variables and for any size of the blocks in which they are made, and the
-first n rows of a long sample are the rows of a sample of n.
+Each variable has its own random stream, which its position among the sorted names
+identifies. It uses one number of the stream for each row. The rows of a seed therefore do not
+depend on the order of the variables or on the size of the blocks, and the first n rows of a
+long sample are the rows of a sample of n.
 
-With evidence, rows come in the same way from the network of what is left open by it.
+With evidence, rows are drawn in the same way from the conditional network
+(`coevo.network.inference.condition`).
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import CPT, BayesianNetwork, Evidence
-from coevo.network.evidence import checked_evidence
+from coevo.network.evidence import encode_evidence
 from coevo.network.inference import condition
-from coevo.randomness import RandomState, seed_of
+from coevo.randomness import RandomState, resolve_seed
 
 __all__ = ["sample"]
 
-ROWS_A_BLOCK = 1 << 16
+ROWS_PER_BLOCK = 1 << 16
 
 
 def sample(
@@ -40,19 +41,19 @@ def sample(
     Parameters
     ----------
     network : BayesianNetwork
-        What to draw from.
+        The network to draw from.
     rows : int
-        How many rows.
+        Number of rows.
     random_state : int, numpy Generator or None
-        The same int gives the same rows; None gives others each time.
+        The same int gives the same rows. None (default) gives different rows each time.
     given : mapping of str to str, optional
-        States that some variables have in every row. The others follow their exact
-        distribution given these; no row is thrown away.
+        Evidence: the states of some variables in every row. The other variables follow their
+        exact conditional distribution; no row is rejected.
 
     Returns
     -------
     Dataset
-        All states of the network are declared, those that no row shows too.
+        It declares all states of the network, including states that occur in no row.
 
     Examples
     --------
@@ -65,51 +66,54 @@ def sample(
     """
     if not is_int(rows, 1):
         raise bad_parameter("rows", "sample", "an int >= 1", rows)
-    # Twice: the rows as they are drawn, and in the order of the data set.
+    # Twice: the rows as they are drawn, and in the order of the Dataset.
     width = 1 if all(variable.arity <= 256 for variable in network.variables) else 2
     n_bytes = 2 * int(rows) * width * len(network.variables)
     check_memory(n_bytes, f"A sample of {rows:,} rows", "Ask for fewer rows.")
-    evidence = checked_evidence(network, given, "sample")
+    evidence = encode_evidence(network, given, "sample")
     if evidence:
         network = condition(network, evidence)
-    streams = _streams(network, random_state)
+    streams = _make_streams(network, random_state)
     codes: dict[str, NDArray[Any]] = {
         variable.name: np.empty(rows, dtype=np.uint8 if variable.arity <= 256 else np.uint16)
         for variable in network.variables
     }
     limits = {
-        variable.name: _limits(network.table(variable.name)) for variable in network.variables
+        variable.name: _compute_limits(network.table(variable.name))
+        for variable in network.variables
     }
-    for start in range(0, rows, ROWS_A_BLOCK):
-        block = slice(start, min(start + ROWS_A_BLOCK, rows))
+    for start in range(0, rows, ROWS_PER_BLOCK):
+        block = slice(start, min(start + ROWS_PER_BLOCK, rows))
         for name in network.dag.topological_order:
             column = codes[name][block]
             draws = streams[name].random(len(column))
-            before = {parent: codes[parent][block] for parent in network.parents(name)}
-            configuration = network.configurations(name, before)
+            parent_codes = {parent: codes[parent][block] for parent in network.parents(name)}
+            configuration = network.find_configurations(name, parent_codes)
             column[:] = 0
             for limit in limits[name].T:
                 column += draws >= limit[configuration]
     return Dataset(network.variables, [codes[v.name] for v in network.variables])
 
 
-def _streams(network: BayesianNetwork, random_state: RandomState) -> dict[str, np.random.Generator]:
+def _make_streams(
+    network: BayesianNetwork, random_state: RandomState
+) -> dict[str, np.random.Generator]:
     """Return a generator for each variable."""
-    root = np.random.SeedSequence(seed_of(random_state, "sample"))
+    root = np.random.SeedSequence(resolve_seed(random_state, "sample"))
     names = sorted(variable.name for variable in network.variables)
     return {
-        name: np.random.default_rng(stream)
-        for name, stream in zip(names, root.spawn(len(names)), strict=True)
+        name: np.random.default_rng(sequence)
+        for name, sequence in zip(names, root.spawn(len(names)), strict=True)
     }
 
 
-def _limits(table: CPT) -> NDArray[np.float64]:
-    """Return the upper ends of the states' parts of [0, 1), but for the last state.
+def _compute_limits(table: CPT) -> NDArray[np.float64]:
+    """Return the upper limits of the intervals of the states in [0, 1), except the last state.
 
-    A draw u is in the first state whose end is above u. From the last possible state of
-    a row on, ends are 1, so that round-off never draws a state of probability 0.
+    A draw u selects the first state whose limit is above u. The limits are 1 from the last
+    possible state of a row on, so that round-off never selects a state of probability 0.
     """
-    ends = np.cumsum(table, axis=1)
+    limits = np.cumsum(table, axis=1)
     last_possible = table.shape[1] - 1 - (table[:, ::-1] > 0).argmax(axis=1)
-    ends[np.arange(table.shape[1]) >= last_possible[:, None]] = 1.0
-    return ends[:, :-1]
+    limits[np.arange(table.shape[1]) >= last_possible[:, None]] = 1.0
+    return limits[:, :-1]

@@ -1,4 +1,4 @@
-"""Prior knowledge: both forms say the same, and what is wrong is said with its place."""
+"""Prior knowledge: JSON and CSV mean the same, and each error message names the place."""
 
 import json
 
@@ -40,7 +40,7 @@ max_parents,4
 weight,smoker,labs,2.5
 weight,sex,smoker,-1
 """
-MEANT = Knowledge(
+EXPECTED = Knowledge(
     Constraints(
         max_parents=4,
         tiers=[["age", "sex"], ["crp", "wbc"], ["ill"]],
@@ -65,11 +65,11 @@ def write(tmp_path, monkeypatch):
     return call
 
 
-def test_both_forms_say_the_same(write):
+def test_json_and_csv_mean_the_same(write):
     for path in (write(JSON), write(CSV, "known.csv"), write(JSON, "known")):
-        assert read_knowledge(path, NAMES) == MEANT
-        assert read_knowledge(path) == MEANT
-    MEANT.constraints.rules(NAMES)
+        assert read_knowledge(path, NAMES) == EXPECTED
+        assert read_knowledge(path) == EXPECTED
+    EXPECTED.constraints.to_rules(NAMES)
 
 
 def test_a_group_has_no_arcs_to_itself(write):
@@ -77,7 +77,7 @@ def test_a_group_has_no_arcs_to_itself(write):
     assert read_knowledge(path).constraints.forbidden == (("crp", "wbc"), ("wbc", "crp"))
 
 
-def test_nothing_is_known(write):
+def test_empty_files(write):
     assert read_knowledge(write({})) == Knowledge()
     assert read_knowledge(write("kind,from\n", "known.csv")) == Knowledge()
 
@@ -97,7 +97,7 @@ some_names = st.lists(st.sampled_from(NAMES), max_size=3)
     st.none() | st.integers(1, 5),
     st.dictionaries(st.sampled_from(ARCS), st.floats(-9, 9), max_size=3),
 )
-def test_what_is_written_is_read_again(
+def test_write_and_read_back(
     tmp_path_factory, required, forbidden, tiers, roots, leaves, max_parents, weights
 ):
     known = Knowledge(
@@ -122,9 +122,9 @@ def test_what_is_written_is_read_again(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ([], "'known.json' must hold an object with some of required, forbidden, weights, roots, "
-         "leaves, groups, tiers, max_parents."),
-        ({"require": []}, "'known.json' has an entry 'require', which is none of required, "
+        ([], "'known.json' must hold a JSON object with some of the keys required, forbidden, "
+         "weights, roots, leaves, groups, tiers, max_parents."),
+        ({"require": []}, "'known.json' has an unknown key 'require'. The keys are required, "
          "forbidden, weights, roots, leaves, groups, tiers, max_parents. Did you mean 'required'?"),
         ({"required": {"a": "b"}}, "'required' of 'known.json' must be a list; got {'a': 'b'}."),
         ({"groups": [["a"]]}, "'groups' of 'known.json' must be an object of lists; got [['a']]."),
@@ -149,10 +149,10 @@ def test_what_is_written_is_read_again(
          "Did you mean 'required'?"),
         ("kind,from,to\n\nrequired,a\n", "'known.csv', line 3: required needs 'from' and 'to'."),
         ("kind,from,to\nroot,a,b\n", "'known.csv', line 2: root needs 'from' only."),
-        ("kind,from,to,weight\nrequired,a,b,1\n", "'known.csv', line 2: a weight goes with the "
-         "kind weight, and with no other."),
-        ("kind,from,to,weight\nweight,a,b,\n", "'known.csv', line 2: a weight goes with the kind "
-         "weight, and with no other."),
+        ("kind,from,to,weight\nrequired,a,b,1\n", "'known.csv', line 2: an entry of the kind "
+         "weight needs a weight; other entries must have none."),
+        ("kind,from,to,weight\nweight,a,b,\n", "'known.csv', line 2: an entry of the kind "
+         "weight needs a weight; other entries must have none."),
         ("kind,from,to,weight\nweight,a,b,inf\n", "'known.csv', line 2: the weight must be a "
          "number; got 'inf'."),
         ("kind,from,to\ntier,first,a\n", "'known.csv', line 2: the tier must be a whole number of "
@@ -182,17 +182,17 @@ def test_malformed_files(content, message, write):
         ({"roots": ["agee"]}, "'known.json', 'roots', entry 1: there is no variable 'agee'. "
          "Did you mean 'age'?"),
         ({"weights": [["age", "ill", 1], ["age", "ill", 2]]}, "'known.json', 'weights', entry 2: "
-         "'age' -> 'ill' has another weight already, 1."),
+         "'age' -> 'ill' already has the weight 1. Remove one of the two."),
         ({"weights": [["age", "ill", 1]], "forbidden": [["age", "ill"]]},
-         "'age' -> 'ill' has a weight and is forbidden."),
+         "'age' -> 'ill' has a weight and is forbidden. Remove one of the two."),
     ],
 )  # fmt: skip
-def test_names_that_do_not_fit(content, message, write):
+def test_invalid_names(content, message, write):
     path = write(content, "known.csv" if isinstance(content, str) else "known.json")
     assert refusal(GraphError, read_knowledge, path, NAMES) == message
 
 
-def test_other_refusals(tmp_path):
+def test_other_errors(tmp_path):
     assert refusal(ParameterError, write_knowledge, {}, tmp_path / "k.json") == (
         "'knowledge' of write_knowledge must be Knowledge or Constraints; got {}."
     )

@@ -1,4 +1,4 @@
-"""The folder of a run: what stands in its files, and that none is ever half there."""
+"""The folder of a run: the content of its files, and that no file is ever incomplete."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ from coevo.bundled import load_network
 from coevo.errors import FileError
 from coevo.io import (
     check_run_folder,
-    json_line,
+    format_json_line,
     make_run_folder,
     read_bif,
     read_run,
@@ -35,10 +35,10 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-# -- what is written
+# -- the content of the files
 
 
-def test_three_files_that_read_back(here):
+def test_write_run_writes_three_files(here):
     network = load_network("asia")
     assert write_run(Path("a/b"), network, FACTS, HISTORY) == {
         "model": "a/b/model.bif",
@@ -53,7 +53,7 @@ def test_three_files_that_read_back(here):
     assert [json.loads(line) for line in lines] == HISTORY
 
 
-def test_a_run_is_read_as_it_was_written(here):
+def test_read_run_returns_what_write_run_wrote(here):
     network = load_network("asia")
     write_run(Path("a"), network, FACTS, HISTORY)
     run = read_run(Path("a"))
@@ -78,32 +78,32 @@ def test_a_run_takes_the_place_of_an_older_one_and_leaves_other_files(here):
     assert contents("a") == contents("b") | {"notes.txt": b"mine"}
 
 
-def test_text_is_for_people_too(here):
+def test_json_is_indented_and_not_escaped(here):
     write_json(Path("facts.json"), {"name": "café"})
     assert Path("facts.json").read_bytes() == '{\n  "name": "café"\n}\n'.encode()
-    assert json_line({"name": "café", "n": 1}) == '{"name": "café", "n": 1}\n'
+    assert format_json_line({"name": "café", "n": 1}) == '{"name": "café", "n": 1}\n'
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_what_is_not_json_is_not_written(value, here):
-    """Readers of JSON in other languages have no word for these numbers."""
+def test_numbers_that_json_does_not_have(value, here):
+    """JSON readers in other languages cannot read these numbers."""
     with pytest.raises(ValueError, match="JSON compliant"):
-        json_line({"score": value})
+        format_json_line({"score": value})
     with pytest.raises(ValueError, match="JSON compliant"):
         write_json(Path("facts.json"), {"score": value})
     assert os.listdir() == []
 
 
-# -- whole or not there
+# -- no incomplete files
 
 
 class BreakError(Exception):
-    """Whatever may happen while a file is being written."""
+    """Any error while a file is being written."""
 
 
 @pytest.fixture
 def break_at(monkeypatch):
-    """Return a context in which no file of a name can be put in its place."""
+    """Return a context in which the final rename of one file fails."""
 
     @contextlib.contextmanager
     def breaking(name):
@@ -130,7 +130,7 @@ def break_at(monkeypatch):
         ("run.json", ["history.jsonl", "model.bif"]),
     ],
 )
-def test_files_are_whole_and_run_json_comes_last(name, left, here, break_at):
+def test_files_are_complete_and_run_json_comes_last(name, left, here, break_at):
     with break_at(name):
         write_run(Path("a"), load_network("asia"), FACTS, HISTORY)
     assert sorted(os.listdir("a")) == left
@@ -138,7 +138,7 @@ def test_files_are_whole_and_run_json_comes_last(name, left, here, break_at):
     assert {name: contents("b")[name] for name in left} == contents("a")
 
 
-def test_half_a_history_is_never_there(here):
+def test_a_failure_leaves_no_partial_history(here):
     def rows():
         yield HISTORY[0]
         raise BreakError
@@ -174,7 +174,7 @@ def test_a_full_disk_is_a_file_error(here, monkeypatch):
     assert os.listdir("a") == []
 
 
-# -- refusals
+# -- errors
 
 
 @pytest.mark.parametrize("name", [".", "new", "new/of/many", "old", "old/new", "to_old/new"])
@@ -182,7 +182,7 @@ def test_folders_that_can_be_written(name, here):
     (here / "old").mkdir()
     (here / "to_old").symlink_to(here / "old")
     check_run_folder(Path(name))
-    assert sorted(os.listdir()) == ["old", "to_old"]  # nothing is made by looking
+    assert sorted(os.listdir()) == ["old", "to_old"]  # checking creates nothing
     make_run_folder(Path(name))
     make_run_folder(Path(name))
     assert Path(name).is_dir()
@@ -192,10 +192,10 @@ def test_folders_that_can_be_written(name, here):
     ("name", "sentence"),
     [
         ("file", "'file' is a file. Name a folder."),
-        ("file/x", "'file/x' cannot be made: 'file' is a file."),
-        ("file/x/y", "'file/x/y' cannot be made: 'file' is a file."),
+        ("file/x", "'file/x' cannot be created: 'file' is a file."),
+        ("file/x/y", "'file/x/y' cannot be created: 'file' is a file."),
         ("folder/file", "'folder/file' is a file. Name a folder."),
-        ("folder/file/x", "'folder/file/x' cannot be made: 'folder/file' is a file."),
+        ("folder/file/x", "'folder/file/x' cannot be created: 'folder/file' is a file."),
     ],
 )
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_folders_that_can_be_written(name, here):
     ],
     ids=["check", "make", "write"],
 )
-def test_folders_that_are_none(call, name, sentence, here):
+def test_paths_that_are_not_folders(call, name, sentence, here):
     (here / "file").write_text("mine")
     (here / "folder").mkdir()
     (here / "folder" / "file").write_text("mine")
@@ -221,18 +221,18 @@ def test_folders_that_are_none(call, name, sentence, here):
 @pytest.mark.parametrize("name", ["locked", "locked/x", "locked/x/y"])
 def test_write_protected_folders(name, here, monkeypatch):
     (here / "locked").mkdir()
-    # Whoever runs the tests may be allowed everything, so the answer is made up.
+    # The user who runs the tests may have all permissions, so fake the answer.
     monkeypatch.setattr(os, "access", lambda path, mode: os.fspath(path) != "locked")
     with pytest.raises(FileError) as raised:
         check_run_folder(Path(name))
     assert str(raised.value) == f"'{name}' cannot be written: 'locked' is write-protected."
 
 
-def test_a_folder_that_the_system_refuses(here, monkeypatch):
+def test_the_system_refuses_to_create_a_folder(here, monkeypatch):
     def refuse(self, **options):
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "mkdir", refuse)
     with pytest.raises(FileError) as raised:
         make_run_folder(Path("x"))
-    assert str(raised.value) == "'x' cannot be made: Read-only file system."
+    assert str(raised.value) == "'x' cannot be created: Read-only file system."

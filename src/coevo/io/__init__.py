@@ -1,4 +1,4 @@
-"""Networks, structures, prior knowledge and runs as files: all formats, both ways."""
+"""Read and write networks, structures, prior knowledge and runs, in all formats."""
 
 from coevo.io.bif_reader import parse_bif, read_bif
 from coevo.io.bif_writer import format_bif, write_bif
@@ -12,9 +12,9 @@ from coevo.io.formats import (
 )
 from coevo.io.knowledge import Knowledge, open_knowledge, read_knowledge, write_knowledge
 from coevo.io.run_folder import (
-    Run,
+    SavedRun,
     check_run_folder,
-    json_line,
+    format_json_line,
     make_run_folder,
     read_run,
     write_json,
@@ -27,11 +27,11 @@ __all__ = [
     "Format",
     "Knowledge",
     "Model",
-    "Run",
+    "SavedRun",
     "check_run_folder",
     "format_bif",
+    "format_json_line",
     "format_model",
-    "json_line",
     "make_run_folder",
     "open_knowledge",
     "parse_bif",

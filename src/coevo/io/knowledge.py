@@ -1,6 +1,6 @@
-"""Prior knowledge in one file, JSON or CSV: what is known about arcs, and what is believed.
+"""Prior knowledge in one JSON or CSV file: constraints on arcs, and weights of arcs.
 
-JSON is an object; every part of it may be left out::
+A JSON file holds an object; all of its keys are optional::
 
     {"groups": {"labs": ["crp", "wbc"]},
      "tiers": [["age", "sex"], ["labs"], ["outcome"]],
@@ -10,7 +10,7 @@ JSON is an object; every part of it may be left out::
      "max_parents": 3,
      "weights": [["smoker", "outcome", 2.5]]}
 
-CSV has one line an entry and says the same::
+A CSV file has one line an entry::
 
     kind,from,to,weight
     group,labs,crp
@@ -24,12 +24,13 @@ CSV has one line an entry and says the same::
     max_parents,3
     weight,smoker,outcome,2.5
 
-The name of a group stands for its variables wherever one variable may stand. A weight is a
-log prior: it is added to the score of every structure that has the arc.
+The name of a group may stand wherever the name of a variable may stand; it means all
+variables of the group. A weight is a log prior: the scorer adds it to the score of every
+structure that has the arc.
 
-A file is read in two steps. `open_knowledge` finds what is malformed, before there is a
-table; `Entries.over` then puts variables in place of groups and refuses names that the table
-does not have, with the line or the entry.
+Reading has two steps. `open_knowledge` checks the form of the file; it needs no table.
+`KnowledgeFile.resolve` then replaces groups by their variables and refuses names that are
+not in the table. Its messages give the line or the entry.
 """
 
 from __future__ import annotations
@@ -39,17 +40,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coevo.errors import GraphError, bad_parameter, suggestion
+from coevo.errors import GraphError, bad_parameter, suggest_match
 from coevo.graph import Arc, Constraints
-from coevo.io.knowledge_entries import SETS, Entry, read_entries
+from coevo.io.knowledge_entries import NODE_KINDS, KnowledgeEntry, read_entries
 from coevo.io.run_folder import write_json
 
-__all__ = ["Entries", "Knowledge", "open_knowledge", "read_knowledge", "write_knowledge"]
+__all__ = ["Knowledge", "KnowledgeFile", "open_knowledge", "read_knowledge", "write_knowledge"]
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Constraints, which hold, and weights of arcs, which count in the score.
+    """Prior knowledge: hard constraints, and weights of arcs that add to the score.
 
     >>> Knowledge(Constraints(roots=["age"]), {("age", "ill"): 1.5}).as_dict()
     {'roots': ['age'], 'weights': [['age', 'ill', 1.5]]}
@@ -59,35 +60,35 @@ class Knowledge:
     weights: Mapping[Arc, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the object that a JSON file holds."""
-        found = self.constraints.as_dict()
+        """Return the object of a JSON file."""
+        content = self.constraints.as_dict()
         if self.weights:
-            found["weights"] = [[*arc, weight] for arc, weight in sorted(self.weights.items())]
-        return found
+            content["weights"] = [[*arc, weight] for arc, weight in sorted(self.weights.items())]
+        return content
 
 
 @dataclass(frozen=True)
-class Entries:
-    """The entries of a file, well formed; their names are not looked at yet."""
+class KnowledgeFile:
+    """The well-formed entries of a file; their names are not yet checked."""
 
-    found: tuple[Entry, ...]
+    entries: tuple[KnowledgeEntry, ...]
 
-    def over(self, names: Sequence[str] | None = None) -> Knowledge:
-        """Put variables in place of groups; refuse names that are not among `names`."""
-        groups = self._groups(names)
+    def resolve(self, names: Sequence[str] | None = None) -> Knowledge:
+        """Replace groups by their variables; refuse names that are not in `names`."""
+        groups = self._resolve_groups(names)
         arcs: dict[str, list[Arc]] = {"required": [], "forbidden": []}
-        sets: dict[str, list[str]] = {kind: [] for kind in SETS}
+        node_sets: dict[str, list[str]] = {kind: [] for kind in NODE_KINDS}
         tiers: dict[float, list[str]] = {}
         weights: dict[Arc, float] = {}
         limits = []
-        for entry in self.found:
-            ends = [_members(name, groups, names, entry.place) for name in entry.names]
+        for entry in self.entries:
+            ends = [_expand_name(name, groups, names, entry.place) for name in entry.names]
             if entry.kind in ("required", "forbidden"):
-                arcs[entry.kind].extend(_pairs(*ends))
+                arcs[entry.kind].extend(_make_arcs(*ends))
             elif entry.kind == "weight":
-                _add_weights(weights, _pairs(*ends), entry)
-            elif entry.kind in SETS:
-                sets[entry.kind].extend(ends[0])
+                _add_weights(weights, _make_arcs(*ends), entry)
+            elif entry.kind in NODE_KINDS:
+                node_sets[entry.kind].extend(ends[0])
             elif entry.kind == "tier":
                 tiers.setdefault(entry.number or 0, []).extend(ends[0])
             elif entry.kind == "max_parents":
@@ -97,15 +98,15 @@ class Entries:
             max_parents=min(limits, default=None),
             **arcs,
             tiers=[tiers[number] for number in sorted(tiers)],
-            roots=sets["root"],
-            leaves=sets["leaf"],
+            roots=node_sets["root"],
+            leaves=node_sets["leaf"],
         )
         return Knowledge(constraints, weights)
 
-    def _groups(self, names: Sequence[str] | None) -> dict[str, list[str]]:
-        """Return the variables of each group; a group may hold no other group."""
+    def _resolve_groups(self, names: Sequence[str] | None) -> dict[str, list[str]]:
+        """Return the variables of each group; a group must not contain another group."""
         groups: dict[str, list[str]] = {}
-        for entry in self.found:
+        for entry in self.entries:
             if entry.kind != "group":
                 continue
             group, *members = entry.names
@@ -114,18 +115,20 @@ class Entries:
                     f"{entry.place}: the group {group!r} has the name of a variable. Rename it."
                 )
             for member in members:
-                groups.setdefault(group, []).extend(_members(member, {}, names, entry.place))
+                groups.setdefault(group, []).extend(_expand_name(member, {}, names, entry.place))
         return groups
 
     def _check_weights(self, weights: dict[Arc, float], forbidden: set[Arc]) -> None:
         for parent, child in sorted(weights):
             if (parent, child) in forbidden:
-                raise GraphError(f"{parent!r} -> {child!r} has a weight and is forbidden.")
+                raise GraphError(
+                    f"{parent!r} -> {child!r} has a weight and is forbidden. Remove one of the two."
+                )
 
 
-def open_knowledge(path: str | Path) -> Entries:
-    """Read the entries of a file, before it is known which variables there are."""
-    return Entries(read_entries(Path(path)))
+def open_knowledge(path: str | Path) -> KnowledgeFile:
+    """Read a file of prior knowledge and check its form, but not the names in it."""
+    return KnowledgeFile(read_entries(Path(path)))
 
 
 def read_knowledge(path: str | Path, names: Sequence[str] | None = None) -> Knowledge:
@@ -134,10 +137,10 @@ def read_knowledge(path: str | Path, names: Sequence[str] | None = None) -> Know
     Parameters
     ----------
     path : str or path
-        The file; its form stands in the docstring of `coevo.io.knowledge`.
+        The file; the docstring of `coevo.io.knowledge` describes its form.
     names : sequence of str, optional
-        The variables. With them, a name that is not one of them is refused with the place
-        where it stands; without, the search will refuse it.
+        The variables. If given, `read_knowledge` refuses any other name and gives its place
+        in the file. If not given, the search refuses it later.
 
     Returns
     -------
@@ -153,11 +156,11 @@ def read_knowledge(path: str | Path, names: Sequence[str] | None = None) -> Know
     ...     read_knowledge(path, ["age", "ill"])
     Knowledge(constraints=Constraints(roots=('age',)), weights={('age', 'ill'): 1.5})
     """
-    return open_knowledge(path).over(names)
+    return open_knowledge(path).resolve(names)
 
 
 def write_knowledge(knowledge: Knowledge | Constraints, path: str | Path) -> None:
-    """Write prior knowledge as JSON; `read_knowledge` gives the same again."""
+    """Write prior knowledge as JSON; `read_knowledge` reads back the same."""
     if isinstance(knowledge, Constraints):
         knowledge = Knowledge(knowledge)
     if not isinstance(knowledge, Knowledge):
@@ -165,30 +168,31 @@ def write_knowledge(knowledge: Knowledge | Constraints, path: str | Path) -> Non
     write_json(Path(path), knowledge.as_dict())
 
 
-def _members(
+def _expand_name(
     name: str, groups: Mapping[str, list[str]], names: Sequence[str] | None, place: str
 ) -> list[str]:
-    """Return the variables that a name stands for."""
+    """Return the variables of a group, or the variable with this name."""
     if name in groups:
         return groups[name]
     if names is not None and name not in names:
         what = "variable or group" if groups else "variable"
-        near = suggestion(name, [*names, *groups])
+        near = suggest_match(name, [*names, *groups])
         raise GraphError(f"{place}: there is no {what} {name!r}.{near}")
     return [name]
 
 
-def _pairs(parents: list[str], children: list[str]) -> list[Arc]:
-    """Return all arcs from one group to another; a variable has none to itself."""
-    is_one = len(parents) == len(children) == 1  # then a loop is a mistake to be refused
-    return [(a, b) for a in parents for b in children if is_one or a != b]
+def _make_arcs(parents: list[str], children: list[str]) -> list[Arc]:
+    """Return all arcs from one group to another, without arcs from a variable to itself."""
+    # Between two single variables, keep such an arc: `Constraints` refuses it as a mistake.
+    is_single = len(parents) == len(children) == 1
+    return [(a, b) for a in parents for b in children if is_single or a != b]
 
 
-def _add_weights(weights: dict[Arc, float], arcs: list[Arc], entry: Entry) -> None:
+def _add_weights(weights: dict[Arc, float], arcs: list[Arc], entry: KnowledgeEntry) -> None:
     for parent, child in arcs:
         weight = float(entry.number or 0)
         if weights.setdefault((parent, child), weight) != weight:
             raise GraphError(
-                f"{entry.place}: {parent!r} -> {child!r} has another weight already, "
-                f"{weights[parent, child]:g}."
+                f"{entry.place}: {parent!r} -> {child!r} already has the weight "
+                f"{weights[parent, child]:g}. Remove one of the two."
             )

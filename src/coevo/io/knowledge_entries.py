@@ -1,7 +1,7 @@
 """The entries of a file of prior knowledge, from JSON or CSV, each with its place.
 
-Only the form is looked at here: which kinds there are, and what each needs. The names are
-looked up by `coevo.io.knowledge`, where the form is described.
+This module checks only the form: the kind of an entry, and the fields that it needs.
+`coevo.io.knowledge` describes the form and checks the names.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coevo.checks import is_int, is_number
-from coevo.errors import FormatError, suggestion
-from coevo.user_files import Row, is_json_file, read_json, read_rows
+from coevo.errors import FormatError, suggest_match
+from coevo.user_files import CsvRow, is_json_file, read_csv_rows, read_json
 
-__all__ = ["SETS", "Entry", "read_entries"]
+__all__ = ["NODE_KINDS", "KnowledgeEntry", "read_entries"]
 
-SETS = ("root", "leaf")
-PAIRS = ("required", "forbidden", "weight")
-KINDS = (*PAIRS, *SETS, "group", "tier", "max_parents")
-# How JSON calls the entries of each kind.
-PLURALS = {
+NODE_KINDS = ("root", "leaf")
+ARC_KINDS = ("required", "forbidden", "weight")
+KINDS = (*ARC_KINDS, *NODE_KINDS, "group", "tier", "max_parents")
+# The key of each kind in JSON.
+JSON_KEYS = {
     "required": "required",
     "forbidden": "forbidden",
     "weight": "weights",
@@ -29,11 +29,11 @@ PLURALS = {
     "group": "groups",
     "tier": "tiers",
 }
-KEYS = (*PLURALS.values(), "max_parents")
+KEYS = (*JSON_KEYS.values(), "max_parents")
 
 
-class Entry(NamedTuple):
-    """One entry of a file: its kind, what it names, its number, and where it stands."""
+class KnowledgeEntry(NamedTuple):
+    """One entry of a file: its kind, its names, its number, and its place in the file."""
 
     kind: str
     names: tuple[str, ...]
@@ -41,39 +41,43 @@ class Entry(NamedTuple):
     place: str
 
 
-def read_entries(path: Path) -> tuple[Entry, ...]:
-    """Read the entries of a file, or say which of them is malformed."""
+def read_entries(path: Path) -> tuple[KnowledgeEntry, ...]:
+    """Read the entries of a file; raise `FormatError` for a malformed one."""
     if is_json_file(path):
-        return tuple(_entries_of_object(path, read_json(path)))
-    rows = read_rows(path, ("kind", "from"), ("to", "weight"))
-    return tuple(_entry_of_row(path, row) for row in rows)
+        return tuple(_parse_object(path, read_json(path)))
+    rows = read_csv_rows(path, ("kind", "from"), ("to", "weight"))
+    return tuple(_parse_row(path, row) for row in rows)
 
 
-def _entry_of_row(source: Path, row: Row) -> Entry:
-    """Return the entry of one line of CSV."""
+def _parse_row(source: Path, row: CsvRow) -> KnowledgeEntry:
+    """Return the entry in one line of CSV."""
     place = f"{str(source)!r}, line {row.line}"
     kind, first = row.cells["kind"], row.cells["from"]
     second, weight = row.cells.get("to", ""), row.cells.get("weight", "")
     if kind not in KINDS:
-        listed = ", ".join(KINDS)
-        near = suggestion(kind, KINDS)
-        raise FormatError(f"{place}: the kind must be one of {listed}; got {kind!r}.{near}")
-    needs_two = kind in (*PAIRS, "group", "tier")
+        kinds = ", ".join(KINDS)
+        hint = suggest_match(kind, KINDS)
+        raise FormatError(f"{place}: the kind must be one of {kinds}; got {kind!r}.{hint}")
+    needs_two = kind in (*ARC_KINDS, "group", "tier")
     if not first or needs_two != bool(second):
         needed = "'from' and 'to'" if needs_two else "'from' only"
         raise FormatError(f"{place}: {kind} needs {needed}.")
     if bool(weight) != (kind == "weight"):
-        raise FormatError(f"{place}: a weight goes with the kind weight, and with no other.")
+        raise FormatError(
+            f"{place}: an entry of the kind weight needs a weight; other entries must have none."
+        )
     if kind == "max_parents":
-        return Entry(kind, (), _number(first, place, "the limit", least=1), place)
+        return KnowledgeEntry(kind, (), _parse_number(first, place, "the limit", least=1), place)
     if kind == "tier":
-        return Entry(kind, (second,), _number(first, place, "the tier", least=0), place)
-    number = _number(weight, place, "the weight") if weight else None
-    return Entry(kind, (first, second) if needs_two else (first,), number, place)
+        return KnowledgeEntry(
+            kind, (second,), _parse_number(first, place, "the tier", least=0), place
+        )
+    number = _parse_number(weight, place, "the weight") if weight else None
+    return KnowledgeEntry(kind, (first, second) if needs_two else (first,), number, place)
 
 
-def _number(text: str, place: str, what: str, least: int | None = None) -> float:
-    """Return the number of a cell: any finite one, or a whole one that is large enough."""
+def _parse_number(text: str, place: str, what: str, least: int | None = None) -> float:
+    """Return the number in a cell; with `least`, it must be an integer of at least that."""
     expected = "a number" if least is None else f"a whole number of {least} or more"
     try:
         value = float(text) if least is None else int(text)
@@ -84,64 +88,66 @@ def _number(text: str, place: str, what: str, least: int | None = None) -> float
     return value
 
 
-def _entries_of_object(source: Path, found: Any) -> Iterator[Entry]:
+def _parse_object(source: Path, content: Any) -> Iterator[KnowledgeEntry]:
     """Yield the entries of a JSON object."""
-    if not isinstance(found, dict):
-        raise FormatError(f"{str(source)!r} must hold an object with some of {', '.join(KEYS)}.")
-    for key in found:
+    if not isinstance(content, dict):
+        raise FormatError(
+            f"{str(source)!r} must hold a JSON object with some of the keys {', '.join(KEYS)}."
+        )
+    for key in content:
         if key not in KEYS:
             raise FormatError(
-                f"{str(source)!r} has an entry {key!r}, which is none of {', '.join(KEYS)}."
-                f"{suggestion(key, KEYS)}"
+                f"{str(source)!r} has an unknown key {key!r}. The keys are {', '.join(KEYS)}."
+                f"{suggest_match(key, KEYS)}"
             )
-    for kind, key in PLURALS.items():
-        parts = found.get(key, {} if kind == "group" else [])
-        if not isinstance(parts, dict if kind == "group" else list):
+    for kind, key in JSON_KEYS.items():
+        items = content.get(key, {} if kind == "group" else [])
+        if not isinstance(items, dict if kind == "group" else list):
             form = "an object of lists" if kind == "group" else "a list"
-            raise FormatError(f"{key!r} of {str(source)!r} must be {form}; got {parts!r}.")
-        listed = parts.items() if isinstance(parts, dict) else enumerate(parts, 1)
-        for place, part in listed:
-            where = f"{str(source)!r}, {key!r}, entry {place!r}"
-            yield from _entries_of_part(kind, place, part, where)
-    limit = found.get("max_parents")
+            raise FormatError(f"{key!r} of {str(source)!r} must be {form}; got {items!r}.")
+        pairs = items.items() if isinstance(items, dict) else enumerate(items, 1)
+        for name_or_number, item in pairs:
+            place = f"{str(source)!r}, {key!r}, entry {name_or_number!r}"
+            yield from _parse_item(kind, name_or_number, item, place)
+    limit = content.get("max_parents")
     if limit is not None:
         if not is_int(limit, 1):
             raise FormatError(
                 f"'max_parents' of {str(source)!r} must be a whole number of 1 or more; got "
                 f"{limit!r}."
             )
-        yield Entry("max_parents", (), limit, str(source))
+        yield KnowledgeEntry("max_parents", (), limit, str(source))
 
 
-def _entries_of_part(kind: str, key: Any, part: Any, place: str) -> Iterator[Entry]:
-    """Yield the entries of one part of a list of JSON."""
-    if kind in PAIRS:
-        yield _pair(kind, part, place)
+def _parse_item(kind: str, name_or_number: Any, item: Any, place: str) -> Iterator[KnowledgeEntry]:
+    """Yield the entries of one item: the name of a group or the number in a list, and a value."""
+    if kind in ARC_KINDS:
+        yield _parse_arc(kind, item, place)
         return
-    names = [part] if isinstance(part, str) else part
-    if not _are_names(names) or (kind in SETS and names is part):
-        form = "a name" if kind in SETS else "a list of names"
-        raise FormatError(f"{place} must be {form}; got {part!r}.")
+    names = [item] if isinstance(item, str) else item
+    if not _are_names(names) or (kind in NODE_KINDS and names is item):
+        form = "a name" if kind in NODE_KINDS else "a list of names"
+        raise FormatError(f"{place} must be {form}; got {item!r}.")
     if kind == "group":
-        yield Entry(kind, (key, *names), None, place)
+        yield KnowledgeEntry(kind, (name_or_number, *names), None, place)
     else:
-        yield from (Entry(kind, (name,), key, place) for name in names)
+        yield from (KnowledgeEntry(kind, (name,), name_or_number, place) for name in names)
 
 
-def _pair(kind: str, part: Any, place: str) -> Entry:
+def _parse_arc(kind: str, item: Any, place: str) -> KnowledgeEntry:
     """Return the entry of an arc: a list, or an object with from, to and weight."""
     keys = ("from", "to", "weight")[: 3 if kind == "weight" else 2]
-    given = part
-    if isinstance(part, dict) and set(part) == set(keys):
-        given = [part[key] for key in keys]
-    if not isinstance(given, list) or len(given) != len(keys) or not _are_names(given[:2]):
+    values = item
+    if isinstance(item, dict) and set(item) == set(keys):
+        values = [item[key] for key in keys]
+    if not isinstance(values, list) or len(values) != len(keys) or not _are_names(values[:2]):
         form = '["a", "b", 1.5]' if kind == "weight" else '["a", "b"]'
-        raise FormatError(f"{place} must be {form}; got {part!r}.")
+        raise FormatError(f"{place} must be {form}; got {item!r}.")
     if kind != "weight":
-        return Entry(kind, tuple(given), None, place)
-    if not is_number(given[2]):
-        raise FormatError(f"{place}: the weight must be a number; got {given[2]!r}.")
-    return Entry(kind, tuple(given[:2]), given[2], place)
+        return KnowledgeEntry(kind, tuple(values), None, place)
+    if not is_number(values[2]):
+        raise FormatError(f"{place}: the weight must be a number; got {values[2]!r}.")
+    return KnowledgeEntry(kind, tuple(values[:2]), values[2], place)
 
 
 def _are_names(value: Any) -> bool:

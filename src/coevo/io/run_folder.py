@@ -1,11 +1,12 @@
-"""The folder of a run: the network, the facts and the history, in public formats.
+"""The folder of a run: the network, the facts of the run and its history.
 
     model.bif       the network, with tables fitted to the data
     run.json        version, command, seed, hash of the data, settings, times, score, arcs
-    history.jsonl   one line a generation: the best score so far and what it took
-    report.html     all of it as a page (`coevo.report` makes it)
+    history.jsonl   one line a generation: the best score so far and its cost
+    report.html     all of it as a page (`coevo.report` writes it)
 
-Each file is whole or not there: it is written under another name and renamed.
+Each file is first written under a temporary name and then renamed, so that no file is ever
+incomplete.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from coevo.errors import FileError, FormatError
-from coevo.files import open_source, replacing, write_text
+from coevo.files import open_source, replace_file, write_text
 from coevo.io.bif_reader import read_bif
 from coevo.io.bif_writer import write_bif
 from coevo.network import BayesianNetwork
 
 __all__ = [
-    "Run",
+    "SavedRun",
     "check_run_folder",
-    "json_line",
+    "format_json_line",
     "make_run_folder",
     "read_run",
     "write_json",
@@ -37,43 +38,43 @@ MODEL, FACTS, HISTORY = "model.bif", "run.json", "history.jsonl"
 
 
 @dataclass(frozen=True)
-class Run:
-    """What the folder of a run holds."""
+class SavedRun:
+    """The content of the folder of a run."""
 
-    network: BayesianNetwork | None  # None where no tables could be fitted
+    network: BayesianNetwork | None  # None if no tables could be fitted
     facts: dict[str, Any]
     history: list[dict[str, Any]]
 
 
 def check_run_folder(folder: Path) -> None:
-    """Raise `FileError` unless files could be written into this folder, made if needed."""
+    """Raise `FileError` unless this folder can be created, or exists and can be written to."""
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{str(folder)!r} is a file. Name a folder.")
     nearest = folder
     while not nearest.exists() and nearest != nearest.parent:
         nearest = nearest.parent
     if not nearest.is_dir():
-        raise FileError(f"{str(folder)!r} cannot be made: {str(nearest)!r} is a file.")
+        raise FileError(f"{str(folder)!r} cannot be created: {str(nearest)!r} is a file.")
     if not os.access(nearest, os.W_OK):
         raise FileError(f"{str(folder)!r} cannot be written: {str(nearest)!r} is write-protected.")
 
 
 def make_run_folder(folder: Path) -> None:
-    """Make a folder and those above it; there may be one already."""
+    """Create a folder and its parent folders; do nothing if it exists."""
     check_run_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{str(folder)!r} cannot be made: {error.strerror}.") from None
+        raise FileError(f"{str(folder)!r} cannot be created: {error.strerror}.") from None
 
 
-def json_line(record: Mapping[str, Any]) -> str:
+def format_json_line(record: Mapping[str, Any]) -> str:
     """Return a record as one line of JSON."""
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
-    """Write an object as JSON for people to read too."""
+    """Write an object as indented JSON."""
     text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     write_text(path, text)
 
@@ -84,27 +85,27 @@ def write_run(
     facts: Mapping[str, Any],
     history: Iterable[Mapping[str, Any]],
 ) -> dict[str, str]:
-    """Write the three files; return their paths by what they hold.
+    """Write the files of a run; return their paths by content: model, run and history.
 
-    There is no model where no tables could be fitted to the structure.
+    Without a network, because no tables could be fitted, there is no file of the model.
     """
     make_run_folder(folder)
-    (folder / FACTS).unlink(missing_ok=True)  # of an older run
+    (folder / FACTS).unlink(missing_ok=True)  # remove the facts of an older run
     if network is None:
         (folder / MODEL).unlink(missing_ok=True)
     else:
         write_bif(network, folder / MODEL)
-    with replacing(folder / HISTORY) as stream:
-        stream.writelines(json_line(row).encode() for row in history)
-    write_json(folder / FACTS, facts)  # last: where it is, the run is complete
+    with replace_file(folder / HISTORY) as stream:
+        stream.writelines(format_json_line(row).encode() for row in history)
+    write_json(folder / FACTS, facts)  # last: this file shows that the run is complete
     names = {"model": MODEL, "run": FACTS, "history": HISTORY}
     if network is None:
         del names["model"]
     return {kind: str(folder / name) for kind, name in names.items()}
 
 
-def read_run(folder: Path) -> Run:
-    """Read what `write_run` wrote; raise `FileError` if there is no complete run.
+def read_run(folder: Path) -> SavedRun:
+    """Read the files of `write_run`; raise `FileError` if there is no complete run.
 
     >>> read_run(Path("no_such_run"))
     Traceback (most recent call last):
@@ -112,20 +113,20 @@ def read_run(folder: Path) -> Run:
     """
     if not (folder / FACTS).is_file():
         raise FileError(f"There is no run in {str(folder)!r}: it has no file {FACTS}.")
-    (facts,) = _objects(folder / FACTS, whole=True)
-    history = _objects(folder / HISTORY, whole=False)
+    (facts,) = _read_objects(folder / FACTS, is_jsonl=False)
+    history = _read_objects(folder / HISTORY, is_jsonl=True)
     network = read_bif(folder / MODEL) if (folder / MODEL).is_file() else None
-    return Run(network, facts, history)
+    return SavedRun(network, facts, history)
 
 
-def _objects(path: Path, whole: bool) -> list[dict[str, Any]]:
-    """Return the objects of a file: one in the whole of it, or one a line."""
+def _read_objects(path: Path, is_jsonl: bool) -> list[dict[str, Any]]:
+    """Return the JSON objects of a file: one a line, or one only."""
     with open_source(path) as stream:
         text = stream.read_all()
     try:
-        found = [json.loads(part) for part in ([text] if whole else text.splitlines())]
+        objects = [json.loads(part) for part in (text.splitlines() if is_jsonl else [text])]
     except (ValueError, RecursionError):
-        found = [None]
-    if not all(isinstance(each, dict) for each in found):
+        objects = [None]
+    if not all(isinstance(each, dict) for each in objects):
         raise FormatError(f"{str(path)!r} is damaged: it does not hold JSON objects.")
-    return found
+    return objects

@@ -47,10 +47,10 @@ def test_rounded_rows_are_a_warning(run, folder):
 
 def test_refusals(refused, folder):
     (folder / "r.bif").write_text(ROUNDED.replace("0.499", "0.3"))
-    assert refused("convert", "asia", "x.dat").startswith("The ending of 'x.dat' names no format.")
+    assert refused("convert", "asia", "x.dat").startswith("The extension of 'x.dat' names no format.")
     assert refused("convert", "asia", "x.csv") == (
-        "'x.csv' could be an adjacency matrix or a list of arcs. End it in .adjacency.csv or "
-        ".edges.csv, or name the format: adjacency or edges."
+        "'x.csv' could be an adjacency matrix or a list of arcs. Use the extension "
+        ".adjacency.csv or .edges.csv, or name the format: adjacency or edges."
     )
     for option in ("--from", "--to"):
         assert refused("convert", "asia", "x.bif", option, "dto") == (

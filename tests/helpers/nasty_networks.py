@@ -1,4 +1,4 @@
-"""Any network: a strategy of small ones whose names and states hold every kind of trouble."""
+"""Hypothesis strategies: small networks whose names and states are hard to write to files."""
 
 import numpy as np
 from hypothesis import settings
@@ -39,19 +39,19 @@ SETTINGS = settings(derandomize=True, deadline=None, max_examples=250)
 
 @st.composite
 def networks(draw):
-    listed = draw(st.lists(names, min_size=1, max_size=5, unique=True))
+    labels = draw(st.lists(names, min_size=1, max_size=5, unique=True))
     variables = [
         Variable(name, tuple(draw(st.lists(names, min_size=1, max_size=4, unique=True))))
-        for name in listed
+        for name in labels
     ]
     parents = {
-        name: draw(st.lists(st.sampled_from(listed[:i]), max_size=3, unique=True)) if i else []
-        for i, name in enumerate(listed)
+        name: draw(st.lists(st.sampled_from(labels[:i]), max_size=3, unique=True)) if i else []
+        for i, name in enumerate(labels)
     }
     arity = {variable.name: variable.arity for variable in variables}
     rng = np.random.default_rng(draw(seeds))
     tables = {}
-    for name in listed:
+    for name in labels:
         size = int(np.prod([arity[parent] for parent in parents[name]], dtype=int))
         tables[name] = rng.dirichlet([0.3] * arity[name], size=size)
     order = draw(st.permutations(variables))

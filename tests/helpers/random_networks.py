@@ -1,4 +1,4 @@
-"""Networks to ask: drawn at random, or laid out in another order."""
+"""Random networks and evidence; the same network in another order; its joint distribution."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from coevo.network import BayesianNetwork
 def random_network(seed, n_variables=6, max_states=3, zeros=0.0, max_parents=3, min_states=1):
     """Return a network of random arcs and tables; `zeros` is the share of entries that are 0.
 
-    Names and states stand in no order that means anything.
+    Variables and states have a random order.
     """
     rng = np.random.default_rng([*np.atleast_1d(seed), n_variables])
     names = rng.permutation([f"v{i:02d}" for i in range(n_variables)]).tolist()
@@ -29,12 +29,12 @@ def random_network(seed, n_variables=6, max_states=3, zeros=0.0, max_parents=3, 
         table[rng.random(table.shape) < zeros] = 0
         table[table.sum(axis=1) == 0, 0] = 1
         tables[name] = table / table.sum(axis=1, keepdims=True)
-    shown = rng.permutation(names).tolist()
-    return BayesianNetwork([variables[name] for name in shown], parents, tables)
+    order = rng.permutation(names).tolist()
+    return BayesianNetwork([variables[name] for name in order], parents, tables)
 
 
-def turned(network):
-    """Return the same network with variables, parents and nothing else turned around."""
+def reverse_network(network):
+    """Return the same network with its variables and its parents in reverse order."""
     names = [variable.name for variable in network.variables]
     tables, parents = {}, {}
     for name in names:
@@ -47,11 +47,11 @@ def turned(network):
 
 
 def random_evidence(network, seed, share):
-    """Return the states of a share of the variables in one row that the network draws."""
+    """Sample one row of the network; return the states of a share of its variables."""
     rng = np.random.default_rng(seed)
     row = {}
     for name in network.dag.topological_order:
-        place = network.configurations(name, row)
+        place = network.find_configurations(name, row)
         row[name] = np.asarray(
             rng.choice(network.variable(name).arity, p=network.table(name)[place])
         )
@@ -62,8 +62,8 @@ def random_evidence(network, seed, share):
     }
 
 
-def enumerated(network):
-    """Return the joint distribution as an array, an axis a variable, by the slow twin."""
+def enumerate_joint(network):
+    """Return the joint distribution as an array with one axis a variable; use `naive`."""
     arities = {variable.name: variable.arity for variable in network.variables}
     tables = {name: network.table(name).tolist() for name in arities}
     joint = naive.joint_distribution(arities, {n: network.parents(n) for n in arities}, tables)

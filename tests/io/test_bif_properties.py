@@ -1,4 +1,4 @@
-"""For any network, writing and reading is the identity; for any damage, a FormatError."""
+"""BIF: any network reads back as it was written; damaged text raises only FormatError."""
 
 import re
 import warnings
@@ -30,7 +30,7 @@ def test_writing_and_reading_is_the_identity(network):
 def test_the_quick_path_and_the_scanner_agree(network):
     text = format_bif(network)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TableReader, "_usual_rows", lambda self: None)
+        patch.setattr(TableReader, "_read_usual_rows", lambda self: None)
         slow = parse_bif(text)
     assert slow == parse_bif(text)
 
@@ -77,7 +77,7 @@ def damaged(draw):
 
 
 def read_or_refuse(text):
-    """Read a text; all that may happen is a network, a notice or a FormatError."""
+    """Return the network of a text, or None after a FormatError; any other error fails."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoevoWarning)
         try:
@@ -104,6 +104,6 @@ def test_garbage_gives_a_format_error(text):
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_every_truncation(sample):
-    whole = sample[:900]
-    for length in range(len(whole)):
-        read_or_refuse(whole[:length])
+    text = sample[:900]
+    for length in range(len(text)):
+        read_or_refuse(text[:length])

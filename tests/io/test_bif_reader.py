@@ -1,4 +1,4 @@
-"""Every dialect is read, and every mistake has its own sentence."""
+"""The BIF reader: it accepts every dialect and has a message for each mistake."""
 
 import gzip
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from coevo.errors import CoevoWarning, FileError, FormatError
 from coevo.io import parse_bif, read_bif
-from coevo.io.bif_reader import parse_document
+from coevo.io.bif_reader import parse_bif_document
 from helpers.peer_oracles import assert_same_network, pyagrum
 
 RAIN = """\
@@ -102,7 +102,7 @@ class TestDialects:
         assert network.name == "Rain-Problem"
 
     def test_pyagrum(self, tmp_path):
-        """What pyAgrum writes: no commas between numbers, no blanks around the marks."""
+        """What pyAgrum writes: no commas between numbers, no blanks around the symbols."""
         theirs = pyagrum.fastBN("a{x|y}->b{p|q|r}<-c[3]")
         theirs.saveBIF(str(tmp_path / "theirs.bif"))
         network = read_bif(tmp_path / "theirs.bif")
@@ -139,8 +139,8 @@ class TestDialects:
         assert text != RAIN
         assert parse_bif(text) == parse_bif(RAIN)
 
-    def test_states_with_blanks_that_nobody_quoted(self):
-        """R writes the levels of a factor as they are."""
+    def test_unquoted_states_with_blanks(self):
+        """R does not quote the levels of a factor."""
         text = RAIN.replace("grey", "a little  grey").replace("dark", "very dark")
         network = parse_bif(text)
         assert network.variable("sky").states == ("clear", "a little grey", "very dark")
@@ -170,7 +170,7 @@ class TestDialects:
         assert network.dag.arcs == (("property", "wet"), ("table", "property"), ("table", "wet"))
         assert network.table("wet").tolist() == WET
 
-    def test_nothing_at_all_is_an_empty_network(self):
+    def test_an_empty_text_is_an_empty_network(self):
         assert parse_bif("").variables == ()
 
     @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ FOUR = "table 0.25, 0.25, 0.25, 0.25;"
 
 
 class TestTables:
-    def test_default_fills_what_has_no_row(self):
+    def test_default_applies_to_missing_rows(self):
         network = parse_bif(with_parent("default 0.2, 0.3, 0.5; (y) 0.1, 0.1, 0.8;"))
         assert network.table("b").tolist() == [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
 
@@ -232,9 +232,9 @@ class TestTables:
         assert_same_network(tmp_path / "t.bif", parse_bif(text))
 
     def test_a_document_keeps_the_published_digits(self):
-        document = parse_document(coin("table 0.3333333, 0.6666666;"))
+        document = parse_bif_document(coin("table 0.3333333, 0.6666666;"))
         assert document.tables["coin"].tolist() == [[0.3333333, 0.6666666]]
-        table = document.network().table("coin")
+        table = document.to_network().table("coin")
         np.testing.assert_allclose(table, [[1 / 3, 2 / 3]], rtol=1e-15)
 
     def test_rounded_rows_are_normalised_with_a_warning(self):
@@ -275,7 +275,7 @@ MISTAKES = {
     "variable x { states a, b; }": "1, column 14: expected 'type', 'property' or '}' in the "
     "block of 'x', found 'states'.",
     "variable x { type continuous; }": "1, column 19: the type of 'x' is 'continuous'; "
-    "only discrete is read.",
+    "only discrete is supported.",
     "variable x { type discrete { a }; }": "1, column 28: expected '[' after the type of 'x', "
     "found '{'.",
     "variable x { type discrete [ two ] { a, b }; }": "1, column 30: expected the number of "
@@ -366,7 +366,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("text", "sentence"), MISTAKES.items())
-def test_each_mistake_has_its_sentence(text, sentence):
+def test_each_mistake_has_its_message(text, sentence):
     with pytest.raises(FormatError) as caught:
         parse_bif(text, "x.bif")
     assert str(caught.value) == f"x.bif, line {sentence}"
@@ -379,7 +379,7 @@ def test_line_and_column_survive_comments_and_other_newlines():
 
 
 class TestBounds:
-    """A damaged or hostile file is refused in a sentence, at once."""
+    """The reader refuses a damaged or hostile file quickly, with a short message."""
 
     def test_a_default_for_a_table_of_any_size(self):
         names = [f"v{i}" for i in range(3000)]
@@ -441,12 +441,15 @@ FORTY = ", ".join(f"s{i}" for i in range(40))
 
 
 class TestFiles:
-    def test_plain_compressed_and_with_a_mark(self, tmp_path):
+    def test_plain_compressed_and_with_a_bom(self, tmp_path):
         for name, data in [
             ("plain.bif", RAIN.encode()),
-            ("mark.bif", b"\xef\xbb\xbf" + RAIN.encode()),
+            ("bom.bif", b"\xef\xbb\xbf" + RAIN.encode()),
             ("packed.bif.gz", gzip.compress(RAIN.encode())),
-            ("packed_but_does_not_say_so.bif", gzip.compress(b"\xef\xbb\xbf" + RAIN.encode())),
+            (
+                "compressed_without_the_extension.bif",
+                gzip.compress(b"\xef\xbb\xbf" + RAIN.encode()),
+            ),
         ]:
             (tmp_path / name).write_bytes(data)
             assert read_bif(tmp_path / name) == parse_bif(RAIN)

@@ -1,4 +1,4 @@
-"""What is written is fixed to the byte, and is read back as the same network."""
+"""The BIF writer: fixed bytes, and a network that reads back as the same network."""
 
 import gzip
 import os
@@ -10,8 +10,8 @@ from coevo.bundled import load_network
 from coevo.data.variable import Variable
 from coevo.errors import FileError
 from coevo.io import format_bif, parse_bif, read_bif, write_bif
-from coevo.io.bif_document import Document
-from coevo.io.bif_scanner import quote
+from coevo.io.bif_reader import BifDocument
+from coevo.io.bif_scanner import quote_name
 from coevo.network import BayesianNetwork
 from helpers.peer_oracles import assert_same_network
 
@@ -101,7 +101,7 @@ def test_the_name_is_kept(name):
     ],
 )
 def test_quoting(name, written):
-    assert quote(name) == written
+    assert quote_name(name) == written
     network = BayesianNetwork([Variable(name, (name, name + "'"))], {}, {name: [0.25, 0.75]})
     assert parse_bif(format_bif(network)) == network
 
@@ -127,7 +127,7 @@ def test_numbers_survive_to_the_last_bit():
 
 
 def test_a_network_built_from_its_own_tables_is_the_same():
-    """Normalising is done once: doing it again changes no bit."""
+    """A second normalisation changes no bit."""
     rng = np.random.default_rng(7)
     for n_states in (2, 3, 10, 1000):
         variable = Variable("x", tuple(map(str, range(n_states))))
@@ -139,15 +139,15 @@ def test_a_network_built_from_its_own_tables_is_the_same():
         assert not np.array_equal(once.table("x")[0], rough)
 
 
-def test_published_numbers_are_not_touched():
+def test_published_numbers_do_not_change():
     published = [0.1, 0.2, 0.7]
     network = BayesianNetwork([Variable("x", ("a", "b", "c"))], {}, {"x": published})
     assert network.table("x").tolist() == [published]
 
 
-def test_document_of_a_network():
-    assert Document.of(weather()).network() == weather()
-    assert Document.of(weather()).network().name == "weather"
+def test_a_document_keeps_the_network():
+    assert BifDocument.from_network(weather()).to_network() == weather()
+    assert BifDocument.from_network(weather()).to_network().name == "weather"
 
 
 class TestFiles:

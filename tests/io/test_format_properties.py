@@ -1,6 +1,6 @@
-"""For any network and every format: written and read back it is the same, or it is refused.
+"""Any network in every format: it reads back as it was written, or the writer refuses it.
 
-Whether a format can hold a name is decided here a second time, character by character.
+The functions `is_...` decide independently whether a format can hold a name.
 """
 
 import re
@@ -17,8 +17,8 @@ from coevo.io import FORMATS, format_model, parse_model
 from helpers.nasty_networks import SETTINGS, networks
 
 FEW = settings(SETTINGS, max_examples=120)
-WITH_TABLES = ["json", "net", "xmlbif"]  # BIF has tests of its own
-STRUCTURES = [name for name, found in FORMATS.items() if found.holds != "network"]
+WITH_TABLES = ["json", "net", "xmlbif"]  # BIF has its own tests
+STRUCTURES = [name for name, found in FORMATS.items() if found.content != "network"]
 
 
 def is_encodable(text):
@@ -33,7 +33,7 @@ def is_xml(text):
 
 
 def is_dot(text):
-    """Read the text as Graphviz does, between quotes, and see whether it comes back."""
+    """Read the text between quotes as Graphviz does; return whether it is unchanged."""
     inside, found = iter(text.replace('"', '\\"') + '"'), ""
     for character in inside:
         if character == '"':
@@ -49,7 +49,7 @@ def is_in_brackets(text):
     return bool(text) and not set("[]|:") & set(text) and is_encodable(text)
 
 
-FITS = {
+CAN_HOLD = {
     "json": is_encodable,
     "net": lambda text: True,
     "xmlbif": is_xml,
@@ -62,15 +62,15 @@ FITS = {
 
 
 def refusal_or_text(model, name, texts):
-    """Return what is written, or None after checking that it is rightly refused."""
-    unfit = [text for text in texts if not FITS[name](text)]
-    if not unfit:
+    """Return the written text, or None after checking that the refusal is correct."""
+    unwritable = [text for text in texts if not CAN_HOLD[name](text)]
+    if not unwritable:
         return format_model(model, name)
     with pytest.raises(FormatError) as caught:
         format_model(model, name)
     sentence = str(caught.value)
     assert re.fullmatch(r".* cannot hold the name or state .*: .*\. Rename it, .*\.", sentence)
-    assert any(repr(text) in sentence for text in unfit)
+    assert any(repr(text) in sentence for text in unwritable)
     return None
 
 
@@ -134,7 +134,7 @@ def damaged(draw, name):
 
 
 def read_or_refuse(text, name):
-    """Read a text; all that may happen is a model, a notice or a FormatError."""
+    """Return the model of a text, or None after a FormatError; any other error fails."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoevoWarning)
         try:
@@ -157,7 +157,7 @@ def test_damage_gives_a_format_error_or_a_model(name, data):
     try:
         text = format_model(found, name)
     except FormatError:
-        return  # a name that was made of damage
+        return  # the damage made a name that the format cannot hold
     assert parse_model(text, name) == found
 
 
@@ -170,6 +170,6 @@ def test_garbage_gives_a_format_error(name, text):
 
 @pytest.mark.parametrize("name", PIECES)
 def test_every_truncation(name):
-    whole = TEXTS[name][:700]
-    for length in range(len(whole)):
-        read_or_refuse(whole[:length], name)
+    text = TEXTS[name][:700]
+    for length in range(len(text)):
+        read_or_refuse(text[:length], name)

@@ -1,4 +1,4 @@
-"""The registry: which ending means what, files whole or not there, one door for all."""
+"""The registry of formats: file extensions, complete files, `open_model` and its relatives."""
 
 import gzip
 import os
@@ -14,17 +14,17 @@ from coevo.io import FORMATS, format_model, parse_model, read_model, write_model
 from helpers.errors import refusal
 
 ASIA = load_network("asia")
-ENDINGS = [
+FILE_NAMES = [
     *("a.bif", "a.xmlbif", "a.bifxml", "a.xml", "a.net", "a.json", "a.dot", "a.gv", "a.graphml"),
     *("a.adjacency.csv", "a.edges.csv", "a.txt"),
 ]
 CHOICES = "'adjacency', 'bif', 'dot', 'edges', 'graphml', 'json', 'modelstring', 'net', 'xmlbif'"
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("form", ["{}", "{}.gz", "UPPER.{}"])
-def test_there_and_back(tmp_path, ending, form):
-    name = form.format(ending)
+@pytest.mark.parametrize("file_name", FILE_NAMES)
+@pytest.mark.parametrize("template", ["{}", "{}.gz", "UPPER.{}"])
+def test_write_and_read_back(tmp_path, file_name, template):
+    name = template.format(file_name)
     path = tmp_path / (name.upper() if "UPPER" in name else name)
     write_model(ASIA, path)
     found = read_model(str(path))
@@ -35,22 +35,22 @@ def test_there_and_back(tmp_path, ending, form):
     assert open_model(path) == found
 
 
-def test_every_format_has_an_ending_of_its_own():
-    endings = [ending for known in FORMATS.values() for ending in known.endings]
-    assert len(set(endings)) == len(endings)
+def test_every_format_has_its_own_extension():
+    extensions = [name for known in FORMATS.values() for name in known.extensions]
+    assert len(set(extensions)) == len(extensions)
     assert {known.name for known in FORMATS.values()} == set(FORMATS)
-    for ending in ENDINGS:
-        assert ending[1:] in endings
+    for name in FILE_NAMES:
+        assert name[1:] in extensions
 
 
 def test_the_command_lists_all_formats():
     assert ", ".join(FORMATS) == convert.NAMES
     text = convert.command.help
     for known in FORMATS.values():
-        assert f"{known.name} ({', '.join(known.endings)})" in text
+        assert f"{known.name} ({', '.join(known.extensions)})" in text
 
 
-def test_csv_is_told_by_its_header(tmp_path):
+def test_the_header_decides_about_csv(tmp_path):
     odd = DAG(["to", "from"], [("from", "to")])
     for dag in (ASIA.dag, odd):
         for name in ("edges", "adjacency"):
@@ -60,7 +60,7 @@ def test_csv_is_told_by_its_header(tmp_path):
     assert read_model(tmp_path / "r.csv").arcs == (("a", "b"),)
 
 
-def test_xml_is_told_by_its_outermost_element(tmp_path):
+def test_the_outermost_element_decides_about_xml(tmp_path):
     for name, expected in (("xmlbif", ASIA), ("graphml", ASIA.dag)):
         write_model(ASIA, tmp_path / "a.xml", name)
         assert read_model(tmp_path / "a.xml") == expected
@@ -79,7 +79,7 @@ def test_encodings_of_xml(tmp_path, encoding):
     assert read_model(tmp_path / "a.graphml") == dag
 
 
-def test_encodings_that_are_not_there(tmp_path):
+def test_unknown_encodings_and_bad_bytes(tmp_path):
     path = tmp_path / "a.graphml"
     path.write_text(format_model(DAG(["a"]), "graphml").replace("UTF-8", "klingon"))
     assert refusal(FormatError, read_model, path) == (
@@ -91,7 +91,7 @@ def test_encodings_that_are_not_there(tmp_path):
     )
 
 
-def test_a_format_that_is_named_goes_before_the_ending(tmp_path):
+def test_a_format_name_overrides_the_extension(tmp_path):
     write_model(ASIA, tmp_path / "a.dot", "modelstring")
     assert read_model(tmp_path / "a.dot", "modelstring") == ASIA.dag
     assert open_structure(tmp_path / "a.dot", "modelstring") == ASIA.dag
@@ -100,10 +100,10 @@ def test_a_format_that_is_named_goes_before_the_ending(tmp_path):
     )
 
 
-def test_endings_that_say_nothing(tmp_path):
+def test_unknown_extensions(tmp_path):
     (tmp_path / "a.dat").write_text("")
     sentence = (
-        "The ending of {!r} names no format. End it in one of .bif, .xmlbif, .net, .json, .dot, "
+        "The extension of {!r} names no format. Use one of .bif, .xmlbif, .net, .json, .dot, "
         ".graphml, .adjacency.csv, .edges.csv, .txt, or name the format: one of bif, xmlbif, net, "
         "json, dot, graphml, adjacency, edges, modelstring."
     )
@@ -111,12 +111,12 @@ def test_endings_that_say_nothing(tmp_path):
     assert refusal(ParameterError, read_model, path) == sentence.format(path)
     assert refusal(ParameterError, write_model, ASIA, "b.dat") == sentence.format("b.dat")
     assert refusal(ParameterError, write_model, ASIA, "b.csv") == (
-        "'b.csv' could be an adjacency matrix or a list of arcs. End it in .adjacency.csv or "
-        ".edges.csv, or name the format: adjacency or edges."
+        "'b.csv' could be an adjacency matrix or a list of arcs. Use the extension "
+        ".adjacency.csv or .edges.csv, or name the format: adjacency or edges."
     )
 
 
-def test_formats_that_are_not_there(tmp_path):
+def test_unknown_format_names(tmp_path):
     (tmp_path / "a.dot").write_text("")
     for call, owner in (
         (lambda: read_model(tmp_path / "a.dot", "dto"), "read_model"),
@@ -129,10 +129,10 @@ def test_formats_that_are_not_there(tmp_path):
         )
 
 
-def test_structures_are_no_networks(tmp_path):
+def test_open_network_refuses_a_structure(tmp_path):
     write_model(ASIA, tmp_path / "a.dot")
     assert refusal(FormatError, open_network, tmp_path / "a.dot") == (
-        f"'{tmp_path}/a.dot' holds a structure without tables, and a network is needed. Name a "
+        f"'{tmp_path}/a.dot' holds a structure without tables, but a network is needed. Name a "
         "file with tables, such as BIF, or fit tables to the structure first."
     )
 
@@ -142,7 +142,7 @@ def test_bundled_networks_by_name():
     assert open_structure("asia") == ASIA.dag
 
 
-def test_files_that_are_not_there(tmp_path):
+def test_missing_files(tmp_path):
     write_model(ASIA, tmp_path / "asia.dot")
     path = tmp_path / "asai.dot"
     assert refusal(FileError, open_structure, path) == (
@@ -156,7 +156,7 @@ def test_files_that_are_not_there(tmp_path):
     )
 
 
-def test_nothing_is_half_written(tmp_path, monkeypatch):
+def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
     (tmp_path / "a.json").write_text("old")
     with pytest.raises(FormatError):
         write_model(DAG(["\ud800"]), tmp_path / "a.json")

@@ -16,8 +16,8 @@ from helpers.peer_oracles import assert_same_network, pyagrum, pyagrum_network
 from helpers.random_networks import random_network
 
 NETWORKS = ["asia", "cancer", "survey", "sachs", "insurance", "alarm", "win95pts"]
-RANDOM = range(6)  # of two states at least; it gives up on variables of one
-ENDINGS = ["bifxml", "net"]
+RANDOM = range(6)  # at least two states a variable; pyAgrum refuses variables with one
+EXTENSIONS = ["bifxml", "net"]
 
 
 def some_networks():
@@ -30,36 +30,38 @@ def some_networks():
     ]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("extension", EXTENSIONS)
 @pytest.mark.parametrize("network", some_networks())
-def test_pyagrum_reads_what_we_write(tmp_path, network, ending):
-    path = tmp_path / f"a.{ending}"
+def test_pyagrum_reads_what_we_write(tmp_path, network, extension):
+    path = tmp_path / f"a.{extension}"
     write_model(network, path)
     assert_same_network(path, network)
-    if ending == "bifxml":  # the one format whose numbers it keeps in double precision
+    if extension == "bifxml":  # only here does pyAgrum keep double precision
         theirs = from_pyagrum(pyagrum.loadBN(str(path)))
         for variable in network.variables:
-            ours = oriented(network, variable.name, theirs.parents(variable.name))
+            ours = reorder_table(network, variable.name, theirs.parents(variable.name))
             assert abs(theirs.table(variable.name) - ours).max() < 1e-15
 
 
-@pytest.mark.parametrize(("ending", "precision"), [("bifxml", 2e-6), ("net", 0.0), ("bif", 2e-6)])
+@pytest.mark.parametrize(
+    ("extension", "precision"), [("bifxml", 2e-6), ("net", 0.0), ("bif", 2e-6)]
+)
 @pytest.mark.parametrize("network", some_networks())
-def test_we_read_what_pyagrum_writes(tmp_path, network, ending, precision):
-    path = str(tmp_path / f"a.{ending}")
+def test_we_read_what_pyagrum_writes(tmp_path, network, extension, precision):
+    path = str(tmp_path / f"a.{extension}")
     pyagrum.saveBN(pyagrum_network(network), path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoevoWarning)  # six digits leave rows that miss 1
+        warnings.simplefilter("ignore", CoevoWarning)  # with six digits, rows do not sum to 1
         found = read_model(path)
     assert found.dag == network.dag
     for variable in network.variables:
         assert found.variable(variable.name) == variable
-        ours = oriented(network, variable.name, found.parents(variable.name))
+        ours = reorder_table(network, variable.name, found.parents(variable.name))
         assert abs(found.table(variable.name) - ours).max() <= precision
 
 
-def oriented(network, name, parents):
-    """Return a table of a network as it is when the parents stand in another order."""
+def reorder_table(network, name, parents):
+    """Return a table of a network for another order of the parents."""
     own = network.parents(name)
     assert sorted(own) == sorted(parents)
     places = [
@@ -69,11 +71,11 @@ def oriented(network, name, parents):
         )
     ]
     columns = {p: np.array([place[p] for place in places], dtype=np.intp) for p in own}
-    return network.table(name)[network.configurations(name, columns)]
+    return network.table(name)[network.find_configurations(name, columns)]
 
 
-def test_states_that_it_does_not_quote(tmp_path):
-    """Among those of child are `<5`, `>=7.5`, `12+` and `Asy/Patchy`; only its NET has them."""
+def test_states_that_pyagrum_does_not_quote(tmp_path):
+    """The network child has the states `<5`, `>=7.5`, `12+` and `Asy/Patchy`."""
     child = load_network("child")
     pyagrum.saveBN(pyagrum_network(child), str(tmp_path / "a.net"))
     found = read_model(tmp_path / "a.net")
@@ -82,12 +84,12 @@ def test_states_that_it_does_not_quote(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["asia", "alarm"])
-def test_its_dot_is_read(name):
+def test_we_read_the_dot_of_pyagrum(name):
     network = load_network(name)
     assert parse_model(pyagrum_network(network).toDot(), "dot") == network.dag
 
 
-def test_names_that_need_care(tmp_path):
+def test_names_that_need_escapes(tmp_path):
     network = random_network(3, 5, 3, min_states=2)
     texts = ["a & b", "<x>", 'say "hi"', "é", "1st", "a,b", "x|y", "{}"]
     renamed = rename(network, texts)

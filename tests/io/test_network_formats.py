@@ -1,4 +1,4 @@
-"""XMLBIF, NET and JSON: the layouts, the dialects, and a sentence for every mistake."""
+"""XMLBIF, NET and JSON: the layouts, the dialects, and the message for each mistake."""
 
 import json
 
@@ -101,7 +101,7 @@ def test_the_empty_network(name):
     assert parse_model(format_model(empty, name), name) == empty
 
 
-def test_the_empty_structure_is_no_network():
+def test_the_empty_structure_stays_a_structure():
     assert parse_model(format_model(DAG([]), "json"), "json") == DAG([])
 
 
@@ -143,7 +143,7 @@ def test_rounded_rows_are_normalised_with_a_warning(name, text, notice):
 
 
 def refused(name, text, *changes):
-    """Return the sentence for a text after replacing parts of it."""
+    """Return the error message for a text after replacing parts of it."""
     for old, new in changes:
         assert old in text
         text = text.replace(old, new, 1)
@@ -152,7 +152,7 @@ def refused(name, text, *changes):
 
 class TestXmlbif:
     def test_dialects(self):
-        """A document type, comments, properties, other blanks, an element that is unknown."""
+        """A document type, comments, properties, other blanks, an unknown element."""
         text = """<?xml version="1.0"?>
         <!-- a comment with <BIF> in it -->
         <!DOCTYPE BIF [ <!ELEMENT BIF ( NETWORK )*> <!ATTLIST BIF VERSION CDATA #REQUIRED> ]>
@@ -191,13 +191,13 @@ class TestXmlbif:
     def test_entities_are_refused(self):
         bomb = '<!DOCTYPE BIF [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>\n<BIF>&b;</BIF>'
         assert refusal(FormatError, parse_model, bomb, "xmlbif", "a") == (
-            "a, line 1, column 27: the entity 'a' is not read. Write out what it stands for."
+            "a, line 1, column 27: the entity 'a' is not supported. Replace it by its text."
         )
         outside = '<!DOCTYPE BIF [<!ENTITY f SYSTEM "file:///etc/passwd">]><BIF>&f;</BIF>'
-        assert "the entity 'f' is not read" in refused("xmlbif", outside)
+        assert "the entity 'f' is not supported" in refused("xmlbif", outside)
         skipped = '<!DOCTYPE BIF SYSTEM "bif.dtd">\n<BIF>&nbsp;</BIF>'
         assert refusal(FormatError, parse_model, skipped, "xmlbif", "a") == (
-            "a, line 2, column 6: the entity 'nbsp' is not read. Write out what it stands for."
+            "a, line 2, column 6: the entity 'nbsp' is not supported. Replace it by its text."
         )
 
     @pytest.mark.parametrize(
@@ -219,7 +219,8 @@ class TestXmlbif:
             ),
             (
                 [('TYPE="nature"', 'TYPE="utility"')],
-                "a, line 5, column 1: 'very wet' is a utility; only variables of nature are read.",
+                "a, line 5, column 1: 'very wet' is a utility; only nature variables are "
+                "supported.",
             ),
             ([("&lt;5", "no")], "a, line 6, column 3: 'very wet' lists the state 'no' twice."),
             (
@@ -264,16 +265,16 @@ class TestXmlbif:
     def test_mistakes(self, changes, sentence):
         assert refused("xmlbif", XMLBIF, *changes) == sentence
 
-    def test_a_definition_that_is_missing(self):
+    def test_missing_definition(self):
         start = XMLBIF.index("<DEFINITION>\n  <FOR>rain")
         text = XMLBIF[:start] + "</NETWORK></BIF>"
         assert refused("xmlbif", text) == "a, line 12, column 3: 'rain' has no DEFINITION."
 
-    def test_what_xml_cannot_write(self):
+    def test_names_that_xml_cannot_hold(self):
         network = BayesianNetwork([Variable("a\x07", ("x",))], {}, {"a\x07": [1.0]})
         assert refusal(FormatError, format_model, network, "xmlbif") == (
-            r"XMLBIF cannot hold the name or state 'a\x07': it has a character that XML has no "
-            "way to write. Rename it, or write JSON."
+            r"XMLBIF cannot hold the name or state 'a\x07': it has a character that XML does not "
+            "allow. Rename it, or write JSON."
         )
 
 
@@ -299,7 +300,7 @@ class TestNet:
         assert found.table("B").tolist() == [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]]
         assert found.table("A").tolist() == [[0.25, 0.75]]
 
-    def test_identifiers_never_meet(self):
+    def test_identifiers_are_unique(self):
         names = ["a b", "a_b", "a,b", "a_b_2", "1", "_1", "node", "é", ""]
         network = BayesianNetwork(
             [Variable(name, ("x", "y")) for name in names],
@@ -317,8 +318,8 @@ class TestNet:
             ),
             (
                 [("node rain", "continuous node rain")],
-                "a, line 10, column 1: 'continuous' is not read: only discrete nodes and "
-                "potentials are.",
+                "a, line 10, column 1: 'continuous' is not supported. Use only discrete "
+                "nodes and potentials.",
             ),
             ([('"<5" ', '"no" ')], "a, line 5, column 6: 'very wet' lists the state 'no' twice."),
             ([('  states = ("0" " 1");\n', "")], "a, line 10, column 6: 'rain' has no states."),
@@ -379,7 +380,7 @@ class TestNet:
 
 
 class TestJson:
-    def test_the_cpdag_is_passed_over(self):
+    def test_the_cpdag_is_ignored(self):
         facts = json.loads(JSON)
         facts["cpdag"] = {"arcs": [["rain", "very wet"]], "edges": []}
         assert parse_model(json.dumps(facts), "json") == RAIN
@@ -396,14 +397,17 @@ class TestJson:
             ),
             (
                 [(JSON, '{"a": ["x"]}')],
-                "a: this is JSON, but not a network: no field 'format' says it.",
+                "a: this is JSON, but not a network: the field 'format' must be 'coevo'.",
             ),
             (
                 [(JSON, "[" * 100_000)],
                 "a: this is not JSON: maximum recursion depth exceeded while decoding a JSON "
                 "array from a unicode string.",
             ),
-            ([('"version": 1', '"version": 2')], "a: this is version '2'; version 1 is read."),
+            (
+                [('"version": 1', '"version": 2')],
+                "a: this is version '2'; only version 1 is supported.",
+            ),
             ([('  "version": 1,\n', "")], "a: the field 'version' is missing."),
             (
                 [('"name": "weather"', '"version": 1')],
@@ -421,11 +425,11 @@ class TestJson:
             ),
             (
                 [('["0", " 1"]', '["0", 1]')],
-                "a, variable 2: each of the states of 'rain' must be a text; got '1'.",
+                "a, variable 2: each of the states of 'rain' must be a string; got '1'.",
             ),
             (
                 [(', "table": [[0.8, 0.2]]', "")],
-                "a, variable 2: 'rain' has the field 'states' and not 'table'.",
+                "a, variable 2: 'rain' has the field 'states' but not 'table'.",
             ),
             (
                 [('"states": ["0", " 1"], ', ""), (', "table": [[0.8, 0.2]]', "")],
@@ -445,7 +449,7 @@ class TestJson:
             ),
             (
                 [("[[0.8, 0.2]]", "[[0.8, NaN]]")],
-                "a: this is not JSON: NaN is not a number of JSON.",
+                "a: this is not JSON: NaN is not a valid JSON number.",
             ),
             (
                 [("[[0.8, 0.2]]", "[[0.8, 1e999]]")],

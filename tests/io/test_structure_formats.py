@@ -1,4 +1,4 @@
-"""DOT, GraphML, CSV and model strings: the layouts, the dialects, and every mistake."""
+"""DOT, GraphML, CSV and model strings: layouts, dialects, and the message for each mistake."""
 
 import pytest
 
@@ -122,14 +122,17 @@ lines" }""",
                 "digraph { /* }",
                 "a, line 1, column 11: the comment that starts here is never closed.",
             ),
-            ("digraph " + "{" * 200, "a, line 1, column 111: braces stand in braces 100 deep."),
+            (
+                "digraph " + "{" * 200,
+                "a, line 1, column 111: braces are nested more than 100 deep.",
+            ),
         ],
     )
     def test_mistakes(self, text, sentence):
         assert refused("dot", text) == sentence
 
     @pytest.mark.parametrize("name", ["a\\", 'a\\"b', "a\\\nb", "\\\\\\", "\0"])
-    def test_what_dot_cannot_write(self, name):
+    def test_names_that_dot_cannot_hold(self, name):
         assert refusal(FormatError, format_model, DAG([name]), "dot") == (
             f"DOT cannot hold the name or state {name!r}: it has a zero byte, or a backslash "
             "before a quote, a line end or its end. Rename it, or write JSON."
@@ -222,8 +225,8 @@ class TestAdjacency:
             ('a,"b\n', "a, line 1: this is not CSV: unexpected end of data."),
             (
                 "smoke,cancer\nyes,no\n",
-                "a, line 2: the row 'yes' is not a name of the header; this is no adjacency "
-                "matrix.",
+                "a, line 2: the row 'yes' is not a name of the header, so this is not an "
+                "adjacency matrix.",
             ),
         ],
     )
@@ -264,8 +267,8 @@ class TestEdges:
 
     def test_a_variable_without_a_name(self):
         assert refusal(FormatError, format_model, DAG([""]), "edges") == (
-            "A list of arcs cannot hold the name or state '': an empty cell stands for no "
-            "variable. Rename it, or write JSON."
+            "A list of arcs cannot hold the name or state '': an empty cell means that there "
+            "is no variable. Rename it, or write JSON."
         )
 
 
@@ -307,7 +310,7 @@ class TestModelString:
     @pytest.mark.parametrize(
         ("name", "why"), [("a|b", "it has a bracket, a bar or a colon"), ("", "it is empty")]
     )
-    def test_what_it_cannot_write(self, name, why):
+    def test_names_that_it_cannot_hold(self, name, why):
         assert refusal(FormatError, format_model, DAG([name]), "modelstring") == (
             f"A model string cannot hold the name or state {name!r}: {why}. Rename it, or write "
             "JSON."
@@ -319,7 +322,7 @@ class TestModelString:
         )
 
 
-def test_half_a_character():
+def test_names_that_utf_8_cannot_hold():
     for name in ("json", "dot", "adjacency", "edges", "modelstring"):
         assert refusal(FormatError, format_model, DAG(["\ud800"]), name).endswith(
             r" cannot hold the name or state '\ud800': it has half of a surrogate pair, which "

@@ -1,13 +1,13 @@
-"""Writing the Bayesian Interchange Format (BIF), in one fixed layout.
+"""Write the Bayesian Interchange Format (BIF), in one fixed layout.
 
 The layout is that of R's bnlearn: the network, the variables in their order, then the
 tables, with one row for each configuration of the parents. Reading a file back gives the
-same network, bit for bit: numbers are written with all the digits that they need, and
-names that are not plain words are quoted. A network without a name is called `unknown`.
+same network, bit for bit: the writer gives each number all the digits that it needs, and
+quotes each name that is not a plain word. A network without a name is called `unknown`.
 
-Names made of letters, digits, `_`, `-` and `.` are read by every tool that we know.
-R's bnlearn and pgmpy also take the other plain characters (`<5`, `12+`, `a/b`); quoted
-names with blanks or braces in them are for coevo.
+All tools that we know read names of letters, digits, `_`, `-` and `.`. R's bnlearn and
+pgmpy also read the other plain characters (`<5`, `12+`, `a/b`). Only coevo reads quoted
+names with blanks or braces in them.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.io.bif_document import Document
-from coevo.io.bif_scanner import quote
-from coevo.io.text_files import write_encoded
+from coevo.io.bif_reader import BifDocument
+from coevo.io.bif_scanner import quote_name
+from coevo.io.text_files import write_text_file
 from coevo.network import BayesianNetwork
 
-__all__ = ["format_bif", "format_document", "write_bif"]
+__all__ = ["format_bif", "format_bif_document", "write_bif"]
 
 
 def write_bif(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     """Write a network to a BIF file.
 
-    The file appears complete or not at all. The same network gives the same bytes.
+    A failure leaves no partial file. The same network gives the same bytes.
 
     Parameters
     ----------
     network : BayesianNetwork
-        What to write.
+        The network to write.
     path : str or path-like
         The file; it is compressed with gzip when its name ends in ``.gz``.
 
@@ -53,7 +53,7 @@ def write_bif(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     ...     read_bif(f"{folder}/asia.bif.gz") == asia
     True
     """
-    write_encoded(Path(path), format_bif(network))
+    write_text_file(Path(path), format_bif(network))
 
 
 def format_bif(network: BayesianNetwork) -> str:
@@ -62,7 +62,7 @@ def format_bif(network: BayesianNetwork) -> str:
     Parameters
     ----------
     network : BayesianNetwork
-        What to write.
+        The network to write.
 
     Returns
     -------
@@ -94,26 +94,26 @@ def format_bif(network: BayesianNetwork) -> str:
       (yes) 0.05, 0.95;
     }
     """
-    return format_document(Document.of(network))
+    return format_bif_document(BifDocument.from_network(network))
 
 
-def format_document(document: Document) -> str:
-    """Return a document as a BIF text, its numbers as they are."""
-    return "\n".join(_lines(document)) + "\n"
+def format_bif_document(document: BifDocument) -> str:
+    """Return a document as a BIF text, with unchanged numbers."""
+    return "\n".join(_format_lines(document)) + "\n"
 
 
-def _lines(document: Document) -> Iterator[str]:
-    states = {v.name: [quote(state) for state in v.states] for v in document.variables}
-    yield f"network {_network_name(document.name)} {{"
+def _format_lines(document: BifDocument) -> Iterator[str]:
+    states = {v.name: [quote_name(state) for state in v.states] for v in document.variables}
+    yield f"network {_format_network_name(document.name)} {{"
     yield "}"
-    for name, listed in states.items():
-        yield f"variable {quote(name)} {{"
-        yield f"  type discrete [ {len(listed)} ] {{ {', '.join(listed)} }};"
+    for name, labels in states.items():
+        yield f"variable {quote_name(name)} {{"
+        yield f"  type discrete [ {len(labels)} ] {{ {', '.join(labels)} }};"
         yield "}"
     for name in states:
         parents = document.parents[name]
-        given = f" | {', '.join(map(quote, parents))}" if parents else ""
-        yield f"probability ( {quote(name)}{given} ) {{"
+        given = f" | {', '.join(map(quote_name, parents))}" if parents else ""
+        yield f"probability ( {quote_name(name)}{given} ) {{"
         rows = (", ".join(map(repr, row)) for row in document.tables[name].tolist())
         for configuration in itertools.product(*(states[parent] for parent in parents)):
             label = f"({', '.join(configuration)})" if parents else "table"
@@ -121,8 +121,8 @@ def _lines(document: Document) -> Iterator[str]:
         yield "}"
 
 
-def _network_name(name: str) -> str:
-    """Return the name as written; a network that is really called unknown is quoted."""
+def _format_network_name(name: str) -> str:
+    """Return the name as BIF writes it; quote the name of a network called unknown."""
     if name == "unknown":
         return '"unknown"'
-    return quote(name) if name else "unknown"
+    return quote_name(name) if name else "unknown"

@@ -4,10 +4,10 @@
     rain,0,1            rain,wet
     wet,0,0             alone,
 
-In the matrix the names stand in the header and in the first column, and a 1 in row i and
-column j is the arc i -> j. In the list a variable without arcs has a line of its own whose
-`to` is empty. Written are commas; read are also semicolons and tabs, whichever the header
-shows, TRUE and FALSE for 1 and 0, and the column of row numbers that R puts first.
+The names of a matrix stand in its header and in its first column. A 1 in row i and column j
+is the arc i -> j. In a list, a variable without arcs has its own line with an empty `to`.
+The writer uses commas. The reader also accepts semicolons and tabs (it looks at the
+header), TRUE and FALSE for 1 and 0, and the column of row numbers that R puts first.
 """
 
 from __future__ import annotations
@@ -17,10 +17,16 @@ import io
 import re
 from collections.abc import Sequence
 
-from coevo.errors import FormatError, first_repeated, suggestion
+from coevo.errors import FormatError, find_duplicate, suggest_match
 from coevo.graph import DAG
-from coevo.io.scanner import shown
-from coevo.io.structures import Model, StructureReader, check_encodable, dag_of, unfit
+from coevo.io.scanner import shorten_repr
+from coevo.io.structures import (
+    Model,
+    StructureBuilder,
+    check_encodable,
+    get_dag,
+    make_name_error,
+)
 
 __all__ = [
     "format_adjacency",
@@ -31,33 +37,33 @@ __all__ = [
 ]
 
 HEADER = ["from", "to"]
-EMPTY = '""'  # a line of one empty cell, which would be a blank line without the quotes
+EMPTY = '""'  # a line of one empty cell; without quotes it would be a blank line
 _SPECIAL = re.compile('[",;\t\r\n]')
 ARC = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 
-Row = tuple[int, list[str]]  # its line, and its cells
+NumberedRow = tuple[int, list[str]]  # line number and cells
 
 
 class _CsvText:
-    """The rows of a CSV text, with their lines."""
+    """The header and the rows of a CSV text, with line numbers."""
 
     def __init__(self, text: str, source: str) -> None:
         self._source = source
         text = text.removeprefix("\ufeff")
-        rows: list[Row] = []
+        rows: list[NumberedRow] = []
         for delimiter in (",", ";", "\t"):
-            rows = self._rows(text, delimiter)
+            rows = self._read_rows(text, delimiter)
             if not rows or len(rows[0][1]) > 1:
                 break
         else:
-            rows = self._rows(text, ",")
+            rows = self._read_rows(text, ",")
         if not rows:
             raise FormatError(f"{source}: the file is empty.")
         (_, self.header), *self.rows = rows
 
-    def _rows(self, text: str, delimiter: str) -> list[Row]:
+    def _read_rows(self, text: str, delimiter: str) -> list[NumberedRow]:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        rows: list[Row] = []
+        rows: list[NumberedRow] = []
         line = 1
         try:
             for cells in reader:
@@ -65,10 +71,10 @@ class _CsvText:
                     rows.append((line, cells))
                 line = reader.line_num + 1
         except csv.Error as error:
-            raise self.error(line, f"this is not CSV: {error}.") from None
+            raise self.make_error(line, f"this is not CSV: {error}.") from None
         return rows
 
-    def error(self, line: int, sentence: str) -> FormatError:
+    def make_error(self, line: int, sentence: str) -> FormatError:
         """Return a FormatError that begins with the source and the line."""
         return FormatError(f"{self._source}, line {line}: {sentence}")
 
@@ -79,13 +85,15 @@ class _CsvText:
                 sentence = (
                     f"this row has {len(cells):,} cells; the header has {len(self.header):,}."
                 )
-                raise self.error(line, sentence)
+                raise self.make_error(line, sentence)
 
 
 def is_edge_list(text: str, source: str = "<text>") -> bool:
     r"""Return whether a CSV text is a list of arcs rather than an adjacency matrix.
 
-    It is when its header is `from` and `to`, and these are not also the names of its rows.
+    A list of arcs has the header `from` and `to`. With an empty cell before it, the same
+    header may also belong to a matrix of two variables with these names; then the names of
+    the rows decide.
 
     >>> is_edge_list("from,to\na,b\n"), is_edge_list(",a,b\na,0,1\nb,0,0\n")
     (True, False)
@@ -99,30 +107,32 @@ def is_edge_list(text: str, source: str = "<text>") -> bool:
 def parse_adjacency(text: str, source: str = "<text>") -> DAG:
     r"""Read a structure from an adjacency matrix as CSV.
 
-    Raises `FormatError`, with the line, when it is malformed or cyclic.
+    Raises `FormatError`, with the line, when the text is malformed or has a cycle.
 
     >>> parse_adjacency(",rain,wet\nrain,0,1\nwet,0,0\n").arcs
     (('rain', 'wet'),)
     """
     table = _CsvText(text, source)
     names = table.header[1:]
-    twice = first_repeated(names)
-    if twice is not None:
-        raise table.error(1, f"the header has the name {twice!r} twice.")
+    duplicate = find_duplicate(names)
+    if duplicate is not None:
+        raise table.make_error(1, f"the header has the name {duplicate!r} twice.")
     table.check_widths()
     _check_labels(table, names)
-    found: StructureReader[int] = StructureReader(table.error)
+    builder: StructureBuilder[int] = StructureBuilder(table.make_error)
     for name in names:
-        found.add_node(name)
+        builder.add_node(name)
     for line, (parent, *cells) in table.rows:
         for child, cell in zip(names, cells, strict=True):
             is_arc = ARC.get(cell.strip().lower())
             if is_arc is None:
-                sentence = f"row {parent!r}, column {child!r} is {shown(cell)}; it must be 0 or 1."
-                raise table.error(line, sentence)
+                sentence = (
+                    f"row {parent!r}, column {child!r} is {shorten_repr(cell)}; it must be 0 or 1."
+                )
+                raise table.make_error(line, sentence)
             if is_arc:
-                found.add_arc(parent, child, line)
-    return found.dag()
+                builder.add_arc(parent, child, line)
+    return builder.build_dag()
 
 
 def _check_labels(table: _CsvText, names: Sequence[str]) -> None:
@@ -131,21 +141,21 @@ def _check_labels(table: _CsvText, names: Sequence[str]) -> None:
     seen: set[str] = set()
     for line, (label, *_) in table.rows:
         if label not in known:
-            sentence = f"the row {label!r} is not a name of the header; this is no adjacency "
-            sentence += f"matrix.{suggestion(label, names)}"
-            raise table.error(line, sentence)
+            sentence = f"the row {label!r} is not a name of the header, so this is not an "
+            sentence += f"adjacency matrix.{suggest_match(label, names)}"
+            raise table.make_error(line, sentence)
         if label in seen:
-            raise table.error(line, f"the row {label!r} is given twice.")
+            raise table.make_error(line, f"the row {label!r} is given twice.")
         seen.add(label)
     for name in names:
         if name not in seen:
-            raise table.error(1, f"the column {name!r} has no row of that name.")
+            raise table.make_error(1, f"the column {name!r} has no row of that name.")
 
 
 def parse_edges(text: str, source: str = "<text>") -> DAG:
     r"""Read a structure from a list of arcs as CSV.
 
-    Raises `FormatError`, with the line, when it is malformed or cyclic.
+    Raises `FormatError`, with the line, when the text is malformed or has a cycle.
 
     >>> dag = parse_edges("from,to\nrain,wet\nalone,\n")
     >>> dag.nodes, dag.arcs
@@ -154,18 +164,20 @@ def parse_edges(text: str, source: str = "<text>") -> DAG:
     table = _CsvText(text, source)
     names = [cell.lower() for cell in table.header]
     if names not in (HEADER, ["", *HEADER]):
-        raise table.error(1, f"the header must be from,to; got {shown(','.join(table.header))}.")
+        raise table.make_error(
+            1, f"the header must be from,to; got {shorten_repr(','.join(table.header))}."
+        )
     table.check_widths()
-    found: StructureReader[int] = StructureReader(table.error)
+    builder: StructureBuilder[int] = StructureBuilder(table.make_error)
     for line, cells in table.rows:
         parent, child = cells[-2:]
         if not parent:
-            raise table.error(line, "this row has nothing in 'from'.")
+            raise table.make_error(line, "this row has nothing in 'from'.")
         if child:
-            found.add_arc(parent, child, line)
+            builder.add_arc(parent, child, line)
         else:
-            found.add_node(parent)
-    return found.dag()
+            builder.add_node(parent)
+    return builder.build_dag()
 
 
 def format_adjacency(model: Model) -> str:
@@ -176,8 +188,8 @@ def format_adjacency(model: Model) -> str:
     rain,0,1
     wet,0,0
     """
-    dag = dag_of(model)
-    cells = [_cell(name, "An adjacency matrix") for name in dag.nodes]
+    dag = get_dag(model)
+    cells = [_format_cell(name, "An adjacency matrix") for name in dag.nodes]
     rows = (["1" if is_arc else "0" for is_arc in row] for row in dag.adjacency().tolist())
     header = ",".join(["", *cells]) or EMPTY
     lines = (",".join([cell, *row]) for cell, row in zip(cells, rows, strict=True))
@@ -192,17 +204,20 @@ def format_edges(model: Model) -> str:
     rain,wet
     alone,
     """
-    dag = dag_of(model)
+    dag = get_dag(model)
     if "" in dag.nodes:
-        raise unfit("", "A list of arcs", "an empty cell stands for no variable")
+        raise make_name_error("", "A list of arcs", "an empty cell means that there is no variable")
     ends = {name for arc in dag.arcs for name in arc}
     alone = [(name, "") for name in dag.nodes if name not in ends]
-    lines = (",".join(_cell(text, "A list of arcs") for text in row) for row in (*dag.arcs, *alone))
+    lines = (
+        ",".join(_format_cell(text, "A list of arcs") for text in row)
+        for row in (*dag.arcs, *alone)
+    )
     return "\n".join([",".join(HEADER), *lines, ""])
 
 
-def _cell(text: str, label: str) -> str:
-    # Python's writer leaves a lone carriage return bare, and its reader ends a line there.
+def _format_cell(text: str, label: str) -> str:
+    # Python's CSV writer does not quote a lone carriage return, but its reader ends a line there.
     check_encodable(text, label)
     escaped = text.replace('"', '""')
     return f'"{escaped}"' if _SPECIAL.search(text) else text

@@ -1,10 +1,10 @@
-"""One registry of all formats: what each is called, holds and does; reading by ending.
+"""The registry of all formats: name, file extensions, content, reader and writer of each.
 
-The ending of a name decides, without ``.gz``, unless a format is named. Endings that could
-mean two things are settled by what stands in the file when it is read (``.xml``: XMLBIF or
-GraphML by the outermost element; ``.csv``: a list of arcs if its header is from,to, else an
-adjacency matrix); when a file is written, ``.xml`` is XMLBIF, and ``.csv`` wants the format
-to be named or the ending ``.edges.csv`` or ``.adjacency.csv``.
+The extension of a file, without ``.gz``, decides about its format, unless the caller names a
+format. Two extensions are ambiguous. When a file is read, its content decides: ``.xml`` is
+XMLBIF or GraphML by its outermost element; ``.csv`` is a list of arcs if its header is
+from,to, else an adjacency matrix. When a file is written, ``.xml`` is XMLBIF; for ``.csv``
+the caller must name the format or use the extension ``.edges.csv`` or ``.adjacency.csv``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from coevo.io.json_model import format_json, parse_json
 from coevo.io.model_string import format_modelstring, parse_modelstring
 from coevo.io.net import format_net, parse_net
 from coevo.io.structures import Model
-from coevo.io.text_files import decode_text, read_bytes, write_encoded
+from coevo.io.text_files import decode_text, read_bytes, write_text_file
 from coevo.io.xml_tree import decode_xml
 from coevo.io.xmlbif import format_xmlbif, parse_xmlbif
 from coevo.network import BayesianNetwork
@@ -40,9 +40,9 @@ from coevo.network import BayesianNetwork
 __all__ = [
     "FORMATS",
     "Format",
-    "check_format",
-    "format_for",
+    "find_format",
     "format_model",
+    "get_format",
     "parse_model",
     "read_model",
     "write_model",
@@ -54,25 +54,25 @@ NETWORK, STRUCTURE, EITHER = "network", "structure", "either"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What is known about a format."""
+    """A file format: its names, its content, and the functions that read and write it."""
 
-    name: str  # as options and parameters call it
-    label: str  # as sentences call it
-    endings: tuple[str, ...]  # of file names, the usual one first
-    holds: str  # a network, with states and tables; a structure only; or either
-    parse: Callable[[str, str], Model]  # from a text, and what messages call the text
-    write: Callable[[Any], str]  # of what it holds
+    name: str  # in options and parameters
+    label: str  # in messages
+    extensions: tuple[str, ...]  # the usual one first
+    content: str  # a network (with states and tables), a structure only, or either
+    parse: Callable[[str, str], Model]  # arguments: the text, and its name in messages
+    format: Callable[[Any], str]  # argument: a network or a structure, according to `content`
     decode: Callable[[bytes, str], str] = decode_text
 
     @property
     def has_tables(self) -> bool:
-        """Whether tables can be written."""
-        return self.holds != STRUCTURE
+        """Whether the format can hold tables."""
+        return self.content != STRUCTURE
 
     @property
     def needs_tables(self) -> bool:
-        """Whether a structure without tables cannot be written."""
-        return self.holds == NETWORK
+        """Whether the format cannot hold a structure without tables."""
+        return self.content == NETWORK
 
 
 _XMLBIF = (".xmlbif", ".bifxml", ".xml")
@@ -99,7 +99,7 @@ _ALL = (
     ),
 )
 FORMATS: dict[str, Format] = {known.name: known for known in _ALL}
-_BY_ENDING = {ending: known for known in _ALL for ending in known.endings}
+_BY_EXTENSION = {extension: known for known in _ALL for extension in known.extensions}
 _OUTERMOST = re.compile(r"<(?:[A-Za-z]\w*:)?(BIF|graphml)\b")
 
 
@@ -111,7 +111,7 @@ def read_model(path: str | os.PathLike[str], format_name: str | None = None) -> 
     path : str or path-like
         The file, compressed with gzip or not.
     format_name : str, optional
-        One of `FORMATS`. Without it the ending of the name decides.
+        One of `FORMATS` (default: the format of the file extension).
 
     Returns
     -------
@@ -123,9 +123,9 @@ def read_model(path: str | os.PathLike[str], format_name: str | None = None) -> 
     FileError
         When the file cannot be read.
     FormatError
-        When it is malformed; the message has the place.
+        When the file is malformed; the message has the line.
     ParameterError
-        When neither the ending nor `format_name` names a format.
+        When neither the extension nor `format_name` names a format.
 
     Examples
     --------
@@ -141,55 +141,55 @@ def read_model(path: str | os.PathLike[str], format_name: str | None = None) -> 
     source = str(path)
     data = read_bytes(Path(path))
     if format_name is not None:
-        known = check_format(format_name, "format_name", "read_model")
+        known = get_format(format_name, "format_name", "read_model")
         return known.parse(known.decode(data, source), source)
-    ending = _ending(source)
-    if ending == ".csv":
+    extension = _find_extension(source)
+    if extension == ".csv":
         text = decode_text(data, source)
         known = FORMATS["edges" if is_edge_list(text, source) else "adjacency"]
         return known.parse(text, source)
-    if ending == ".xml":
+    if extension == ".xml":
         text = decode_xml(data, source)
         outermost = _OUTERMOST.search(text)
         known = FORMATS["graphml" if outermost and outermost[1] == "graphml" else "xmlbif"]
         return known.parse(text, source)
-    known = format_for(source)
+    known = find_format(source)
     return known.parse(known.decode(data, source), source)
 
 
 def write_model(model: Model, path: str | os.PathLike[str], format_name: str | None = None) -> None:
-    """Write a network or a structure in any format; a format without tables leaves them out.
+    """Write a network or a structure in any format; omit the tables if the format has none.
 
-    The file appears complete or not at all, and is compressed with gzip when its name ends
-    in ``.gz``. The same model gives the same bytes.
+    The file is compressed with gzip when its name ends in ``.gz``. A failure leaves no
+    partial file. The same model gives the same bytes.
 
     Parameters
     ----------
     model : BayesianNetwork or DAG
-        What to write.
+        The model to write.
     path : str or path-like
         The file.
     format_name : str, optional
-        One of `FORMATS`. Without it the ending of the name decides.
+        One of `FORMATS` (default: the format of the file extension).
 
     Raises
     ------
     FormatError
-        When the format cannot hold a name, or needs tables that the model has not.
+        When the format cannot hold a name, or needs tables and the model has none.
     OSError
         When the file cannot be written.
     """
-    known = format_for(str(path), format_name, "write_model")
-    write_encoded(Path(path), format_model(model, known.name))
+    known = find_format(str(path), format_name, "write_model")
+    write_text_file(Path(path), format_model(model, known.name))
 
 
 def parse_model(text: str, format_name: str, source: str = "<text>") -> Model:
-    """Read a network or a structure from a text; `source` is what messages call it.
+    """Read a network or a structure from a text; `source` is its name in messages.
 
     >>> parse_model("[rain][wet|rain]", "modelstring").arcs
     (('rain', 'wet'),)
     """
-    return check_format(format_name, "format_name", "parse_model").parse(text, source)
+    return get_format(format_name, "format_name", "parse_model").parse(text, source)
 
 
 def format_model(model: Model, format_name: str) -> str:
@@ -199,53 +199,53 @@ def format_model(model: Model, format_name: str) -> str:
     >>> print(format_model(load_network("cancer"), "modelstring"), end="")
     [Pollution][Smoker][Cancer|Pollution:Smoker][Xray|Cancer][Dyspnoea|Cancer]
     """
-    known = check_format(format_name, "format_name", "format_model")
+    known = get_format(format_name, "format_name", "format_model")
     if known.needs_tables and not isinstance(model, BayesianNetwork):
         others = ", ".join(other.name for other in _ALL if not other.needs_tables)
         raise FormatError(
             f"{known.label} needs states and tables, and a structure has none. Write one of "
             f"{others}, or fit tables to it first."
         )
-    return known.write(model)
+    return known.format(model)
 
 
-def check_format(name: str, parameter: str, owner: str) -> Format:
-    """Return the format of a name, or raise `ParameterError`."""
+def get_format(name: str, parameter: str, owner: str) -> Format:
+    """Return the format with a name; raise `ParameterError` if there is none."""
     if name not in FORMATS:
         raise bad_choice(parameter, owner, FORMATS, name)
     return FORMATS[name]
 
 
-def format_for(path: str, name: str | None = None, owner: str = "read_model") -> Format:
-    """Return the format that a name, or else the ending of a file, stands for.
+def find_format(path: str, name: str | None = None, owner: str = "read_model") -> Format:
+    """Return the format with a name; without a name, the format of the file extension.
 
-    >>> format_for("a.dot.gz").name, format_for("a.csv", "edges").name
+    >>> find_format("a.dot.gz").name, find_format("a.csv", "edges").name
     ('dot', 'edges')
-    >>> format_for("a.csv")
+    >>> find_format("a.csv")
     Traceback (most recent call last):
-    coevo.errors.ParameterError: 'a.csv' could be an adjacency matrix or a list of arcs. End it \
-in .adjacency.csv or .edges.csv, or name the format: adjacency or edges.
+    coevo.errors.ParameterError: 'a.csv' could be an adjacency matrix or a list of arcs. Use the \
+extension .adjacency.csv or .edges.csv, or name the format: adjacency or edges.
     """
     if name is not None:
-        return check_format(name, "format_name", owner)
-    ending = _ending(path)
-    if ending in _BY_ENDING:
-        return _BY_ENDING[ending]
-    if ending == ".csv":
+        return get_format(name, "format_name", owner)
+    extension = _find_extension(path)
+    if extension in _BY_EXTENSION:
+        return _BY_EXTENSION[extension]
+    if extension == ".csv":
         raise ParameterError(
-            f"{path!r} could be an adjacency matrix or a list of arcs. End it in .adjacency.csv "
-            "or .edges.csv, or name the format: adjacency or edges."
+            f"{path!r} could be an adjacency matrix or a list of arcs. Use the extension "
+            ".adjacency.csv or .edges.csv, or name the format: adjacency or edges."
         )
-    endings = ", ".join(known.endings[0] for known in _ALL)
+    extensions = ", ".join(known.extensions[0] for known in _ALL)
     names = ", ".join(FORMATS)
     raise ParameterError(
-        f"The ending of {path!r} names no format. End it in one of {endings}, or name the "
+        f"The extension of {path!r} names no format. Use one of {extensions}, or name the "
         f"format: one of {names}."
     )
 
 
-def _ending(path: str) -> str:
-    """Return the longest known ending of a name, without ``.gz``; or nothing."""
+def _find_extension(path: str) -> str:
+    """Return the longest known extension of a file name, without ``.gz``, or an empty string."""
     name = os.path.basename(path).lower().removesuffix(".gz")
-    known = sorted([*_BY_ENDING, ".csv"], key=len, reverse=True)
-    return next((ending for ending in known if name.endswith(ending)), "")
+    known = sorted([*_BY_EXTENSION, ".csv"], key=len, reverse=True)
+    return next((extension for extension in known if name.endswith(extension)), "")

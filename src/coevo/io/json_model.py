@@ -1,4 +1,4 @@
-"""Networks and structures as JSON: everything that coevo knows of them, to the last bit.
+"""Networks and structures as JSON, complete and bit for bit.
 
     {
       "format": "coevo",
@@ -12,10 +12,11 @@
       "cpdag": {"arcs": [], "edges": [["rain", "wet"]]}
     }
 
-A row of a table is one configuration of the parents, the first parent varying slowest. A
-structure has neither states nor tables. The CPDAG says which arcs data can direct; it
-follows from the parents, so it is written for others and passed over when read. Fields that
-are not listed here are refused: a misspelt one would otherwise be lost without a word.
+A row of a table is one configuration of the parents; the first parent varies slowest. A
+structure has neither states nor tables. The CPDAG shows which arcs data can direct. It
+follows from the parents, so the writer adds it for other programs and the reader ignores
+it. The reader refuses fields that are not listed here; otherwise a misspelt field would be
+lost without notice.
 """
 
 from __future__ import annotations
@@ -25,162 +26,172 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from coevo.errors import FormatError, suggestion
+from coevo.errors import FormatError, suggest_match
 from coevo.graph import CPDAG, DAG
-from coevo.io.bif_document import Document
-from coevo.io.declarations import Declarations, counted
-from coevo.io.scanner import shown
-from coevo.io.structures import Model, check_encodable, dag_of, texts_of
+from coevo.io.network_builder import NetworkBuilder, format_count
+from coevo.io.scanner import shorten_repr
+from coevo.io.structures import Model, check_encodable, get_dag, iterate_texts
 from coevo.network import BayesianNetwork
 
 __all__ = ["FORMAT", "VERSION", "format_json", "is_model_json", "parse_json"]
 
 FORMAT, VERSION = "coevo", 1
 FIELDS = ("format", "version", "name", "variables", "cpdag")
-OF_A_VARIABLE = ("name", "states", "parents", "table")
+VARIABLE_FIELDS = ("name", "states", "parents", "table")
 LABEL = "JSON"
 
 
-def is_model_json(found: object) -> bool:
-    """Return whether a JSON value says that it is a network or structure of coevo."""
-    return isinstance(found, dict) and found.get("format") == FORMAT
+def is_model_json(value: object) -> bool:
+    """Return whether a JSON value is a network or structure of coevo, by its field `format`."""
+    return isinstance(value, dict) and value.get("format") == FORMAT
 
 
 def parse_json(text: str, source: str = "<text>") -> Model:
     """Read a network, or a structure, from a JSON text.
 
-    Raises `FormatError` when it is not what `format_json` writes.
+    Raises `FormatError` when the text does not have the form that `format_json` writes.
 
     >>> rain = '{"format": "coevo", "version": 1, "variables": [{"name": "a", "parents": []}]}'
     >>> parse_json(rain)
     <DAG: 1 variables, 0 arcs>
     """
-    return _JsonReader(source).model(_loaded(text, source))
+    return _JsonReader(source).read_model(_load_json(text, source))
 
 
-def _loaded(text: str, source: str) -> Any:
+def _load_json(text: str, source: str) -> Any:
     try:
-        found = json.loads(
-            text.removeprefix("\ufeff"), object_pairs_hook=_unique, parse_constant=_no_constant
+        value = json.loads(
+            text.removeprefix("\ufeff"),
+            object_pairs_hook=_build_object,
+            parse_constant=_refuse_constant,
         )
     except json.JSONDecodeError as error:
         place = f"{source}, line {error.lineno}, column {error.colno}"
         raise FormatError(f"{place}: this is not JSON: {error.msg}.") from None
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{source}: this is not JSON: {error}.") from None
-    if not is_model_json(found):
-        raise FormatError(f"{source}: this is JSON, but not a network: no field 'format' says it.")
-    return found
+    if not is_model_json(value):
+        raise FormatError(
+            f"{source}: this is JSON, but not a network: the field 'format' must be {FORMAT!r}."
+        )
+    return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {twice!r} is given twice")
-    return found
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {duplicate!r} is given twice")
+    return fields
 
 
-def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number of JSON")
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a valid JSON number")
 
 
 class _JsonReader:
-    """Checks what the fields hold and takes it down. A place is a part of the source."""
+    """Check the fields and build the model. A place is a suffix to the name of the source."""
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._found: Declarations[str] = Declarations(self._error, "entry")
+        self._builder: NetworkBuilder[str] = NetworkBuilder(self._make_error, "entry")
         self._tables: dict[str, tuple[list[float], str]] = {}
 
-    def _error(self, place: str, sentence: str) -> FormatError:
+    def _make_error(self, place: str, sentence: str) -> FormatError:
         return FormatError(f"{self._source}{place}: {sentence}")
 
-    def model(self, loaded: object) -> Model:
-        """Return the network or the structure."""
-        fields = self._fields(loaded, FIELDS, ("version", "variables"), "")
+    def read_model(self, loaded: object) -> Model:
+        """Return the network, or the structure if there are no tables."""
+        fields = self._check_fields(loaded, FIELDS, ("version", "variables"), "")
         if fields["version"] != VERSION:
-            version = shown(json.dumps(fields["version"]))
-            raise self._error("", f"this is version {version}; version {VERSION} is read.")
-        title = self._text(fields.get("name", ""), "'name'", "")
-        for number, entry in enumerate(self._list(fields["variables"], "'variables'", ""), 1):
-            self._declare(entry, f", variable {number:,}")
-        found, tables = self._found, self._tables
-        for name in found.names:
+            version = shorten_repr(json.dumps(fields["version"]))
+            sentence = f"this is version {version}; only version {VERSION} is supported."
+            raise self._make_error("", sentence)
+        title = self._check_string(fields.get("name", ""), "'name'", "")
+        for number, entry in enumerate(self._check_list(fields["variables"], "'variables'", ""), 1):
+            self._add_variable(entry, f", variable {number:,}")
+        builder, tables = self._builder, self._tables
+        for name in builder.names:
             if tables and name not in tables:
-                raise self._error("", f"{name!r} has no table, but other variables have.")
-        parents = found.check()
+                raise self._make_error("", f"{name!r} has no table, but other variables have.")
+        parents = builder.check()
         if not tables and (parents or "name" not in fields):
             return DAG.from_parents(parents)
-        rows = {name: found.table(name, *tables[name]) for name in parents}
-        found.warn()
-        return Document(title, tuple(found.variables.values()), parents, rows).network()
+        arrays = {name: builder.build_table(name, *tables[name]) for name in parents}
+        builder.warn_of_rounded_rows()
+        return BayesianNetwork(tuple(builder.variables.values()), parents, arrays, title)
 
-    def _declare(self, entry: object, place: str) -> None:
-        """Take down one variable."""
-        fields = self._fields(entry, OF_A_VARIABLE, ("name", "parents"), place)
-        name = self._text(fields["name"], "'name'", place)
-        self._found.declare(name, place)
-        parents = self._texts(fields["parents"], f"the parents of {name!r}", place)
-        self._found.add_family(name, place, [(parent, place) for parent in parents])
+    def _add_variable(self, entry: object, place: str) -> None:
+        """Add one variable with its parents, states and table."""
+        fields = self._check_fields(entry, VARIABLE_FIELDS, ("name", "parents"), place)
+        name = self._check_string(fields["name"], "'name'", place)
+        self._builder.add_variable(name, place)
+        parents = self._check_strings(fields["parents"], f"the parents of {name!r}", place)
+        self._builder.add_family(name, place, [(parent, place) for parent in parents])
         if ("states" in fields) != ("table" in fields):
             has, lacks = ("states", "table") if "states" in fields else ("table", "states")
-            raise self._error(place, f"{name!r} has the field {has!r} and not {lacks!r}.")
+            raise self._make_error(place, f"{name!r} has the field {has!r} but not {lacks!r}.")
         if "states" in fields:
-            states = self._texts(fields["states"], f"the states of {name!r}", place)
-            self._found.set_states(name, states, place)
-            self._tables[name] = self._values(fields["table"], name, len(states), place), place
+            states = self._check_strings(fields["states"], f"the states of {name!r}", place)
+            self._builder.set_states(name, states, place)
+            self._tables[name] = self._read_table(fields["table"], name, len(states), place), place
 
-    def _values(self, table: object, name: str, arity: int, place: str) -> list[float]:
-        """Return the numbers of a table."""
+    def _read_table(self, table: object, name: str, arity: int, place: str) -> list[float]:
+        """Return the numbers of a table, row by row."""
         what = f"the table of {name!r}"
         values: list[float] = []
-        for row in self._list(table, what, place):
-            numbers = self._list(row, f"a row of {what}", place)
+        for row in self._check_list(table, what, place):
+            numbers = self._check_list(row, f"a row of {what}", place)
             if len(numbers) != arity:
-                found = f"{counted(len(numbers), 'number')} for {counted(arity, 'state')}"
-                raise self._error(place, f"a row of {what} has {found}.")
+                n_numbers, n_states = (
+                    format_count(len(numbers), "number"),
+                    format_count(arity, "state"),
+                )
+                sentence = f"a row of {what} has {n_numbers} for {n_states}."
+                raise self._make_error(place, sentence)
             for value in numbers:
                 if not isinstance(value, int | float) or isinstance(value, bool):
-                    found = shown(json.dumps(value))
-                    raise self._error(place, f"{what} holds {found}, which is not a number.")
+                    shown = shorten_repr(json.dumps(value))
+                    raise self._make_error(place, f"{what} holds {shown}, which is not a number.")
             values += [float(value) if abs(value) < 1e300 else math.inf for value in numbers]
         return values
 
-    def _fields(
+    def _check_fields(
         self, entry: object, known: Iterable[str], needed: Iterable[str], place: str
     ) -> Mapping[str, Any]:
-        """Return an object after checking which fields it has."""
+        """Return an object; raise `FormatError` for unknown or missing fields."""
         if not isinstance(entry, dict):
-            raise self._error(place, f"expected an object, found {shown(json.dumps(entry))}.")
+            shown = shorten_repr(json.dumps(entry))
+            raise self._make_error(place, f"expected an object, found {shown}.")
         for name in entry:
             if name not in known:
-                hint = suggestion(name, known)
-                raise self._error(place, f"there is no field {shown(name)} here.{hint}")
+                sentence = f"there is no field {shorten_repr(name)} here."
+                raise self._make_error(place, sentence + suggest_match(name, known))
         for name in needed:
             if name not in entry:
-                raise self._error(place, f"the field {name!r} is missing.")
+                raise self._make_error(place, f"the field {name!r} is missing.")
         return entry
 
-    def _list(self, value: object, what: str, place: str) -> list[Any]:
+    def _check_list(self, value: object, what: str, place: str) -> list[Any]:
         if not isinstance(value, list):
-            raise self._error(place, f"{what} must be a list; got {shown(json.dumps(value))}.")
+            shown = shorten_repr(json.dumps(value))
+            raise self._make_error(place, f"{what} must be a list; got {shown}.")
         return value
 
-    def _text(self, value: object, what: str, place: str) -> str:
+    def _check_string(self, value: object, what: str, place: str) -> str:
         if not isinstance(value, str):
-            raise self._error(place, f"{what} must be a text; got {shown(json.dumps(value))}.")
+            shown = shorten_repr(json.dumps(value))
+            raise self._make_error(place, f"{what} must be a string; got {shown}.")
         return value
 
-    def _texts(self, value: object, what: str, place: str) -> list[str]:
-        return [
-            self._text(item, f"each of {what}", place) for item in self._list(value, what, place)
-        ]
+    def _check_strings(self, value: object, what: str, place: str) -> list[str]:
+        items = self._check_list(value, what, place)
+        return [self._check_string(item, f"each of {what}", place) for item in items]
 
 
 def format_json(model: Model) -> str:
-    """Return a network or a structure as a JSON text that `parse_json` turns into the same.
+    """Return a model as a JSON text that `parse_json` turns into the same model.
 
     >>> print(format_json(DAG(["rain", "wet"], [("rain", "wet")])), end="")
     {
@@ -193,11 +204,11 @@ def format_json(model: Model) -> str:
       "cpdag": {"arcs": [], "edges": [["rain", "wet"]]}
     }
     """
-    dag = dag_of(model)
+    dag = get_dag(model)
     cpdag = CPDAG(dag)
-    for text in texts_of(model):
+    for text in iterate_texts(model):
         check_encodable(text, LABEL)
-    entries = ",".join(f"\n    {_dump(entry)}" for entry in _entries(model))
+    entries = ",".join(f"\n    {_dump(entry)}" for entry in _describe_variables(model))
     fields = {
         "format": _dump(FORMAT),
         "version": _dump(VERSION),
@@ -209,8 +220,8 @@ def format_json(model: Model) -> str:
     return f"{{\n{lines}\n}}\n"
 
 
-def _entries(model: Model) -> Iterator[dict[str, Any]]:
-    """Yield what is written of each variable."""
+def _describe_variables(model: Model) -> Iterator[dict[str, Any]]:
+    """Yield the JSON object of each variable."""
     if isinstance(model, DAG):
         yield from ({"name": name, "parents": model.parents(name)} for name in model.nodes)
         return

@@ -1,9 +1,9 @@
-"""Words, marks and places in a text: what the readers of BIF, NET and DOT share.
+"""A tokenizer with line numbers, shared by the readers of BIF, NET and DOT.
 
-A language is a subclass that says what its tokens and its comments look like. Comments are
-replaced by blanks of the same length before anything else looks at the text; an offset
-therefore always points at the same character of the file, and line and column are worked
-out only when there is something to complain about.
+Each language is a subclass that defines the patterns of its tokens and its comments. The
+scanner first replaces each comment by blanks of the same length. A position in the text
+therefore always points at the same character of the file. The scanner computes line and
+column only when it reports an error.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ __all__ = [
     "STRING",
     "Scanner",
     "Token",
-    "plain_numbers",
-    "quoted",
-    "shown",
-    "unquoted",
+    "parse_numbers",
+    "quote_string",
+    "shorten_repr",
+    "unquote_string",
 ]
 
-# No pattern here can backtrack (note the possessive `*+`), so that a damaged file of any
-# size is read, or refused, in one pass.
+# No pattern here can backtrack (note the possessive `*+`). The scanner therefore reads or
+# refuses a damaged file of any size in one pass.
 STRING = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"'
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _NUMBERS = re.compile(r"[-+.0-9eE\s]*+")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[^\r\n])")
 _UNESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _NOT_IN_STRINGS = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]')
-_SHOWN = 40
+_MAX_SHOWN = 40  # characters of a value in a message
 
 
 class Token(NamedTuple):
-    """A piece of the text; `text` is what it says, without the quotes of a string."""
+    """One token of the text; the `text` of a string has no quotes and no escapes."""
 
-    kind: str  # "word", "string", "mark" or "end"
+    kind: str  # "word", "string", "symbol" or "end"
     text: str
     start: int
     end: int
@@ -52,155 +52,155 @@ class Token(NamedTuple):
         """Return whether this is the word `text`, unquoted."""
         return self.text == text and self.kind == "word"
 
-    def is_mark(self, text: str) -> bool:
-        """Return whether this is the mark `text`."""
-        return self.text == text and self.kind == "mark"
+    def is_symbol(self, text: str) -> bool:
+        """Return whether this is the symbol `text`, such as a brace or a semicolon."""
+        return self.text == text and self.kind == "symbol"
 
 
 class Scanner:
-    """A text and a place in it."""
+    """A text and the current position in it."""
 
-    # White space, then at most one of: a string, a word, a mark, a quote that opens nothing.
+    # White space, then at most one of: a string, a word, a symbol, a quote without its partner.
     TOKEN: ClassVar[re.Pattern[str]]
     # A string, or a comment; group 1 is the start of a comment that never ends.
     COMMENT: ClassVar[re.Pattern[str]]
-    COMMENT_MARKS: ClassVar[tuple[str, ...]]  # a text with none of these has no comments
+    COMMENT_STARTS: ClassVar[tuple[str, ...]]  # a text with none of these has no comments
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
         self.text = text.removeprefix("\ufeff")
-        self.at = 0
-        if any(mark in text for mark in self.COMMENT_MARKS):
-            self.text = self.COMMENT.sub(self._blank, self.text)
+        self.position = 0
+        if any(start in text for start in self.COMMENT_STARTS):
+            self.text = self.COMMENT.sub(self._blank_comment, self.text)
 
-    def _blank(self, found: re.Match[str]) -> str:
-        if found[0].startswith('"'):
-            return found[0]
-        if found.re.groups and found[1]:
-            raise self.error(found.start(), "the comment that starts here is never closed.")
-        return re.sub(r"[^\r\n]", " ", found[0])
+    def _blank_comment(self, match: re.Match[str]) -> str:
+        if match[0].startswith('"'):
+            return match[0]
+        if match.re.groups and match[1]:
+            raise self.make_error(match.start(), "the comment that starts here is never closed.")
+        return re.sub(r"[^\r\n]", " ", match[0])
 
     def unquote(self, string: str) -> str:
-        """Return what a string says, from its text with the quotes."""
-        return unquoted(string)
+        """Return the value of a string that still has its quotes."""
+        return unquote_string(string)
 
-    def error(self, at: int, sentence: str) -> FormatError:
-        """Return a FormatError that begins with the source, the line and the column of `at`."""
-        before = self.text[:at].replace("\r\n", "\n").replace("\r", "\n")
+    def make_error(self, position: int, sentence: str) -> FormatError:
+        """Return a FormatError that begins with the source, the line and the column."""
+        before = self.text[:position].replace("\r\n", "\n").replace("\r", "\n")
         line = before.count("\n") + 1
         column = len(before) - before.rfind("\n")
         return FormatError(f"{self.source}, line {line}, column {column}: {sentence}")
 
     def peek(self) -> Token:
-        """Return the next token and stay where we are."""
-        found = self.TOKEN.match(self.text, self.at)
-        assert found is not None  # every part of the pattern is optional
-        string, word, mark, lonely = found.groups()
+        """Return the next token without moving."""
+        match = self.TOKEN.match(self.text, self.position)
+        assert match is not None  # every part of the pattern is optional
+        string, word, symbol, lone_quote = match.groups()
         if word:
-            return Token("word", word, found.start(2), found.end())
-        if mark:
-            return Token("mark", mark, found.start(3), found.end())
+            return Token("word", word, match.start(2), match.end())
+        if symbol:
+            return Token("symbol", symbol, match.start(3), match.end())
         if string:
-            return Token("string", self.unquote(string), found.start(1), found.end())
-        if lonely:
-            raise self.error(found.start(4), "the string that starts here is never closed.")
-        return Token("end", "", found.end(), found.end())
+            return Token("string", self.unquote(string), match.start(1), match.end())
+        if lone_quote:
+            raise self.make_error(match.start(4), "the string that starts here is never closed.")
+        return Token("end", "", match.end(), match.end())
 
     def next(self) -> Token:
-        """Return the next token and step behind it."""
+        """Return the next token and move behind it."""
         token = self.peek()
-        self.at = token.end
+        self.position = token.end
         return token
 
-    def accept(self, mark: str) -> bool:
-        """Step over a mark if it is the next token; return whether it was."""
+    def accept(self, symbol: str) -> bool:
+        """Move behind a symbol if it is the next token; return whether it is."""
         token = self.peek()
-        if token.is_mark(mark):
-            self.at = token.end
+        if token.is_symbol(symbol):
+            self.position = token.end
             return True
         return False
 
     def expect(self, text: str, where: str) -> Token:
-        """Step over the word or mark `text`, or say what was found in its place."""
+        """Move behind the word or symbol `text`; raise `FormatError` for any other token."""
         token = self.next()
         if token.kind == "string" or token.text != text:
-            raise self.unexpected(token, f"{text!r} {where}")
+            raise self.make_unexpected_error(token, f"{text!r} {where}")
         return token
 
     def expect_name(self, what: str) -> Token:
-        """Step over a word or a string."""
+        """Move behind a word or a string; raise `FormatError` for any other token."""
         token = self.next()
         if not token.is_name:
-            raise self.unexpected(token, what)
+            raise self.make_unexpected_error(token, what)
         return token
 
-    def unexpected(self, token: Token, expected: str) -> FormatError:
-        """Return the error for a token that stands where something else belongs."""
-        found = "the end of the file" if token.kind == "end" else shown(token.text)
-        return self.error(token.start, f"expected {expected}, found {found}.")
+    def make_unexpected_error(self, token: Token, expected: str) -> FormatError:
+        """Return the error for a token in a place where the grammar wants another one."""
+        found = "the end of the file" if token.kind == "end" else shorten_repr(token.text)
+        return self.make_error(token.start, f"expected {expected}, found {found}.")
 
-    def items(self, closing: str, what: str) -> list[list[Token]]:
-        """Step over a list and its `closing` mark; return the names between the commas."""
+    def read_list(self, closing: str, what: str) -> list[list[Token]]:
+        """Move behind a list and its `closing` symbol; return the names between the commas."""
         groups: list[list[Token]] = [[]]
         while True:
             token = self.next()
             if token.is_name:
                 groups[-1].append(token)
-            elif token.is_mark(","):
+            elif token.is_symbol(","):
                 groups.append([])
-            elif token.is_mark(closing):
+            elif token.is_symbol(closing):
                 return [group for group in groups if group]
             else:
-                raise self.unexpected(token, f"{what} or {closing!r}")
+                raise self.make_unexpected_error(token, f"{what} or {closing!r}")
 
 
-def shown(text: str) -> str:
-    """Return `text` quoted for a message, cut short when it is long."""
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
+def shorten_repr(text: str) -> str:
+    """Return `text` quoted for a message, cut off when it is long."""
+    return repr(text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "...")
 
 
-def plain_numbers(text: str) -> list[float] | None:
+def parse_numbers(text: str) -> list[float] | None:
     """Return the numbers of a text with blanks between them, or None if it holds anything else.
 
-    >>> plain_numbers("0.5 1e-3"), plain_numbers("0.5 1e"), plain_numbers("nan")
+    >>> parse_numbers("0.5 1e-3"), parse_numbers("0.5 1e"), parse_numbers("nan")
     ([0.5, 0.001], None, None)
     """
     if not _NUMBERS.fullmatch(text):
         return None
     try:
         return list(map(float, text.split()))
-    except ValueError:  # `1e` has the right letters and is no number
+    except ValueError:  # `1e` has only allowed characters but is not a number
         return None
 
 
-def quoted(text: str) -> str:
-    r"""Return `text` as a string with its quotes; what a line cannot hold is escaped.
+def quote_string(text: str) -> str:
+    r"""Return `text` in quotes; characters that cannot stand in a line are escaped.
 
-    >>> print(quoted("a b"), quoted('5"\n'))
+    >>> print(quote_string("a b"), quote_string('5"\n'))
     "a b" "5\"\n"
     """
     return '"' + _NOT_IN_STRINGS.sub(_escape, text) + '"'
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     for letter, character in _UNESCAPED.items():
-        if found[0] == character:
+        if match[0] == character:
             return "\\" + letter
-    return f"\\u{ord(found[0]):04x}"
+    return f"\\u{ord(match[0]):04x}"
 
 
-def unquoted(string: str) -> str:
-    r"""Return what `quoted` made a string of.
+def unquote_string(string: str) -> str:
+    r"""Return the text that `quote_string` quoted.
 
-    >>> unquoted('"5\\""')
+    >>> unquote_string('"5\\""')
     '5"'
     """
     inner = string[1:-1]
     return _ESCAPE.sub(_unescape, inner) if "\\" in inner else inner
 
 
-def _unescape(found: re.Match[str]) -> str:
-    code = found[1]
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1]
     if len(code) == 5:
         return chr(int(code[1:], 16))
-    return _UNESCAPED.get(code, found[0])  # a backslash of other tools stays what it is
+    return _UNESCAPED.get(code, match[0])  # other tools do not escape: keep their backslash

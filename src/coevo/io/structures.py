@@ -1,4 +1,4 @@
-"""Structures from files: arcs are taken down with their places, then made a DAG of."""
+"""Structures in files: build a DAG from the arcs of a file; check names before writing."""
 
 from __future__ import annotations
 
@@ -7,60 +7,69 @@ from typing import Generic, TypeVar
 
 from coevo.errors import FormatError, GraphError
 from coevo.graph import DAG, Arc
-from coevo.io.declarations import uncapitalised
+from coevo.io.network_builder import uncapitalise
 from coevo.network import BayesianNetwork
 
-__all__ = ["Model", "StructureReader", "check_encodable", "dag_of", "texts_of", "unfit"]
+__all__ = [
+    "Model",
+    "StructureBuilder",
+    "check_encodable",
+    "get_dag",
+    "iterate_texts",
+    "make_name_error",
+]
 
-Model = BayesianNetwork | DAG  # what a file may hold
+Model = BayesianNetwork | DAG  # a network with tables, or a structure only
 
 Place = TypeVar("Place")
 
 
-class StructureReader(Generic[Place]):
-    """The variables and arcs of one file, in the order in which it names them.
+class StructureBuilder(Generic[Place]):
+    """Collect the variables and arcs of one file, in the order of the file.
 
-    `error` makes an exception of a place and a sentence.
+    `make_error` returns the exception for a place in the file and a sentence.
     """
 
-    def __init__(self, error: Callable[[Place, str], FormatError]) -> None:
-        self._error = error
+    def __init__(self, make_error: Callable[[Place, str], FormatError]) -> None:
+        self._make_error = make_error
         self._nodes: dict[str, None] = {}
         self._arcs: dict[Arc, Place] = {}
 
     def add_node(self, name: str) -> None:
-        """Take down a variable; it may be there already."""
+        """Add a variable; do nothing if it was added before."""
         self._nodes.setdefault(name)
 
     def add_arc(self, parent: str, child: str, place: Place) -> None:
-        """Take down an arc, and the variables of it."""
+        """Add an arc and its two variables."""
         if (parent, child) in self._arcs:
-            raise self._error(place, f"the arc {parent!r} -> {child!r} is given twice.")
+            raise self._make_error(place, f"the arc {parent!r} -> {child!r} is given twice.")
         self.add_node(parent)
         self.add_node(child)
         self._arcs[parent, child] = place
 
     def has_arc(self, parent: str, child: str) -> bool:
-        """Return whether an arc was taken down before."""
+        """Return whether an arc was added before."""
         return (parent, child) in self._arcs
 
-    def dag(self) -> DAG:
-        """Return the structure."""
+    def build_dag(self) -> DAG:
+        """Return the structure; raise `FormatError` if it has a cycle."""
         try:
             return DAG(tuple(self._nodes), self._arcs)
-        except GraphError as error:  # there is a cycle: all else was checked before
+        except GraphError as error:  # there is a cycle: all other reasons were excluded before
             message = str(error)
-            on_it = (place for (a, b), place in self._arcs.items() if f"{a!r} -> {b!r}" in message)
-            raise self._error(next(on_it), uncapitalised(message)) from None
+            in_cycle = (
+                place for (a, b), place in self._arcs.items() if f"{a!r} -> {b!r}" in message
+            )
+            raise self._make_error(next(in_cycle), uncapitalise(message)) from None
 
 
-def dag_of(model: Model) -> DAG:
-    """Return the structure of a network, or the structure that it is."""
+def get_dag(model: Model) -> DAG:
+    """Return the structure of a model: the DAG of a network, or the DAG itself."""
     return model.dag if isinstance(model, BayesianNetwork) else model
 
 
-def texts_of(model: Model) -> Iterator[str]:
-    """Yield the names and states of a model, and what it is called."""
+def iterate_texts(model: Model) -> Iterator[str]:
+    """Yield the name of a model and the names and states of its variables."""
     if isinstance(model, DAG):
         yield from model.nodes
         return
@@ -69,19 +78,19 @@ def texts_of(model: Model) -> Iterator[str]:
         yield from (variable.name, *variable.states)
 
 
-def unfit(name: str, label: str, why: str) -> FormatError:
-    """Build the sentence for a name or state that a format cannot hold.
+def make_name_error(name: str, label: str, reason: str) -> FormatError:
+    """Return the error for a name or state that a format cannot hold.
 
-    >>> print(unfit("a|b", "A model string", "it has a '|'"))
+    >>> print(make_name_error("a|b", "A model string", "it has a '|'"))
     A model string cannot hold the name or state 'a|b': it has a '|'. Rename it, or write JSON.
     """
     return FormatError(
-        f"{label} cannot hold the name or state {name!r}: {why}. Rename it, or write JSON."
+        f"{label} cannot hold the name or state {name!r}: {reason}. Rename it, or write JSON."
     )
 
 
 def check_encodable(name: str, label: str) -> None:
-    """Raise `FormatError` for a name that no text in UTF-8 can hold."""
+    """Raise `FormatError` if UTF-8 cannot encode a name."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Texts as files: UTF-8, compressed or not, whole or not there."""
+"""Read and write text files: UTF-8, plain or compressed with gzip."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import io
 from pathlib import Path
 
 from coevo.errors import FormatError
-from coevo.files import open_source, replacing
+from coevo.files import open_source, replace_file
 
-__all__ = ["decode_text", "encode_text", "read_bytes", "write_encoded"]
+__all__ = ["decode_text", "encode_text", "read_bytes", "write_text_file"]
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what is in a file, decompressed where its first bytes say so."""
+    """Return the content of a file, decompressed if its first bytes say that it is gzip."""
     with open_source(path) as source:
         return source.read_all()
 
 
 def decode_text(data: bytes, source: str, encoding: str = "utf-8-sig") -> str:
-    """Return the text of a file from its bytes."""
+    """Decode the bytes of a file; raise `FormatError` with the line of the first bad byte."""
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -32,18 +32,18 @@ def decode_text(data: bytes, source: str, encoding: str = "utf-8-sig") -> str:
 
 
 def encode_text(text: str, compressed: bool) -> bytes:
-    """Return the bytes of a file: UTF-8, and gzip without a date or a name if asked for."""
+    """Encode a text as UTF-8; compress it with gzip, without date and name, if asked to."""
     data = text.encode("utf-8")
     if not compressed:
         return data
     buffer = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0) as packed:
-        packed.write(data)
+    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0) as stream:
+        stream.write(data)
     return buffer.getvalue()
 
 
-def write_encoded(path: Path, text: str) -> None:
-    """Write a text, compressed when the name ends in ``.gz``; the file appears complete."""
+def write_text_file(path: Path, text: str) -> None:
+    """Write a text; compress it when the name ends in ``.gz``. A failure leaves no partial file."""
     data = encode_text(text, compressed=path.name.lower().endswith(".gz"))
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(data)

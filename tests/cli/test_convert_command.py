@@ -47,7 +47,8 @@ def test_rounded_rows_are_a_warning(run, folder):
 
 def test_refusals(refused, folder):
     (folder / "r.bif").write_text(ROUNDED.replace("0.499", "0.3"))
-    assert refused("convert", "asia", "x.dat").startswith("The extension of 'x.dat' names no format.")
+    sentence = refused("convert", "asia", "x.dat")
+    assert sentence.startswith("The extension of 'x.dat' names no format.")
     assert refused("convert", "asia", "x.csv") == (
         "'x.csv' could be an adjacency matrix or a list of arcs. Use the extension "
         ".adjacency.csv or .edges.csv, or name the format: adjacency or edges."

@@ -1,4 +1,4 @@
-"""The house: what it exports, what it imports, and that its rooms stand in order."""
+"""The package: its exports, its imports, and the order of its subpackages."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MODULES = sorted(
     for path in ROOT.rglob("*.py")
 )
 
-# From the ground up; an import may point to an earlier line or its own, never to a later.
-FLOORS = [
-    ["checks", "errors", "files", "interrupts", "jit", "memory", "threads"],
+# From low to high. A module imports from its own layer and from lower layers only.
+LAYERS = [
+    ["checks", "errors", "files", "interrupts", "jit", "memory", "signatures", "threads"],
     ["randomness", "user_files"],
     ["data"],
     ["graph"],
@@ -46,7 +46,7 @@ FLOORS = [
     ["estimator"],
     ["cli"],
 ]
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}
 
 
 def path_of(module):
@@ -55,7 +55,7 @@ def path_of(module):
 
 
 def imported(module):
-    """Yield (line, full name) of everything that a module imports from coevo, anywhere."""
+    """Yield (line, full name) of every import from coevo in a module, at any depth."""
     for node in ast.walk(ast.parse(path_of(module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -67,44 +67,44 @@ def imported(module):
         yield from ((node.lineno, name) for name in names if name.split(".")[0] == "coevo")
 
 
-def room_of(name):
-    """Return the room of a full name, or None for what the package itself exports."""
+def subpackage_of(name):
+    """Return the subpackage or module of a full name, or None for an export of coevo itself."""
     parts = name.split(".")
-    return parts[1] if len(parts) > 1 and parts[1] in FLOOR else None
+    return parts[1] if len(parts) > 1 and parts[1] in LAYER else None
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_imports_point_up_the_list_of_rooms(module):
+def test_imports_follow_the_layers(module):
     if module in ("coevo", "coevo.__main__"):
-        return  # the roof
-    room = room_of(module)
-    assert room is not None, f"{module} is in no room: add it to FLOORS"
+        return  # above all layers
+    own = subpackage_of(module)
+    assert own is not None, f"{module} is in no layer: add it to LAYERS"
     for line, name in imported(module):
-        other = room_of(name)
+        other = subpackage_of(name)
         if other is None:
             assert name == "coevo.__version__", f"{module}, line {line} imports {name}"
             continue
-        assert FLOOR[other] <= FLOOR[room], f"{module}, line {line} imports {name}"
-        if room in FLOORS[0]:
-            assert other == "errors" or room == other, f"{module}, line {line} imports {name}"
+        assert LAYER[other] <= LAYER[own], f"{module}, line {line} imports {name}"
+        if own in LAYERS[0]:
+            assert other == "errors" or own == other, f"{module}, line {line} imports {name}"
 
 
-def test_the_order_of_rooms_is_looked_at():
-    """The test above would see an import that points down."""
+def test_the_layers_are_checked():
+    """The test above would find an import from a higher layer."""
     found = {name for _, name in imported("coevo.bundled")}
-    assert {room_of(name) for name in found} == {"errors", "graph", "io", "network"}
-    assert FLOOR["io"] < FLOOR["bundled"]
+    assert {subpackage_of(name) for name in found} == {"errors", "graph", "io", "network"}
+    assert LAYER["io"] < LAYER["bundled"]
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_every_module_opens_with_its_reason(module):
-    reason = ast.get_docstring(ast.parse(path_of(module).read_text(encoding="utf-8")))
-    assert reason
-    assert reason.splitlines()[0].endswith((".", ":"))
+def test_every_module_has_a_docstring(module):
+    docstring = ast.get_docstring(ast.parse(path_of(module).read_text(encoding="utf-8")))
+    assert docstring
+    assert docstring.splitlines()[0].endswith((".", ":"))
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m != "coevo.__main__"])
-def test_every_module_says_what_it_exports(module):
+def test_every_module_has_valid_exports(module):
     loaded = importlib.import_module(module)
     assert loaded.__all__
     for name in loaded.__all__:
@@ -112,7 +112,7 @@ def test_every_module_says_what_it_exports(module):
     assert len(set(loaded.__all__)) == len(loaded.__all__)
 
 
-def test_what_the_package_exports():
+def test_exports_of_the_package():
     assert sorted(coevo._HOME) == sorted(coevo.__all__)
     for name, home in coevo._HOME.items():
         module = importlib.import_module(f"coevo.{home}")
@@ -137,7 +137,7 @@ def test_type_checkers_see_the_same_names():
 
 
 @pytest.mark.parametrize("statement", ["import coevo", "from coevo import CoevoError"])
-def test_importing_the_package_takes_no_time(statement):
+def test_importing_the_package_is_fast(statement):
     look = f"import sys; {statement}; sys.exit(any(m in sys.modules for m in ('numpy', 'numba')))"
     assert subprocess.run([sys.executable, "-c", look], check=False).returncode == 0
 

@@ -79,7 +79,8 @@ class Elimination:
         last: Collection[str] = (),
     ) -> None:
         self._network = network
-        # A variable with one state counts as observed. This also limits the axes of a table.
+        # A variable with one state counts as observed. Every axis then has at least two states, so
+        # a table that fits into memory never exceeds the number of axes that NumPy allows.
         single = {v.name: 0 for v in network.variables if v.arity == 1}
         self.observed = {**single, **evidence}
         self.arity = {v.name: v.arity for v in network.variables}

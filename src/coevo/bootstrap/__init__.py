@@ -1,20 +1,21 @@
-"""How sure: the networks of resampled rows, and in how many of them each arc is."""
+"""Bootstrap confidence: networks learned from resampled rows, and the strength of each arc."""
 
-from coevo.bootstrap.api import strength
-from coevo.bootstrap.consensus import ArcStrength, significance_threshold
+from coevo.bootstrap.api import bootstrap_strength
+from coevo.bootstrap.consensus import ArcStrength, find_threshold
+from coevo.bootstrap.journal import open_journal
 from coevo.bootstrap.result import BootstrapResult
-from coevo.bootstrap.runs import BootstrapRun, Plan, whole_run
-from coevo.bootstrap.work import Work
+from coevo.bootstrap.run import run_bootstraps
+from coevo.bootstrap.samples import BootstrapRun, record_original
 from coevo.bootstrap.write_files import write_strength
 
 __all__ = [
     "ArcStrength",
     "BootstrapResult",
     "BootstrapRun",
-    "Plan",
-    "Work",
-    "significance_threshold",
-    "strength",
-    "whole_run",
+    "bootstrap_strength",
+    "find_threshold",
+    "open_journal",
+    "record_original",
+    "run_bootstraps",
     "write_strength",
 ]

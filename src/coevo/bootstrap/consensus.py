@@ -1,18 +1,18 @@
-"""From the networks of many bootstraps to the strength of each arc, and to one network.
+"""From the networks of many bootstrap samples to the strength of each arc, and to a consensus.
 
-The strength of an arc is the share of bootstraps whose network joins its two variables,
-either way [1]_. Its direction is the share of these in which it leads from the first to the
-second. Directions are read off the CPDAG of each network: what data cannot direct, a search
-directs by chance, so that an edge of the CPDAG counts half for each direction (and whole
-where the constraints leave but one).
+The strength of an arc is the share of samples whose network joins its two variables, in either
+direction [1]_. Its direction is the share of these in which the arc leads from the first to the
+second. Directions come from the CPDAG of each network: data cannot direct an edge of the
+CPDAG, and a search directs it by chance. So such an edge counts half for each direction, and
+fully for one direction where the constraints allow only that one.
 
-The threshold is that of [2]_. If every arc were either always found or never, the
-distribution function of the strengths would be flat on [0, 1), at some height p. Take the p
-for which the area between that and the function found, F, is smallest; what lies above the
-p-quantile is significant. Since F never falls, the p that halves the interval is the median
-of its heights, p = F(1/2): so the threshold is the largest strength that is not above 1/2,
-and an arc is significant when it was found in more than half of the bootstraps. Where a
-strength is exactly 1/2, a range of heights is equally near; the highest is taken.
+The threshold is that of [2]_. If every arc were found either always or never, the distribution
+function of the strengths would be flat on [0, 1), at some height p. The method takes the p
+with the smallest area between that flat function and the observed one, F; arcs above the
+p-quantile are significant. F never falls, so the p that halves the interval is the median of its
+heights, p = F(1/2). The threshold is therefore the largest strength that is not above 1/2, and an
+arc is significant if it was found in more than half of the samples. If a strength is exactly 1/2,
+a range of heights is equally near; the highest is taken.
 
 .. [1] N. Friedman, M. Goldszmidt and A. Wyner, Data analysis with Bayesian networks: a
    bootstrap approach, UAI 1999.
@@ -31,33 +31,40 @@ from numpy.typing import NDArray
 
 from coevo.graph import CPDAG, DAG, Arc, ArcRules
 
-__all__ = ["ArcStrength", "Halves", "consensus", "measure", "significance_threshold", "tally"]
+__all__ = [
+    "ArcStrength",
+    "HalfCounts",
+    "build_consensus",
+    "count_arcs",
+    "find_threshold",
+    "measure_strengths",
+]
 
-Halves = NDArray[np.int64]  # (n, n), [i, j]: twice the networks with i -> j, plus those with i - j
+# (n, n), [i, j]: twice the networks with i -> j, plus those with i - j
+HalfCounts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class ArcStrength:
-    """How sure an arc is, in the direction that most bootstraps give it.
+    """The strength of an arc, in the direction that most bootstrap samples give it.
 
     Attributes
     ----------
     parent, child : str
-        The arc. Where as many bootstraps say the one as the other, it is that of the
-        network of the whole table, or else goes by name; in the consensus it may be turned
-        rather than close a cycle.
+        The arc. If both directions are equally frequent, the direction is that of the network of
+        the original table, or else alphabetical; the consensus may reverse it to avoid a cycle.
     strength : float
-        The share of bootstraps that join the two, either way.
+        The share of samples that join the two, in either direction.
     direction : float
         The share of these that lead from parent to child.
     gain : float or None
-        By how much the score of the network of the whole table would fall without it; None
-        if that network does not join the two.
+        The loss of score if the arc is removed from the network of the original table; None if
+        that network does not join the two.
     in_consensus : bool
         Whether it is an arc of the consensus.
     support : float or None
-        The share of the last population of the search on the whole table that joins the two,
-        either way (see `coevo.search.support`); None where there is no population.
+        The share of the last population of the search on the original table that joins the two,
+        in either direction (see `coevo.search.support`); None where the method has no population.
     """
 
     parent: str
@@ -69,7 +76,7 @@ class ArcStrength:
     support: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the values by name."""
         return {
             "from": self.parent,
             "to": self.child,
@@ -81,8 +88,8 @@ class ArcStrength:
         }
 
 
-def tally(dags: Iterable[DAG], names: Sequence[str], rules: ArcRules) -> Halves:
-    """Count the directions of all arcs, on the CPDAGs of the networks."""
+def count_arcs(dags: Iterable[DAG], names: Sequence[str], rules: ArcRules) -> HalfCounts:
+    """Count the directions of all arcs in the CPDAGs of the networks."""
     place = {name: i for i, name in enumerate(names)}
     halves = np.zeros((len(names), len(names)), dtype=np.int64)
     for dag in dags:
@@ -97,29 +104,29 @@ def tally(dags: Iterable[DAG], names: Sequence[str], rules: ArcRules) -> Halves:
     return halves
 
 
-def significance_threshold(strengths: Iterable[float]) -> float:
+def find_threshold(strengths: Iterable[float]) -> float:
     """Return the strength above which an arc is significant.
 
     Examples
     --------
-    That of Scutari and Nagarajan (2013), section 3:
+    The example of Scutari and Nagarajan (2013), section 3:
 
-    >>> significance_threshold([0.0460, 0.2242, 0.3921, 0.7689, 0.8935, 0.9439])
+    >>> find_threshold([0.0460, 0.2242, 0.3921, 0.7689, 0.8935, 0.9439])
     0.3921
     """
     return max((strength for strength in strengths if strength <= 0.5), default=0.0)
 
 
-def measure(
-    halves: Halves, n_networks: int, whole: DAG, gains: Mapping[Arc, float]
-) -> list[ArcStrength]:
-    """Return each arc of any network, strongest first, then most certain direction first.
+def measure_strengths(
+    halves: HalfCounts, n_networks: int, original: DAG, gains: Mapping[Arc, float]
+) -> tuple[ArcStrength, ...]:
+    """Return the arcs of all networks, by falling strength, then by falling direction.
 
-    `whole` is the network of the whole table, its variables in the order of `halves`.
+    `original` is the network of the original table, its variables in the order of `halves`.
     """
-    names, learned = whole.nodes, whole.adjacency()
+    names, learned = original.nodes, original.adjacency()
     joined = (halves > 0) | learned
-    found = []
+    arcs = []
     for i, j in np.argwhere(np.triu(joined | joined.T)).tolist():
         if halves[j, i] > halves[i, j] or (halves[j, i] == halves[i, j] and learned[j, i]):
             i, j = j, i
@@ -127,39 +134,39 @@ def measure(
         strength = total / (2 * n_networks)
         direction = int(halves[i, j]) / total if total else 0.5
         gain = gains.get(arc, gains.get((arc[1], arc[0])))
-        found.append(ArcStrength(*arc, strength, direction, gain))
-    return sorted(found, key=lambda a: (-a.strength, -a.direction, a.parent, a.child))
+        arcs.append(ArcStrength(*arc, strength, direction, gain))
+    return tuple(sorted(arcs, key=lambda a: (-a.strength, -a.direction, a.parent, a.child)))
 
 
-def consensus(
+def build_consensus(
     arcs: Sequence[ArcStrength], threshold: float, max_parents: int
 ) -> tuple[ArcStrength, ...]:
-    """Mark the arcs of the consensus: those above the threshold, in their order.
+    """Set `in_consensus` of the arcs above the threshold, taken in their order.
 
-    An arc that would close a cycle, or be one parent too many, is left out, unless its
-    direction is a draw and the other one will do.
+    An arc that would close a cycle, or exceed the limit on parents, is left out; if both of its
+    directions are equally frequent, the reverse arc may take its place.
     """
     parents: dict[str, set[str]] = {}
-    marked = []
+    results = []
     for arc in arcs:
-        turned = replace(arc, parent=arc.child, child=arc.parent)
-        ways = [arc, turned] if arc.direction == 0.5 else [arc]
-        fits = (
-            way
-            for way in ways
-            if len(parents.get(way.child, ())) < max_parents
-            and not _leads(parents, way.child, way.parent)
+        reverse = replace(arc, parent=arc.child, child=arc.parent)
+        directions = [arc, reverse] if arc.direction == 0.5 else [arc]
+        legal = (
+            one
+            for one in directions
+            if len(parents.get(one.child, ())) < max_parents
+            and not _has_path(parents, one.child, one.parent)
         )
-        chosen = next(fits, None) if arc.strength > threshold else None
+        chosen = next(legal, None) if arc.strength > threshold else None
         if chosen is not None:
             parents.setdefault(chosen.child, set()).add(chosen.parent)
             chosen = replace(chosen, in_consensus=True)
-        marked.append(chosen or arc)
-    return tuple(marked)
+        results.append(chosen or arc)
+    return tuple(results)
 
 
-def _leads(parents: Mapping[str, set[str]], start: str, end: str) -> bool:
-    """Return whether arcs lead from `start` to `end`."""
+def _has_path(parents: Mapping[str, set[str]], start: str, end: str) -> bool:
+    """Return whether a directed path leads from `start` to `end`."""
     seen, waiting = {end}, [end]
     while waiting:
         new = parents.get(waiting.pop(), set()) - seen

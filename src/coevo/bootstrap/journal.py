@@ -1,4 +1,4 @@
-"""How bootstraps stand in the journal of a folder, so that the same command goes on."""
+"""The bootstrap runs of a folder, so that the same command resumes."""
 
 from __future__ import annotations
 
@@ -7,51 +7,52 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from coevo.bootstrap.runs import BootstrapRun, Plan
-from coevo.data import IncompleteDataset
-from coevo.io.journal import Form, Journal
-from coevo.score import FamilyScorer
-from coevo.search.fingerprint import search_fingerprint
+from coevo.bootstrap.samples import BootstrapRun
+from coevo.data import IncompleteDataset, Rows
+from coevo.io.journal import Journal, RecordFormat
+from coevo.search import SearchSpec
 
-__all__ = ["strength_journal"]
+__all__ = ["open_journal"]
 
 
-def strength_journal(
-    folder: Path, scorer: FamilyScorer, plan: Plan, table: IncompleteDataset | None = None
+def open_journal(
+    folder: Path, table: Rows, spec: SearchSpec, missing: str | None = None
 ) -> Journal[BootstrapRun]:
     """Return the journal of a folder, or refuse one of other data or settings.
 
-    The number of bootstraps is not among them: more can be added later.
+    The number of bootstrap samples is not part of the settings: more can be added later.
     """
-    identity = search_fingerprint(scorer, plan.method, plan.constraints, plan.seed)
-    if table is not None:
-        identity |= {"data_hash": table.content_hash, "missing": plan.missing}
-    limits = {name: value for name, value in asdict(plan.budget).items() if value is not None}
-    names = set(scorer.dataset.names)
-    form = Form(("bootstrap",), ("seconds",), lambda line: _record(line, names), _times)
-    return Journal(folder, form, {**identity, "budget": limits}, lambda key: key)
+    limits = {name: value for name, value in asdict(spec.budget).items() if value is not None}
+    policy = {"missing": missing} if isinstance(table, IncompleteDataset) else {}
+    common = spec.fingerprint(table.content_hash, **policy) | {"budget": limits}
+    names = set(table.names)
+    form = RecordFormat(
+        ("bootstrap",), ("seconds",), lambda line: _read_run(line, names), _read_times
+    )
+    return Journal(folder, form, common, lambda key: key)
 
 
-def _numbers(listed: Any) -> tuple[tuple[str, str, float], ...] | None:
-    """Return a number for each of some pairs of variables, if there are any."""
+def _read_numbers(listed: Any) -> tuple[tuple[str, str, float], ...] | None:
+    """Return a number for each listed pair of variables."""
     if listed is None:
         return None
     return tuple((parent, child, float(number)) for parent, child, number in listed)
 
 
-def _times(line: dict[str, Any]) -> dict[str, Any]:
+def _read_times(line: dict[str, Any]) -> dict[str, Any]:
     return {"seconds": float(line["seconds"])}
 
 
-def _record(line: dict[str, Any], names: set[str]) -> BootstrapRun:
-    """Return the bootstrap of a line; its time stands elsewhere."""
+def _read_run(line: dict[str, Any], names: set[str]) -> BootstrapRun:
+    """Return the run of a line; its time stands in another file."""
     arcs = tuple((parent, child) for parent, child in line["arcs"])
-    numbers = {name: _numbers(line.get(name)) for name in ("support", "worth")}
-    record = BootstrapRun(**{**line, "arcs": arcs, **numbers}, seconds=0.0)
+    numbers = {name: _read_numbers(line.get(name)) for name in ("support", "worth")}
+    run = BootstrapRun(**{**line, "arcs": arcs, **numbers}, seconds=0.0)
+    pairs = (*arcs, *(run.support_by_pair or ()))
     if (
-        not all(type(n) is int and n >= 0 for n in (record.bootstrap, record.generations))
-        or not math.isfinite(record.score)
-        or not all(end in names for arc in (*arcs, *(record.shares or ())) for end in arc)
+        not all(type(n) is int and n >= 0 for n in (run.bootstrap, run.generations))
+        or not math.isfinite(run.score)
+        or not all(name in names for pair in pairs for name in pair)
     ):
         raise ValueError
-    return record
+    return run

@@ -1,4 +1,4 @@
-"""What bootstraps say: how sure each arc is, and the network of those that are."""
+"""The result of a bootstrap: the strength of each arc, and the consensus network."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ __all__ = ["BootstrapResult"]
 
 @dataclass(frozen=True)
 class BootstrapResult:
-    """How sure each arc is, and the network of those that are.
+    """The strength of each arc over bootstrap samples, and the consensus network.
 
     Attributes
     ----------
     arcs : tuple of ArcStrength
-        Every arc that any bootstrap or the network of the whole table has, each pair of
-        variables once, strongest first.
+        Every arc of any sample's network or of the original table's, each pair of variables once,
+        strongest first.
     threshold : float
-        The strength above which an arc is significant, found from the strengths.
+        The strength above which an arc is significant, estimated from the strengths.
     consensus : DAG
-        The significant arcs, strongest first, without those that would close a cycle.
+        The significant arcs, added by falling strength, without those that would close a cycle.
     network : DAG
-        The network of the whole table, which the gains are about.
+        The network of the original table, to which the gains refer.
     score : float
         Its score.
     n_bootstraps : int
-        How many bootstraps this rests on.
+        Number of bootstrap samples that this result rests on.
     n_asked : int
-        How many were asked for; more than were done if someone pressed Ctrl-C.
+        Number of samples that were asked for; larger than `n_bootstraps` after Ctrl-C.
     seed : int
-        With the same data, settings and limit it gives the same again.
+        The same seed gives the same result on the same data with the same settings.
     """
 
     arcs: tuple[ArcStrength, ...]
@@ -48,7 +48,7 @@ class BootstrapResult:
 
     @property
     def cpdag(self) -> CPDAG:
-        """The class of the consensus: which of its arcs data can direct."""
+        """The equivalence class of the consensus."""
         return CPDAG(self.consensus)
 
     @cached_property
@@ -57,11 +57,11 @@ class BootstrapResult:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every bootstrap was done."""
+        """Whether every bootstrap sample was run."""
         return self.n_bootstraps == self.n_asked
 
-    def of(self, arc: Arc) -> tuple[float, float]:
-        """Return the strength of an arc, and the share of that which leads the same way."""
+    def strength_of(self, arc: Arc) -> tuple[float, float]:
+        """Return the strength of an arc, and the share of it in the direction of the arc."""
         found = self._by_pair.get(frozenset(arc))
         if found is None:
             return 0.0, 0.5
@@ -71,7 +71,7 @@ class BootstrapResult:
         along = round(halves * found.direction)
         return found.strength, (halves - along) / halves if halves else 0.5
 
-    def beyond(self, dag: DAG) -> tuple[ArcStrength, ...]:
+    def arcs_missing_in(self, dag: DAG) -> tuple[ArcStrength, ...]:
         """Return the significant arcs between variables that a network does not join."""
         joined = {frozenset(arc) for arc in dag.arcs}
         return tuple(
@@ -81,7 +81,7 @@ class BootstrapResult:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the result as plain values."""
         cpdag = self.cpdag
         return {
             "arcs": [arc.as_dict() for arc in self.arcs],

@@ -1,4 +1,4 @@
-"""The strengths as files: a table, a picture, the consensus, and all of it as JSON."""
+"""Arc strengths as files: a table, a figure, the consensus network, and JSON."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from coevo.bootstrap.result import BootstrapResult
 from coevo.io import make_run_folder, write_json, write_model
-from coevo.report import ReportTable, new_figure, write_figure
-from coevo.report.figures import BLUE, GREY, ORANGE, in_style
+from coevo.report import ReportTable, make_figure, write_figure
+from coevo.report.figures import BLUE, GREY, ORANGE, apply_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["strength_figure", "strength_table", "write_strength"]
+__all__ = ["draw_strength_figure", "make_strength_table", "write_strength"]
 
 HEADERS = ["from", "to", "strength", "direction", "gain", "support", "in consensus"]
-SUPPORT = "Support: the share of that search's last population that joins the two; no probability. "
+SUPPORT = (
+    "Support: the share of the last population of that search that joins the two; not a "
+    "probability. "
+)
 
 
-def strength_table(result: BootstrapResult) -> ReportTable:
-    """Return one row an arc, strongest first; support only where there is a population."""
+def make_strength_table(result: BootstrapResult) -> ReportTable:
+    """Return one row per arc, strongest first; with support only where there is a population."""
     supported = any(arc.support is not None for arc in result.arcs)
     rows = [
         [
@@ -37,22 +40,23 @@ def strength_table(result: BootstrapResult) -> ReportTable:
     ]
     headers = [name for name in HEADERS if supported or name != "support"]
     caption = (
-        f"Arcs over {result.n_bootstraps:,} bootstraps. Strength: the share that join the two, "
-        "either way. Direction: the share of these that lead from the first to the second; "
-        "what data cannot direct counts half. Gain: what the score of the network of the whole "
-        f"table would lose without the arc. {SUPPORT if supported else ''}"
+        f"Arcs over {result.n_bootstraps:,} bootstrap samples. Strength: the share of samples that "
+        "join the two variables, in either direction. Direction: the share of these that lead from "
+        "the first to the second; an edge that data cannot direct counts half. Gain: the loss of "
+        "score if the arc is removed from the network of the original table. "
+        f"{SUPPORT if supported else ''}"
         f"Significant above {result.threshold:.4f}."
     )
     return ReportTable(headers, rows, caption, n_labels=2)
 
 
-def strength_figure(result: BootstrapResult) -> Figure:
+def draw_strength_figure(result: BootstrapResult) -> Figure:
     """Draw the strengths from highest to lowest, with the threshold."""
-    figure, (panel,) = new_figure(1, width=6.0, height=3.4)
-    with in_style():
+    figure, (panel,) = make_figure(1, width=6.0, height=3.4)
+    with apply_style():
         for in_consensus, label, face in (
             (True, "in the consensus", BLUE),
-            (False, "not in it", "white"),
+            (False, "not in the consensus", "white"),
         ):
             points = [
                 (place, arc.strength)
@@ -81,7 +85,7 @@ def strength_figure(result: BootstrapResult) -> Figure:
         panel.set_xlim(0, len(result.arcs) + 1)
         panel.locator_params(axis="x", integer=True)
         panel.set_xlabel("arcs, from strongest to weakest")
-        panel.set_ylabel(f"share of {result.n_bootstraps:,} bootstraps")
+        panel.set_ylabel(f"share of {result.n_bootstraps:,} bootstrap samples")
         figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=9)
     return figure
 
@@ -93,18 +97,18 @@ def write_strength(
     figures: bool = True,
     facts: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
-    """Write everything into a folder; return the paths by what they hold.
+    """Write the result into a folder; return the path of each file.
 
     strength.md, .tex, .csv   the arcs as a table
-    strength.png, .svg        their strengths and the threshold (needs matplotlib)
-    consensus.json            the consensus and its CPDAG, which every command reads
-    strength.json             everything, and `facts` beside it
+    strength.png, .svg        the strengths and the threshold (needs matplotlib)
+    consensus.json            the consensus and its CPDAG; every command reads it
+    strength.json             the whole result, with `facts`
     """
     place = Path(folder)
     make_run_folder(place)
-    written = strength_table(result).write(place / "strength")
+    written = make_strength_table(result).write(place / "strength")
     if figures:
-        written += write_figure(strength_figure(result), place / "strength")
+        written += write_figure(draw_strength_figure(result), place / "strength")
     files = {path.suffix.removeprefix("."): str(path) for path in written}
     files["consensus"] = str(place / "consensus.json")
     write_model(result.consensus, files["consensus"])

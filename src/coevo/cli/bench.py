@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.common import cluster_option, n_jobs_option, score_options, seed_option
+from coevo.cli.console import announce_interrupt, show_run_progress
 from coevo.cli.experiments import (
     answer,
     data_set_options,
     folder_options,
     names_of,
-    say_stopping,
     where,
 )
-from coevo.cli.progress import runs_progress
+from coevo.cli.options import cluster_option, make_n_jobs_option, make_seed_option, score_options
 
 if TYPE_CHECKING:
     from coevo.experiments import BenchResult
-    from coevo.experiments.bench import RunRecord
+    from coevo.experiments.bench import BenchRecord
 
 __all__ = ["command"]
 
@@ -62,9 +61,9 @@ def _names_or_none(ctx: click.Context, parameter: click.Parameter, value: str) -
     show_default=True,
     help="Seconds that a run may take.",
 )
-@n_jobs_option("Runs at once, one where times matter", "networks")
+@make_n_jobs_option("Runs at once, one where times matter", "networks")
 @cluster_option
-@seed_option("data sets and searches")
+@make_seed_option("data sets and searches")
 @folder_options
 def command(
     networks: tuple[str, ...],
@@ -72,8 +71,7 @@ def command(
     seeds: int,
     methods: tuple[str, ...],
     peers: tuple[str, ...],
-    score_name: str,
-    ess: float | None,
+    scoring: dict[str, Any],
     max_time: float,
     n_jobs: int,
     cluster: str | None,
@@ -95,7 +93,7 @@ def command(
     coevo bench --networks munin --methods ccma --peers none -t 600 -o munin/
     """
     from coevo.experiments import Bench, run_bench
-    from coevo.experiments.bench import not_installed
+    from coevo.experiments.bench import describe_missing_peer
     from coevo.score import make_score
 
     bench = Bench(
@@ -104,26 +102,26 @@ def command(
         seeds=seeds,
         methods=methods,
         peers=peers,
-        score=make_score(score_name, ess, "bench"),
+        score=make_score(scoring["score"], scoring["ess"], "bench"),
         max_time=max_time,
         seed=seed,
     )
     for peer in bench.missing_peers:
-        print(not_installed(peer), file=sys.stderr)
-    with runs_progress("runs") as tell:
+        print(describe_missing_peer(peer), file=sys.stderr)
+    with show_run_progress("runs") as show_run:
         result = run_bench(
             bench,
             Path(output),
             n_jobs=n_jobs,
             cluster=cluster,
             figures=figures,
-            tell=lambda record, done, total: tell(done, total, _news(record)),
-            heard=say_stopping,
+            on_run=lambda record, done, total: show_run(done, total, _news(record)),
+            on_interrupt=announce_interrupt,
         )
     answer(result, output, output_format, lambda: _print(result, where(figures, output)))
 
 
-def _news(record: RunRecord) -> str:
+def _news(record: BenchRecord) -> str:
     """Return what there is to say of a run."""
     run = f"{record.network} {record.rows} seed {record.repetition} {record.method}"
     if record.status == "timeout":
@@ -135,11 +133,11 @@ def _news(record: RunRecord) -> str:
 
 def _print(result: BenchResult, last: str) -> None:
     """Print the answer for people: a table for each network and size."""
-    from coevo.experiments.bench.tables import HEADERS, summary_cells
+    from coevo.experiments.bench.tables import HEADERS, format_summary_cells
 
     for setting in dict.fromkeys((s.network, s.rows) for s in result.summaries):
         lines = [
-            summary_cells(summary)
+            format_summary_cells(summary)
             for summary in result.summaries
             if (summary.network, summary.rows) == setting
         ]

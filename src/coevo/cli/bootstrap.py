@@ -1,4 +1,4 @@
-"""What the commands that do bootstraps share: their progress, and how they are interrupted."""
+"""What ``coevo strength`` and ``coevo learn --bootstraps`` share: progress and interrupts."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from coevo.cli.progress import runs_progress
+from coevo.cli.console import show_run_progress
 
 if TYPE_CHECKING:
     from coevo.bootstrap import BootstrapResult, BootstrapRun
 
-__all__ = ["bootstraps_progress", "said_of_interrupt"]
+__all__ = ["describe_interrupt", "show_bootstrap_progress"]
 
 
 @contextlib.contextmanager
-def bootstraps_progress() -> Iterator[Callable[[BootstrapRun, int, int], None]]:
-    """Yield a function to call after each bootstrap, as `coevo.strength` does."""
-    with runs_progress("networks") as tell:
+def show_bootstrap_progress() -> Iterator[Callable[[BootstrapRun, int, int], None]]:
+    """Show a progress bar; yield a function to call after each run of a bootstrap."""
+    with show_run_progress("networks") as show:
 
-        def told(run: BootstrapRun, done: int, total: int) -> None:
-            name = f"bootstrap {run.bootstrap:,}" if run.bootstrap else "the whole table"
-            tell(done, total, f"{name}, score {run.score:,.1f}, {len(run.arcs):,} arcs")
+        def show_run(run: BootstrapRun, done: int, total: int) -> None:
+            name = f"sample {run.bootstrap:,}" if run.bootstrap else "the original table"
+            show(done, total, f"{name}, score {run.score:,.1f}, {len(run.arcs):,} arcs")
 
-        yield told
+        yield show_run
 
 
-def said_of_interrupt(result: BootstrapResult, output: str | None, what: str) -> str:
-    """Return what is said after Ctrl-C: on how many bootstraps something rests."""
+def describe_interrupt(result: BootstrapResult, output: str | None, subject: str) -> str:
+    """Return the sentence after Ctrl-C: the number of samples that `subject` rests on."""
     done, asked = result.n_bootstraps, result.n_asked
-    rests = f"Interrupted; {what} on {done:,} of {asked:,} bootstraps."
-    return rests if output is None else f"{rests} The same command goes on."
+    sentence = f"Interrupted. {subject} on {done:,} of {asked:,} bootstrap samples."
+    return sentence if output is None else f"{sentence} Repeat the command to resume."

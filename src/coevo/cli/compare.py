@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from coevo.cli.common import (
-    answer_json,
-    format_option,
-    n_jobs_option,
-    parts,
-    read_table,
-    score_options,
-    table_options,
-    working,
-)
+from coevo.cli.console import print_json, show_status
+from coevo.cli.options import format_option, make_n_jobs_option, score_options, table_options
+from coevo.cli.tables import read_table, split_model
 from coevo.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -30,7 +23,7 @@ __all__ = ["command"]
 
 SHARES = ("precision", "recall", "f1")
 ABOUT_DATA = {
-    "score_name": "--score",
+    "score": "--score",
     "ess": "--ess",
     "drop": "--drop",
     "states": "--states",
@@ -43,7 +36,7 @@ ABOUT_DATA = {
 @click.argument("true", metavar="TRUE")
 @click.option("--data", metavar="FILE", help="Also score both on this table.")
 @score_options
-@n_jobs_option("Threads", "answer")
+@make_n_jobs_option("threads", "answer")
 @table_options
 @format_option
 @click.pass_context
@@ -52,11 +45,9 @@ def command(
     found: str,
     true: str,
     data: str | None,
-    score_name: str,
-    ess: float | None,
+    scoring: dict[str, Any],
     n_jobs: int,
-    states: str | None,
-    drop: tuple[str, ...],
+    reading: dict[str, Any],
     output_format: str,
 ) -> None:
     """Compare a structure with the true one, or any with another.
@@ -71,42 +62,42 @@ def command(
     coevo compare run/model.bif alarm
     coevo compare run/model.bif alarm --data alarm.csv --score k2
     """
-    scoring = _scoring(context, data, score_name, ess)
-    with working(f"Comparing {found} with {true} ..."):
+    score = _choose_score(context, data, scoring)
+    with show_status(f"Comparing {found} with {true} ..."):
         from coevo.bundled import open_model
         from coevo.graph import compare
 
-        ours, our_states = parts(open_model(found))
-        theirs, their_states = parts(open_model(true))
+        ours, our_states = split_model(open_model(found))
+        theirs, their_states = split_model(open_model(true))
         comparison = compare(ours, theirs)
         answer = {**_measures(comparison), **asdict(comparison)}
-        if data is not None and scoring is not None:
+        if data is not None and score is not None:
             from coevo.score import FamilyScorer
 
-            dataset = read_table(data, drop, states, _all_states(our_states + their_states))
-            scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs)
+            dataset = read_table(data, reading, _all_states(our_states + their_states))
+            scorer = FamilyScorer(dataset, score, n_jobs=n_jobs)
             answer["scores"] = {
-                "scoring": scoring.name,
-                "ess": getattr(scoring, "ess", None),
+                "scoring": score.name,
+                "ess": getattr(score, "ess", None),
                 "n_rows": dataset.n_rows,
                 "data_hash": dataset.content_hash,
                 "found": scorer.score(ours),
                 "true": scorer.score(theirs),
             }
     if output_format == "json":
-        answer_json(answer)
+        print_json(answer)
     else:
         _show(answer)
 
 
-def _scoring(
-    context: click.Context, data: str | None, score_name: str, ess: float | None
+def _choose_score(
+    context: click.Context, data: str | None, scoring: dict[str, Any]
 ) -> Score | None:
     """Return the score to compute, or None; refuse what would have no effect."""
     if data is not None:
         from coevo.score import make_score
 
-        return make_score(score_name, ess, "compare")
+        return make_score(scoring["score"], scoring["ess"], "compare")
     for name, option in ABOUT_DATA.items():
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise ParameterError(f"'{option}' goes with --data only.")

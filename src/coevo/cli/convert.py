@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.common import plain_warnings
+from coevo.cli.console import show_warnings
 from coevo.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -49,31 +49,31 @@ def command(source: str, target: str, from_name: str | None, to_name: str | None
 
     from coevo.bundled import open_model
     from coevo.io import format_model
-    from coevo.io.formats import check_format
-    from coevo.io.text_files import write_encoded
+    from coevo.io.formats import get_format
+    from coevo.io.text_files import write_text_file
 
     if from_name is not None:
-        check_format(from_name, "--from", "convert")
+        get_format(from_name, "--from", "convert")
     known = _target_format(target, to_name)
-    with plain_warnings():
+    with show_warnings():
         model = open_model(source, from_name)
     text = format_model(model, known.name)
     if target == STDOUT:
         click.echo(text, nl=False)
     else:
-        write_encoded(Path(target), text)
+        write_text_file(Path(target), text)
     _report(model, known, target)
 
 
 def _target_format(target: str, name: str | None) -> Format:
     """Return the format to write, or say that nothing names it."""
-    from coevo.io.formats import check_format, format_for
+    from coevo.io.formats import find_format, get_format
 
     if name is not None:
-        return check_format(name, "--to", "convert")
+        return get_format(name, "--to", "convert")
     if target == STDOUT:
         raise ParameterError(f"'--to' of convert must be given where OUT is '-': one of {NAMES}.")
-    return format_for(target)
+    return find_format(target)
 
 
 def _report(model: Model, known: Format, target: str) -> None:

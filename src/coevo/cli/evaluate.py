@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.common import answer_json, finite, format_option, working
+from coevo.cli.console import finite_or_none, print_json, show_status
+from coevo.cli.options import format_option
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
@@ -36,15 +37,15 @@ def command(model: str, data: str, per_variable: bool, output_format: str) -> No
     coevo evaluate run/model.bif held_out.csv
     coevo evaluate alarm alarm.csv --per-variable
     """
-    with working(f"Reading {data} ..."):
+    with show_status(f"Reading {data} ..."):
         from coevo.bundled import open_network
-        from coevo.network import rows_for
+        from coevo.network import read_rows
 
         network = open_network(model)
-        dataset = rows_for(network, data)
+        dataset = read_rows(network, data)
         answer = _answer(network.log_likelihood(dataset), dataset)
     if output_format == "json":
-        answer_json({**answer, "data_hash": dataset.content_hash})
+        print_json({**answer, "data_hash": dataset.content_hash})
         return
     total, n_rows = answer["log_likelihood"], answer["n_rows"]
     click.echo(f"total       {_number(total)}  (log-likelihood; higher is better)")
@@ -72,8 +73,8 @@ def _answer(found: RowLikelihood, dataset: Dataset) -> dict[str, Any]:
     possible = [value for value in found.per_row.tolist() if value > -math.inf]
     total = math.fsum(possible)
     return {
-        "log_likelihood": finite(found.total),
-        "mean": finite(found.total / n_rows),
+        "log_likelihood": finite_or_none(found.total),
+        "mean": finite_or_none(found.total / n_rows),
         "n_rows": n_rows,
         "n_variables": len(found.per_variable),
         "impossible_rows": n_rows - len(possible),
@@ -83,7 +84,7 @@ def _answer(found: RowLikelihood, dataset: Dataset) -> dict[str, Any]:
             "mean": total / len(possible) if possible else None,
         },
         "per_variable": {
-            variable.name: finite(found.per_variable[variable.name])
+            variable.name: finite_or_none(found.per_variable[variable.name])
             for variable in dataset.source_variables
         },
     }

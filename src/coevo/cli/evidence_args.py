@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from coevo.errors import ParameterError, first_repeated
+from coevo.errors import ParameterError, find_duplicate
 
 if TYPE_CHECKING:
     from coevo.network import BayesianNetwork
@@ -41,7 +41,7 @@ def read_given(network: BayesianNetwork, texts: Iterable[str]) -> dict[str, str]
         if items is None:
             _refuse(network, next(item for item in text.split(",") if item not in pairs))
         found.extend(pairs[item] for item in items)
-    twice = first_repeated(name for name, _ in found)
+    twice = find_duplicate(name for name, _ in found)
     if twice is not None:
         raise ParameterError(f"'--given' names {twice!r} twice.")
     return dict(found)
@@ -49,13 +49,13 @@ def read_given(network: BayesianNetwork, texts: Iterable[str]) -> dict[str, str]
 
 def _refuse(network: BayesianNetwork, item: str) -> NoReturn:
     """Say what is wrong with an item that is not a variable with one of its states."""
-    from coevo.network.evidence import state_code
+    from coevo.network.evidence import encode_state
 
     names = [v.name for v in network.variables if item.startswith(f"{v.name}=")]
     if not names and "=" not in item:
         raise ParameterError(f"'--given' must be VARIABLE=STATE; got {item!r}.")
     name = max(names, key=len, default=item.partition("=")[0])
-    state_code(network.variable(name), item[len(name) + 1 :])
+    encode_state(network.variable(name), item[len(name) + 1 :])
     raise AssertionError(f"{item!r} is a variable with one of its states")
 
 

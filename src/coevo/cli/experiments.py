@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from coevo.cli.common import answer_json, format_option
+from coevo.cli.console import print_json
+from coevo.cli.options import format_option
 
 if TYPE_CHECKING:
     from coevo.experiments import BenchResult, PaperResult
 
-__all__ = ["answer", "data_set_options", "folder_options", "names_of", "say_stopping", "where"]
+__all__ = ["answer", "data_set_options", "folder_options", "names_of", "where"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -74,15 +74,6 @@ def folder_options(function: Function) -> Function:
     return function
 
 
-def say_stopping() -> None:
-    """Say that Ctrl-C was heard; it may come in the middle of another line."""
-    line = "Stopping after the runs under way ..."
-    try:
-        print(line, file=sys.stderr)
-    except RuntimeError:  # the stream is being written to at this moment
-        os.write(2, f"{line}\n".encode())
-
-
 def answer(
     result: PaperResult | BenchResult,
     output: str,
@@ -98,7 +89,7 @@ def answer(
         )
         raise click.exceptions.Exit(130)
     if output_format == "json":
-        answer_json([summary.as_dict() for summary in result.summaries])
+        print_json([summary.as_dict() for summary in result.summaries])
         return
     show()
 

@@ -8,33 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.column_options import bin_options
-from coevo.cli.common import (
-    answer_json,
-    format_option,
-    n_jobs_option,
-    plain_warnings,
-    read_columns,
-    search_options,
-    seed_option,
-    table_options,
-    where_option,
-    working,
-)
-from coevo.cli.learn_output import lines_of_answer
-from coevo.cli.learn_sure import ended_by_hand, measured
+from coevo.cli.bootstrap import describe_interrupt, show_bootstrap_progress
+from coevo.cli.console import announce_interrupt, print_json, show_status, show_warnings
+from coevo.cli.learn_output import format_answer
 from coevo.cli.missing import (
-    check_completed,
-    check_missing,
-    completed_option,
-    missing_options,
-    write_whole,
+    check_imputed_file,
+    check_missing_options,
+    imputed_option,
+    write_imputed_data,
 )
+from coevo.cli.options import (
+    column_options,
+    format_option,
+    make_cluster_option,
+    make_n_jobs_option,
+    make_search_options,
+    make_seed_option,
+)
+from coevo.cli.tables import read_declared_states
 from coevo.errors import CoevoError
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
-    from coevo.learning import LearnResult
+    from coevo.learning import LearnResult, LearnTask
     from coevo.search import Method
 
 __all__ = ["command"]
@@ -47,87 +43,72 @@ EXAMPLE_ROWS = 5000
 @click.option(
     "--example",
     metavar="NAME",
-    help="Learn from rows of a published network (see coevo networks) in place of DATA; the "
-    "seed draws them.",
+    help="Learn from rows sampled from a bundled network (see coevo networks) instead of DATA.",
 )
 @click.option(
     "--rows",
     type=click.IntRange(min=1),
-    help=f"How many rows of the example.  [default: {EXAMPLE_ROWS}]",
+    help=f"Number of rows of the example.  [default: {EXAMPLE_ROWS}]",
 )
-@search_options("Stop")
-@click.option(
-    "--patience",
-    type=click.IntRange(min=1),
-    help="Stop after some generations in a row that found nothing better.",
+@make_search_options(
+    "Stop",
+    "",
+    click.option(
+        "--patience",
+        type=click.IntRange(min=1),
+        help="Stop after this number of generations without improvement.",
+    ),
+    click.option("--target", type=float, metavar="SCORE", help="Stop at this score."),
+    click.option(
+        "--start",
+        metavar="FILE_OR_NETWORK",
+        help="Start from this structure, in any format; the result is at least as good.",
+    ),
 )
-@click.option("--target", type=float, metavar="SCORE", help="Stop when a score is reached.")
-@click.option(
-    "--start",
-    metavar="FILE_OR_NETWORK",
-    help="A structure to begin with, in any format; what is found is at least as good.",
-)
-@table_options
-@missing_options
-@completed_option
-@bin_options
-@seed_option("network")
-@n_jobs_option("Threads, and processes for bootstraps", "answer", all_cores=True)
+@column_options
+@imputed_option
+@make_seed_option("network")
+@make_n_jobs_option("threads, and of processes for bootstraps", "answer", all_cores=True)
 @click.option(
     "--islands",
     type=click.IntRange(min=1),
-    help="Let as many populations of ccma evolve side by side, which send each other their best; "
-    "what is called a generation is then six of each.",
+    help="Number of ccma populations that evolve side by side and exchange migrants. One "
+    "generation of islands is then six of each population.",
 )
 @click.option(
     "--bootstraps",
     type=click.IntRange(min=1),
-    help="Say how sure each arc is: learn from as many samples of the rows too, as coevo "
-    "strength does. Limits hold for each.",
+    help="Number of bootstrap samples; measures the strength of each arc, as coevo strength does. "
+    "Limits hold for each sample.  [default: none]",
 )
 @click.option(
     "--shards",
     metavar="DIR",
-    help="For DATA larger than memory (Parquet, or a folder of it): read it in pieces into files "
-    "of about a byte a cell in this folder, and remove them at the end.",
+    help="For DATA larger than memory (Parquet, or a folder of it): read it in chunks into files "
+    "of about a byte per cell in this folder, and remove them at the end.",
 )
-@where_option("The same with the rows, or with --islands the islands, on the workers of")
+@make_cluster_option("Keep the rows (with --islands: evolve the islands)")
 @click.option(
     "-o",
     "--output",
     metavar="DIR",
-    help="Write model.bif, run.json, history.jsonl and report.html into this folder, "
-    "bootstraps into DIR/strength, and keep a checkpoint while the search goes on.",
+    help="Run folder for model.bif, run.json, history.jsonl and report.html, with bootstraps in "
+    "DIR/strength. It holds a checkpoint while the search runs.",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with the search of the folder, which was stopped or killed, or has now more time.",
+    help="Resume the search of the run folder after it was stopped or killed, or extend it with a "
+    "larger limit.",
 )
 @format_option
 def command(
     data: str | None,
     example: str | None,
     rows: int | None,
-    method: str,
-    score_name: str,
-    ess: float | None,
-    max_parents: int | None,
-    parent_penalty: float,
-    max_time: float | None,
-    max_generations: int | None,
-    patience: int | None,
-    target: float | None,
-    start: str | None,
-    states: str | None,
-    drop: tuple[str, ...],
-    types: str | None,
-    discretise: str | None,
-    bins: int | None,
-    missing: str | None,
-    missing_labels: tuple[str, ...],
-    completed: str | None,
-    constraints_file: str | None,
+    search: dict[str, Any],
+    columns: dict[str, Any],
+    imputed: str | None,
     seed: int,
     n_jobs: int,
     islands: int | None,
@@ -140,14 +121,13 @@ def command(
 ) -> None:
     """Learn a network from a table.
 
-    DATA is a CSV or Parquet file. Columns of numbers are cut into bins, unless they have few
+    DATA is a CSV or Parquet file. Columns of numbers are discretised, unless they have few
     values. Scores are natural logarithms; higher is better. Without a limit ccma stops after
-    25 generations that found nothing better, islands after 24, ccga after 250 generations; the
-    other methods end by themselves. Ctrl-C ends the search with the best network so far, and
-    writes it; --resume goes on from there, or from the last checkpoint of a run that was killed.
-    The support of an arc is the share of the last population of ccma or ccga that joins the
-    two: a hint, no probability. How sure it is in the face of other rows, --bootstraps tells.
-    With --cluster the islands evolve on its workers, and find the same.
+    25 generations without improvement, islands after 24, ccga after 250 generations; the other
+    methods stop by themselves. Ctrl-C stops the search and writes the best network so far;
+    --resume continues it, or resumes a killed run from its last checkpoint. The support of an arc
+    is the share of the last population of ccma or ccga that joins its two variables. It is not
+    a probability; --bootstraps measures confidence.
 
     \b
     coevo learn --example alarm --rows 5000 -o run/
@@ -155,121 +135,127 @@ def command(
     coevo learn alarm.csv -m k2 -s bic -p 4
     coevo learn alarm.csv --bootstraps 100 -j 2 -o run/
     coevo learn patients.csv --bins 3 --constraints known.json -o run/
-    coevo learn patients.csv --missing evolve --completed whole.csv -o run/
+    coevo learn patients.csv --missing evolve --imputed complete.csv -o run/
     coevo learn large.csv -t 3600 -o run/ --resume
     coevo learn larger.parquet --shards /var/tmp -o run/
     coevo learn largest/ --cluster tcp://HOST:8786 -o run/
     coevo learn large.csv --islands 4 --cluster local:4 -o run/
     """
-    about_columns = {
-        "--states": states,
-        "--drop": drop,
-        "--types": types,
-        "--discretise": discretise,
-        "--bins": bins,
-        "--missing": missing,
-        "--shards": shards,
-        "--cluster": None if islands else cluster,  # islands need no rows of their own
-    }
-    _check_source(data, example, rows, about_columns)
-    check_missing(missing, missing_labels, completed)
+    rows_there = {"--shards": shards, "--cluster": None if islands else cluster}
+    _check_source(data, example, rows, {**_name_options(columns), **rows_there})
+    check_missing_options(columns, imputed)
     if resume and output is None:
-        raise click.UsageError("--resume needs -o, the folder of the run to go on with.")
+        raise click.UsageError("--resume needs -o, the run folder to resume.")
     n_rows = EXAMPLE_ROWS if rows is None else rows
-    doing = f"Reading {data} ..." if data else f"Sampling {n_rows:,} rows of {example} ..."
-    with working(doing) as say:
-        from coevo.interrupts import gentle_interrupts
-        from coevo.io import check_run_folder
-        from coevo.learning import Plan, bootstraps_of, reading, task_of
-        from coevo.search import Budget
+    status = f"Reading {data} ..." if data else f"Sampling {n_rows:,} rows of {example} ..."
+    with show_status(status) as show:
+        from coevo.learning import check_settings, open_task
 
-        plan = Plan(
-            method=_method(method, islands),
-            score=score_name,
-            ess=ess,
-            max_parents=max_parents,
-            parent_penalty=parent_penalty,
-            budget=Budget(max_time, max_generations, None, patience, target),
-            n_jobs=n_jobs,
+        declared = read_declared_states(columns["states"])
+        settings = check_settings(
+            "learn",
+            "--max-parents",
+            **search | {"method": _choose_method(search["method"], islands)},
+            **declared.complete(columns),
             random_state=seed,
-            constraints=constraints_file,
-            start=start,
-            types=types,
-            discretise=discretise,
-            bins=bins,
-            missing=missing,
-            missing_labels=missing_labels or None,
+            n_jobs=n_jobs,
             bootstraps=bootstraps,
             shards=shards,
             cluster=cluster,
-            limit_place="--max-parents",
         )
-        if completed is not None:
-            check_completed(completed, data)
-        if output is not None:
-            check_run_folder(Path(output))
-        with reading(plan) as reader:
-            if data is not None:
-                read = read_columns(data, drop, states, reader=reader)
-            else:
-                read = reader(_example(str(example), n_rows, seed))
-            task = task_of(plan, *read, Path(str(data or example)).name)
-            work = bootstraps_of(task, output)
+        if imputed is not None:
+            check_imputed_file(imputed, data)
+        table = _sample_example(str(example), n_rows, seed) if data is None else data
+        source = Path(str(data or example)).name
+        with open_task(
+            settings, table, source=source, output=output, resume=resume, command=sys.argv[1:]
+        ) as task:
+            declared.check((*task.dataset.names, *columns["drop"]))
+            n_shown = _print_notices(task, 0)
             memory = f"{task.memory / 1e9:.1f} GB of memory"
-            say(f"Learning by {plan.method.name}, in at most {memory} ...")
-            learned = task.run([task.progress().told_by(say)], output, resume)
-        with gentle_interrupts():  # what was found is kept
-            answer, failure = _saved(learned, output, completed, data)
-    if work is not None and learned.search.stop_reason != "interrupt":
-        learned = measured(learned, work)
-        with gentle_interrupts(), plain_warnings():
-            answer, failure = _saved(learned, output, completed, data)
-    if output_format == "json":
-        answer_json(answer)
-    else:
-        for line in lines_of_answer(answer):
-            click.echo(line)
+            show(f"Learning by {task.spec.method.name}, in at most {memory} ...")
+            result = task.search([task.make_progress().as_callback(show)])
+        n_shown = _print_notices(task, n_shown)
+    if bootstraps is not None and result.search.stop_reason != "interrupt":
+        with show_bootstrap_progress() as show_run:
+            result = task.run_bootstraps(result, show_run, announce_interrupt)
+        _print_notices(task, n_shown)
+    imputed_files, failure = _write_imputed(result, imputed, data)
+    _print_answer(result, {**result.files, **imputed_files}, output_format)
     if failure is not None:
         raise failure
-    said = ended_by_hand(learned, work, output)
-    if said:
-        print(said, file=sys.stderr)
+    sentence = _describe_interrupt(result, bootstraps, output)
+    if sentence:
+        print(sentence, file=sys.stderr)
         raise click.exceptions.Exit(130)
 
 
-def _method(name: str, islands: int | None) -> str | Method:
-    """Return the method that is asked for; of islands, so many."""
+def _name_options(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the column options by their names on the command line, without the constraints."""
+    names = ("states", "drop", "types", "discretise", "bins", "missing")
+    return {f"--{name}": columns[name] for name in names}
+
+
+def _choose_method(name: str, islands: int | None) -> str | Method:
+    """Return the method; with ``--islands`` that number of populations."""
     if islands is None:
         return name
     if name not in ("ccma", "islands"):
-        raise click.UsageError(f"--islands goes with ccma; got -m {name}.")
+        raise click.UsageError(f"--islands needs the method ccma; got -m {name}.")
     from coevo.search import Islands
 
     return Islands(islands=islands)
 
 
-def _saved(
-    learned: LearnResult, output: str | None, completed: str | None, data: str | None
-) -> tuple[dict[str, Any], CoevoError | None]:
-    """Return the answer; write it and the completed DATA too, where they are asked for.
+def _print_notices(task: LearnTask, first: int) -> int:
+    """Print the notices of a task from `first` on, as warnings; return the number of all."""
+    for notice in task.notices[first:]:
+        print(f"Warning: {notice}", file=sys.stderr)
+    return len(task.notices)
 
-    The second is why DATA was not written: the network is shown first, and not lost.
+
+def _write_imputed(
+    result: LearnResult, imputed: str | None, data: str | None
+) -> tuple[dict[str, str], CoevoError | None]:
+    """Write the imputed DATA; return its files, or the error that prevented it.
+
+    The network is printed first: an error here must not lose it.
     """
-    answer = learned.as_dict()
-    files = {} if output is None else learned.save(output, command=sys.argv[1:])
-    failure = None
-    if completed is not None and data is not None:
-        try:
-            files |= write_whole(learned, completed, data)
-        except CoevoError as error:
-            failure = error
-    return answer | ({"files": files} if files else {}), failure
+    if imputed is None or data is None:
+        return {}, None
+    from coevo.interrupts import defer_interrupts
+
+    try:
+        with defer_interrupts(), show_warnings():
+            return write_imputed_data(result, imputed, data), None
+    except CoevoError as error:
+        return {}, error
+
+
+def _print_answer(result: LearnResult, files: dict[str, str], output_format: str) -> None:
+    answer = result.as_dict() | ({"files": files} if files else {})
+    if output_format == "json":
+        print_json(answer)
+    else:
+        for line in format_answer(answer):
+            click.echo(line)
+
+
+def _describe_interrupt(result: LearnResult, bootstraps: int | None, output: str | None) -> str:
+    """Return the sentence for a user who pressed Ctrl-C; empty if nobody did."""
+    if result.search.stop_reason == "interrupt":
+        return "Interrupted. This is the best network so far."
+    if bootstraps is None or (result.bootstrap is not None and result.bootstrap.is_complete):
+        return ""
+    if result.bootstrap is None:
+        return "Interrupted. This is the network, without bootstrap samples."
+    return describe_interrupt(result.bootstrap, output, "The network is complete; strengths rest")
 
 
 def _check_source(
-    data: str | None, example: str | None, rows: int | None, about_columns: dict[str, Any]
+    data: str | None, example: str | None, rows: int | None, data_options: dict[str, Any]
 ) -> None:
-    """Raise a usage error unless there is one table, and options that go with it."""
+    """Raise a usage error unless there is one table, and options that fit it."""
     if data is None and example is None:
         raise click.UsageError(
             "There is no table. Name a file (coevo learn DATA), or try coevo learn --example alarm."
@@ -278,16 +264,15 @@ def _check_source(
         raise click.UsageError(f"Give DATA or --example, not both; got {data!r} and {example!r}.")
     if example is None:
         if rows is not None:
-            raise click.UsageError("--rows goes with --example; of DATA, all rows are used.")
+            raise click.UsageError("--rows needs --example; of DATA all rows are used.")
         return
-    for option, value in about_columns.items():
+    for option, value in data_options.items():
         if value:
-            known = "rows" if option in ("--shards", "--cluster") else "columns"
-            raise click.UsageError(f"{option} goes with DATA; the {known} of an example are known.")
+            raise click.UsageError(f"{option} needs DATA; it cannot be combined with --example.")
 
 
-def _example(name: str, n_rows: int, seed: int) -> Dataset:
-    """Draw the rows of an example; they declare the states of its network."""
+def _sample_example(name: str, n_rows: int, seed: int) -> Dataset:
+    """Sample the rows of an example; they declare the states of its network."""
     from coevo.bundled import open_network
     from coevo.network import sample
 

@@ -1,4 +1,4 @@
-"""What commands do about missing cells: the options, the files, and what they say."""
+"""What commands check, write and print about missing values."""
 
 from __future__ import annotations
 
@@ -7,109 +7,85 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.common import Function
-
 if TYPE_CHECKING:
     from coevo.learning import LearnResult
 
 __all__ = [
-    "check_completed",
-    "check_missing",
-    "completed_option",
-    "lines_on_missing",
-    "missing_options",
-    "write_whole",
+    "check_imputed_file",
+    "check_missing_options",
+    "format_missing",
+    "imputed_option",
+    "write_imputed_data",
 ]
 
 SHOWN = 5  # columns that are named
 
 
-completed_option = click.option(
-    "--completed",
+imputed_option = click.option(
+    "--imputed",
     metavar="FILE",
-    help="Write DATA with its missing cells filled (of a column of numbers, by the middle one of "
-    "a bin), and beside it (.filled.csv) the probability of each filled cell.",
+    help="Write DATA with its missing values imputed (a number by the median of its bin), and "
+    "beside it (.probabilities.csv) the probability of each imputed value.",
 )
 
 
-def missing_options(function: Function) -> Function:
-    """Add the options that say what becomes of missing cells."""
-    for option in (
-        click.option(
-            "--missing-label",
-            "missing_labels",
-            multiple=True,
-            metavar="TEXT",
-            help="What stands for a missing cell (repeatable).  [default: nothing, NA, NaN, null "
-            "or ?]",
-        ),
-        click.option(
-            "--missing",
-            metavar="POLICY",
-            help="What becomes of missing cells: evolve (a third species fills them), em, "
-            "available, state or drop. Without it a table that has some is refused.",
-        ),
-    ):
-        function = option(function)
-    return function
-
-
-def check_missing(
-    missing: str | None, labels: tuple[str, ...], completed: str | None = None
-) -> None:
-    """Raise a usage error for options that go with a policy where there is none."""
-    for option, value in (("--missing-label", labels), ("--completed", completed)):
+def check_missing_options(columns: dict[str, Any], imputed: str | None = None) -> None:
+    """Raise a usage error for options that need a policy where there is none."""
+    missing = columns["missing"]
+    for option, value in (("--missing-label", columns["missing_labels"]), ("--imputed", imputed)):
         if value and missing is None:
-            raise click.UsageError(f"{option} goes with --missing, what to do about such cells.")
-    if completed is not None and missing == "state":
-        raise click.UsageError("--completed needs cells to be filled; --missing state fills none.")
+            raise click.UsageError(f"{option} needs --missing, the policy for missing values.")
+    if imputed is not None and missing == "state":
+        raise click.UsageError(
+            "--imputed needs a policy that imputes values; --missing state does not."
+        )
 
 
-def check_completed(completed: str, data: str | None) -> None:
-    """Raise what is wrong with the file of the completed table, before there is one."""
+def check_imputed_file(imputed: str, data: str | None) -> None:
+    """Raise an error if the imputed table cannot be written, before the search."""
     from pathlib import Path
 
     from coevo.data import check_writable
-    from coevo.missing.imputed_table import filled_path
+    from coevo.missing.imputed_table import probability_path
 
-    check_writable(completed)
+    check_writable(imputed)
     if data is not None and Path(data).exists() and not Path(data).is_file():
         raise click.UsageError(
-            f"--completed needs DATA to be a file that can be read twice; {data!r} is none."
+            f"--imputed needs DATA to be a file that can be read twice; {data!r} is not one."
         )
-    for path in (Path(completed), filled_path(completed)):
+    for path in (Path(imputed), probability_path(imputed)):
         if data is not None and path.resolve() == Path(data).resolve():
             raise click.UsageError(
-                f"--completed would write over DATA, {str(path)!r}. Give another name."
+                f"--imputed would overwrite DATA, {str(path)!r}. Give another name."
             )
 
 
-def write_whole(learned: LearnResult, path: str, data: str) -> dict[str, str]:
-    """Write DATA with its missing cells filled; return the paths by what they hold."""
-    from coevo.data.write_imputed import write_filled
+def write_imputed_data(result: LearnResult, path: str, data: str) -> dict[str, str]:
+    """Write DATA with its missing values imputed; return the files by content."""
+    from coevo.data.write_imputed import write_imputed_file
     from coevo.missing import write_imputed
 
-    completed = None if learned.missing is None else learned.missing.completed
-    if completed is None:  # nothing was missing
-        write_filled(data, path, [])
-        return {"completed": path}
-    return {"completed": path, "filled": str(write_imputed(completed, path, data))}
+    imputed_table = None if result.imputation is None else result.imputation.imputed_table
+    if imputed_table is None:  # nothing was missing
+        write_imputed_file(data, path, [])
+        return {"imputed": path}
+    return {"imputed": path, "probabilities": str(write_imputed(imputed_table, path, data))}
 
 
-def lines_on_missing(facts: dict[str, Any]) -> Iterator[str]:
-    """Yield how much was missing where, and what was done about it."""
+def format_missing(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines about missing values: how many, in which columns, and the policy."""
     columns = sorted(facts["columns"].items(), key=lambda item: (-item[1], item[0]))
-    n_cells, n_whole = facts["n_missing"], facts["n_complete_rows"]
+    n_missing, n_complete = facts["n_missing"], facts["n_complete_rows"]
     yield (
-        f"missing     {n_cells:,} {_noun('cell', n_cells)} ({facts['share']:.1%}) of "
-        f"{len(columns):,} {_noun('column', len(columns))}; {n_whole:,} "
-        f"{'row has' if n_whole == 1 else 'rows have'} none; policy: {facts['policy']}"
+        f"missing     {n_missing:,} {_pluralise('value', n_missing)} ({facts['share']:.1%}) in "
+        f"{len(columns):,} {_pluralise('column', len(columns))}; {n_complete:,} complete "
+        f"{_pluralise('row', n_complete)}; policy: {facts['policy']}"
     )
     named = [f"{name} {count:,}" for name, count in columns[:SHOWN]]
     n_more = len(columns) - SHOWN
-    more = f", and {n_more:,} more {_noun('column', n_more)}" if n_more > 0 else ""
+    more = f", and {n_more:,} more {_pluralise('column', n_more)}" if n_more > 0 else ""
     yield f"  {', '.join(named)}{more}"
 
 
-def _noun(one: str, n: int) -> str:
-    return one if n == 1 else f"{one}s"
+def _pluralise(noun: str, n: int) -> str:
+    return noun if n == 1 else f"{noun}s"

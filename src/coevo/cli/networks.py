@@ -6,7 +6,8 @@ from dataclasses import asdict
 
 import click
 
-from coevo.cli.common import answer_json, format_option
+from coevo.cli.console import print_json
+from coevo.cli.options import format_option
 
 __all__ = ["command"]
 
@@ -18,11 +19,11 @@ def command(output_format: str) -> None:
 
     Their names can stand wherever a command takes FILE_OR_NETWORK.
     """
-    from coevo.bundled import network_index
+    from coevo.bundled import read_network_index
 
-    index = network_index()
+    index = read_network_index()
     if output_format == "json":
-        answer_json({"networks": [asdict(info) for info in index]})
+        print_json({"networks": [asdict(info) for info in index]})
         return
     click.echo("name        variables   arcs  parameters  most parents  states  about")
     for info in index:

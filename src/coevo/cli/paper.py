@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.common import cluster_option, n_jobs_option, seed_option
+from coevo.cli.console import announce_interrupt, show_run_progress
 from coevo.cli.experiments import (
     answer,
     data_set_options,
     folder_options,
-    say_stopping,
     where,
 )
-from coevo.cli.progress import runs_progress
+from coevo.cli.options import cluster_option, make_n_jobs_option, make_seed_option
 
 if TYPE_CHECKING:
     from coevo.experiments import PaperResult
@@ -46,9 +45,9 @@ __all__ = ["command"]
     show_default=True,
     help="Individuals of each species of CCGA.",
 )
-@n_jobs_option("Processes", "numbers")
+@make_n_jobs_option("Processes", "numbers")
 @cluster_option
-@seed_option("tables and figures")
+@make_seed_option("tables and figures")
 @folder_options
 def command(
     networks: tuple[str, ...],
@@ -83,26 +82,26 @@ def command(
         generations=max_generations,
         population=population,
     )
-    with runs_progress("runs") as tell:
+    with show_run_progress("runs") as show_run:
         result = run_paper(
             paper,
             Path(output),
             n_jobs=n_jobs,
             cluster=cluster,
             figures=figures,
-            tell=lambda record, done, total: tell(
+            on_run=lambda record, done, total: show_run(
                 done,
                 total,
                 f"{record.network} {record.rows} {record.algorithm}, score {record.score:,.1f}",
             ),
-            heard=say_stopping,
+            on_interrupt=announce_interrupt,
         )
     answer(result, output, output_format, lambda: _print(result, where(figures, output)))
 
 
 def _print(result: PaperResult, last: str) -> None:
     """Print the answer for people: ours, one line a data set."""
-    from coevo.experiments.paper.tables import p_text
+    from coevo.experiments.paper.tables import format_p_value
 
     click.echo(
         "data set          original DAG     CCGA mean (sd)       K2 mean (sd)        p  crossing"
@@ -113,6 +112,6 @@ def _print(result: PaperResult, last: str) -> None:
         click.echo(
             f"{summary.data.label:<16} {summary.original:>13,.1f} "
             f"{ccga.mean:>11,.1f} ({ccga.sd:>5.1f}) {k2.mean:>10,.1f} ({k2.sd:>6.1f}) "
-            f"{p_text(summary.p_value):>8} {'never' if crossing is None else crossing:>9}"
+            f"{format_p_value(summary.p_value):>8} {'never' if crossing is None else crossing:>9}"
         )
     click.echo(f"\n{last}")

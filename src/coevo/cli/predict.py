@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.common import answer_json, drop_option, finite, format_option, working
+from coevo.cli.console import finite_or_none, print_json, show_status
+from coevo.cli.options import drop_option, format_option
 
 if TYPE_CHECKING:
     from coevo.network import BayesianNetwork, Prediction
@@ -55,33 +56,33 @@ def command(
     coevo predict run/model.bif new.csv HR
     coevo predict alarm alarm.csv BP --probabilities -o predicted.csv
     """
-    with working(f"Reading {data} ..."):
+    with show_status(f"Reading {data} ..."):
         from coevo.bundled import open_network
-        from coevo.files import check_folder
-        from coevo.network import rows_for
+        from coevo.files import check_output_path
+        from coevo.network import read_rows
 
         network = open_network(model)
         wanted = _wanted(network, target)
         if output is not None:
-            check_folder(Path(output))
-        dataset = rows_for(network, data, only=wanted, drop=drop)
+            check_output_path(Path(output))
+        dataset = read_rows(network, data, only=wanted, drop=drop)
         found = network.predict(dataset, target)
         answer = {"target": target, "states": list(found.variable.states), "n_rows": dataset.n_rows}
         if target in dataset.names:
-            agreed = found.agreement(dataset)
+            agreed = found.evaluate(dataset)
             answer |= {
                 "accuracy": agreed.accuracy,
-                "log_loss": finite(agreed.log_loss),
+                "log_loss": finite_or_none(agreed.log_loss),
                 "confusion": agreed.confusion.tolist(),
             }
         rows = list(_rows(found, probabilities))
         if output is not None:
-            from coevo.io.text_files import write_encoded
+            from coevo.io.text_files import write_text_file
 
-            write_encoded(Path(output), _table(rows))
+            write_text_file(Path(output), _table(rows))
             answer["file"] = output
     if output_format == "json":
-        answer_json(answer if output else answer | {"predictions": _records(rows)})
+        print_json(answer if output else answer | {"predictions": _records(rows)})
         return
     if output is None:
         click.echo(_table(rows), nl=False)

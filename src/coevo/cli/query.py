@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.common import answer_json, format_option, working
+from coevo.cli.console import print_json, show_status
 from coevo.cli.evidence_args import given_option, read_given, read_names
+from coevo.cli.options import format_option
 from coevo.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def command(
         raise ParameterError("'--mpe' is about all variables. Leave out the targets and --joint.")
     if joint and not targets:
         raise ParameterError("'--joint' needs targets. Name the variables to take together.")
-    with working(f"Asking {model} ..."):
+    with show_status(f"Asking {model} ..."):
         from coevo.bundled import open_network
 
         network = open_network(model)
@@ -61,7 +62,7 @@ def command(
         total = network.log_probability(known)
     evidence = {"given": known, "log_probability": total, "probability": math.exp(total)}
     if output_format == "json":
-        answer_json({**evidence, **found})
+        print_json({**evidence, **found})
         return
     blocks = _blocks(found, total, " given that" if known else "")
     if known:
@@ -94,7 +95,7 @@ def _explanation(
     network: BayesianNetwork, names: list[str], given: dict[str, str]
 ) -> dict[str, Any]:
     """Return the most probable states, and how probable they are with the evidence."""
-    found = network.most_probable(given)
+    found = network.most_probable_explanation(given)
     return {"states": dict(found.states), "log_probability_with_states": found.log_probability}
 
 

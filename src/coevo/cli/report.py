@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.common import working
+from coevo.cli.console import show_status
 from coevo.errors import FormatError
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def command(source: str, other: str | None, output: str | None) -> None:
     coevo report run/ --compare alarm
     coevo report alarm -o alarm.html
     """
-    with working(f"Drawing {source} ..."):
-        from coevo.files import check_folder
+    with show_status(f"Drawing {source} ..."):
+        from coevo.files import check_output_path
         from coevo.report.page import write_page
 
         target = Path(output) if output is not None else _target(source)
-        check_folder(target)
+        check_output_path(target)
         page = _page(source)
         if other is not None:
             page = replace(page, other=_page(other).dag, other_name=_name(other))

@@ -6,8 +6,9 @@ import sys
 
 import click
 
-from coevo.cli.common import seed_option, working
+from coevo.cli.console import show_status
 from coevo.cli.evidence_args import given_option, read_given
+from coevo.cli.options import make_seed_option
 
 __all__ = ["command"]
 
@@ -15,7 +16,7 @@ __all__ = ["command"]
 @click.command("sample")
 @click.argument("network", metavar="FILE_OR_NETWORK")
 @click.option("--rows", type=click.IntRange(min=1), required=True, help="How many rows.")
-@seed_option("rows")
+@make_seed_option("rows")
 @given_option
 @click.option(
     "-o",
@@ -37,7 +38,7 @@ def command(network: str, rows: int, seed: int, given: tuple[str, ...], output: 
     from coevo.bundled import open_network
     from coevo.network import sample
 
-    with working(f"Sampling {rows:,} rows ..."):
+    with show_status(f"Sampling {rows:,} rows ..."):
         from coevo.data import check_writable, write_data
 
         check_writable(output)

@@ -6,16 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.common import (
-    answer_json,
-    format_option,
-    n_jobs_option,
-    parts,
-    read_table,
-    score_options,
-    table_options,
-    working,
-)
+from coevo.cli.console import print_json, show_status
+from coevo.cli.options import format_option, make_n_jobs_option, score_options, table_options
+from coevo.cli.tables import read_table, split_model
 
 if TYPE_CHECKING:
     from coevo.graph import DAG
@@ -34,18 +27,16 @@ __all__ = ["command"]
 )
 @score_options
 @click.option("--per-variable", is_flag=True, help="Print the local score of each variable.")
-@n_jobs_option("Threads", "answer")
+@make_n_jobs_option("threads", "answer")
 @table_options
 @format_option
 def command(
     data: str,
     structure: str,
-    score_name: str,
-    ess: float | None,
+    scoring: dict[str, Any],
     per_variable: bool,
     n_jobs: int,
-    states: str | None,
-    drop: tuple[str, ...],
+    reading: dict[str, Any],
     output_format: str,
 ) -> None:
     """Score a structure on a table.
@@ -58,18 +49,18 @@ def command(
     from coevo.bundled import open_model
     from coevo.score import FamilyScorer, make_score
 
-    scoring = make_score(score_name, ess, "score")
-    with working(f"Reading {data} ..."):
-        dag, declared = parts(open_model(structure))
-        dataset = read_table(data, drop, states, declared)
-        scorer = FamilyScorer(dataset, scoring, n_jobs=n_jobs)
+    score = make_score(scoring["score"], scoring["ess"], "score")
+    with show_status(f"Reading {data} ..."):
+        dag, declared = split_model(open_model(structure))
+        dataset = read_table(data, reading, declared)
+        scorer = FamilyScorer(dataset, score, n_jobs=n_jobs)
         answer = _answer(scorer, dag)
     if output_format == "json":
-        answer_json({**answer, "data_hash": dataset.content_hash})
+        print_json({**answer, "data_hash": dataset.content_hash})
         return
     click.echo(f"score       {answer['score']:.6f}")
     prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
-    click.echo(f"scoring     {scoring.name}{prior}: {scoring.formula}")
+    click.echo(f"scoring     {score.name}{prior}: {score.formula}")
     click.echo(f"rows        {answer['n_rows']:,}")
     click.echo(f"variables   {answer['n_variables']:,}")
     click.echo(f"arcs        {answer['n_arcs']:,}")
@@ -82,7 +73,7 @@ def command(
 def _answer(scorer: FamilyScorer, dag: DAG) -> dict[str, Any]:
     """Return the numbers of the answer, variables in the order of the table."""
     dataset = scorer.dataset
-    per_variable = scorer.per_variable(dag)
+    per_variable = scorer.score_per_variable(dag)
     return {
         "score": scorer.score(dag),
         "scoring": scorer.scoring.name,

@@ -1,24 +1,12 @@
-"""The one-call face: from a table to a network, checked, searched, fitted and saved.
+"""From a table to a network in one call: read, validate, search, fit and save.
 
-The package is not called ``learn``, because `coevo.learn` is the function: a module of that
-name would take its place as soon as anyone imported it.
+The package is not called ``learn``: `coevo.learn` is the function, and a module of that name would
+replace it.
 """
 
 from coevo.learning.api import learn
-from coevo.learning.bootstrap import bootstraps_of, with_strength
-from coevo.learning.plan import Plan
-from coevo.learning.reading import reading
-from coevo.learning.result import STRENGTH, LearnResult
-from coevo.learning.task import Task, task_of
+from coevo.learning.result import LearnResult
+from coevo.learning.settings import LearnSettings, check_settings
+from coevo.learning.task import LearnTask, open_task
 
-__all__ = [
-    "STRENGTH",
-    "LearnResult",
-    "Plan",
-    "Task",
-    "bootstraps_of",
-    "learn",
-    "reading",
-    "task_of",
-    "with_strength",
-]
+__all__ = ["LearnResult", "LearnSettings", "LearnTask", "check_settings", "learn", "open_task"]

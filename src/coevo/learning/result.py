@@ -1,4 +1,4 @@
-"""What `learn` returns: the network, how it was found, and what is known of each arc."""
+"""The result of `learn`: the network, the search, and what is known about each arc."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from coevo import __version__, network
+from coevo import __version__
 from coevo.bootstrap import BootstrapResult, write_strength
-from coevo.data import ColumnInfo, Dataset, Table
-from coevo.data.audit import Finding
+from coevo.data import ColumnInfo, Finding, Table
 from coevo.errors import CoevoWarning, DependencyError, NetworkError
 from coevo.graph import CPDAG, DAG, Arc
-from coevo.io import Knowledge, write_run
-from coevo.learning.missing_cells import MissingCells
-from coevo.network import BayesianNetwork
+from coevo.io import write_run
+from coevo.missing import ImputationResult
+from coevo.network import BayesianNetwork, fit_network
 from coevo.outofcore import Traffic
 from coevo.report import require_matplotlib
 from coevo.report.page import run_page, write_page
 from coevo.score import Addition, Score
-from coevo.search import HistoryRow, SearchResult
+from coevo.search import HistoryRow, SearchResult, SearchSpec
 
 __all__ = ["STRENGTH", "LearnResult"]
 
-STRENGTH = "strength"  # the folder of the bootstraps, in that of the run
+STRENGTH = "strength"  # the folder of the bootstrap, in the run folder
 SHARED = ("version", "command", "method", "scoring", "ess", "n_rows", "n_variables", "data_hash")
 
 
@@ -39,51 +38,48 @@ class LearnResult:
     Attributes
     ----------
     search : SearchResult
-        What the search found, and how.
+        The structure, its score and the history of the search.
+    spec : SearchSpec
+        The search that was run: method, score, constraints, weights, budget and seed.
     dataset : Table
-        The observations; of rows in shards what is known of them without the rows.
-    scoring : Score
-        The score that was raised.
-    parent_penalty : float
-        What each parent costs.
-    knowledge : Knowledge
-        What was known beforehand.
+        The observations; with missing values the imputed table. Of rows in shards it holds
+        everything but the rows.
     columns : tuple of ColumnInfo
-        What was decided about each column of the table.
+        The type of each column of the table, with states and cut points.
     audit : tuple of Finding
         Columns that a search cannot learn from, or that mislead it.
     gains : mapping of (parent, child) to float
-        By how much the score would fall without each arc.
+        The loss of score if the arc is removed.
     best_rejected : Addition or None
-        Of all arcs that are not there and might be, the one that would add most to the
-        score (mostly something below 0); None if there is no such arc.
-    strength : BootstrapResult or None
-        How sure each arc is over bootstraps; None if none were asked for, or none was done.
+        The arc outside the network whose addition would change the score most favourably; its
+        gain is usually negative. None if no arc can be added.
+    imputation : ImputationResult or None
+        The policy for missing values and the imputed table; None if no value is missing.
+    bootstrap : BootstrapResult or None
+        The strength of each arc over bootstrap samples; None if there are none.
     source : str or None
-        What the table is called: the name of a file, or of an example.
-    missing : MissingCells or None
-        What became of missing cells; None if the table has none. `dataset` is then the table
-        as it was filled, or with one more state.
-    fitted : BayesianNetwork, NetworkError or None
-        The network, or why there is none, where the rows were in shards; None elsewhere.
+        The name of the table: of a file, or of an example.
+    fitted_network : BayesianNetwork or None
+        The network, where the rows were in shards; None elsewhere.
     traffic : Traffic or None
-        What went to the workers of a cluster and came back; None without one.
+        The bytes sent to the workers of a cluster and received; None without one.
+    files : mapping of str to str
+        The files that were written, by content; empty without a run folder.
     """
 
     search: SearchResult
+    spec: SearchSpec
     dataset: Table
-    scoring: Score
-    parent_penalty: float
-    knowledge: Knowledge
     columns: tuple[ColumnInfo, ...]
     audit: tuple[Finding, ...]
     gains: Mapping[Arc, float]
     best_rejected: Addition | None
-    strength: BootstrapResult | None = None
+    imputation: ImputationResult | None = None
+    bootstrap: BootstrapResult | None = None
     source: str | None = None
-    missing: MissingCells | None = None
-    fitted: BayesianNetwork | NetworkError | None = None
+    fitted_network: BayesianNetwork | None = None
     traffic: Traffic | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def dag(self) -> DAG:
@@ -93,7 +89,7 @@ class LearnResult:
 
     @cached_property
     def cpdag(self) -> CPDAG:
-        """All structures that the data cannot tell from it: which arcs have no direction."""
+        """The equivalence class of the structure: its edges cannot be directed from data."""
         return CPDAG(self.dag)
 
     @property
@@ -102,37 +98,39 @@ class LearnResult:
         return self.search.score
 
     @property
+    def scoring(self) -> Score:
+        """The score that the search maximised."""
+        return self.spec.score
+
+    @property
     def history(self) -> tuple[HistoryRow, ...]:
-        """How the search went, a row a generation."""
+        """The progress of the search, one row per generation."""
         return self.search.history
 
     @cached_property
     def network(self) -> BayesianNetwork:
-        """The structure with tables fitted to the data (`coevo.fit`), made when asked for.
+        """The structure with tables fitted to the data (`fit_network`), on first access.
 
-        Over missing cells it is the mean of what they may be. Raises `NetworkError` if a
-        table would be too large.
+        With missing values it is the mean over imputed tables. Raises `NetworkError` if a table
+        would be too large.
         """
-        if self.missing is not None:
-            return self.missing.result.network
-        if isinstance(self.fitted, NetworkError):
-            raise self.fitted
-        if self.fitted is not None:
-            return self.fitted
-        assert isinstance(self.dataset, Dataset)
-        return network.fit(self.dag, self.dataset)
+        if self.imputation is not None:
+            return self.imputation.network
+        if self.fitted_network is not None:
+            return self.fitted_network
+        return fit_network(self.dag, self.dataset)
 
     @property
     def data_hash(self) -> str:
-        """A digest of the table, with its missing cells."""
-        table = self.dataset if self.missing is None else self.missing.table
+        """The content hash of the table, with its missing values."""
+        table = self.dataset if self.imputation is None else self.imputation.table
         return table.content_hash
 
     @cached_property
     def support(self) -> dict[Arc, float] | None:
         """The share of the last population that joins the two variables of each arc.
 
-        None without a population. It is no probability: see `coevo.search.support`.
+        None if the method has no population. It is not a probability: see `coevo.search.support`.
         """
         shares = self.search.support
         if shares is None:
@@ -142,17 +140,17 @@ class LearnResult:
 
     @property
     def log_prior(self) -> float:
-        """The part of the score that is the weights of arcs and the price of parents."""
+        """The part of the score that comes from arc weights and the parent penalty."""
         arcs = self.search.dag.arcs
-        weights = math.fsum(self.knowledge.weights.get(arc, 0.0) for arc in arcs)
-        return weights - self.parent_penalty * len(arcs)
+        weights = math.fsum(self.spec.weights.get(arc, 0.0) for arc in arcs)
+        return weights - self.spec.parent_penalty * len(arcs)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as plain values, as ``coevo learn --format json`` prints it."""
         result, rejected = self.search, self.best_rejected
         answer = {
             "score": result.score,
-            "arcs": self._arcs(),
+            "arcs": self._describe_arcs(),
             "n_arcs": len(result.dag.arcs),
             "cpdag": {
                 "arcs": [list(arc) for arc in self.cpdag.arcs],
@@ -171,54 +169,63 @@ class LearnResult:
             "n_rows": self.dataset.n_rows,
             "n_variables": self.dataset.n_variables,
             "data_hash": self.data_hash,
-            "columns": {note.name: note.as_dict() for note in self.columns},
+            "columns": {column.name: column.as_dict() for column in self.columns},
             "audit": [finding.as_dict() for finding in self.audit],
         }
-        if self.missing is not None:
-            answer["missing"] = self.missing.as_dict()
-        if self.strength is not None:
-            answer["bootstraps"] = _facts_of(self.strength, self.dag)
+        if self.imputation is not None:
+            answer["missing"] = self.imputation.as_dict()
+        if self.bootstrap is not None:
+            answer["bootstraps"] = _describe_bootstrap(self.bootstrap, self.dag)
         if self.traffic is not None:
             answer["traffic"] = self.traffic.as_dict()
-        if self.parent_penalty:
-            answer["parent_penalty"] = self.parent_penalty
-        if self.parent_penalty or self.knowledge.weights:
+        if self.spec.parent_penalty:
+            answer["parent_penalty"] = self.spec.parent_penalty
+        if self.spec.parent_penalty or self.spec.weights:
             answer["log_prior"] = self.log_prior
         return answer
 
-    def _arcs(self) -> list[dict[str, Any]]:
-        """Return what is known of each arc."""
-        compelled, listed = set(self.cpdag.arcs), []
+    def _describe_arcs(self) -> list[dict[str, Any]]:
+        """Return the facts about each arc."""
+        compelled, described = set(self.cpdag.arcs), []
         for arc, gain in self.gains.items():
             facts = {"from": arc[0], "to": arc[1], "gain": gain, "directed": arc in compelled}
             if self.support is not None:
                 facts["support"] = self.support[arc]
-            if self.strength is not None:
-                facts["strength"], facts["direction"] = self.strength.of(arc)
-            listed.append(facts)
-        return listed
+            if self.bootstrap is not None:
+                facts["strength"], facts["direction"] = self.bootstrap.strength_of(arc)
+            described.append(facts)
+        return described
 
     def save(
         self, folder: str | os.PathLike[str], *, command: Sequence[str] | None = None
     ) -> dict[str, str]:
-        """Write model.bif, run.json, history.jsonl and report.html into a folder.
+        """Write model.bif, run.json, history.jsonl and report.html into a run folder.
 
-        What bootstraps say goes into the folder ``strength`` in it, see `write_strength`; its
-        figure is left out where matplotlib is not installed.
+        The bootstrap goes into its sub-folder ``strength``; see `write_strength`. Its figure is
+        left out if matplotlib is not installed.
 
         Parameters
         ----------
         folder : str or path
-            Made if it is not there; the files of an older run in it are replaced.
+            The folder; it is made if it does not exist. The files of an older run are replaced.
         command : sequence of str, optional
-            The arguments of ``coevo`` that lead here, to be written down.
+            The arguments of ``coevo``, for run.json.
 
         Returns
         -------
         dict of str to str
             The paths: ``'model'``, ``'run'``, ``'history'`` and ``'report'``; and
-            ``'strength'``, the folder.
+            ``'strength'``, the folder of the bootstrap.
         """
+        files, notices = self.write(Path(folder), command)
+        for notice in notices:
+            warnings.warn(notice, CoevoWarning, stacklevel=2)
+        return files
+
+    def write(
+        self, folder: Path, command: Sequence[str] | None = None
+    ) -> tuple[dict[str, str], list[str]]:
+        """Write the run folder; return the files, and a sentence about each that is left out."""
         facts = {
             "version": __version__,
             **({} if command is None else {"command": list(command)}),
@@ -229,18 +236,19 @@ class LearnResult:
             "families_scored": self.search.cache.scored,
         }
         fitted: BayesianNetwork | None = None
+        notices: list[str] = []
         try:
             fitted = self.network
-        except NetworkError as error:  # the structure is found all the same
-            warnings.warn(f"model.bif is not written. {error}", CoevoWarning, stacklevel=2)
+        except NetworkError as error:  # the structure is valid without tables
+            notices.append(f"model.bif is not written. {error}")
         history = [row.as_dict() for row in self.history]
-        files = write_run(Path(folder), fitted, facts, history)
-        files["report"] = str(Path(folder) / "report.html")
+        files = write_run(folder, fitted, facts, history)
+        files["report"] = str(folder / "report.html")
         write_page(files["report"], run_page(facts, history, fitted))
-        if self.strength is not None:
-            files["strength"] = str(Path(folder) / STRENGTH)
-            _write_strength(self.strength, files["strength"], facts)
-        return files
+        if self.bootstrap is not None:
+            files["strength"] = str(folder / STRENGTH)
+            notices += _write_bootstrap(self.bootstrap, files["strength"], facts)
+        return files, notices
 
     def __repr__(self) -> str:
         return (
@@ -249,23 +257,26 @@ class LearnResult:
         )
 
 
-def _facts_of(strength: BootstrapResult, dag: DAG) -> dict[str, Any]:
-    """Return what bootstraps say, and which arcs they miss in a network."""
-    whole = strength.as_dict()
-    named = ("n_bootstraps", "n_asked", "threshold", "consensus")
-    missed = [arc.as_dict() for arc in strength.beyond(dag)]
-    return {name: whole[name] for name in named} | {
-        "not_in_network": missed,
-        "arcs": whole["arcs"],
+def _describe_bootstrap(bootstrap: BootstrapResult, dag: DAG) -> dict[str, Any]:
+    """Return the facts about a bootstrap, and the significant arcs that a network lacks."""
+    facts = bootstrap.as_dict()
+    selected = ("n_bootstraps", "n_asked", "threshold", "consensus")
+    lacking = [arc.as_dict() for arc in bootstrap.arcs_missing_in(dag)]
+    return {name: facts[name] for name in selected} | {
+        "not_in_network": lacking,
+        "arcs": facts["arcs"],
     }
 
 
-def _write_strength(strength: BootstrapResult, folder: str, facts: Mapping[str, Any]) -> None:
-    figures = True
+def _write_bootstrap(
+    bootstrap: BootstrapResult, folder: str, facts: Mapping[str, Any]
+) -> list[str]:
+    """Write the files of a bootstrap; return a sentence if its figure is left out."""
+    notices = []
     try:
         require_matplotlib()
     except DependencyError as error:
-        warnings.warn(f"The figure of the strengths is left out. {error}", CoevoWarning, 3)
-        figures = False
+        notices.append(f"The figure of arc strengths is not written. {error}")
     shared = {name: facts[name] for name in SHARED if name in facts}
-    write_strength(strength, folder, figures=figures, facts=shared)
+    write_strength(bootstrap, folder, figures=not notices, facts=shared)
+    return notices

@@ -1,242 +1,335 @@
-"""A plan on a table, ready to run: one in memory, one in shards, one with missing cells."""
+"""The steps of learning, shared by `learn` and ``coevo learn``.
+
+`open_task` reads the table, validates the settings against it and yields a `LearnTask`. Its
+`search` runs the search, with checkpoints, and writes the run folder; its `run_bootstraps` adds the
+bootstrap and writes the folder again. A caller only shows progress in between.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import pathlib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from coevo import data, score, search
-from coevo.data import ColumnInfo, Dataset, IncompleteDataset, Rows, Table
-from coevo.data.audit import Finding
+from coevo import data, score
+from coevo.bootstrap import BootstrapRun, open_journal, record_original, run_bootstraps
+from coevo.data import ColumnInfo, Finding, IncompleteDataset, Rows, Table
 from coevo.errors import NetworkError
-from coevo.interrupts import gentle_interrupts
-from coevo.io import Knowledge
-from coevo.learning.checkpoints import CheckpointFile
-from coevo.learning.missing_cells import MissingCells
-from coevo.learning.plan import Path, Plan
-from coevo.learning.result import LearnResult
-from coevo.missing import N_IMPUTATIONS, learn_incomplete
-from coevo.network import BayesianNetwork, fit
+from coevo.interrupts import defer_interrupts
+from coevo.io import check_run_folder
+from coevo.io.journal import Journal, RunCallback
+from coevo.learning.checkpoints import CHECKPOINT, CheckpointFile
+from coevo.learning.options import Path
+from coevo.learning.result import STRENGTH, LearnResult
+from coevo.learning.settings import LearnSettings
+from coevo.missing import N_IMPUTATIONS, ImputationResult, PolicyInput, learn_with_policy
+from coevo.network import BayesianNetwork, fit_network
 from coevo.outofcore import ShardedScorer, Shards
 from coevo.parallel import distribute_islands
 from coevo.progress import SearchProgress
 from coevo.score import Scorer
 from coevo.score.base import CACHE_BYTES
-from coevo.search import Callback, Checkpoint, HillClimb, Islands, Method, SearchResult
-from coevo.search.fingerprint import search_fingerprint
+from coevo.search import (
+    Callback,
+    Checkpoint,
+    HillClimb,
+    Islands,
+    Problem,
+    SearchResult,
+    SearchSpec,
+)
 
-__all__ = ["IncompleteTask", "Task", "task_of"]
+__all__ = ["LearnTask", "open_task"]
 
-N_SCORERS = {"evolve": N_IMPUTATIONS}  # of a policy, where it has several at a time
-
-
-def task_of(
-    plan: Plan, table: Rows | Shards, notes: tuple[ColumnInfo, ...], source: str | None = None
-) -> Task:
-    """Check a plan against a table, called `source`; look at the table."""
-    holes = table if isinstance(table, IncompleteDataset) and table.n_missing else None
-    dataset = table.dataset if isinstance(table, IncompleteDataset) else table
-    known = plan.knowledge(dataset.names)
-    findings = data.audit(_looked_at(plan, dataset, holes))
-    scorer = _scorer(plan, dataset, known)
-    search.Problem.of(scorer, known.constraints, plan.start)  # says what is wrong with it
-    if holes is None:
-        return Task(plan, dataset, notes, known, findings, scorer, source)
-    return IncompleteTask(plan, dataset, notes, known, findings, scorer, source, holes)
+N_SCORERS = {"evolve": N_IMPUTATIONS}  # scorers that a policy holds at a time, if more than one
 
 
-def _looked_at(
-    plan: Plan, dataset: Dataset | Shards, holes: IncompleteDataset | None
-) -> Table | IncompleteDataset:
-    """Return the table as it is learned from: missing is a state where that is the policy."""
-    if holes is None:
-        return dataset
-    return holes.with_state() if plan.missing == "state" else holes
+@contextlib.contextmanager
+def open_task(
+    settings: LearnSettings,
+    table: Any,
+    *,
+    source: str | None = None,
+    output: Path | None = None,
+    resume: bool = False,
+    command: Sequence[str] | None = None,
+) -> Iterator[LearnTask]:
+    """Read a table and validate the settings against it; yield the task.
+
+    Parameters
+    ----------
+    settings : LearnSettings
+        The validated options.
+    table : Any
+        The table, as for `read_data`; rows in shards last as long as the context.
+    source : str, optional
+        The name of the table, for the report.
+    output : path, optional
+        The run folder. It receives checkpoints while the search runs, and the results.
+    resume : bool
+        Resume from the checkpoint of `output`.
+    command : sequence of str, optional
+        The arguments of ``coevo``, for run.json.
+    """
+    folder = None if output is None else pathlib.Path(output)
+    if folder is not None:
+        check_run_folder(folder)
+    with settings.open_table(table) as (rows, columns):
+        yield _make_task(settings, rows, columns, source, folder, resume, command)
 
 
-def _scorer(plan: Plan, table: Dataset | Shards, known: Knowledge) -> Scorer:
-    """Return the scorer of a plan, wherever the rows are."""
-    options: dict[str, Any] = {
-        "n_jobs": plan.n_jobs,
-        "weights": known.weights,
-        "parent_penalty": plan.parent_penalty,
-    }
-    if isinstance(table, Shards):
-        return ShardedScorer(table, plan.scoring, **options)
-    return score.FamilyScorer(table, plan.scoring, **options)
-
-
-@dataclass(frozen=True)
-class Task:
-    """A plan on a table, ready to run."""
-
-    plan: Plan
-    dataset: Table
-    notes: tuple[ColumnInfo, ...]
-    known: Knowledge
-    findings: tuple[Finding, ...]
+def _make_task(
+    settings: LearnSettings,
+    rows: Rows | Shards,
+    columns: tuple[ColumnInfo, ...],
+    source: str | None,
+    folder: pathlib.Path | None,
+    resume: bool,
+    command: Sequence[str] | None,
+) -> LearnTask:
+    """Validate settings, table and folder against each other."""
+    incomplete = rows if isinstance(rows, IncompleteDataset) else None
+    dataset = rows.dataset if isinstance(rows, IncompleteDataset) else rows
+    spec = settings.resolve_spec(dataset.names)
     scorer: Scorer
-    source: str | None
+    if isinstance(dataset, Shards):
+        options = spec.scorer_options(settings.n_jobs)
+        scorer = ShardedScorer(dataset, spec.score, **options)
+    else:
+        scorer = spec.make_scorer(dataset, settings.n_jobs)
+    Problem.from_scorer(scorer, spec.constraints, spec.start)  # raises if the start is illegal
+    task = LearnTask(
+        settings=settings,
+        spec=spec,
+        dataset=dataset,
+        incomplete=incomplete,
+        columns=columns,
+        audit=data.audit(_audited_table(settings.missing, dataset, incomplete)),
+        scorer=scorer,
+        source=source,
+        folder=folder,
+        command=command,
+    )
+    return task._open_folder(resume)
+
+
+def _audited_table(
+    missing: str | None, dataset: Table, incomplete: IncompleteDataset | None
+) -> Table | IncompleteDataset:
+    """Return the table as the search sees it: missing is a state where that is the policy."""
+    if incomplete is None:
+        return dataset
+    return incomplete.add_missing_state() if missing == "state" else incomplete
+
+
+@dataclass(frozen=True, eq=False)
+class LearnTask:
+    """A search on a table, validated and ready to run.
+
+    `incomplete` is the table with missing values, if some are missing; `scorer` then only tells the
+    memory of one scorer. `checkpoint` is the one to resume from. `notices` are sentences that the
+    caller shows as warnings.
+    """
+
+    settings: LearnSettings
+    spec: SearchSpec
+    dataset: Table
+    incomplete: IncompleteDataset | None
+    columns: tuple[ColumnInfo, ...]
+    audit: tuple[Finding, ...]
+    scorer: Scorer
+    source: str | None = None
+    folder: pathlib.Path | None = None
+    command: Sequence[str] | None = None
+    checkpoint_file: CheckpointFile | None = None
+    checkpoint: Checkpoint | None = None
+    journal: Journal[BootstrapRun] | None = None
+    notices: list[str] = field(default_factory=list)
+
+    def _open_folder(self, resume: bool) -> LearnTask:
+        """Return the task with the checkpoint and the journal of its folder, validated."""
+        if self.folder is None:
+            return self
+        methods = [self.spec.method] if self.incomplete is None else [self.spec.method, HillClimb()]
+        checkpoint_file = CheckpointFile(self.folder, self._fingerprint(), *methods)
+        checkpoint = None
+        if resume:
+            checkpoint = checkpoint_file.load()
+        else:
+            checkpoint_file.check_replaceable()
+        if resume and checkpoint is None:
+            self.notices.append(
+                f"There is nothing to resume in {str(self.folder)!r}: it has no {CHECKPOINT}. The "
+                "search starts from its beginning."
+            )
+        journal = None
+        if self.settings.bootstraps is not None:
+            folder, missing = self.folder / STRENGTH, self.settings.missing
+            journal = open_journal(folder, self._bootstrap_table, self._bootstrap_spec, missing)
+        return replace(
+            self, checkpoint_file=checkpoint_file, checkpoint=checkpoint, journal=journal
+        )
+
+    def _fingerprint(self) -> dict[str, Any]:
+        """Return the fingerprint of the search on this table."""
+        if self.incomplete is None:
+            return self.spec.fingerprint(self.dataset.content_hash)
+        missing = self.settings.missing
+        return self.spec.fingerprint(self.incomplete.content_hash, missing=missing)
 
     @property
     def memory(self) -> int:
-        """How many bytes the search takes at most, about."""
-        return self.scorer.memory() + self.plan.method.memory(self.dataset.n_variables)
+        """An upper estimate of the memory of the search, in bytes."""
+        own = self.scorer.estimate_memory()
+        needed = own + self.spec.method.estimate_memory(self.dataset.n_variables)
+        if self.incomplete is None:
+            return needed
+        n_others = N_SCORERS.get(str(self.settings.missing), 1) - 1
+        return needed + n_others * (own - CACHE_BYTES)  # only one of them has a cache
 
-    def progress(self) -> SearchProgress:
-        """Return how far the search is, to be told of each generation."""
-        limits = self.plan.budget.or_usual(self.plan.method.default_budget)
-        return SearchProgress(limits, self.scorer)
+    def make_progress(self) -> SearchProgress:
+        """Return the progress of the search, to be updated after each generation."""
+        if self.incomplete is None:
+            return SearchProgress(self.spec.limits, self.scorer)
+        return SearchProgress(self.spec.budget, None)
 
-    def _identity(self) -> dict[str, Any]:
-        """Return what tells this search from others."""
-        plan = self.plan
-        identity = search_fingerprint(self.scorer, plan.method, self.known.constraints, plan.seed)
-        start = None if plan.start is None else sorted(map(list, plan.start.arcs))
-        return {**identity, "start": start}
+    def search(self, callbacks: Iterable[Callback] = ()) -> LearnResult:
+        """Search, and write the run folder. Ctrl-C stops with the best network so far."""
+        if self.incomplete is None:
+            return self._search_complete(callbacks)
+        return self._search_incomplete(self.incomplete, callbacks)
 
-    def _methods(self) -> tuple[Method, ...]:
-        """Return the methods whose states a checkpoint may hold."""
-        return (self.plan.method,)
-
-    def _checkpoints(
-        self, folder: Path | None, resume: bool
-    ) -> tuple[CheckpointFile | None, Checkpoint | None]:
-        """Return where checkpoints are kept in a folder, and the one to go on from."""
-        if folder is None:
-            return None, None
-        kept = CheckpointFile(pathlib.Path(folder), self._identity(), *self._methods())
-        return kept, kept.open(resume)
-
-    def run(
-        self,
-        callbacks: Iterable[Callback] = (),
-        folder: Path | None = None,
-        resume: bool = False,
-    ) -> LearnResult:
-        """Search, and look at what was found. Ctrl-C ends the search with the best so far.
-
-        In a folder, checkpoints are kept, and gone on from if that is asked for.
-        """
-        kept, reached = self._checkpoints(folder, resume)
-        with self._method() as method:
-            result = search.run_search(
-                method,
+    def _search_complete(self, callbacks: Iterable[Callback]) -> LearnResult:
+        with self._open_spec() as spec:
+            result = spec.run(
                 self.scorer,
-                constraints=self.known.constraints,
-                budget=self.plan.budget,
-                random_state=self.plan.seed,
                 callbacks=callbacks,
-                start=self.plan.start,
-                state=reached,
-                keep=None if kept is None else kept.keep,
+                state=self.checkpoint,
+                on_checkpoint=self._on_checkpoint,
             )
-        with gentle_interrupts():  # what was found is kept
-            if kept is not None:
-                kept.finish(result.checkpoint, result.stop_reason)
-            return self._learned(result, self.dataset, self.scorer)
+        with defer_interrupts():  # keep the result even if Ctrl-C comes now
+            self._finish_checkpoints(result.checkpoint, result)
+            return self._finish(result, self.dataset, self.scorer)
 
-    def _method(self) -> contextlib.AbstractContextManager[Method]:
-        """Return the method, its islands on a cluster if there is one."""
-        method = self.plan.method
+    def _search_incomplete(
+        self, table: IncompleteDataset, callbacks: Iterable[Callback]
+    ) -> LearnResult:
+        inputs = PolicyInput(
+            table,
+            self.spec,
+            n_jobs=self.settings.n_jobs,
+            callbacks=tuple(callbacks),
+            resume_from=self.checkpoint,
+            on_checkpoint=self._on_checkpoint,
+        )
+        found = learn_with_policy(str(self.settings.missing), inputs)
+        with defer_interrupts():  # keep the result even if Ctrl-C comes now
+            self._finish_checkpoints(found.checkpoint, found.search)
+            imputation = found.imputation
+            return self._finish(found.search, imputation.dataset, found.scorer, imputation)
+
+    @contextlib.contextmanager
+    def _open_spec(self) -> Iterator[SearchSpec]:
+        """Yield the search; its islands evolve on the cluster if there is one."""
+        method = self.spec.method
         if not isinstance(method, Islands):
-            return contextlib.nullcontext(method)
-        return distribute_islands(method, cluster=self.plan.cluster)
+            yield self.spec
+            return
+        with distribute_islands(method, cluster=self.settings.cluster) as islands:
+            yield replace(self.spec, method=islands)
 
-    def _learned(
+    @property
+    def _on_checkpoint(self) -> Callable[[Checkpoint], object] | None:
+        return None if self.checkpoint_file is None else self.checkpoint_file.write_if_due
+
+    def _finish_checkpoints(self, last: Checkpoint | None, result: SearchResult) -> None:
+        if self.checkpoint_file is not None:
+            self.checkpoint_file.finish(last, result.stop_reason)
+
+    def _finish(
         self,
         result: SearchResult,
         dataset: Table,
         scorer: Scorer,
-        missing: MissingCells | None = None,
+        imputation: ImputationResult | None = None,
     ) -> LearnResult:
-        """Look at what was found, as the scorer sees it."""
-        rules = self.known.constraints.rules(dataset.names)
+        """Return the result with the gains of its arcs, and write it."""
+        rules = self.spec.constraints.to_rules(dataset.names)
         learned = LearnResult(
             search=result,
+            spec=self.spec,
             dataset=dataset,
-            scoring=self.plan.scoring,
-            parent_penalty=self.plan.parent_penalty,
-            knowledge=self.known,
-            columns=self.notes,
-            audit=self.findings,
+            columns=self.columns,
+            audit=self.audit,
             gains=score.arc_gains(scorer, result.dag),
-            best_rejected=score.best_addition(scorer, result.dag, rules),
+            best_rejected=score.find_best_addition(scorer, result.dag, rules),
+            imputation=imputation,
             source=self.source,
-            missing=missing,
         )
-        return _kept(learned, dataset) if isinstance(dataset, Shards) else learned
+        if isinstance(dataset, Shards):
+            learned = _detach_shards(learned, dataset)
+        return self._write(learned)
 
-
-def _kept(learned: LearnResult, shards: Shards) -> LearnResult:
-    """Return what was learned from rows that will not be there for long, with its tables."""
-    fitted: BayesianNetwork | NetworkError
-    try:
-        fitted = fit(learned.dag, shards)
-    except NetworkError as error:  # to be raised when it is asked for
-        fitted = error
-    traffic = shards.traffic if shards.traffic.batches else None
-    return replace(learned, dataset=shards.without_rows(), fitted=fitted, traffic=traffic)
-
-
-@dataclass(frozen=True)
-class IncompleteTask(Task):
-    """A plan on a table with missing cells; `scorer` only says how much memory one takes."""
-
-    table: IncompleteDataset
+    def _write(self, result: LearnResult) -> LearnResult:
+        """Write the run folder, if there is one."""
+        if self.folder is None:
+            return result
+        files, notices = result.write(self.folder, self.command)
+        self.notices.extend(notice for notice in notices if notice not in self.notices)
+        return replace(result, files=files)
 
     @property
-    def memory(self) -> int:
-        """How many bytes the search takes at most, about."""
-        n_others = N_SCORERS.get(str(self.plan.missing), 1) - 1
-        return super().memory + n_others * (self.scorer.memory() - CACHE_BYTES)  # only one has it
+    def _bootstrap_table(self) -> Rows:
+        if self.incomplete is not None:
+            return self.incomplete
+        assert isinstance(self.dataset, data.Dataset)  # bootstraps need the rows in memory
+        return self.dataset
 
-    def progress(self) -> SearchProgress:
-        """Return how far the search is, to be told of each generation."""
-        return SearchProgress(self.plan.budget, None)
+    @property
+    def _bootstrap_spec(self) -> SearchSpec:
+        """The search of each sample: without the start, which would favour its own arcs."""
+        return replace(self.spec, start=None)
 
-    def _identity(self) -> dict[str, Any]:
-        """Return what tells this search from others."""
-        table = {"data_hash": self.table.content_hash, "missing": self.plan.missing}
-        return super()._identity() | table
-
-    def _methods(self) -> tuple[Method, ...]:
-        """Return the methods whose states a checkpoint may hold: some policies climb first."""
-        return (self.plan.method, HillClimb())
-
-    def run(
+    def run_bootstraps(
         self,
-        callbacks: Iterable[Callback] = (),
-        folder: Path | None = None,
-        resume: bool = False,
+        result: LearnResult,
+        on_run: RunCallback[BootstrapRun] = lambda run, done, total: None,
+        on_interrupt: Callable[[], object] = lambda: None,
     ) -> LearnResult:
-        """Search and fill. Ctrl-C ends the search with the best so far.
+        """Return the result with the bootstrap that the settings ask for, and write it.
 
-        In a folder, checkpoints are kept, and gone on from if that is asked for.
+        The network of the original table is not searched for again. A limit of the search is a
+        limit of each sample. After an interrupted search no sample is run. Ctrl-C stops with the
+        samples that are done; before the first one the result is returned as it was.
         """
-        kept, reached = self._checkpoints(folder, resume)
-        plan = self.plan
-        found = learn_incomplete(
-            self.table,
-            str(plan.missing),
-            method=plan.method,
-            score=plan.scoring,
-            constraints=self.known.constraints,
-            weights=self.known.weights,
-            parent_penalty=plan.parent_penalty,
-            start=plan.start,
-            budget=plan.budget,
-            random_state=plan.seed,
-            n_jobs=plan.n_jobs,
-            callbacks=callbacks,
-            state=reached,
-            keep=None if kept is None else kept.keep,
-        )
-        with gentle_interrupts():  # what was found is kept
-            if kept is not None:
-                kept.finish(found.checkpoint, found.search.stop_reason)
-            missing = MissingCells(self.table, found)
-            return self._learned(found.search, missing.dataset, found.scorer, missing)
+        n_samples = self.settings.bootstraps
+        if n_samples is None or result.search.stop_reason == "interrupt":
+            return result
+        seconds = round(result.search.seconds, 4)
+        try:
+            bootstrap = run_bootstraps(
+                self._bootstrap_table,
+                self._bootstrap_spec,
+                n_samples,
+                missing=self.settings.missing,
+                workers=(self.settings.n_jobs, None),
+                journal=self.journal,
+                original=record_original(result.search, seconds, result.gains),
+                on_run=on_run,
+                on_interrupt=on_interrupt,
+            )
+        except KeyboardInterrupt:
+            return result
+        with defer_interrupts():  # keep the result even if Ctrl-C comes now
+            return self._write(replace(result, bootstrap=bootstrap))
+
+
+def _detach_shards(result: LearnResult, shards: Shards) -> LearnResult:
+    """Return a result that stays valid when the shards are gone: with its tables fitted."""
+    fitted: BayesianNetwork | None = None
+    with contextlib.suppress(NetworkError):  # raised again when the network is asked for
+        fitted = fit_network(result.dag, shards)
+    traffic = shards.traffic if shards.traffic.batches else None
+    return replace(result, dataset=shards.without_rows(), fitted_network=fitted, traffic=traffic)

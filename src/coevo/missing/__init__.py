@@ -1,4 +1,4 @@
-"""Learning from tables with missing cells: the third species, and the policies beside it."""
+"""Learning from tables with missing values: the third species, and the other policies."""
 
 from coevo.missing.available_scorer import AvailableScorer
 from coevo.missing.evolve import N_IMPUTATIONS
@@ -7,9 +7,11 @@ from coevo.missing.imputations import Filled, Holes, Imputations
 from coevo.missing.imputed_table import ImputedTable, write_imputed
 from coevo.missing.policies import (
     POLICIES,
+    ImputationResult,
     IncompleteResult,
     check_policy,
     learn_incomplete,
+    learn_with_policy,
     search_incomplete,
 )
 from coevo.missing.policy_input import PolicyInput
@@ -21,12 +23,14 @@ __all__ = [
     "ExpectedScorer",
     "Filled",
     "Holes",
+    "ImputationResult",
     "Imputations",
     "ImputedTable",
     "IncompleteResult",
     "PolicyInput",
     "check_policy",
     "learn_incomplete",
+    "learn_with_policy",
     "search_incomplete",
     "write_imputed",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coevo.jit import inlined, kernel
+from coevo.jit import inline, kernel
 from coevo.score.score_kernels import score_table
 
 __all__ = ["evaluate_available"]
@@ -57,7 +57,7 @@ def evaluate_available(
             stride *= own
 
 
-@inlined
+@inline
 def _sum_over(counts, size, stride, arity, reduced):
     """Overwrite `reduced` with a table summed over one axis."""
     place = 0

@@ -22,16 +22,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import IncompleteDataset
-from coevo.graph import Arc
 from coevo.missing.available_kernels import evaluate_available
 from coevo.score import FamilyBatch, FamilyScorer, Score
+from coevo.score.base import ScorerOptions
 from coevo.score.score_kernels import LIKELIHOOD
 
 __all__ = ["AvailableScorer"]
@@ -53,7 +52,7 @@ class AvailableScorer(FamilyScorer):
     ----------
     table : IncompleteDataset
         The observations.
-    score, n_jobs, weights, parent_penalty
+    score, ess, n_jobs, cache_bytes, weights, parent_penalty
         As for `FamilyScorer`.
     """
 
@@ -61,14 +60,10 @@ class AvailableScorer(FamilyScorer):
         self,
         table: IncompleteDataset,
         score: str | Score = "bdeu",
-        *,
-        n_jobs: int = 1,
-        weights: Mapping[Arc, float] | None = None,
-        parent_penalty: float = 0.0,
+        **options: Unpack[ScorerOptions],
     ) -> None:
-        self._holes = table.missing
-        priors: Any = {"weights": weights, "parent_penalty": parent_penalty}
-        super().__init__(table.dataset, score, n_jobs=n_jobs, **priors)
+        self._missing = table.missing
+        super().__init__(table.dataset, score, **options)
 
     def _start_over(self) -> None:
         super()._start_over()
@@ -120,14 +115,14 @@ class AvailableScorer(FamilyScorer):
     def _counted(self, families: list[Family]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the scores of families and of those without one parent, and their rows."""
         batch = FamilyBatch.from_pairs((child, parents) for child, *parents in families)
-        dataset, spec = self._dataset, self._spec._replace(price=0.0)
+        dataset, spec = self._dataset, self._spec._replace(penalty=0.0)
         scores, n_seen = np.empty(len(batch.members)), np.empty(len(families), dtype=np.int64)
 
         def part(begin: int, end: int, number: int) -> None:
             own = self._scratch[number]
             evaluate_available(
                 dataset.codes,
-                self._holes,
+                self._missing,
                 dataset.arities,
                 spec,
                 batch.members,
@@ -139,7 +134,7 @@ class AvailableScorer(FamilyScorer):
                 n_seen,
             )
 
-        self.threads.in_parts(part, len(families), SMALLEST_PART)
+        self.threads.run_in_parts(part, len(families), SMALLEST_PART)
         return scores.reshape(len(families), -1), n_seen
 
     def _price(self, family: Family) -> float:
@@ -147,7 +142,7 @@ class AvailableScorer(FamilyScorer):
         if self._spec.kind != LIKELIHOOD:
             return 0.0
         arity, *others = (int(self._dataset.arities[v]) for v in family)
-        return float(self._spec.price) * (arity - 1) * math.prod(others)
+        return float(self._spec.penalty) * (arity - 1) * math.prod(others)
 
 
 def _listed(families: FamilyBatch) -> list[Family]:

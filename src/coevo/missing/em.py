@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from coevo.missing.imputations import Imputations, most_common, with_cells
 from coevo.missing.policy_checkpoint import Cells, Clock, Stage
-from coevo.missing.policy_input import Found, PolicyInput
+from coevo.missing.policy_input import PolicyInput, PolicyOutput
 
 __all__ = ["structural_em"]
 
@@ -35,10 +35,10 @@ class _Round(Stage):
     known: NDArray[np.bool_]
 
 
-def structural_em(question: PolicyInput) -> Found:
+def structural_em(inputs: PolicyInput) -> PolicyOutput:
     """Fill, learn, and fill again, until the structure stays the same."""
-    table, reached = question.table, question.reached
-    completions = Imputations(table, CHAINS, question.seed, question.threads())
+    table, reached = inputs.table, inputs.resume_from
+    completions = Imputations(table, CHAINS, inputs.seed, inputs.make_threads())
     holes = completions.holes
     clock = Clock(reached)
     if reached is None:
@@ -46,19 +46,19 @@ def structural_em(question: PolicyInput) -> Found:
         known = np.empty((0, table.n_variables, table.n_variables), dtype=np.bool_)
         own = _Round(0, completions.n_drawn, completions.cells, filled, known)
     else:
-        own = _Round.of(reached.beside)
+        own = _Round.of(reached.extra_arrays)
         completions.put(own.cells, own.n_drawn)
     while True:
-        scorer = question.scorer(table.completed(with_cells(table, holes, own.filled)))
-        result = question.run(scorer, reached, own, clock.seconds())
+        scorer = inputs.make_scorer(table.make_dataset(with_cells(table, holes, own.filled)))
+        result = inputs.run(scorer, reached, own, clock.seconds())
         adjacency, reached = result.dag.adjacency(), None
         is_stopped = result.stop_reason in ("callback", "interrupt", "time")
         is_known = bool((own.known == adjacency).all(axis=(1, 2)).any())
-        found = Found(result, scorer, completions, [adjacency], own)
+        found = PolicyOutput(result, scorer, completions, [adjacency], own)
         if is_stopped or is_known or own.number + 1 == ROUNDS:
             return found
         cells = completions.fill([adjacency], SWEEPS).codes
-        if question.is_stopped():  # where the next round has found nothing yet
+        if inputs.is_stopped():  # where the next round has found nothing yet
             return found
         own = _Round(
             number=own.number + 1,

@@ -36,8 +36,8 @@ import numpy as np
 from coevo.missing.evolve_maximising import evolve_plain
 from coevo.missing.imputations import Adjacency, Imputations, most_common, with_cells
 from coevo.missing.policy_checkpoint import Cells, Clock, Stage
-from coevo.missing.policy_input import Found, PolicyInput
-from coevo.randomness import stream
+from coevo.missing.policy_input import PolicyInput, PolicyOutput
+from coevo.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, CCMA, Budget, CCMAState, Checkpoint, HillClimb, Problem, SearchResult
 from coevo.search.ccma import CCMASearch
@@ -56,15 +56,15 @@ LAST = Budget(patience=15)  # on the last completions, where no limit is given
 NOTHING = -1  # the generation that a search begins with which has nothing to go on from
 
 
-def evolve(question: PolicyInput) -> Found:
+def evolve(inputs: PolicyInput) -> PolicyOutput:
     """Let completions evolve with structures; end with a search on the last completions.
 
     Under the paper's own method, CCGA, they take the paper's own form.
     """
-    if isinstance(question.method, CCGA):
-        return evolve_plain(question, question.method)
-    kind = _Species if isinstance(question.method, CCMA) else _Climber
-    return kind(question).found()
+    if isinstance(inputs.spec.method, CCGA):
+        return evolve_plain(inputs, inputs.spec.method)
+    kind = _Species if isinstance(inputs.spec.method, CCMA) else _Climber
+    return kind(inputs).found()
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class _Epoch(Stage):
 class _Climber:
     """What completions cooperate with under a method that has no species: hill climbing."""
 
-    def __init__(self, question: PolicyInput) -> None:
-        table = question.table
-        self.question, self._clock = question, Clock(question.reached)
-        self._completions = Imputations(table, N_IMPUTATIONS, question.seed, question.threads())
+    def __init__(self, inputs: PolicyInput) -> None:
+        table = inputs.table
+        self.inputs, self._clock = inputs, Clock(inputs.resume_from)
+        self._completions = Imputations(table, N_IMPUTATIONS, inputs.seed, inputs.make_threads())
 
-    def found(self) -> Found:
+    def found(self) -> PolicyOutput:
         """Go from stage to stage; return what the last one finds."""
         before: SearchResult | Checkpoint | None
         stage, before = self._begin()
@@ -99,20 +99,22 @@ class _Climber:
             if stage.is_last or result.stop_reason in ("callback", "interrupt"):
                 break
             later = self._after(stage, scorer, result)
-            if self.question.is_stopped():  # where nothing is found yet
+            if self.inputs.is_stopped():  # where nothing is found yet
                 break
             stage, before = later, result
-        method = self.question.method
-        result = replace(result, method=method.name, settings=method.settings())
-        return Found(result, scorer, self._completions, self._partners(scorer, result), stage)
+        method = self.inputs.spec.method
+        result = replace(result, method=method.name, settings=method.settings)
+        return PolicyOutput(
+            result, scorer, self._completions, self._partners(scorer, result), stage
+        )
 
     def _begin(self) -> tuple[_Epoch, Checkpoint | None]:
         """Return the first stage, or the one to go on with."""
-        reached = self.question.reached
+        reached = self.inputs.resume_from
         if reached is None:
-            codes, holes = most_common(self.question.table), self._completions.holes
+            codes, holes = most_common(self.inputs.table), self._completions.holes
             return self._epoch(0, NOTHING, filled=codes[holes.variables, holes.rows]), None
-        stage = _Epoch.of(reached.beside)
+        stage = _Epoch.of(reached.extra_arrays)
         self._completions.put(stage.cells, stage.n_drawn)
         return stage, reached
 
@@ -130,7 +132,7 @@ class _Climber:
     def _epoch(
         self, number: int, generation: int, is_last: bool = False, filled: Cells | None = None
     ) -> _Epoch:
-        own, dtype = self._completions, self.question.table.dataset.codes.dtype
+        own, dtype = self._completions, self.inputs.table.dataset.codes.dtype
         return _Epoch(
             number=number,
             n_drawn=own.n_drawn,
@@ -143,14 +145,14 @@ class _Climber:
     def _scorer(self, stage: _Epoch) -> FamilyScorer:
         """Return what judges structures in a stage."""
         if stage.number >= FIRST_ROUNDS:
-            return self.question.expected(self._completions.datasets())
-        table = self.question.table
+            return self.inputs.make_expected_scorer(self._completions.datasets())
+        table = self.inputs.table
         codes = with_cells(table, self._completions.holes, stage.filled)
-        return self.question.scorer(table.completed(codes))
+        return self.inputs.make_scorer(table.make_dataset(codes))
 
     def _is_late(self, result: SearchResult) -> bool:
         """Return whether the share of the budget is spent that comes before the last search."""
-        limit = self.question.budget
+        limit = self.inputs.spec.budget
         most_time = math.inf if limit.max_time is None else limit.max_time
         most = math.inf if limit.max_generations is None else limit.max_generations
         seconds = self._clock.seconds()
@@ -161,12 +163,12 @@ class _Climber:
         self, stage: _Epoch, scorer: FamilyScorer, before: SearchResult | Checkpoint | None
     ) -> SearchResult:
         """Climb on completions that will be redrawn; on the last search as was asked for."""
-        asked, seconds = self.question, self._clock.seconds()
+        asked, seconds = self.inputs, self._clock.seconds()
         reached = before if isinstance(before, Checkpoint) else None
         if stage.is_last:
             return asked.run(scorer, reached, stage, seconds)
-        budget = Budget(max_time=asked.budget.max_time)
-        climb = replace(asked, method=HillClimb(), budget=budget)
+        budget = Budget(max_time=asked.spec.budget.max_time)
+        climb = asked.with_search(method=HillClimb(), budget=budget)
         return climb.run(scorer, reached, stage, seconds)
 
     def _partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
@@ -186,16 +188,16 @@ class _Species(_Climber):
             state = before
         elif before is not None:
             assert isinstance(before.state, CCMAState)
-            rng = stream(self.question.seed, STREAM, before.generations)
-            state = self._search(scorer).rescored(rng, before.state)
-        asked = replace(self.question, budget=self._limits(stage))
+            rng = random_stream(self.inputs.seed, STREAM, before.generations)
+            state = self._search(scorer).rescore(rng, before.state)
+        asked = self.inputs.with_search(budget=self._limits(stage))
         return asked.run(scorer, state, stage, self._clock.seconds())
 
     def _limits(self, stage: _Epoch) -> Budget:
         """Return when the search of a stage ends."""
-        limit = self.question.budget
+        limit = self.inputs.spec.budget
         if stage.is_last:
-            return limit if limit.ends else replace(LAST, target=limit.target)
+            return limit if limit.is_bounded else replace(LAST, target=limit.target)
         is_first = stage.generation == NOTHING
         n = FIRST_GENERATIONS if is_first else stage.generation + GENERATIONS
         most = n if limit.max_generations is None else min(n, limit.max_generations)
@@ -205,8 +207,10 @@ class _Species(_Climber):
         """Return the structures of the orders, the best first."""
         if not isinstance(result.state, CCMAState):  # interrupted before it began
             return super()._partners(scorer, result)
-        return self._search(scorer).elite(result.state)
+        return self._search(scorer).rank_structures(result.state)
 
     def _search(self, scorer: FamilyScorer) -> CCMASearch:
-        assert isinstance(self.question.method, CCMA)
-        return self.question.method.on(Problem.of(scorer, self.question.constraints))
+        assert isinstance(self.inputs.spec.method, CCMA)
+        return self.inputs.spec.method.make_search(
+            Problem.from_scorer(scorer, self.inputs.spec.constraints)
+        )

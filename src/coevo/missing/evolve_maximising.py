@@ -25,11 +25,11 @@ from coevo.data import Codes
 from coevo.missing.gibbs_kernels import add_rows, climb_cells
 from coevo.missing.imputations import Adjacency, Imputations, family_tables
 from coevo.missing.policy_checkpoint import Clock, Stage
-from coevo.missing.policy_input import Found, PolicyInput
-from coevo.randomness import stream
+from coevo.missing.policy_input import PolicyInput, PolicyOutput
+from coevo.randomness import random_stream
 from coevo.score import FamilyScorer, K2Score
 from coevo.search import CCGA, Budget, CCGAState, Checkpoint, Problem, SearchResult
-from coevo.search.operators import double_tournament
+from coevo.search.operators import select_by_tournament
 
 __all__ = ["climbed", "evolve_plain"]
 
@@ -49,22 +49,22 @@ class _Generation(Stage):
     generation: int  # of orders and masks
 
 
-def evolve_plain(question: PolicyInput, method: CCGA) -> Found:
+def evolve_plain(inputs: PolicyInput, method: CCGA) -> PolicyOutput:
     """Evolve orders, masks and completions, each for the highest score with the others."""
-    limit = question.budget
-    limit = limit if limit.ends else replace(method.default_budget, target=limit.target)
-    completions = Imputations(question.table, N_IMPUTATIONS, question.seed, question.threads())
-    clock, start = Clock(question.reached), question.reached
+    limit = inputs.spec.budget
+    limit = limit if limit.is_bounded else replace(method.default_budget, target=limit.target)
+    completions = Imputations(inputs.table, N_IMPUTATIONS, inputs.seed, inputs.make_threads())
+    clock, start = Clock(inputs.resume_from), inputs.resume_from
     own = _begin(completions, start)
-    scorer = _scorer(question, completions, own)
+    scorer = _scorer(inputs, completions, own)
     while True:
-        until = replace(question, budget=_until(limit, own.generation + GENERATIONS))
+        until = inputs.with_search(budget=_until(limit, own.generation + GENERATIONS))
         result = until.run(scorer, start, own, clock.seconds())
         is_over = result.stop_reason != "generations" or _is_spent(limit, result)
         if is_over or result.state is None:
-            return Found(result, scorer, completions, [result.dag.adjacency()], own)
+            return PolicyOutput(result, scorer, completions, [result.dag.adjacency()], own)
         reached = Checkpoint(result.state, result.history)
-        scores = _bred(own, completions, result, question)
+        scores = _bred(own, completions, result, inputs)
         own = _Generation(
             number=own.number + 1,
             n_drawn=completions.n_drawn,
@@ -72,8 +72,8 @@ def evolve_plain(question: PolicyInput, method: CCGA) -> Found:
             scores=scores,
             generation=result.generations,
         )
-        scorer = _scorer(question, completions, own)
-        start = _rescored(reached, method, Problem.of(scorer, question.constraints))
+        scorer = _scorer(inputs, completions, own)
+        start = _rescored(reached, method, Problem.from_scorer(scorer, inputs.spec.constraints))
 
 
 def _begin(completions: Imputations, reached: Checkpoint | None) -> _Generation:
@@ -81,21 +81,21 @@ def _begin(completions: Imputations, reached: Checkpoint | None) -> _Generation:
     if reached is None:
         scores = np.full(N_IMPUTATIONS, -np.inf)
         return _Generation(0, completions.n_drawn, completions.cells, scores, 0)
-    own = _Generation.of(reached.beside)
+    own = _Generation.of(reached.extra_arrays)
     completions.put(own.cells, own.n_drawn)
     return own
 
 
-def _scorer(question: PolicyInput, completions: Imputations, own: _Generation) -> FamilyScorer:
+def _scorer(inputs: PolicyInput, completions: Imputations, own: _Generation) -> FamilyScorer:
     """Return what judges orders and masks: the best completion."""
     best = completions.codes[int(own.scores.argmax())]
-    return question.scorer(question.table.completed(best))
+    return inputs.make_scorer(inputs.table.make_dataset(best))
 
 
 def _rescored(reached: Checkpoint, method: CCGA, problem: Problem) -> Checkpoint:
     """Return where orders and masks are, on another completion; their history goes on."""
     assert isinstance(reached.state, CCGAState)
-    return replace(reached, state=method.on(problem).rescored(reached.state))
+    return replace(reached, state=method.make_search(problem).rescore(reached.state))
 
 
 def _until(limit: Budget, generation: int) -> Budget:
@@ -108,22 +108,22 @@ def _is_spent(limit: Budget, result: SearchResult) -> bool:
     return limit.max_generations is not None and result.generations >= limit.max_generations
 
 
-def _scores(question: PolicyInput, codes: list[Codes], result: SearchResult) -> NDArray[np.float64]:
+def _scores(inputs: PolicyInput, codes: list[Codes], result: SearchResult) -> NDArray[np.float64]:
     """Return what the best structure scores on each completion."""
-    datasets = [question.table.completed(own) for own in codes]
-    return np.array([question.scorer(dataset).score(result.dag) for dataset in datasets])
+    datasets = [inputs.table.make_dataset(own) for own in codes]
+    return np.array([inputs.make_scorer(dataset).score(result.dag) for dataset in datasets])
 
 
 def _bred(
-    own: _Generation, completions: Imputations, result: SearchResult, question: PolicyInput
+    own: _Generation, completions: Imputations, result: SearchResult, inputs: PolicyInput
 ) -> NDArray[np.float64]:
     """Put the next generation in the place of the completions; return what they score."""
     scores = own.scores
     if own.number == 0:  # they had met no structure
-        scores = _scores(question, completions.codes, result)
-    rng = stream(question.seed, STREAM, own.generation)
-    children = _children(rng, completions, scores, result.dag.adjacency(), question)
-    earned = _scores(question, children, result)
+        scores = _scores(inputs, completions.codes, result)
+    rng = random_stream(inputs.seed, STREAM, own.generation)
+    children = _children(rng, completions, scores, result.dag.adjacency(), inputs)
+    earned = _scores(inputs, children, result)
     completions.codes, scores = _replaced(completions.codes, scores, children, earned)
     return scores
 
@@ -133,29 +133,29 @@ def _children(
     completions: Imputations,
     scores: NDArray[np.float64],
     partner: Adjacency,
-    question: PolicyInput,
+    inputs: PolicyInput,
 ) -> list[Codes]:
     """Return as many children: selected, crossed by rows, changed a little, and climbed."""
-    arities = question.table.dataset.arities
-    holes, n_rows = completions.holes, question.table.n_rows
+    arities = inputs.table.dataset.arities
+    holes, n_rows = completions.holes, inputs.table.n_rows
     children = []
-    selected = double_tournament(rng, scores)
+    selected = select_by_tournament(rng, scores)
     for one, two in zip(selected, rng.permutation(selected), strict=True):
         from_one = rng.random(n_rows) < 0.5
         child: Codes = np.where(from_one, completions.codes[one], completions.codes[two])
         changed = rng.random(len(holes)) < MUTATION
         variables, rows = holes.variables[changed], holes.rows[changed]
         child[variables, rows] = rng.integers(arities[variables])
-        children.append(climbed(child, completions, partner, question, 1))
+        children.append(climbed(child, completions, partner, inputs, 1))
     return children
 
 
 def climbed(
-    codes: Codes, completions: Imputations, partner: Adjacency, question: PolicyInput, n_sweeps: int
+    codes: Codes, completions: Imputations, partner: Adjacency, inputs: PolicyInput, n_sweeps: int
 ) -> Codes:
     """Return a completion after each cell took the state that scores best, so many times."""
-    prior = 1.0 if isinstance(question.score, K2Score) else None
-    tables = family_tables(partner, question.table.dataset.arities, prior)
+    prior = 1.0 if isinstance(inputs.spec.score, K2Score) else None
+    tables = family_tables(partner, inputs.table.dataset.arities, prior)
     own: Codes = codes.copy()
     add_rows(tables, own)
     for _ in range(n_sweeps):

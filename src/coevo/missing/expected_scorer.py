@@ -9,15 +9,15 @@ scorer as it takes any other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset
-from coevo.graph import Arc
 from coevo.score import FamilyBatch, FamilyScorer, Score
+from coevo.score.base import ScorerOptions
 
 __all__ = ["ExpectedScorer"]
 
@@ -50,23 +50,21 @@ class ExpectedScorer(FamilyScorer):
         self,
         datasets: Sequence[Dataset],
         score: str | Score = "bdeu",
-        *,
-        n_jobs: int = 1,
-        weights: Mapping[Arc, float] | None = None,
-        parent_penalty: float = 0.0,
+        **options: Unpack[ScorerOptions],
     ) -> None:
-        self._others = [FamilyScorer(d, score, n_jobs=n_jobs, cache_bytes=0) for d in datasets[1:]]
-        priors: Any = {"weights": weights, "parent_penalty": parent_penalty}
-        super().__init__(datasets[0], score, n_jobs=n_jobs, **priors)
+        # The log prior of arcs is added once, and one cache is enough.
+        plain: ScorerOptions = {**options, "weights": None, "parent_penalty": 0.0, "cache_bytes": 0}
+        self._others = [FamilyScorer(dataset, score, **plain) for dataset in datasets[1:]]
+        super().__init__(datasets[0], score, **options)
 
     def _start_over(self) -> None:
         super()._start_over()
         for other in self._others:
             other._start_over()
 
-    def memory(self) -> int:
+    def estimate_memory(self) -> int:
         """Return how many bytes it holds at most, the data among them."""
-        return super().memory() + sum(other.memory() for other in self._others)
+        return super().estimate_memory() + sum(other.estimate_memory() for other in self._others)
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families in every completion; return the means."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inlined, kernel
+from coevo.jit import inline, kernel
 
 __all__ = ["Tables", "add_rows", "climb_cells", "draw_cells"]
 
@@ -44,7 +44,7 @@ class Tables(NamedTuple):
     margins: NDArray[np.int64]
 
 
-@inlined
+@inline
 def _place(tables, codes, v, row):
     """Return the cell of a row in the table of v, counted from the table's first."""
     cell = np.int64(codes[v, row])
@@ -63,7 +63,7 @@ def add_rows(tables, codes):
             tables.margins[tables.first_margin[v] + cell // tables.arity[v]] += 1
 
 
-@inlined
+@inline
 def _move(tables, codes, v, row, old, new):
     """Move a row from one state of v to another in all tables that have v."""
     own = tables.first[v] + _place(tables, codes, v, row) - np.int64(codes[v, row])
@@ -80,7 +80,7 @@ def _move(tables, codes, v, row, old, new):
     codes[v, row] = new
 
 
-@inlined
+@inline
 def _weigh(tables, codes, v, row, weights):
     """Overwrite `weights` with how probable each state of a cell is, given all other cells.
 

@@ -22,7 +22,7 @@ from coevo.errors import ParameterError
 from coevo.memory import check_memory
 from coevo.missing.gibbs_kernels import Tables, add_rows, draw_cells
 from coevo.missing.policy_checkpoint import Cells
-from coevo.randomness import stream
+from coevo.randomness import random_stream
 from coevo.threads import Threads
 
 __all__ = [
@@ -100,7 +100,7 @@ class Imputations:
         self.holes = Holes.of(table)
         self._n_drawn = 0
         self.codes: list[Codes] = [
-            _from_margins(table, stream(seed, STREAM, 0, i)) for i in range(size)
+            _from_margins(table, random_stream(seed, STREAM, 0, i)) for i in range(size)
         ]
 
     @property
@@ -126,7 +126,7 @@ class Imputations:
 
     def datasets(self) -> list[Dataset]:
         """Return all completions as they are now."""
-        return [self.table.completed(codes) for codes in self.codes]
+        return [self.table.make_dataset(codes) for codes in self.codes]
 
     def redraw(self, structures: Sequence[Adjacency], n_sweeps: int) -> None:
         """Replace all missing cells by new draws, so many times; individual i under structure i.
@@ -163,7 +163,7 @@ class Imputations:
 
         def sweep(begin: int, end: int, part: int) -> None:
             for i in range(begin, end):
-                rng = stream(self._seed, STREAM, self._n_drawn, i)
+                rng = random_stream(self._seed, STREAM, self._n_drawn, i)
                 tables = family_tables(structures[i % len(structures)], arities)
                 add_rows(tables, drawn[i])
                 for turn in range(n_before + n_counted):
@@ -171,7 +171,7 @@ class Imputations:
                     counted = none if turn < n_before else seen[i]
                     draw_cells(tables, drawn[i], *cells, numbers, counted)
 
-        self._threads.in_parts(sweep, len(drawn), 1)
+        self._threads.run_in_parts(sweep, len(drawn), 1)
         self.codes = drawn
         total: NDArray[np.float64] = seen.sum(axis=0)
         return total

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, IncompleteDataset, write_data
-from coevo.data.write_imputed import Patch, filled_frame, write_filled
+from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import FileError
-from coevo.files import replacing
+from coevo.files import replace_file
 from coevo.missing.imputations import Filled, filled_in
 
-__all__ = ["ImputedCell", "ImputedTable", "filled_path", "write_imputed"]
+__all__ = ["ImputedCell", "ImputedTable", "probability_path", "write_imputed"]
 
 HEADER = ("row", "column", "state", "probability")
 
@@ -50,18 +50,18 @@ class ImputedTable:
         order: NDArray[np.intp],
         filled: Filled,
     ) -> ImputedTable:
-        """Return a table as it was, filled as its sorted twin was (`by_content`)."""
+        """Return a table as it was, filled as its sorted twin was (`sort_by_content`)."""
         back = np.argsort(order)
         sure = np.ones(table.missing.shape)
         sure[filled.holes.variables, filled.holes.rows] = filled.probability
         codes = filled_in(sorted_table, filled)[:, back]
-        return cls(table.completed(codes), table.missing, sure[:, back])
+        return cls(table.make_dataset(codes), table.missing, sure[:, back])
 
-    def patches(self) -> list[Patch]:
+    def patches(self) -> list[ImputedColumn]:
         """Return what each column that misses some cells is filled with."""
         rows = self.dataset
         return [
-            Patch(variable.name, variable.states, rows.codes[place], self.missing[place])
+            ImputedColumn(variable.name, variable.states, rows.codes[place], self.missing[place])
             for place, variable in enumerate(rows.variables)
             if self.missing[place].any()
         ]
@@ -72,7 +72,7 @@ class ImputedTable:
         All else is as it was: columns that were left out, and numbers that were cut into bins.
         A missing number becomes the middle one of those that the frame has in its bin.
         """
-        return filled_frame(frame, self.patches(), "ImputedTable.into")
+        return impute_frame(frame, self.patches(), "ImputedTable.into")
 
     def cells(self) -> Iterator[ImputedCell]:
         """Yield all filled cells, row by row, columns by name."""
@@ -84,10 +84,10 @@ class ImputedTable:
             yield ImputedCell(row + 1, variable.name, state, sure)
 
 
-def filled_path(path: str | os.PathLike[str]) -> Path:
+def probability_path(path: str | os.PathLike[str]) -> Path:
     """Return where the probabilities of a completed table go, beside the table itself."""
     target = Path(path)
-    beside = target.with_name(target.name.split(".")[0] + ".filled.csv")
+    beside = target.with_name(target.name.split(".")[0] + ".probabilities.csv")
     if beside == target:
         raise FileError(
             f"{str(target)!r} is where the probabilities of the filled cells go. Give the table "
@@ -104,7 +104,7 @@ def write_imputed(
     """Write a completed table, and beside it how sure each filled cell is.
 
     The table goes to `path`, in the format of its suffix as for `write_data`. The cells go to
-    a CSV file with ``.filled.csv`` in place of the suffixes, whose name is returned: a line
+    a CSV file with ``.probabilities.csv`` in place of the suffixes, whose name is returned: a line
     for each cell with its row (from 1, without the header), column, state and probability.
 
     Parameters
@@ -119,16 +119,16 @@ def write_imputed(
         that the table has in its bin. Without it, the columns that were learned from are
         written, numbers as bins.
     """
-    beside = filled_path(path)
+    beside = probability_path(path)
     if source is None:
         write_data(completed.dataset, path)
     else:
-        write_filled(source, path, completed.patches())
+        write_imputed_file(source, path, completed.patches())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
     for cell in completed.cells():
         writer.writerow([cell.row, cell.column, cell.state, f"{cell.probability:.6g}"])
-    with replacing(beside) as stream:
+    with replace_file(beside) as stream:
         stream.write(text.getvalue().encode())
     return beside

@@ -1,119 +1,158 @@
-"""Learning from a table with missing cells: what becomes of them is a choice, by name.
+"""Learning from a table with missing values: the policies, by name.
 
-    evolve     the missing cells are a third species, drawn and never maximised
-    em         structural EM: fill with the most probable states, learn, fill again
-    available  each family on the rows that have all its cells
-    state      that a cell is missing is one more state of its variable
-    drop       rows with a missing cell are left out
+    evolve     missing values are a third species; they are drawn, never maximised
+    em         structural EM: impute the most probable states, learn, impute again
+    available  each family is scored on the rows that show all its variables
+    state      "missing" is one more state of the variable
+    drop       rows with a missing value are left out
 
-Every policy but ``state`` ends with the same filling: how probable the states of each missing
-cell are, given its row, under the structures that were found.
+Every policy but ``state`` ends with the same imputation: the probability of each state of each
+missing value, given its row, under the structures that the policy found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Unpack
 
 import numpy as np
 
 from coevo.checks import is_int
 from coevo.data import Dataset, IncompleteDataset
 from coevo.errors import bad_choice, bad_parameter
-from coevo.graph import DAG, Arc, Constraints
-from coevo.interrupts import Interrupts, gentle_interrupts
+from coevo.graph import DAG
+from coevo.interrupts import DeferredInterrupts, defer_interrupts
 from coevo.missing.available_scorer import AvailableScorer
 from coevo.missing.em import structural_em
 from coevo.missing.evolve import N_IMPUTATIONS, evolve
 from coevo.missing.imputations import Imputations
 from coevo.missing.imputed_table import ImputedTable
-from coevo.missing.policy_input import Found, PolicyInput
-from coevo.network import BayesianNetwork, fit
-from coevo.randomness import RandomState, seed_of
-from coevo.score import FamilyScorer, Score, make_score
-from coevo.search import Budget, Callback, Checkpoint, Keep, Method, SearchResult, make_method
+from coevo.missing.policy_input import PolicyInput, PolicyOutput
+from coevo.network import BayesianNetwork, fit_network
+from coevo.score import FamilyScorer
+from coevo.search import (
+    Callback,
+    Checkpoint,
+    CheckpointCallback,
+    SearchResult,
+    SpecOptions,
+    make_spec,
+)
+from coevo.search.spec import SPEC_DEFAULTS
+from coevo.signatures import accept_options
 
 __all__ = [
     "POLICIES",
+    "ImputationResult",
     "IncompleteResult",
     "check_policy",
     "learn_incomplete",
+    "learn_with_policy",
     "search_incomplete",
 ]
 
-FILLING_SWEEPS = 60  # of each completion, counted and before
+FINAL_SWEEPS = 60  # over the missing values: as many before as while probabilities are counted
 
 
-@dataclass(frozen=True)
-class IncompleteResult:
-    """What was learned from a table with missing cells.
+@dataclass(frozen=True, eq=False)
+class ImputationResult:
+    """The missing values of a table, and what a policy put in their place.
 
     Attributes
     ----------
     policy : str
-        What was done about the missing cells.
-    search : SearchResult
-        The structure, and how it was found. Its score is that of `scorer`; between policies
-        it compares nothing.
-    scorer : FamilyScorer
-        What judged structures.
-    completed : ImputedTable or None
-        The filled table; None where missing is a state.
-    stacked : Dataset
-        What tables are fitted to: all completions, one below the other.
-    checkpoint : Checkpoint or None
-        Where it ended, to go on from; None if it was stopped before it began.
+        The name of the policy.
+    table : IncompleteDataset
+        The table with its missing values.
+    imputed_table : ImputedTable or None
+        The table with the most probable state of each missing value, and its probability; None
+        where "missing" is a state.
+    dag : DAG
+        The structure that was learned.
+    fitted_to : Dataset
+        The rows that the network is fitted to: all imputed tables, one below the other.
     """
 
     policy: str
-    search: SearchResult
-    scorer: FamilyScorer
-    completed: ImputedTable | None
-    stacked: Dataset
-    checkpoint: Checkpoint | None
+    table: IncompleteDataset
+    imputed_table: ImputedTable | None
+    dag: DAG
+    fitted_to: Dataset
+
+    @property
+    def dataset(self) -> Dataset:
+        """The imputed table; or the table in which "missing" is a state."""
+        return self.fitted_to if self.imputed_table is None else self.imputed_table.dataset
 
     @cached_property
     def network(self) -> BayesianNetwork:
-        """The structure with tables; where cells were filled, their mean over completions.
+        """The structure with tables; where values were imputed, the mean over imputed tables.
 
-        The prior is there as often as there are completions, so that the tables are those of
-        mean counts with the prior once. Raises `NetworkError` if one would be too large.
+        The prior counts once for each imputed table, so that the tables are those of mean counts
+        with the prior once. Raises `NetworkError` if a table would be too large.
         """
-        names = [variable.name for variable in self.stacked.source_variables]
-        dag = DAG(names, self.search.dag.arcs)
-        if self.completed is None:
-            return fit(dag, self.stacked)
-        n_completions = self.stacked.n_rows // self.completed.dataset.n_rows
-        return fit(dag, self.stacked, ess=float(n_completions))
+        dag = DAG([variable.name for variable in self.fitted_to.source_variables], self.dag.arcs)
+        if self.imputed_table is None:
+            return fit_network(dag, self.fitted_to)
+        n_imputations = self.fitted_to.n_rows // self.imputed_table.dataset.n_rows
+        return fit_network(dag, self.fitted_to, ess=float(n_imputations))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the policy and the missing values per column, as plain values."""
+        return {"policy": self.policy, **self.table.summarise_missing()}
 
 
-def _drop(question: PolicyInput) -> Found:
-    return _filling(question, question.scorer(question.table.complete_rows()))
+@dataclass(frozen=True, eq=False)
+class IncompleteResult:
+    """A network learned from a table with missing values.
+
+    Attributes
+    ----------
+    search : SearchResult
+        The structure and the search. Its score is that of `scorer`; scores of different policies
+        cannot be compared.
+    scorer : FamilyScorer
+        The scorer that judged structures.
+    imputation : ImputationResult
+        The imputed table, and the network fitted to it.
+    checkpoint : Checkpoint or None
+        The last checkpoint, to resume from; None if the search stopped before it started.
+    """
+
+    search: SearchResult
+    scorer: FamilyScorer
+    imputation: ImputationResult
+    checkpoint: Checkpoint | None
 
 
-def _state(question: PolicyInput) -> Found:
-    scorer = question.scorer(question.table.with_state())
-    return Found(question.run(scorer, question.reached), scorer)
+def _drop(inputs: PolicyInput) -> PolicyOutput:
+    return _search_once(inputs, inputs.make_scorer(inputs.table.drop_incomplete_rows()))
 
 
-def _available(question: PolicyInput) -> Found:
-    scorer = AvailableScorer(question.table, question.score, **question.scorer_options())
-    return _filling(question, scorer)
+def _add_state(inputs: PolicyInput) -> PolicyOutput:
+    scorer = inputs.make_scorer(inputs.table.add_missing_state())
+    return PolicyOutput(inputs.run(scorer, inputs.resume_from), scorer)
 
 
-def _filling(question: PolicyInput, scorer: FamilyScorer) -> Found:
-    """Return what one search finds, with completions to fill the table by."""
-    result = question.run(scorer, question.reached)
-    completions = Imputations(question.table, N_IMPUTATIONS, question.seed, question.threads())
-    return Found(result, scorer, completions, [result.dag.adjacency()])
+def _use_available(inputs: PolicyInput) -> PolicyOutput:
+    options = inputs.spec.scorer_options(inputs.n_jobs)
+    return _search_once(inputs, AvailableScorer(inputs.table, inputs.spec.score, **options))
 
 
-POLICIES: dict[str, Callable[[PolicyInput], Found]] = {
+def _search_once(inputs: PolicyInput, scorer: FamilyScorer) -> PolicyOutput:
+    """Search once, then start the imputations that the final values are drawn from."""
+    result = inputs.run(scorer, inputs.resume_from)
+    imputations = Imputations(inputs.table, N_IMPUTATIONS, inputs.seed, inputs.make_threads())
+    return PolicyOutput(result, scorer, imputations, [result.dag.adjacency()])
+
+
+POLICIES: dict[str, Callable[[PolicyInput], PolicyOutput]] = {
     "evolve": evolve,
     "em": structural_em,
-    "available": _available,
-    "state": _state,
+    "available": _use_available,
+    "state": _add_state,
     "drop": _drop,
 }
 
@@ -124,67 +163,63 @@ def check_policy(missing: str, owner: str) -> None:
         raise bad_choice("missing", owner, POLICIES, missing)
 
 
-def search_incomplete(missing: str, question: PolicyInput) -> Found:
-    """Return what a policy finds; the table need not be in any order, and is not filled."""
-    table, _ = question.table.by_content()
-    with gentle_interrupts() as interrupts:
-        found = _found(missing, replace(question, table=table), interrupts)
-    return _as_it_ended(found, interrupts)
+def search_incomplete(missing: str, inputs: PolicyInput) -> PolicyOutput:
+    """Run a policy on a table in any order, without the final imputation."""
+    table, _ = inputs.table.sort_by_content()
+    with defer_interrupts() as interrupts:
+        output = _run_policy(missing, replace(inputs, table=table), interrupts)
+    return _note_interrupt(output, interrupts)
 
 
-def _found(missing: str, question: PolicyInput, interrupts: Interrupts) -> Found:
-    """Return what a policy finds; Ctrl-C ends it with the best so far, wherever it is."""
-    heard = (*question.callbacks, lambda row: interrupts.asked)
-    asked = replace(question, callbacks=heard, is_stopped=lambda: interrupts.asked)
-    return POLICIES[missing](asked)
+def _run_policy(missing: str, inputs: PolicyInput, interrupts: DeferredInterrupts) -> PolicyOutput:
+    """Run a policy; Ctrl-C stops it with the best structure so far."""
+    callbacks = (*inputs.callbacks, lambda row: interrupts.is_pending)
+    return POLICIES[missing](
+        replace(inputs, callbacks=callbacks, is_stopped=lambda: interrupts.is_pending)
+    )
 
 
-def _as_it_ended(found: Found, interrupts: Interrupts) -> Found:
-    """Return what was found; where someone pressed Ctrl-C, that is why it ended."""
-    if not interrupts.asked:
-        return found
-    return replace(found, result=replace(found.result, stop_reason="interrupt"))
+def _note_interrupt(output: PolicyOutput, interrupts: DeferredInterrupts) -> PolicyOutput:
+    """Set the stop reason to "interrupt" if the user pressed Ctrl-C."""
+    if not interrupts.is_pending:
+        return output
+    return replace(output, result=replace(output.result, stop_reason="interrupt"))
 
 
+@accept_options(SpecOptions, SPEC_DEFAULTS)
 def learn_incomplete(
     table: IncompleteDataset,
     missing: str = "evolve",
     *,
-    method: str | Method = "ccma",
-    score: str | Score = "bdeu",
-    constraints: Constraints | None = None,
-    weights: Mapping[Arc, float] | None = None,
-    parent_penalty: float = 0.0,
-    start: DAG | None = None,
-    budget: Budget | None = None,
-    random_state: RandomState = 0,
     n_jobs: int = 1,
     callbacks: Iterable[Callback] = (),
     state: Checkpoint | None = None,
-    keep: Keep | None = None,
+    on_checkpoint: CheckpointCallback | None = None,
+    **options: Unpack[SpecOptions],
 ) -> IncompleteResult:
-    """Learn a network from a table with missing cells.
+    """Learn a network from a table with missing values.
 
     Parameters
     ----------
     table : IncompleteDataset
         The observations; see `read_incomplete`.
     missing : str
-        What to do about the missing cells: ``'evolve'``, ``'em'``, ``'available'``,
-        ``'state'`` or ``'drop'``; see `coevo.missing.policies`.
-    method, score, constraints, start, budget, random_state, callbacks : optional
-        As for `run_search`. A limit of time holds for all searches of a policy together, one
-        of generations for those of ``'evolve'``; other limits hold for each search of ``'em'``
-        and for the last of ``'evolve'``. The history is that of the last search; with
-        ``'ccga'`` it is that of all, and its score may fall where completions change.
-    weights, parent_penalty : optional
-        The log prior of some arcs and of all, as for `FamilyScorer`.
+        The policy: ``'evolve'``, ``'em'``, ``'available'``, ``'state'`` or ``'drop'``; see
+        `coevo.missing.policies`.
     n_jobs : int
-        Threads; they change the time, never the answer.
-    state, keep : optional
-        Go on from a checkpoint, and be told of each: as for `run_search`, but for checkpoints of
-        this function, under the same policy. Once the last search has begun, a larger budget
-        goes on with that, on the completions that it has.
+        Number of threads. It changes the time, never the answer.
+    callbacks : iterable of functions
+        As for `run_search`.
+    state, on_checkpoint : optional
+        Resume from a checkpoint, and receive each new one: as for `run_search`, but with
+        checkpoints of this function under the same policy. After the last search has started, a
+        larger budget continues that search on its imputations.
+    method, score, ess, constraints, weights, parent_penalty, start, budget, random_state : optional
+        The search, as for `run_search` and `FamilyScorer`. A time limit holds for all searches of a
+        policy together, a limit on generations for those of ``'evolve'``; other limits hold for
+        each search of ``'em'`` and for the last of ``'evolve'``. The history is that of the
+        last search; with ``'ccga'`` it is that of all, and its score may fall when imputations
+        change.
 
     Returns
     -------
@@ -193,14 +228,14 @@ def learn_incomplete(
     Examples
     --------
     >>> import coevo
-    >>> rows = coevo.sample(coevo.load_network("asia"), 500, random_state=1).unfolded()
-    >>> holes = np.random.default_rng(1).random(rows.codes.shape) < 0.1
-    >>> table = IncompleteDataset(rows, holes)
-    >>> found = learn_incomplete(table, "evolve", budget=Budget(max_generations=20))
+    >>> rows = coevo.sample(coevo.load_network("asia"), 500, random_state=1).expand()
+    >>> missing = np.random.default_rng(1).random(rows.codes.shape) < 0.1
+    >>> table = IncompleteDataset(rows, missing)
+    >>> found = learn_incomplete(table, "evolve", budget=coevo.Budget(max_generations=20))
     >>> len(found.search.dag.arcs) > 3
     True
-    >>> filled = found.completed.dataset.codes == rows.codes
-    >>> bool(filled[~holes].all()), bool(filled[holes].mean() > 0.7)
+    >>> is_right = found.imputation.dataset.codes == rows.codes
+    >>> bool(is_right[~missing].all()), bool(is_right[missing].mean() > 0.7)
     (True, True)
     """
     if not isinstance(table, IncompleteDataset):
@@ -209,31 +244,26 @@ def learn_incomplete(
     check_policy(missing, "learn_incomplete")
     if not is_int(n_jobs, 1):
         raise bad_parameter("n_jobs", "learn_incomplete", "an int >= 1", n_jobs)
-    sorted_table, order = table.by_content()
-    question = PolicyInput(
-        table=sorted_table,
-        method=make_method(method, "learn_incomplete"),
-        score=make_score(score, None, "learn_incomplete"),
-        constraints=Constraints() if constraints is None else constraints,
-        weights={} if weights is None else weights,
-        parent_penalty=parent_penalty,
-        start=start,
-        budget=Budget() if budget is None else budget,
-        seed=seed_of(random_state, "learn_incomplete"),
-        n_jobs=n_jobs,
-        callbacks=tuple(callbacks),
-        reached=state,
-        keep=keep,
-    )
-    with gentle_interrupts() as interrupts:
-        found = _found(missing, question, interrupts)
-        completions, filled = found.completions, None
-        if completions is not None:
-            filled = completions.fill(found.partners, FILLING_SWEEPS)
-    found = _as_it_ended(found, interrupts)
-    result, scorer, last = found.result, found.scorer, found.checkpoint
-    if completions is None or filled is None:
-        return IncompleteResult(missing, result, scorer, None, scorer.dataset, last)
-    completed = ImputedTable.of(table, sorted_table, order, filled)
-    stacked = sorted_table.completed(np.concatenate(completions.codes, axis=1))
-    return IncompleteResult(missing, result, scorer, completed, stacked, last)
+    spec = make_spec("learn_incomplete", **options)
+    inputs = PolicyInput(table, spec, n_jobs, tuple(callbacks), state, on_checkpoint)
+    return learn_with_policy(missing, inputs)
+
+
+def learn_with_policy(missing: str, inputs: PolicyInput) -> IncompleteResult:
+    """Run a policy on a table in any order, and impute its missing values."""
+    table = inputs.table
+    sorted_table, order = table.sort_by_content()
+    with defer_interrupts() as interrupts:
+        output = _run_policy(missing, replace(inputs, table=sorted_table), interrupts)
+        imputations, final = output.imputations, None
+        if imputations is not None:
+            final = imputations.fill(output.partners, FINAL_SWEEPS)
+    output = _note_interrupt(output, interrupts)
+    result, scorer = output.result, output.scorer
+    if imputations is None or final is None:
+        imputed_table, fitted_to = None, scorer.dataset
+    else:
+        imputed_table = ImputedTable.of(table, sorted_table, order, final)
+        fitted_to = sorted_table.make_dataset(np.concatenate(imputations.codes, axis=1))
+    imputation = ImputationResult(missing, table, imputed_table, result.dag, fitted_to)
+    return IncompleteResult(result, scorer, imputation, output.checkpoint)

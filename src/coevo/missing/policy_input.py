@@ -1,74 +1,68 @@
-"""What every policy is asked, and what it finds."""
+"""What every policy takes, and what it returns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from coevo.data import Dataset, IncompleteDataset
-from coevo.graph import DAG, Arc, Constraints
 from coevo.missing.expected_scorer import ExpectedScorer
 from coevo.missing.imputations import Adjacency, Imputations
 from coevo.missing.policy_checkpoint import Stage
-from coevo.score import FamilyScorer, Score
+from coevo.score import FamilyScorer
 from coevo.search import (
     Budget,
     Callback,
     Checkpoint,
-    Keep,
+    CheckpointCallback,
     Method,
     SearchResult,
+    SearchSpec,
     SearchState,
-    run_search,
 )
 from coevo.threads import Threads
 
-__all__ = ["Found", "PolicyInput"]
+__all__ = ["PolicyInput", "PolicyOutput"]
 
 
 @dataclass(frozen=True)
 class PolicyInput:
-    """The table, the search, and what is known beforehand; all checked.
+    """A table with missing values, the search to run on it, and how to run it.
 
-    `reached` is where to go on from; `keep` is told of each generation that one could go on from.
-    `is_stopped` says whether someone has pressed Ctrl-C, which also ends a search.
+    `resume_from` is the checkpoint to resume from. `on_checkpoint` receives a checkpoint after each
+    generation. `is_stopped` tells whether the user has pressed Ctrl-C, which also stops a search.
     """
 
     table: IncompleteDataset
-    method: Method
-    score: Score
-    constraints: Constraints
-    weights: Mapping[Arc, float]
-    parent_penalty: float
-    start: DAG | None
-    budget: Budget
-    seed: int
-    n_jobs: int
+    spec: SearchSpec
+    n_jobs: int = 1
     callbacks: tuple[Callback, ...] = ()
-    reached: Checkpoint | None = None
-    keep: Keep | None = None
+    resume_from: Checkpoint | None = None
+    on_checkpoint: CheckpointCallback | None = None
     is_stopped: Callable[[], bool] = lambda: False
 
-    def threads(self) -> Threads:
-        """Return threads for drawing cells."""
+    @property
+    def seed(self) -> int:
+        """The seed of all random numbers."""
+        return self.spec.seed
+
+    def with_search(self, *, method: Method | None = None, budget: Budget) -> PolicyInput:
+        """Return the same input with another budget, and another method if one is given."""
+        method = self.spec.method if method is None else method
+        return replace(self, spec=replace(self.spec, method=method, budget=budget))
+
+    def make_threads(self) -> Threads:
+        """Return threads for drawing missing values."""
         return Threads(self.n_jobs)
 
-    def scorer(self, dataset: Dataset) -> FamilyScorer:
-        """Return the scorer of one table."""
-        return FamilyScorer(dataset, self.score, **self.scorer_options())
+    def make_scorer(self, dataset: Dataset) -> FamilyScorer:
+        """Return the scorer of one imputed table."""
+        return self.spec.make_scorer(dataset, self.n_jobs)
 
-    def expected(self, datasets: Sequence[Dataset]) -> ExpectedScorer:
-        """Return the scorer that takes the mean over completions."""
-        return ExpectedScorer(datasets, self.score, **self.scorer_options())
-
-    def scorer_options(self) -> dict[str, Any]:
-        """Return what all scorers have in common."""
-        return {
-            "n_jobs": self.n_jobs,
-            "weights": self.weights,
-            "parent_penalty": self.parent_penalty,
-        }
+    def make_expected_scorer(self, datasets: Sequence[Dataset]) -> ExpectedScorer:
+        """Return the scorer that takes the mean over imputed tables."""
+        options = self.spec.scorer_options(self.n_jobs)
+        return ExpectedScorer(datasets, self.spec.score, **options)
 
     def run(
         self,
@@ -77,47 +71,42 @@ class PolicyInput:
         stage: Stage | None = None,
         seconds: float = 0.0,
     ) -> SearchResult:
-        """Search with a scorer, from the start or from a state, so many seconds after the start.
+        """Search with a scorer, from the start or from a state.
 
-        The stage is kept beside each checkpoint.
+        The policy has taken `seconds` so far. Each checkpoint stores the stage beside the search.
         """
-        beside, keep = {} if stage is None else stage.arrays(), self.keep
+        extra, on_checkpoint = {} if stage is None else stage.arrays(), self.on_checkpoint
 
-        def keep_all(checkpoint: Checkpoint) -> None:
-            if keep is not None:
-                keep(replace(checkpoint, beside=beside))
+        def add_stage(checkpoint: Checkpoint) -> None:
+            if on_checkpoint is not None:
+                on_checkpoint(replace(checkpoint, extra_arrays=extra))
 
-        return run_search(
-            self.method,
+        return self.spec.run(
             scorer,
-            constraints=self.constraints,
-            budget=self.budget,
-            random_state=self.seed,
             callbacks=self.callbacks,
-            start=self.start,
             state=state,
-            keep=keep_all,
+            on_checkpoint=add_stage,
             seconds=seconds,
         )
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a policy found: a structure, the scorer that judged it, and where cells stand.
+class PolicyOutput:
+    """What a policy returns: a structure, the scorer that judged it, and the imputations.
 
-    `stage` is that of the search which found it, where there were several.
+    `stage` is the stage whose search found the structure, where the policy has several.
     """
 
     result: SearchResult
     scorer: FamilyScorer
-    completions: Imputations | None = None  # None: missing is a state of its own
-    partners: Sequence[Adjacency] = ()  # structures to fill the cells under
+    imputations: Imputations | None = None  # None: missing is a state of its own
+    partners: Sequence[Adjacency] = ()  # structures under which the final values are drawn
     stage: Stage | None = None
 
     @property
     def checkpoint(self) -> Checkpoint | None:
-        """Where it ended, to be gone on from; None if it was stopped before it began."""
+        """The last checkpoint, to resume from; None if the search stopped before it started."""
         last = self.result.checkpoint
         if last is None or self.stage is None:
             return last
-        return replace(last, beside=self.stage.arrays())
+        return replace(last, extra_arrays=self.stage.arrays())

@@ -1,4 +1,10 @@
-"""Searching for structures: one contract, and the methods that obey it."""
+"""Search for structures: one interface for all methods, and the methods themselves.
+
+- ``ccga``: the cooperative coevolutionary genetic algorithm of Carvalho (GECCO 2011)
+- ``ccma``: a cooperative coevolutionary memetic algorithm, the default of `coevo.learn`
+- ``islands``: several populations of ``ccma`` with migration
+- ``hill_climb``, ``tabu``, ``k2``: the classical greedy methods
+"""
 
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget, StopReason
@@ -8,18 +14,19 @@ from coevo.search.checkpoint_file import StoredCheckpoint, read_state, write_che
 from coevo.search.encoding import (
     Mask,
     Order,
-    dag_of,
     decode,
+    decode_dag,
+    encode_dag,
+    format_solution,
     n_bits,
-    pair_of,
-    solution_string,
 )
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
 from coevo.search.registry import METHODS, make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
-from coevo.search.run import Callback, Keep, run_search
+from coevo.search.run import Callback, CheckpointCallback, run_search
+from coevo.search.spec import SearchSpec, SpecOptions, describe_difference, make_spec
 from coevo.search.tabu import Tabu, TabuState
 
 __all__ = [
@@ -32,6 +39,7 @@ __all__ = [
     "CCMAState",
     "Callback",
     "Checkpoint",
+    "CheckpointCallback",
     "HillClimb",
     "HillClimbState",
     "HistoryRow",
@@ -39,26 +47,29 @@ __all__ = [
     "Islands",
     "IslandsState",
     "K2State",
-    "Keep",
     "Mask",
     "Method",
     "Order",
     "Problem",
     "Search",
     "SearchResult",
+    "SearchSpec",
     "SearchState",
+    "SpecOptions",
     "StopReason",
     "StoredCheckpoint",
     "Tabu",
     "TabuState",
-    "dag_of",
     "decode",
+    "decode_dag",
+    "describe_difference",
+    "encode_dag",
+    "format_solution",
     "make_method",
+    "make_spec",
     "n_bits",
-    "pair_of",
     "read_state",
     "run_search",
-    "solution_string",
     "write_checkpoint",
     "write_state",
 ]

@@ -1,13 +1,13 @@
-"""The archive: the families that are worth knowing, which both species feed and draw from.
+"""The archive of scored families, which both species of CCMA share.
 
-For each child it holds the scored families from the best to the worst, without those that
-one of their own subsets equals or beats: no order ever needs them, because where they are
-allowed the subset is too. What is left is small, tens to hundreds of families a child, and
-makes the best response to any order a matter of looking (`coevo.search.order_kernels`).
+For each child it holds the scored families, sorted from the best score to the worst. A family
+is dropped if one of its subsets has an equal or a higher score. No order needs it: every order
+that allows the family also allows the subset. Tens to hundreds of families remain for each
+child. The best response to any order is then a lookup (`coevo.search.order_kernels`).
 
-It also remembers which sets of parents were *extended*, that is, scored with every further
-variable, so that no work is done twice. They are kept as 64-bit marks; should two sets ever
-share one, a set is skipped, and always the same one.
+The archive also records which parent sets were *extended*, that is, scored with every further
+variable, so that no work is done twice. It stores their 64-bit hashes. If two sets have the
+same hash, one of them is skipped, and always the same one.
 """
 
 from __future__ import annotations
@@ -19,83 +19,92 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.randomness import stream
+from coevo.randomness import random_stream
 from coevo.score import FamilyBatch
-from coevo.search.archive_kernels import mark_dominated
+from coevo.search.archive_kernels import flag_dominated
 from coevo.search.base import Problem
 from coevo.search.order_kernels import Families
 
-__all__ = ["FAMILIES_A_CHILD", "Archive", "Row", "flat_sets", "mark_numbers", "marks_of"]
+__all__ = [
+    "MAX_FAMILIES_PER_CHILD",
+    "Archive",
+    "ParentSet",
+    "flatten_sets",
+    "hash_keys",
+    "hash_parent_sets",
+]
 
-Row = tuple[int, tuple[int, ...]]  # a child and a set of parents, ascending
-Marks = NDArray[np.uint64]
-FAMILIES_A_CHILD = 1 << 12  # more are dropped, the worst first
-NO_WAY = -np.inf  # the score of a child whose required parents come after it
+ParentSet = tuple[int, tuple[int, ...]]  # a child and its parents, ascending
+Hashes = NDArray[np.uint64]
+MAX_FAMILIES_PER_CHILD = 1 << 12  # the worst families above this number are dropped
+NOT_ALLOWED = -np.inf  # the score of a child without its required parents
 
 
 @dataclass(frozen=True)
 class Archive:
-    """Families in the form of `Families`, and the marks of what was extended, ascending."""
+    """The arrays of `Families`, and the hashes of the extended parent sets, ascending."""
 
     begin: NDArray[np.int64]
     score: NDArray[np.float64]
     start: NDArray[np.int64]
     parents: NDArray[np.int32]
-    extended: Marks
+    extended: Hashes
 
     @classmethod
     def empty(cls, problem: Problem) -> Archive:
-        """Return an archive with the least family of each child: its required parents.
+        """Return an archive with the smallest family of each child: its required parents.
 
-        A child that has some also gets a way out that no search takes, so that an order
-        which puts it too early is worthless and not an error.
+        A child with required parents also gets the empty family with the score -inf. An order
+        that puts the child before a required parent then has the score -inf, and is no error.
         """
         local = problem.local_scores(problem.rules.required)
-        rows: list[Row] = []
+        families: list[ParentSet] = []
         scores: list[float] = []
         for child in range(problem.n_variables):
             needed = np.flatnonzero(problem.rules.required[:, child])
-            rows.append((child, tuple(needed.tolist())))
+            families.append((child, tuple(needed.tolist())))
             scores.append(float(local[child]))
             if len(needed):
-                rows.append((child, ()))
-                scores.append(NO_WAY)
-        begin = np.searchsorted([row[0] for row in rows], np.arange(problem.n_variables + 1))
-        start, parents = flat_sets([row[1] for row in rows])
+                families.append((child, ()))
+                scores.append(NOT_ALLOWED)
+        children = [child for child, _ in families]
+        begin = np.searchsorted(children, np.arange(problem.n_variables + 1))
+        start, parents = flatten_sets([parents for _, parents in families])
         none = np.empty(0, dtype=np.uint64)
         return cls(begin, np.array(scores), start, parents, none)
 
     @property
     def families(self) -> Families:
-        """The families as kernels take them."""
+        """The families as arrays for the kernels."""
         return Families(self.begin, self.score, self.start, self.parents)
 
     @property
     def n_families(self) -> int:
-        """How many families it holds."""
+        """The number of families."""
         return len(self.score)
 
+    @property
     def children(self) -> NDArray[np.int64]:
-        """Return the child of each family."""
+        """The child of each family."""
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
-    def marks(self) -> Marks:
-        """Return the mark of each family."""
-        return marks_of(self.children(), self.start, self.parents, len(self.begin) - 1)
+    def hash_families(self) -> Hashes:
+        """Return the hash of each family."""
+        return hash_parent_sets(self.children, self.start, self.parents, len(self.begin) - 1)
 
     def parents_of(self, family: int) -> tuple[int, ...]:
         """Return the parents of a family, ascending."""
         return tuple(self.parents[self.start[family] : self.start[family + 1]].tolist())
 
-    def rescored(self, problem: Problem) -> Archive:
-        """Return the same families with their scores on other rows, nothing extended yet."""
+    def rescore(self, problem: Problem) -> Archive:
+        """Return the same families with their scores on other rows, none of them extended."""
         known = np.flatnonzero(np.isfinite(self.score))
         sets = [self.parents_of(family) for family in known.tolist()]
-        children = self.children()[known]
+        children = self.children[known]
         batch = FamilyBatch.from_pairs(zip(children.tolist(), sets, strict=True))
         scores = problem.scorer.local_scores(batch)
         none = np.empty(0, dtype=np.uint64)
-        return Archive.empty(problem).with_families(children, scores, *flat_sets(sets), none)
+        return Archive.empty(problem).with_families(children, scores, *flatten_sets(sets), none)
 
     def with_families(
         self,
@@ -103,37 +112,38 @@ class Archive:
         scores: NDArray[np.float64],
         start: NDArray[np.int64],
         parents: NDArray[np.int32],
-        extended: Marks,
+        extended: Hashes,
     ) -> Archive:
-        """Return the archive with further families, and marks of what was extended."""
+        """Return the archive with further families and further hashes of extended sets."""
         n_old = self.n_families
         n = len(self.begin) - 1
-        child = np.concatenate([self.children(), children])
+        child = np.concatenate([self.children, children])
         score = np.concatenate([self.score, scores])
         all_start = np.concatenate([self.start, start[1:] + self.start[-1]])
         all_parents = np.concatenate([self.parents, parents])
         size = np.diff(all_start)
-        # Best first; of equal ones the smaller, then the first by name.
+        # Best first; ties go to the smaller family, then to the first parent by name.
         first = np.append(all_parents, 0)[all_start[:-1]]
         ranked = np.lexsort((first, size, -score, child))
         moved = _select(ranked, child, score, all_start, all_parents, n)
         dominated = np.zeros(len(ranked), dtype=np.bool_)
-        mark_dominated(moved.begin, moved.start, moved.parents, ranked >= n_old, dominated)
+        flag_dominated(moved.begin, moved.start, moved.parents, ranked >= n_old, dominated)
         kept = ranked[~dominated]
-        kept = kept[_within_limit(child[kept], n)]
+        kept = kept[_is_within_limit(child[kept], n)]
         left = _select(kept, child, score, all_start, all_parents, n)
-        marks = np.union1d(self.extended, extended)
-        return Archive(left.begin, left.score, left.start, left.parents, marks)
+        hashes = np.union1d(self.extended, extended)
+        return Archive(left.begin, left.score, left.start, left.parents, hashes)
 
 
-def _within_limit(child: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
-    """Return which families, sorted by child, are among the first of their child.
+def _is_within_limit(child: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+    """Return which families, sorted by child, are within the limit of their child.
 
-    The last two always are: the least family and the way out, which orders may need.
+    The last two are always kept, because an order may need them: the family of the required
+    parents and the empty family.
     """
     begin = np.searchsorted(child, np.arange(n + 1))
     place = np.arange(len(child))
-    within: NDArray[np.bool_] = place - begin[child] < FAMILIES_A_CHILD - 2
+    within: NDArray[np.bool_] = place - begin[child] < MAX_FAMILIES_PER_CHILD - 2
     return within | (begin[child + 1] - place <= 2)
 
 
@@ -145,7 +155,7 @@ def _select(
     parents: NDArray[np.int32],
     n: int,
 ) -> Families:
-    """Return families in a given order, their children ascending."""
+    """Return the chosen families in the given sequence. Their children must be ascending."""
     size = np.diff(start)[chosen]
     new_start = np.concatenate([[0], np.cumsum(size)])
     at = np.repeat(start[chosen] - new_start[:-1], size) + np.arange(int(new_start[-1]))
@@ -153,29 +163,29 @@ def _select(
     return Families(begin, score[chosen], new_start, parents[at])
 
 
-def flat_sets(sets: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return sets one after another, and where each begins."""
+def flatten_sets(sets: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return where each set begins, and all sets as one array."""
     start = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
     return start, np.array([v for s in sets for v in s], dtype=np.int32)
 
 
 @cache
-def mark_numbers(n_variables: int) -> tuple[Marks, Marks]:
-    """Return the number of each variable as a child and as a parent.
+def hash_keys(n_variables: int) -> tuple[Hashes, Hashes]:
+    """Return the random key of each variable as a child, and its key as a parent.
 
-    The mark of a row is the number of its child and those of its parents, by exclusive or.
-    They are the same on every machine.
+    The hash of a parent set is the exclusive or of the key of its child and the keys of its
+    parents (Zobrist hashing). The keys are the same on every machine.
     """
-    numbers = stream(0, n_variables).integers(2**64, size=(2, n_variables), dtype=np.uint64)
+    numbers = random_stream(0, n_variables).integers(2**64, size=(2, n_variables), dtype=np.uint64)
     return numbers[0], numbers[1]
 
 
-def marks_of(
+def hash_parent_sets(
     child: NDArray[np.int64], start: NDArray[np.int64], parents: NDArray[np.int32], n_variables: int
-) -> Marks:
-    """Return the marks of rows whose parents stand one after another."""
-    as_child, as_parent = mark_numbers(n_variables)
+) -> Hashes:
+    """Return the hashes of parent sets that are flattened into one array."""
+    as_child, as_parent = hash_keys(n_variables)
     running = np.zeros(len(parents) + 1, dtype=np.uint64)
     np.bitwise_xor.accumulate(as_parent[parents], out=running[1:])
-    marks: Marks = as_child[child] ^ running[start[1:]] ^ running[start[:-1]]
-    return marks
+    hashes: Hashes = as_child[child] ^ running[start[1:]] ^ running[start[:-1]]
+    return hashes

@@ -1,15 +1,15 @@
-"""Which families deserve a place: those that no subset of theirs equals or beats."""
+"""The kernel that finds dominated families: a subset has an equal or a higher score."""
 
 from __future__ import annotations
 
-from coevo.jit import inlined, kernel
+from coevo.jit import inline, kernel
 
-__all__ = ["mark_dominated"]
+__all__ = ["flag_dominated"]
 
 
-@inlined
+@inline
 def _is_subset(start, parents, small, large):
-    """Return whether all parents of one family, ascending, are parents of the other."""
+    """Return whether all parents of `small` are parents of `large`; both are ascending."""
     at, end = start[large], start[large + 1]
     inside = True
     for i in range(start[small], start[small + 1]):
@@ -23,11 +23,11 @@ def _is_subset(start, parents, small, large):
 
 
 @kernel
-def mark_dominated(begin, start, parents, is_new, dominated):
-    """Mark each family that has a subset before it in its child's list.
+def flag_dominated(begin, start, parents, is_new, dominated):
+    """Set ``dominated[family]`` if a subset of the family comes earlier in its child's list.
 
-    Lists are sorted from the best score to the worst. Those that are not new do not
-    dominate each other, so that only pairs with a new one are looked at.
+    Lists are sorted from the best score to the worst. Old families do not dominate each other,
+    so only pairs with a new family are compared.
     """
     for child in range(len(begin) - 1):
         for family in range(begin[child], begin[child + 1]):

@@ -1,11 +1,13 @@
-"""What every search obeys, so that one loop, one test suite and one command serve them all.
+"""The interface of all search methods: `Method`, `Problem`, `Search` and `SearchState`.
 
-A `Method` is a name and settings. Put on a `Problem` (a scorer and constraints) it becomes
-a `Search`: `start` makes the first state, `step` makes the next one from it. Both are pure:
-the same arguments give the same state, whatever ran before, and no argument is changed. A
-state is all that the next step needs and nothing else, so that it can be written to a file,
-read back and gone on from (`coevo.search.checkpoint_file`). The loop around them, with its budget
-and its clock, is `coevo.search.run`.
+One loop, one test suite and one command serve every method, because each has this interface.
+
+A `Method` is a name with settings. `Method.make_search` applies it to a `Problem` (a scorer
+and constraints) and returns a `Search`. `Search.start` makes the first state. `Search.step`
+makes the next state from the current one. Both are pure: the same arguments give the same
+state, and no argument is changed. A state holds exactly what the next step needs. It can be
+written to a file, read back and resumed (`coevo.search.checkpoint_file`). The loop around
+`start` and `step`, with the budget and the clock, is `coevo.search.run`.
 """
 
 from __future__ import annotations
@@ -28,39 +30,41 @@ from coevo.search.budget import Budget
 
 __all__ = ["LEAST_GAIN", "STATES_OF", "Info", "Method", "Problem", "Search", "SearchState"]
 
-LEAST_GAIN = 1e-9  # what round-off may pretend
-BYTES_A_PAIR = 128  # of variables: gains, arcs, paths, and families while they are made
-STATES_OF = "states of"  # in the metadata of a field: it is a tuple of states of this type
-Info = Mapping[str, float]  # what a reader of the history wants beside the best score
+LEAST_GAIN = 1e-9  # a smaller difference of two scores may be round-off
+BYTES_PER_PAIR = 128  # of variables: gains, arcs, paths, and families during construction
+STATES_OF = "states of"  # metadata key: the field is a tuple of states of this type
+Info = Mapping[str, float]  # figures of one generation for the history
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The data, seen through local scores, and what is known beforehand."""
+    """A scorer, the constraints and the start structure."""
 
     scorer: Scorer
     constraints: Constraints
-    rules: ArcRules  # the constraints over the variables of the data
+    rules: ArcRules  # the constraints as matrices over the variables of the data
     start: NDArray[np.bool_]  # the structure that a search begins with, ``[parent, child]``
-    has_start: bool  # whether someone gave it; else it is the required arcs alone
+    has_start: bool  # the caller gave the start; else it holds the required arcs only
 
     @classmethod
-    def of(
+    def from_scorer(
         cls,
         scorer: Scorer,
         constraints: Constraints | None = None,
         start: DAG | None = None,
     ) -> Problem:
-        """Check constraints, and a structure to begin with, against the variables of the data."""
+        """Validate the constraints and the start structure against the variables of the data."""
         known = Constraints() if constraints is None else constraints
         names = scorer.dataset.names
-        rules = known.rules(names)
+        rules = known.to_rules(names)
         if start is None:
             return cls(scorer, known, rules, rules.required, has_start=False)
         scorer.check_variables(start)
         adjacency = DAG(names, start.arcs).adjacency()
-        if not rules.fulfilled_by(adjacency):
-            raise GraphError(f"The start breaks the constraints: {rules.broken(adjacency, names)}.")
+        if not rules.is_satisfied_by(adjacency):
+            raise GraphError(
+                f"The start breaks the constraints: {rules.describe_violation(adjacency, names)}."
+            )
         return cls(scorer, known, rules, adjacency, has_start=True)
 
     @property
@@ -70,11 +74,11 @@ class Problem:
 
     @property
     def n_variables(self) -> int:
-        """How many variables there are."""
+        """The number of variables."""
         return len(self.names)
 
-    def dag(self, adjacency: NDArray[np.bool_]) -> DAG:
-        """Return the structure of an adjacency matrix, ``[parent, child]``."""
+    def make_dag(self, adjacency: NDArray[np.bool_]) -> DAG:
+        """Return the DAG of an adjacency matrix, ``[parent, child]``."""
         names = self.names
         arcs = [(names[parent], names[child]) for parent, child in np.argwhere(adjacency)]
         return DAG(names, arcs)
@@ -85,20 +89,20 @@ class Problem:
         return self.scorer.local_scores(FamilyBatch.from_pairs(pairs))
 
     def score(self, adjacency: NDArray[np.bool_]) -> float:
-        """Return the score of a structure, rounded once as `FamilyScorer.score` does."""
+        """Return the score of a structure, rounded once, as in `FamilyScorer.score`."""
         return math.fsum(self.local_scores(adjacency))
 
 
 @dataclass(frozen=True)
 class SearchState:
-    """What every state holds; a method adds what its next step needs.
+    """The fields that the states of all methods have; each method adds its own.
 
     Attributes
     ----------
     generation : int
-        How many steps led here.
+        Number of steps so far.
     evaluations : int
-        Local scores that the search asked for; the same whatever the cache knew.
+        Number of local scores requested so far. It does not depend on the cache.
     improved : int
         The generation that found the best structure.
     score : float
@@ -113,30 +117,32 @@ class SearchState:
     score: float
     adjacency: NDArray[np.bool_]
 
-    def after(
+    def advance(
         self,
-        n_asked: int,
+        n_evaluations: int,
         better: tuple[NDArray[np.bool_], float] | None = None,
-        **own: Any,
+        **method_fields: Any,
     ) -> Self:
-        """Return the state of the next generation, in which local scores were asked for.
+        """Return the state of the next generation.
 
-        `better` is a structure that beats the best so far, with its score, if one was
-        found; `own` are the fields that the method changes.
+        `n_evaluations` local scores were requested in it. `better` is a new best structure
+        with its score, or None. `method_fields` are the fields that the method changes.
         """
         generation = self.generation + 1
         best: dict[str, Any] = {}
         if better is not None:
             best = {"adjacency": better[0], "score": better[1], "improved": generation}
-        evaluations = self.evaluations + n_asked
-        return replace(self, generation=generation, evaluations=evaluations, **best, **own)
+        evaluations = self.evaluations + n_evaluations
+        return replace(
+            self, generation=generation, evaluations=evaluations, **best, **method_fields
+        )
 
 
 State = TypeVar("State", bound=SearchState)
 
 
 class Search(ABC, Generic[State]):
-    """A method at work on a problem."""
+    """A method applied to a problem."""
 
     @abstractmethod
     def start(self, rng: Generator) -> tuple[State, Info]:
@@ -147,41 +153,45 @@ class Search(ABC, Generic[State]):
         """Return the state of the next generation."""
 
     def is_finished(self, state: State) -> bool:
-        """Return whether a further step would change nothing."""
+        """Return whether the search has ended: a further step would change nothing."""
         return False
 
-    def fits(self, state: State) -> bool:
-        """Return whether a state could be one of this search with these settings."""
+    def is_compatible(self, state: State) -> bool:
+        """Return whether a state fits the settings of this search, such as population sizes."""
         return True
 
-    def structures(self, state: State) -> Iterable[NDArray[np.bool_]]:
-        """Return the structures of the population, ``[parent, child]``; none without one."""
+    def iter_structures(self, state: State) -> Iterable[NDArray[np.bool_]]:
+        """Return the structures of the population, ``[parent, child]``.
+
+        A method without a population returns none.
+        """
         return ()
 
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """The settings of a search, checked; a frozen dataclass with a name."""
+    """A search method: its name and its validated settings, as a frozen dataclass."""
 
     name: ClassVar[str]
     state_type: ClassVar[type[SearchState]]
-    default_budget: ClassVar[Budget]  # where the one that is given has no end
+    default_budget: ClassVar[Budget]  # holds where the given budget is not bounded
 
     @abstractmethod
-    def on(self, problem: Problem) -> Search[Any]:
-        """Return the search on a problem, or say what of the settings does not fit it."""
+    def make_search(self, problem: Problem) -> Search[Any]:
+        """Return the search on a problem; raise `ParameterError` if the settings do not fit it."""
 
     def check_counts(self, **least: int) -> None:
-        """Raise `ParameterError` unless each of these settings is an int and large enough."""
+        """Raise `ParameterError` unless each named setting is an int >= the given bound."""
         for name, bound in least.items():
             value = getattr(self, name)
             if not is_int(value, bound):
                 raise bad_parameter(name, type(self).__name__, f"an int >= {bound}", value)
 
-    def memory(self, n_variables: int) -> int:
-        """Return how many bytes a search takes at most, about, besides the scorer's."""
-        return BYTES_A_PAIR * n_variables**2
+    def estimate_memory(self, n_variables: int) -> int:
+        """Return an upper estimate of the bytes that a search needs, without the scorer."""
+        return BYTES_PER_PAIR * n_variables**2
 
+    @property
     def settings(self) -> dict[str, Any]:
-        """Return the settings as plain numbers, strings and lists."""
+        """The settings as plain numbers, strings and lists."""
         return asdict(self)

@@ -1,23 +1,21 @@
-"""How CCMA breeds its two species: orders by crossing and shaking, masks row by row.
+"""The breeding operators of CCMA: new orders, and new parent sets for the masks.
 
-A row of a mask is a set of parents of one child that deserves to be extended, that is,
-scored with every further variable. Where rows come from is what the mask species is about:
+A mask holds one parent set for each child. A parent set in a mask is worth extending, that is,
+scoring with every further variable. Each mask has a source of new parent sets:
 
-- *response*: the parents that a good order has chosen for the child, or all of them but one
-  (the neighbourhood of what works now); the first mask asks the best order, before anyone
-  else;
-- *nearby*: what the child would choose after any one move of the best order, or of another
-  one. A move that would pay if only the families on both sides of it were known as well as
-  those of today is found from here;
-- *archive*: the best family of the child that was never extended, whatever the orders say;
-- *probe*: a single variable, the most promising first;
-- *beside*: an order's choice, or all of it but one, with one more variable that gains
-  nothing by itself, one after the other. Two parents that only work together are found from
-  here;
-- *cross*: the union of two rows of the mask population, or of one and a response.
+- *response*: the parents that an order has chosen for the child, or all of them but one (the
+  neighbourhood of the current structure). The first mask uses the best order and comes first.
+- *nearby*: the best response of the child after any one move of the best order, or of another
+  order. A move may only pay once the families on both sides of it are known equally well. This
+  source makes them known.
+- *archive*: the best family of the child that was never extended, whatever the orders choose.
+- *probe*: a single variable, the most promising first.
+- *enlarge*: the parents that an order has chosen, or all of them but one, with one more variable.
+  The variable need not gain by itself: this source finds parents that only work together.
+- *cross*: the union of two parent sets of the mask population, or of one of them and a response.
 
-A row that was extended before would teach nothing, so that the next source is asked; only
-the first mask does without.
+A parent set that was extended before brings nothing new. Then the next source is used. Only the
+first mask has no other source.
 """
 
 from __future__ import annotations
@@ -29,32 +27,39 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.graph import ArcRules
-from coevo.search.archive import Archive, Row, mark_numbers
+from coevo.search.archive import Archive, ParentSet, hash_keys
 from coevo.search.operators import Orders, cycle_crossover
-from coevo.search.order_kernels import Holders, draw_order, holders_of, nearby_responses
+from coevo.search.order_kernels import (
+    ParentIndex,
+    draw_order,
+    flag_nearby_responses,
+    index_by_parent,
+)
 
-__all__ = ["ELITE", "RowBreeder", "breed_orders"]
+__all__ = ["ELITE", "ParentSetBreeder", "breed_orders"]
 
 Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
-ELITE = 0  # the mask that follows the best order
-VISITED = 1  # the mask that looks around the best order
-ROLES = ("response", "nearby", "nearby", "archive", "probe", "beside", "response", "cross")
+ELITE = 0  # the mask whose source is the best order
+NEARBY_ELITE = 1  # the mask whose source is the neighbourhood of the best order
+SOURCES = ("response", "nearby", "nearby", "archive", "probe", "enlarge", "response", "cross")
 
 
 def breed_orders(
     rng: Generator, orders: Orders, choice: Choice, archive: Archive, n_children: int
 ) -> Orders:
-    """Return new orders: two crossed by rank or by cycles, or one shaken.
+    """Return new orders: crossed from two parents, or mutated from one.
 
-    `orders` stand from the best to the worst; better ones are chosen more often. Before an
-    order is shaken it is drawn anew among all orders of its structure: they are worth the
-    same, but climbing goes other ways from each of them.
+    `orders` are sorted from the best to the worst. Better ones are chosen more often. In a
+    crossing by position each variable takes its position from one of the two orders; the other
+    crossing is cycle crossover. Before a mutation the order is replaced by a random topological
+    order of its structure. All these orders have the same score, but local search finds other
+    moves from each of them.
     """
     size, n = orders.shape
     places = np.argsort(orders, axis=1)
     children = np.empty((n_children, n), dtype=np.int64)
     for i in range(n_children):
-        # The lesser of two draws prefers the better half.
+        # The smaller of two draws prefers better orders.
         one, two = rng.integers(size, size=(2, 2)).min(axis=0).tolist()
         kind = rng.random()
         if kind < 0.3 and one != two:
@@ -76,17 +81,17 @@ def breed_orders(
 def _shuffle_family(
     rng: Generator, order: NDArray[np.int64], chosen: NDArray[np.int64], archive: Archive
 ) -> None:
-    """Let a variable, its parents and its children trade places."""
+    """Shuffle the positions of a random variable, its parents and its children."""
     parents = [archive.parents_of(family) for family in chosen.tolist()]
     center = int(rng.integers(len(order)))
-    group = [v for v, own in enumerate(parents) if center in own or v == center]
+    group = [v for v, parents_of_v in enumerate(parents) if center in parents_of_v or v == center]
     group = sorted({*group, *parents[center]})
     place = np.argsort(order)[group]
     order[place] = order[rng.permutation(place)]
 
 
 def _move_some(rng: Generator, order: NDArray[np.int64]) -> None:
-    """Put some variables anywhere."""
+    """Move some variables to random positions."""
     n = len(order)
     keys = np.arange(n, dtype=np.float64)
     moved = rng.choice(n, size=min(n, 2 + int(rng.integers(max(1, n // 5)))), replace=False)
@@ -94,23 +99,23 @@ def _move_some(rng: Generator, order: NDArray[np.int64]) -> None:
     order[:] = order[np.argsort(keys, kind="stable")]
 
 
-class RowBreeder:
-    """Breeds the rows of one generation.
+class ParentSetBreeder:
+    """Breeds the parent sets of one generation.
 
     Parameters
     ----------
     rng : Generator
-        Of the mask species in this generation.
+        The generator of the mask species in this generation.
     rules : ArcRules
-        What rows must keep to.
+        The constraints on parent sets.
     archive : Archive
-        The families that are known, and what was extended.
+        The scored families, and which parent sets were extended.
     orders, choice : array
         The orders, the best first, and the families that they have chosen.
     masks : array
         The population, ``[mask, parent, child]``.
     probes : array
-        For each child all others, the most promising first.
+        For each child all other variables, the most promising first.
     """
 
     def __init__(
@@ -126,67 +131,71 @@ class RowBreeder:
         self._rng, self._rules, self._archive = rng, rules, archive
         self._orders, self._choice = orders, choice
         self._masks, self._probes = masks, probes
-        self._is_free = not rules.about_arcs
-        as_child, as_parent = mark_numbers(len(rules.allowed))
+        self._is_free = not rules.has_arc_constraints
+        as_child, as_parent = hash_keys(len(rules.allowed))
         self._as_child, self._as_parent = as_child.tolist(), as_parent.tolist()
         self._known = set(archive.extended.tolist())
-        self._is_open = ~np.isin(archive.marks(), archive.extended) & (archive.score > -np.inf)
-        self._left: dict[int, tuple[list[int], list[int]]] = {}  # of the children asked for
-        holders = holders_of(archive.families)
+        self._is_open = ~np.isin(archive.hash_families(), archive.extended) & (
+            archive.score > -np.inf
+        )
+        self._unextended: dict[int, tuple[list[int], list[int]]] = {}  # by child, filled on demand
+        parent_index = index_by_parent(archive.families)
         another = int(rng.integers(len(orders)))
-        self._nearby = [self._around(order, holders) for order in (0, another)]
+        self._nearby = [self._find_nearby(order, parent_index) for order in (0, another)]
 
-    def _around(self, order: int, holders: Holders) -> NDArray[np.bool_]:
-        """Return which families were never extended and are responses near an order."""
+    def _find_nearby(self, order: int, parent_index: ParentIndex) -> NDArray[np.bool_]:
+        """Return which unextended families are best responses after one move of an order."""
         asked = np.zeros(self._archive.n_families, dtype=np.bool_)
         families = self._archive.families
-        nearby_responses(self._orders[order], self._choice[order], families, holders, asked)
+        flag_nearby_responses(
+            self._orders[order], self._choice[order], families, parent_index, asked
+        )
         return asked & self._is_open
 
-    def _left_of(self, child: int) -> tuple[list[int], list[int]]:
-        """Return the families and the single variables of a child that were never extended.
+    def _list_unextended(self, child: int) -> tuple[list[int], list[int]]:
+        """Return the unextended families and the unextended single variables of a child.
 
-        Both are used up from the end, where the best family and the most promising variable
-        stand.
+        The caller removes items from the end. The best family and the most promising variable
+        are last.
         """
-        if child not in self._left:
+        if child not in self._unextended:
             begin, end = self._archive.begin[child : child + 2]
             families = (begin + np.flatnonzero(self._is_open[begin:end]))[::-1].tolist()
-            own, number = self._as_child[child], self._as_parent
+            child_key, keys = self._as_child[child], self._as_parent
             others = self._probes[child, ::-1].tolist()
-            singles = [other for other in others if own ^ number[other] not in self._known]
-            self._left[child] = families, singles
-        return self._left[child]
+            singles = [other for other in others if child_key ^ keys[other] not in self._known]
+            self._unextended[child] = families, singles
+        return self._unextended[child]
 
-    def rows(self, pairs: Iterable[tuple[int, int]], limit: int) -> list[Row]:
-        """Return rows to extend, at most one for each pair of a mask and a child."""
-        found: list[Row] = []
+    def breed(self, pairs: Iterable[tuple[int, int]], limit: int) -> list[ParentSet]:
+        """Return parent sets to extend, at most one for each pair of a mask and a child."""
+        parent_sets: list[ParentSet] = []
         for mask, child in pairs:
-            if len(found) >= limit:
+            if len(parent_sets) >= limit:
                 break
-            for parents in self._candidates(mask, child):
-                row = (child, self._legal(child, parents))
-                if self._is_new(row):
-                    found.append(row)
+            for parents in self._iter_candidates(mask, child):
+                parent_set = (child, self._enforce_rules(child, parents))
+                if self._register_if_new(parent_set):
+                    parent_sets.append(parent_set)
                     break
-        return found
+        return parent_sets
 
-    def _mark(self, row: Row) -> int:
-        mark: int = self._as_child[row[0]]
-        for parent in row[1]:
-            mark ^= self._as_parent[parent]
-        return mark
+    def _hash(self, parent_set: ParentSet) -> int:
+        hashed: int = self._as_child[parent_set[0]]
+        for parent in parent_set[1]:
+            hashed ^= self._as_parent[parent]
+        return hashed
 
-    def _is_new(self, row: Row) -> bool:
-        """Return whether a row was never extended nor bred, and know it from now on."""
-        mark = self._mark(row)
-        if mark in self._known:
+    def _register_if_new(self, parent_set: ParentSet) -> bool:
+        """Register a parent set; return whether it was neither extended nor bred before."""
+        hashed = self._hash(parent_set)
+        if hashed in self._known:
             return False
-        self._known.add(mark)
+        self._known.add(hashed)
         return True
 
-    def _legal(self, child: int, parents: set[int]) -> tuple[int, ...]:
-        """Return parents that the rules allow, with the required ones, ascending."""
+    def _enforce_rules(self, child: int, parents: set[int]) -> tuple[int, ...]:
+        """Return the allowed ones of these parents and all required parents, ascending."""
         rules = self._rules
         if self._is_free and len(parents) <= rules.max_parents:
             return tuple(sorted(parents))
@@ -197,59 +206,59 @@ class RowBreeder:
             free = self._rng.choice(free, size=room, replace=False).tolist()
         return tuple(sorted([*needed, *free]))
 
-    def _candidates(self, mask: int, child: int) -> Iterator[set[int]]:
-        """Yield rows from the source of a mask, then from the others."""
-        rng, role = self._rng, ROLES[mask % len(ROLES)]
+    def _iter_candidates(self, mask: int, child: int) -> Iterator[set[int]]:
+        """Yield parent sets from the source of a mask, then from the other sources."""
+        rng, source = self._rng, SOURCES[mask % len(SOURCES)]
         order = 0 if mask == ELITE else int(rng.integers(len(self._choice)))
         response = self._archive.parents_of(int(self._choice[order, child]))
-        if role == "nearby":
-            yield from self._nearby_of(child, mask)
-        if role == "cross":
-            yield self._crossed(child, response)
-        if role in ("response", "cross"):
+        if source == "nearby":
+            yield from self._iter_nearby(child, mask)
+        if source == "cross":
+            yield self._cross_sets(child, response)
+        if source in ("response", "cross"):
             yield set(response)
             for left_out in rng.permutation(len(response)):
                 yield set(response[:left_out] + response[left_out + 1 :])
         if mask == ELITE or not len(self._probes[child]):
             return
-        families, singles = self._left_of(child)
-        while families and role in ("archive", "cross"):
+        families, singles = self._list_unextended(child)
+        while families and source in ("archive", "cross"):
             yield set(self._archive.parents_of(families.pop()))
-        while singles and role != "beside":
+        while singles and source != "enlarge":
             yield {singles.pop()}
-        yield from self._beside(child, response)
+        yield from self._iter_enlarged(child, response)
         while singles:
             yield {singles.pop()}
         while families:
             yield set(self._archive.parents_of(families.pop()))
 
-    def _nearby_of(self, child: int, mask: int) -> Iterator[set[int]]:
-        """Yield what a child would choose after one move of an order, the best first."""
+    def _iter_nearby(self, child: int, mask: int) -> Iterator[set[int]]:
+        """Yield the best responses of a child after one move of an order, the best first."""
         begin, end = self._archive.begin[child : child + 2]
-        asked = self._nearby[mask != VISITED]
+        asked = self._nearby[mask != NEARBY_ELITE]
         for family in (begin + np.flatnonzero(asked[begin:end])).tolist():
             asked[family] = False
             yield set(self._archive.parents_of(family))
 
-    def _beside(self, child: int, parents: tuple[int, ...]) -> Iterator[set[int]]:
-        """Yield parents, or all but one, with a further variable; the most promising first."""
+    def _iter_enlarged(self, child: int, parents: tuple[int, ...]) -> Iterator[set[int]]:
+        """Yield parents, or all but one, with one more variable, the most promising first."""
         if parents and self._rng.random() < 0.5:
             left_out = int(self._rng.integers(len(parents)))
             parents = parents[:left_out] + parents[left_out + 1 :]
         if len(parents) >= self._rules.max_parents:
             return
-        mark = self._mark((child, parents))
+        hashed = self._hash((child, parents))
         for other in self._probes[child].tolist():
-            if other not in parents and mark ^ self._as_parent[other] not in self._known:
+            if other not in parents and hashed ^ self._as_parent[other] not in self._known:
                 yield {*parents, other}
 
-    def _crossed(self, child: int, response: tuple[int, ...]) -> set[int]:
-        """Return the union of two rows, without a few if it is much larger than both."""
-        rng, rows = self._rng, self._masks[:, :, child]
-        one = set(np.flatnonzero(rows[rng.integers(len(rows))]).tolist())
+    def _cross_sets(self, child: int, response: tuple[int, ...]) -> set[int]:
+        """Return the union of two parent sets, at most two parents larger than the larger one."""
+        rng, sets = self._rng, self._masks[:, :, child]
+        one = set(np.flatnonzero(sets[rng.integers(len(sets))]).tolist())
         two = set(response)
         if rng.random() < 0.5:
-            two = set(np.flatnonzero(rows[rng.integers(len(rows))]).tolist())
+            two = set(np.flatnonzero(sets[rng.integers(len(sets))]).tolist())
         union, limit = sorted(one | two), max(len(one), len(two)) + 2
         if len(union) > limit:
             union = rng.choice(union, size=limit, replace=False).tolist()

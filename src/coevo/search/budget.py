@@ -1,9 +1,8 @@
-"""When a search stops.
+"""The limits of a search: time, generations, evaluations, patience and target.
 
-A search holds its best structure at every moment, so that a budget only says how long to
-look for a better one. All limits are checked between generations: a generation is never
-left half done. Whichever is reached first ends the search. A budget without a limit in
-seconds makes a run repeatable to the last bit.
+A search always holds its best structure so far, so a budget only limits how long it looks for
+a better one. All limits are checked between generations: no generation is left half done. The
+first limit reached ends the search. A run without a time limit is reproducible bit by bit.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ StopReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits of a search; None is no limit.
+    """Limits of a search; None means no limit.
 
     Parameters
     ----------
     max_time : float, optional
-        Seconds on the clock.
+        Wall-clock time in seconds.
     max_generations : int, optional
-        Generations (of a method that has none: its steps).
+        Number of generations (steps, for a method without generations).
     max_evaluations : int, optional
-        Local scores asked for, whether they were known already or not.
+        Number of local scores requested, cached ones included.
     patience : int, optional
-        Generations in a row that bring no better structure.
+        Number of generations in a row without a better structure.
     target : float, optional
-        A score that is good enough.
+        Stop when the score reaches this value.
 
     Examples
     --------
@@ -64,23 +63,23 @@ class Budget:
                 raise bad_parameter(name, "Budget", f"an int >= {least} or None", value)
 
     @property
-    def ends(self) -> bool:
-        """Whether every search comes to an end under these limits; a target may be too high."""
+    def is_bounded(self) -> bool:
+        """Whether every search ends under these limits. A target alone may never be reached."""
         limits = (self.max_time, self.max_generations, self.max_evaluations, self.patience)
         return any(limit is not None for limit in limits)
 
-    def or_usual(self, usual: Budget) -> Budget:
-        """Return these limits, or the usual ones where these have no end; the target stays.
+    def with_default(self, default: Budget) -> Budget:
+        """Return these limits; if they are not bounded, the default ones with this target.
 
-        >>> Budget(target=-100).or_usual(Budget(patience=25))
+        >>> Budget(target=-100).with_default(Budget(patience=25))
         Budget(max_time=None, max_generations=None, max_evaluations=None, patience=25, target=-100)
         """
-        return self if self.ends else replace(usual, target=self.target)
+        return self if self.is_bounded else replace(default, target=self.target)
 
-    def reached(
+    def find_reached_limit(
         self, *, seconds: float, generation: int, improved: int, evaluations: int, score: float
     ) -> StopReason | None:
-        """Return which limit is reached, if any; those that do not depend on the clock first.
+        """Return the first limit that is reached, or None. The time limit comes last.
 
         `improved` is the generation that found the best structure so far.
         """

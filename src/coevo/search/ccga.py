@@ -1,30 +1,35 @@
-"""CCGA: the cooperative coevolutionary genetic algorithm of the 2011 GECCO paper.
+"""CCGA: the cooperative coevolutionary genetic algorithm of Carvalho (GECCO 2011).
+
+This module implements the algorithm of the paper and does not improve on it. The improved
+algorithm of this package is another method, `coevo.search.ccma`.
 
 Two species evolve side by side: orders of the variables, and masks over pairs of positions
-(`coevo.search.encoding`). An order with a mask is a DAG. In each generation, for both
-species from the populations of the generation before:
+(`coevo.search.encoding`). An order with a mask is a DAG. Each generation makes these steps for
+both species, starting from the populations of the previous generation:
 
-1. Tournaments of two, each individual in exactly two of them, select as many as there are.
-2. The selected are paired at random; a pair is crossed with probability `p_crossover`
-   (two points for masks, alternate cycles for orders), else copied.
-3. Each bit of a mask flips with probability `p_flip`; two positions of an order change
-   places with probability `p_swap`.
-4. Each child is scored as a complete solution with the best partner of the other species
-   and with a random one, and the higher score counts (CCGA-2 of Potter and De Jong).
-5. The best individual stays, with the score that it has earned, and all children but the
-   worst take the other places.
+1. Select as many individuals as the population has, by tournaments of two. Each individual
+   enters exactly two tournaments.
+2. Pair the selected individuals at random. Cross a pair with probability `p_crossover`, else
+   copy it. Masks use two-point crossover, orders use cycle crossover.
+3. Mutate: flip each bit of a mask with probability `p_flip`; swap two positions of an order
+   with probability `p_swap`.
+4. Score each child as a complete solution, once with the best partner of the other species and
+   once with a random partner. The higher score counts (CCGA-2 of Potter and De Jong).
+5. Keep the best individual with its score. All children but the worst take the other places.
 
-The best complete solution ever seen is the result. Of equal individuals the first counts.
-The defaults are the numbers of the paper's table 2. What the paper left for later, local
-scores that are remembered and computed in batches and on threads, is how this one is
-computed; it changes nothing of what is computed. Improvements on the algorithm itself
-belong in methods of other names.
+The result is the best complete solution of the run. Ties go to the first individual. The
+defaults are the values of table 2 of the paper. The paper leaves two improvements to later
+work: caching of local scores and parallel evaluation. This module uses both, and scores a
+generation as one batch. That changes the time, not the result.
 
-Constraints are kept by the way in which an order and a mask are read, see
-`coevo.search.decode_kernels`; neither is changed and nothing is repaired.
+Constraints hold because of how an order and a mask are decoded
+(`coevo.search.decode_kernels`). The order and the mask stay unchanged, and nothing is repaired.
 
 References
 ----------
+A. Carvalho (2011). A cooperative coevolutionary genetic algorithm for learning Bayesian network
+structures. GECCO 2011 (Genetic and Evolutionary Computation Conference), Dublin.
+
 M. A. Potter, K. A. De Jong (1994). A cooperative coevolutionary approach to function
 optimization. PPSN III, 249-257.
 """
@@ -43,17 +48,17 @@ from coevo.checks import is_number
 from coevo.errors import bad_parameter
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.encoding import n_bits, pair_of
+from coevo.search.encoding import encode_dag, n_bits
 from coevo.search.operators import (
     Masks,
     Orders,
     Scores,
     cycle_crossover,
-    double_tournament,
+    draw_masks,
+    draw_orders,
     flip_bits,
-    initial_masks,
-    initial_orders,
-    random_pairs,
+    pair_at_random,
+    select_by_tournament,
     swap_two,
     two_point_crossover,
 )
@@ -66,12 +71,12 @@ Crossover = Callable[
     [Generator, NDArray[Item], NDArray[Item], float], tuple[NDArray[Item], NDArray[Item]]
 ]
 
-GENERATIONS = 250  # of the paper's table 2
+GENERATIONS = 250  # table 2 of the paper
 
 
 @dataclass(frozen=True)
 class CCGAState(SearchState):
-    """Both populations, with the scores that their individuals have earned."""
+    """Both populations with the scores of their individuals."""
 
     orders: Orders
     order_scores: Scores
@@ -86,20 +91,20 @@ class CCGA(Method):
     Parameters
     ----------
     population : int
-        Individuals of each species, at least 2.
+        Number of individuals of each species, at least 2.
     p_flip : float, optional
-        Probability of a flip, for each bit of a mask; one over the number of bits if left
-        out.
+        Probability of flipping each bit of a mask (default: 1 / number of bits).
     p_swap : float
-        Probability of a swap, for each order.
+        Probability of swapping two positions, for each order.
     p_crossover : float
-        Probability that a pair is crossed.
+        Probability of crossing a pair.
     random_partners : int
-        Random partners of each child beside the best one: 1 is CCGA-2, 0 is CCGA-1.
+        Number of random partners of each child, in addition to the best partner: 1 is
+        CCGA-2, 0 is CCGA-1.
 
     Examples
     --------
-    >>> CCGA(population=50, random_partners=0).settings()["random_partners"]
+    >>> CCGA(population=50, random_partners=0).settings["random_partners"]
     0
     >>> CCGA(p_swap=2)
     Traceback (most recent call last):
@@ -126,14 +131,14 @@ class CCGA(Method):
             if not (is_number(value) and 0 <= value <= 1):
                 raise bad_parameter(name, "CCGA", expected, value)
 
-    def memory(self, n_variables: int) -> int:
-        """Return how many bytes a search takes at most, about, besides the scorer's.
+    def estimate_memory(self, n_variables: int) -> int:
+        """Return an upper estimate of the bytes that a search needs, without the scorer.
 
-        Two populations and what operators draw for them, a number for each bit.
+        It counts two populations and the random numbers of the operators, one for each bit.
         """
-        return 16 * self.population * n_bits(n_variables) + super().memory(n_variables)
+        return 16 * self.population * n_bits(n_variables) + super().estimate_memory(n_variables)
 
-    def on(self, problem: Problem) -> CCGASearch:
+    def make_search(self, problem: Problem) -> CCGASearch:
         """Return the search on a problem."""
         return CCGASearch(self, problem)
 
@@ -149,23 +154,26 @@ class CCGASearch(Search[CCGAState]):
         self._p_flip = 1 / max(1, n_bits(self._n)) if method.p_flip is None else method.p_flip
 
     def start(self, rng: Generator) -> tuple[CCGAState, Info]:
-        """Return random populations, each individual scored with a random partner.
+        """Return random populations. Each individual is scored with a random partner.
 
-        A structure to start from takes the first place of both species, as partners.
+        A start structure becomes the first individual of both species, and these two are
+        partners.
         """
         size, n = self._method.population, self._n
         order_rng, mask_rng = rng.spawn(2)
-        orders, masks = initial_orders(order_rng, size, n), initial_masks(mask_rng, size, n)
+        orders, masks = draw_orders(order_rng, size, n), draw_masks(mask_rng, size, n)
         everyone = np.arange(size)
         order_of = np.concatenate([everyone, mask_rng.integers(size, size=size)])
         mask_of = np.concatenate([order_rng.integers(size, size=size), everyone])
         if self._problem.has_start:
-            given = self._problem.dag(self._problem.start)
-            orders[0], masks[0] = pair_of(given, self._problem.names)
+            given = self._problem.make_dag(self._problem.start)
+            orders[0], masks[0] = encode_dag(given, self._problem.names)
             order_of[size] = mask_of[0] = 0
-        scores = self._solutions.scores(orders, order_of, masks, mask_of)
+        scores = self._solutions.score_solutions(orders, order_of, masks, mask_of)
         best = int(scores.argmax())
-        adjacency, score = self._solutions.structure(orders[order_of[best]], masks[mask_of[best]])
+        adjacency, score = self._solutions.decode_and_score(
+            orders[order_of[best]], masks[mask_of[best]]
+        )
         state = CCGAState(
             generation=0,
             evaluations=len(scores) * n,
@@ -177,40 +185,41 @@ class CCGASearch(Search[CCGAState]):
             masks=masks,
             mask_scores=scores[size:],
         )
-        return state, _info(state)
+        return state, _make_info(state)
 
     def step(self, rng: Generator, state: CCGAState) -> tuple[CCGAState, Info]:
         """Return the next generation of both species."""
         order_rng, mask_rng = rng.spawn(2)
-        crossed = self._crossed(order_rng, state.orders, state.order_scores, cycle_crossover)
+        crossed = self._cross_selected(order_rng, state.orders, state.order_scores, cycle_crossover)
         new_orders = swap_two(order_rng, crossed, self._method.p_swap)
-        mixed = self._crossed(mask_rng, state.masks, state.mask_scores, two_point_crossover)
+        mixed = self._cross_selected(mask_rng, state.masks, state.mask_scores, two_point_crossover)
         new_masks = flip_bits(mask_rng, mixed, self._p_flip)
-        # Populations of before and their children in one array each, so that one batch can
-        # pair any of them.
+        # One array holds the old population and the children, so that one batch scores all pairs.
         size = self._method.population
         orders = np.concatenate([state.orders, new_orders])
         masks = np.concatenate([state.masks, new_masks])
         children = size + np.arange(size)
-        mask_partners = self._partners(order_rng, state.mask_scores)
-        order_partners = self._partners(mask_rng, state.order_scores)
+        mask_partners = self._choose_partners(order_rng, state.mask_scores)
+        order_partners = self._choose_partners(mask_rng, state.order_scores)
         repeated = np.tile(children, len(mask_partners))
         order_of = np.concatenate([repeated, order_partners.ravel()])
         mask_of = np.concatenate([mask_partners.ravel(), repeated])
-        scores = self._solutions.scores(orders, order_of, masks, mask_of)
+        scores = self._solutions.score_solutions(orders, order_of, masks, mask_of)
         earned = scores.reshape(2, -1, size).max(axis=1)
 
         better = None
         best = int(scores.argmax())
         if scores[best] > state.score:
-            found = self._solutions.structure(orders[order_of[best]], masks[mask_of[best]])
-            if found[1] > state.score:  # not by round-off alone
+            found = self._solutions.decode_and_score(orders[order_of[best]], masks[mask_of[best]])
+            if found[1] > state.score:  # the exact score excludes mere round-off
                 better = found
-        kept_orders, order_scores = _replaced(
+        kept_orders, order_scores = _replace_population(
             state.orders, state.order_scores, new_orders, earned[0]
         )
-        kept_masks, mask_scores = _replaced(state.masks, state.mask_scores, new_masks, earned[1])
-        after = state.after(
+        kept_masks, mask_scores = _replace_population(
+            state.masks, state.mask_scores, new_masks, earned[1]
+        )
+        after = state.advance(
             len(scores) * self._n,
             better,
             orders=kept_orders,
@@ -218,21 +227,21 @@ class CCGASearch(Search[CCGAState]):
             masks=kept_masks,
             mask_scores=mask_scores,
         )
-        return after, _info(after)
+        return after, _make_info(after)
 
-    def rescored(self, state: CCGAState) -> CCGAState:
-        """Return a state that was reached on other rows of the same variables, on these.
+    def rescore(self, state: CCGAState) -> CCGAState:
+        """Return a state of a search on other rows of the same variables, scored on these rows.
 
-        Each individual is scored anew with the best partner of before, and the best of these
-        solutions is the best structure.
+        Each individual is scored with the best partner of the old state. The best of these
+        solutions becomes the best structure.
         """
         size = self._method.population
         order_of = np.concatenate([np.arange(size), np.full(size, state.order_scores.argmax())])
         mask_of = np.concatenate([np.full(size, state.mask_scores.argmax()), np.arange(size)])
-        scores = self._solutions.scores(state.orders, order_of, state.masks, mask_of)
+        scores = self._solutions.score_solutions(state.orders, order_of, state.masks, mask_of)
         best = int(scores.argmax())
         pair = state.orders[order_of[best]], state.masks[mask_of[best]]
-        adjacency, score = self._solutions.structure(*pair)
+        adjacency, score = self._solutions.decode_and_score(*pair)
         return replace(
             state,
             evaluations=state.evaluations + len(scores) * self._n,
@@ -243,51 +252,51 @@ class CCGASearch(Search[CCGAState]):
             mask_scores=scores[size:],
         )
 
-    def fits(self, state: CCGAState) -> bool:
-        """Return whether the populations have the size that is set."""
+    def is_compatible(self, state: CCGAState) -> bool:
+        """Return whether the populations have the size of the settings."""
         size = self._method.population
         shapes = (state.orders.shape, state.masks.shape)
         return shapes == ((size, self._n), (size, n_bits(self._n)))
 
-    def structures(self, state: CCGAState) -> Iterator[NDArray[np.bool_]]:
+    def iter_structures(self, state: CCGAState) -> Iterator[NDArray[np.bool_]]:
         """Yield each order with the best mask, then each mask with the best order."""
         order, mask = (
             state.orders[state.order_scores.argmax()],
             state.masks[state.mask_scores.argmax()],
         )
         for each in state.orders:
-            yield self._solutions.adjacency(each, mask)
+            yield self._solutions.decode(each, mask)
         for each in state.masks:
-            yield self._solutions.adjacency(order, each)
+            yield self._solutions.decode(order, each)
 
-    def _crossed(
+    def _cross_selected(
         self, rng: Generator, population: NDArray[Item], scores: Scores, cross: Crossover[Item]
     ) -> NDArray[Item]:
-        """Select by tournaments, pair at random and cross; one without a pair is copied."""
-        first, second, alone = random_pairs(rng, double_tournament(rng, scores))
+        """Select by tournaments, pair at random and cross; copy an individual without a pair."""
+        first, second, alone = pair_at_random(rng, select_by_tournament(rng, scores))
         p_crossover = self._method.p_crossover
         one, two = cross(rng, population[first], population[second], p_crossover)
         return np.concatenate([one, two, population[alone]])
 
-    def _partners(self, rng: Generator, scores: Scores) -> NDArray[np.int64]:
-        """Return (partners, children): for each child the best partner and random ones."""
+    def _choose_partners(self, rng: Generator, scores: Scores) -> NDArray[np.int64]:
+        """Return (n_partners, n_children): the best partner and random partners of each child."""
         size, n_random = self._method.population, self._method.random_partners
         best = np.full((1, size), scores.argmax())
         return np.concatenate([best, rng.integers(size, size=(n_random, size))])
 
 
-def _replaced(
+def _replace_population(
     old: NDArray[Item], old_scores: Scores, children: NDArray[Item], earned: Scores
 ) -> tuple[NDArray[Item], Scores]:
-    """Return the elite of before and all children but the worst, with their scores."""
+    """Return the best old individual and all children but the worst, with their scores."""
     elite = int(old_scores.argmax())
     kept = np.delete(np.arange(len(children)), earned.argmin())
     population = np.concatenate([old[elite : elite + 1], children[kept]])
     return population, np.concatenate([old_scores[elite : elite + 1], earned[kept]])
 
 
-def _info(state: CCGAState) -> Info:
-    """Return how good the two species are on average."""
+def _make_info(state: CCGAState) -> Info:
+    """Return the mean score of each species."""
     return {
         "mean_order_score": float(state.order_scores.mean()),
         "mean_mask_score": float(state.mask_scores.mean()),

@@ -1,31 +1,55 @@
-"""CCMA: cooperative coevolution with local search, an archive and computed partners.
+"""CCMA: a cooperative coevolutionary memetic algorithm.
 
-What stays of the 2011 paper: two species, orders and connectivity masks, each judged by its
-cooperation with the other; an order and a set of families are always a DAG, so that there
-are no cycles and nothing is repaired. What is different, and why:
+*Memetic* means evolution with local search. CCMA is a method of this package. It is not the
+algorithm of the 2011 paper; that is `coevo.search.ccga`. CCMA keeps the idea of the paper: two
+species, orders and connectivity masks, evolve together, and each is judged by its cooperation
+with the other. An order with a choice of families is always a DAG, so there are no cycles and
+nothing is repaired. The differences from the paper, and the reasons:
 
-- **A mask is about pairs of variables**, not of positions: a row a child, the parents that
-  deserve a closer look. Moving a variable in an order no longer scrambles everyone's
-  parents.
+- **A mask is about pairs of variables**, not of positions: it holds one parent set for each
+  child. Moving a variable in an order no longer changes the parents of all other variables.
 - **The partner of an order is computed.** Both species share an archive of scored families
-  (`coevo.search.archive`); the best connectivity for an order is looked up in it.
-- **Orders climb** by moving one variable at a time to its best place, with the best
-  response at each place; at the top they are kicked, and climb again
+  (`coevo.search.archive`). The best families for an order are looked up in it.
+- **Local search improves orders.** An insertion move puts one variable into its best place, with
+  the best response at each place. A local optimum is perturbed and climbs again
   (`coevo.search.order_kernels`).
-- **Masks decide which families are scored at all.** Each generation extends their rows: a
-  row is scored with every further variable, all in one batch. There is no limit on parents
-  and no list of candidates: families grow as long as a further parent gains something. Rows
-  come from what the orders choose, from what variables would choose after any one move of
-  an order, and from variables put beside that (`coevo.search.breeding`). A row is credited
-  with what its families would gain for the partner orders, child by child, and the rows
-  with the highest credit survive, whichever mask they came from.
-- **The start is greedy**: the first generations are hill climbing, so that there is a good
-  structure after tens of milliseconds; evolution begins from it.
-- **Stalls end in a refill**: the best orders stay, the others are drawn anew.
+- **Masks decide which families are scored.** Each generation extends parent sets: it scores them
+  with every further variable, all in one batch. There is no list of candidate parents, and no
+  limit on their number unless the constraints set one: a family grows as long as a further
+  parent raises its score. New parent sets come from the choices of the orders, from the choices
+  after any one move of an order, and from further variables added to these
+  (`coevo.search.breeding`). The credit of a parent set is the gain of its best family for a
+  partner order. For each child, the parent sets with the highest credit survive, whichever mask
+  they come from.
+- **The start is greedy.** The first generations are hill climbing, so a good structure is there
+  after tens of milliseconds. Evolution begins from it.
+- **A stall leads to a restart.** The best order stays. Random orders replace the others.
 
-What each part buys: mean nats below the best structure that any run found (1,000 rows, K2,
-five seeds, 2 seconds a run on one thread; ``python benchmarks/ablation.py --seeds 5 --max-time
-2``, with intervals in ``benchmarks/README.md``).
+What CCMA takes from earlier work:
+
+- Cooperative coevolution, with credit from the best partner and a random one, is from Potter and
+  De Jong (1994, 2000). Its use for orders and connectivity is from Carvalho (2011).
+- Ordering-based search is from Teyssier and Koller (2005): search over orders, look up the best
+  scored parents of each variable among its predecessors, and drop parent sets that a subset
+  beats.
+- Insertion neighbourhoods, evaluated by swaps of neighbours, perturbation of local optima, and
+  memetic search over orders with crossover and restarts are from Lee and van Beek (2017).
+- Scanagatta et al. (2015) observe that one order is too strict, and relax the lookup: acyclic
+  selection also takes a parent that comes later in the order if it closes no cycle. CCMA keeps
+  the strict lookup. It meets the same problem in another way: before a perturbation it redraws
+  the order among all topological orders of its structure.
+
+- Wong et al. (2004) evolve parent sets, one species for each variable, below the order of one
+  network and among the arcs that independence tests leave.
+
+What is new in CCMA, as far as we know, is the combination: methods that search orders use a list
+of parent sets that is scored beforehand. In CCMA the second species chooses, during the search,
+which parent sets to score. It breeds them from the current orders and gets its credit from these
+orders, for each child separately. The orders then choose among all families scored so far.
+
+The effect of each part: mean nats below the best structure of all runs (1,000 rows, K2, five
+seeds, 2 seconds a run on one thread; ``python benchmarks/ablation.py --seeds 5 --max-time 2``,
+with intervals in ``benchmarks/README.md``).
 
                                   alarm  insurance  child  hailfinder   hepar2  win95pts
     ccga: masks of positions      407.4      301.9  186.1     1,111.8    307.8   1,667.2
@@ -37,12 +61,35 @@ five seeds, 2 seconds a run on one thread; ``python benchmarks/ablation.py --see
     ccma, orders alone              0.0        0.0    0.0        23.7     41.4      12.4
     ccma                            0.0        0.0    0.0         1.5      5.1       0.7
 
-Masks of pairs help small networks; on larger ones both forms of the paper's algorithm have
-hardly begun in two seconds. Orders alone (all families of three parents out of twenty
-candidates a child, scored beforehand) are as good as the whole where that list is good
-enough, on the three small networks; on the others what the masks find is all the
-difference. Masks alone stay at the order of the hill climber. The archive matters where
-many families are in play.
+Masks of pairs help on small networks. On larger ones, two seconds are too short for both forms
+of the paper's algorithm. Orders alone (all families of up to three parents out of twenty
+candidates for each child, scored beforehand) are as good as CCMA where that list is good enough:
+on the three small networks. On the others the families that the masks find make the difference.
+Masks alone do not get beyond the order of the hill climbing. The archive matters where many
+families compete.
+
+References
+----------
+A. Carvalho (2011). A cooperative coevolutionary genetic algorithm for learning Bayesian network
+structures. GECCO 2011 (Genetic and Evolutionary Computation Conference), Dublin.
+
+C. Lee, P. van Beek (2017). Metaheuristics for score-and-search Bayesian network structure
+learning. Canadian Conference on Artificial Intelligence, 129-141.
+
+M. A. Potter, K. A. De Jong (1994). A cooperative coevolutionary approach to function
+optimization. PPSN III, 249-257.
+
+M. A. Potter, K. A. De Jong (2000). Cooperative coevolution: an architecture for evolving
+coadapted subcomponents. Evolutionary Computation 8, 1-29.
+
+M. Scanagatta, C. P. de Campos, G. Corani, M. Zaffalon (2015). Learning Bayesian networks with
+thousands of variables. NIPS 28, 1864-1872.
+
+M. Teyssier, D. Koller (2005). Ordering-based search: a simple and effective algorithm for
+learning Bayesian networks. UAI 21, 584-590.
+
+M. L. Wong, S. Y. Lee, K. S. Leung (2004). Data mining of Bayesian networks using cooperative
+coevolution. Decision Support Systems 38, 451-472.
 """
 
 from __future__ import annotations
@@ -56,38 +103,38 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.search.archive import FAMILIES_A_CHILD, Archive, Row, flat_sets
+from coevo.search.archive import MAX_FAMILIES_PER_CHILD, Archive, ParentSet, flatten_sets
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
-from coevo.search.breeding import ELITE, RowBreeder, breed_orders
+from coevo.search.breeding import ELITE, ParentSetBreeder, breed_orders
 from coevo.search.budget import Budget
 from coevo.search.climbing import Climb, climb_up
 from coevo.search.decode_kernels import read_order
-from coevo.search.encoding import pair_of
+from coevo.search.encoding import encode_dag
 from coevo.search.operators import Orders
-from coevo.search.order_kernels import KICK_DRAWS, climb_orders, holders_of
-from coevo.search.parent_extension import Extensions, extend, learned
+from coevo.search.order_kernels import PERTURBATION_DRAWS, climb_orders, index_by_parent
+from coevo.search.parent_extension import Extensions, add_extensions, extend_parent_sets
 
 __all__ = ["CCMA", "CCMAState"]
 
-FAMILIES_A_GENERATION = 1 << 16  # that are scored at most, so that steps stay short
-VARIABLES_A_GENERATION = 6000  # places that orders have, over all orders
-CLIMBED_A_GENERATION = 18_000  # places of all orders that climb, over all kicks
-FEWEST_ORDERS = 4
-MOST_KICKS = 4
-BYTES_A_FAMILY = 48  # of the archive: a score, a place, up to eight parents
+FAMILIES_PER_GENERATION = 1 << 16  # limit of scored families, so that steps stay short
+PLACES_PER_GENERATION = 6000  # limit of the number of orders times their length
+CLIMBED_PLACES_PER_GENERATION = 18_000  # the same for all climbs, perturbations included
+MIN_ORDERS = 4
+MAX_PERTURBATIONS = 4
+BYTES_PER_FAMILY = 48  # in the archive: a score, an offset, up to eight parents
 
 
 @dataclass(frozen=True)
 class CCMAState(SearchState):
-    """Both species and the archive; before evolution begins, the climb that it starts from."""
+    """Both species and the archive; during the first generations, the hill climbing."""
 
     is_climbing: bool
-    gains: NDArray[np.float64]  # (n, n), of the climb; empty once it has ended
-    local: NDArray[np.float64]  # (n,), of the climb
+    gains: NDArray[np.float64]  # (n, n), of the hill climbing; empty after it
+    local: NDArray[np.float64]  # (n,), of the hill climbing; empty after it
     orders: Orders  # (n_orders, n), best first
     choice: NDArray[np.int64]  # (n_orders, n), the family of each child under each order
     masks: NDArray[np.bool_]  # (n_masks, n, n), [mask, parent, child]
-    credit: NDArray[np.float64]  # (n_masks, n), of each row
+    credit: NDArray[np.float64]  # (n_masks, n), of each parent set
     probes: NDArray[np.int32]  # (n, n - 1), for each child all others, most promising first
     begin: NDArray[np.int64]  # the archive, see `Archive`
     family_scores: NDArray[np.float64]
@@ -97,7 +144,7 @@ class CCMAState(SearchState):
 
     @property
     def archive(self) -> Archive:
-        """The families that are known."""
+        """The archive of scored families."""
         return Archive(self.begin, self.family_scores, self.start, self.parents, self.extended)
 
 
@@ -108,11 +155,11 @@ class CCMA(Method):
     Parameters
     ----------
     orders, masks : int
-        Individuals of each species. Large networks get fewer orders, see
+        Number of individuals of each species. A large network gets fewer orders, see
         `CCMASearch.n_orders`.
-    refill : int
-        After so many generations without anything better, all orders but the best are
-        drawn anew.
+    restart_after : int
+        Restart after this number of generations without a better structure: random orders
+        replace all orders but the best.
     """
 
     name: ClassVar[str] = "ccma"
@@ -121,21 +168,21 @@ class CCMA(Method):
 
     orders: int = 20
     masks: int = 8
-    refill: int = 12
+    restart_after: int = 12
 
     def __post_init__(self) -> None:
-        self.check_counts(orders=2, masks=2, refill=1)
+        self.check_counts(orders=2, masks=2, restart_after=1)
 
-    def memory(self, n_variables: int) -> int:
-        """Return how many bytes a search takes at most, about, besides the scorer's.
+    def estimate_memory(self, n_variables: int) -> int:
+        """Return an upper estimate of the bytes that a search needs, without the scorer.
 
-        The archive and what is left of it are both there for a moment; so are masks.
+        For a moment there are two archives and two populations of masks, the old and the new.
         """
         species = 2 * self.masks * n_variables**2
-        archive = 2 * FAMILIES_A_CHILD * BYTES_A_FAMILY * n_variables
-        return super().memory(n_variables) + species + archive
+        archive = 2 * MAX_FAMILIES_PER_CHILD * BYTES_PER_FAMILY * n_variables
+        return super().estimate_memory(n_variables) + species + archive
 
-    def on(self, problem: Problem) -> CCMASearch:
+    def make_search(self, problem: Problem) -> CCMASearch:
         """Return the search on a problem."""
         return CCMASearch(self, problem)
 
@@ -149,20 +196,21 @@ class CCMASearch(Search[CCMAState]):
         self._method = method
         self._problem = problem
         self._n = problem.n_variables
-        affordable = max(FEWEST_ORDERS, VARIABLES_A_GENERATION // max(1, self._n))
+        affordable = max(MIN_ORDERS, PLACES_PER_GENERATION // max(1, self._n))
         self.n_orders = min(method.orders, affordable)
         places = max(1, self._n * 2 * self.n_orders)  # of the orders and their children
-        self.n_kicks = min(MOST_KICKS, max(1, CLIMBED_A_GENERATION // places - 1))
-        every = method.masks * self._n
-        self._rows_a_generation = max(1, min(every, FAMILIES_A_GENERATION // max(1, self._n)))
+        affordable = max(1, CLIMBED_PLACES_PER_GENERATION // places - 1)
+        self.n_perturbations = min(MAX_PERTURBATIONS, affordable)
+        affordable = FAMILIES_PER_GENERATION // max(1, self._n)
+        self._sets_per_generation = max(1, min(method.masks * self._n, affordable))
 
     def start(self, rng: Generator) -> tuple[CCMAState, Info]:
-        """Return the structure to start from, about to climb."""
+        """Return the start structure, before the hill climbing."""
         n, method = self._n, self._method
         climb = Climb.at_start(self._problem)
         archive = Archive.empty(self._problem)
         state = CCMAState(
-            **climb.first_fields(),
+            **climb.make_initial_fields(),
             is_climbing=True,
             gains=climb.gains,
             local=climb.local,
@@ -170,40 +218,41 @@ class CCMASearch(Search[CCMAState]):
             choice=np.empty((0, n), dtype=np.int64),
             masks=np.zeros((method.masks, n, n), dtype=np.bool_),
             credit=np.full((method.masks, n), -np.inf),
-            probes=_ranked(climb.gains),
-            **_fields(archive),
+            probes=_rank_candidates(climb.gains),
+            **_make_archive_fields(archive),
         )
-        return state, _info(state)
+        return state, _make_info(state)
 
     def step(self, rng: Generator, state: CCMAState) -> tuple[CCMAState, Info]:
-        """Climb on, or evolve both species by one generation."""
-        after = self._climbed(rng, state) if state.is_climbing else self._evolved(rng, state)
-        return after, _info(after)
+        """Make a step of the hill climbing, or evolve both species by one generation."""
+        make_step = self._make_climb_step if state.is_climbing else self._evolve
+        after = make_step(rng, state)
+        return after, _make_info(after)
 
-    def fits(self, state: CCMAState) -> bool:
-        """Return whether the species have the size that is set."""
+    def is_compatible(self, state: CCMAState) -> bool:
+        """Return whether the species have the sizes of the settings."""
         n, n_orders = self._n, 0 if state.is_climbing else self.n_orders
         shapes = (state.orders.shape, state.masks.shape)
         return shapes == ((n_orders, n), (self._method.masks, n, n))
 
-    def structures(self, state: CCMAState) -> Iterator[NDArray[np.bool_]]:
-        """Yield the structure of each order with the families that it has chosen.
+    def iter_structures(self, state: CCMAState) -> Iterator[NDArray[np.bool_]]:
+        """Return the structure of each order with the families that it has chosen.
 
-        While the search still climbs there are no orders.
+        There are no orders during the hill climbing.
         """
-        return (self._structure(state.archive, choice) for choice in state.choice)
+        return (self._make_adjacency(state.archive, choice) for choice in state.choice)
 
-    def rescored(self, rng: Generator, state: CCMAState) -> CCMAState:
-        """Return a state that was reached on other rows of the same variables, on these.
+    def rescore(self, rng: Generator, state: CCMAState) -> CCMAState:
+        """Return a state of a search on other rows of the same variables, scored on these rows.
 
-        Both species stay. Every family of the archive is scored anew, and what was extended
-        may be extended again; the best structure is the one that the orders now find.
+        Both species stay. Every family of the archive is scored again. Parent sets that were
+        extended may be extended again. The orders determine the new best structure.
         """
         if state.is_climbing:
             climb = Climb(self._problem, state.adjacency)
             score = math.fsum(climb.local)
             return replace(state, score=score, gains=climb.gains, local=climb.local)
-        archive = state.archive.rescored(self._problem)
+        archive = state.archive.rescore(self._problem)
         after = replace(
             state,
             evaluations=state.evaluations + archive.n_families,
@@ -211,73 +260,78 @@ class CCMASearch(Search[CCMAState]):
             score=-math.inf,
             credit=np.full_like(state.credit, -np.inf),
         )
-        return self._with_orders(after, archive, *self._improved(rng, state.orders, archive))
+        return self._with_orders(after, archive, *self._improve_orders(rng, state.orders, archive))
 
-    def visited(self, state: CCMAState, other: CCMAState, n_orders: int) -> CCMAState:
-        """Return a state whose worst orders the best ones of another have replaced.
+    def with_migrants(self, state: CCMAState, other: CCMAState, n_orders: int) -> CCMAState:
+        """Return `state` with its worst orders replaced by the best orders of `other`.
 
-        These bring the families that they have chosen, so that they are worth here what they
-        were there. A state that still climbs has no orders to give, and none to replace.
+        The migrants take along the families that they have chosen, so their scores stay at
+        least the same. There is no migration during the hill climbing of either state.
         """
         if state.is_climbing or other.is_climbing:
             return state
-        there, n = other.archive, min(n_orders, self.n_orders - 1)
-        brought = np.unique(other.choice[:n])
-        sets = flat_sets([there.parents_of(family) for family in brought.tolist()])
-        children, scores = there.children()[brought], there.score[brought]
+        source, n = other.archive, min(n_orders, self.n_orders - 1)
+        families = np.unique(other.choice[:n])
+        sets = flatten_sets([source.parents_of(family) for family in families.tolist()])
+        children, scores = source.children[families], source.score[families]
         none = np.empty(0, dtype=np.uint64)
         archive = state.archive.with_families(children, scores, *sets, none)
         orders = np.concatenate([state.orders[:-n], other.orders[:n]])
-        return self._with_orders(state, archive, *self._responding(orders, archive))
+        return self._with_orders(state, archive, *self._find_responses(orders, archive))
 
-    def elite(self, state: CCMAState) -> list[NDArray[np.bool_]]:
-        """Return the structures of all orders, the best first; while climbing, the only one."""
-        return list(self.structures(state)) or [state.adjacency]
+    def rank_structures(self, state: CCMAState) -> list[NDArray[np.bool_]]:
+        """Return the structures of all orders, the best first.
 
-    def _climbed(self, rng: Generator, state: CCMAState) -> CCMAState:
-        """Make some moves of the climb; at its top, draw the first orders."""
+        During the hill climbing, return its only structure.
+        """
+        return list(self.iter_structures(state)) or [state.adjacency]
+
+    def _make_climb_step(self, rng: Generator, state: CCMAState) -> CCMAState:
+        """Make some moves of the hill climbing; at a local optimum, start the evolution."""
         climb = Climb(self._problem, state.adjacency, state.gains, state.local)
         at_top = climb_up(climb)
         score = self._problem.score(climb.adjacency)
         better = (climb.adjacency, score) if score > state.score else None
-        after = state.after(climb.evaluations, better, gains=climb.gains, local=climb.local)
-        return self._settled(rng, after) if at_top else after
+        after = state.advance(climb.evaluations, better, gains=climb.gains, local=climb.local)
+        return self._start_evolution(rng, after) if at_top else after
 
-    def _settled(self, rng: Generator, state: CCMAState) -> CCMAState:
-        """Return the state in which evolution begins: the climber's order and random ones."""
+    def _start_evolution(self, rng: Generator, state: CCMAState) -> CCMAState:
+        """Return the first state of the evolution: the order of the structure and random ones."""
         n = self._n
-        found = extend(self._problem, _rows(self._problem.rules.required))
-        archive = learned(state.archive, found)
+        required = _list_parent_sets(self._problem.rules.required)
+        extensions = extend_parent_sets(self._problem, required)
+        archive = add_extensions(state.archive, extensions)
         scores = self._problem.local_scores(state.adjacency)
         none = np.empty(0, dtype=np.uint64)
-        sets = flat_sets([parents for _, parents in _rows(state.adjacency)])
+        sets = flatten_sets([parents for _, parents in _list_parent_sets(state.adjacency)])
         archive = archive.with_families(np.arange(n), scores, *sets, none)
-        first = pair_of(self._problem.dag(state.adjacency), self._problem.names)[0]
+        first = encode_dag(self._problem.make_dag(state.adjacency), self._problem.names)[0]
         drawn = [rng.permutation(n) for _ in range(self.n_orders - 1)]
         orders = np.array([first, *drawn], dtype=np.int64).reshape(self.n_orders, n)
         after = replace(
             state,
             is_climbing=False,
-            evaluations=state.evaluations + found.n_scored + n,
+            evaluations=state.evaluations + extensions.n_scored + n,
             gains=np.empty((0, 0)),
             local=np.empty(0),
-            **_fields(archive),
+            **_make_archive_fields(archive),
         )
-        return self._with_orders(after, archive, *self._improved(rng, orders, archive))
+        return self._with_orders(after, archive, *self._improve_orders(rng, orders, archive))
 
-    def _evolved(self, rng: Generator, state: CCMAState) -> CCMAState:
+    def _evolve(self, rng: Generator, state: CCMAState) -> CCMAState:
         """Return the next generation of both species."""
         order_rng, mask_rng = rng.spawn(2)
-        found = extend(self._problem, self._new_rows(mask_rng, state))
-        masks, credit = self._credited(mask_rng, state, found)
-        archive = learned(state.archive, found)
-        orders = self._new_orders(order_rng, state)
-        after = state.after(found.n_scored, masks=masks, credit=credit)
-        return self._with_orders(after, archive, *self._improved(order_rng, orders, archive))
+        parent_sets = self._breed_parent_sets(mask_rng, state)
+        extensions = extend_parent_sets(self._problem, parent_sets)
+        masks, credit = self._assign_credit(mask_rng, state, extensions)
+        archive = add_extensions(state.archive, extensions)
+        orders = self._breed_orders(order_rng, state)
+        after = state.advance(extensions.n_scored, masks=masks, credit=credit)
+        return self._with_orders(after, archive, *self._improve_orders(order_rng, orders, archive))
 
-    def _new_rows(self, rng: Generator, state: CCMAState) -> list[Row]:
-        """Breed what this generation extends."""
-        breeder = RowBreeder(
+    def _breed_parent_sets(self, rng: Generator, state: CCMAState) -> list[ParentSet]:
+        """Return the parent sets that this generation extends."""
+        breeder = ParentSetBreeder(
             rng,
             self._problem.rules,
             state.archive,
@@ -286,55 +340,57 @@ class CCMASearch(Search[CCMAState]):
             state.masks,
             state.probes,
         )
-        return breeder.rows(self._pairs(state), self._rows_a_generation)
+        return breeder.breed(self._iter_turns(state), self._sets_per_generation)
 
-    def _new_orders(self, rng: Generator, state: CCMAState) -> Orders:
-        """Return the orders and their children; after a stall, the best and random ones."""
-        stalled = state.generation - state.improved
-        if stalled and stalled % self._method.refill == 0:
+    def _breed_orders(self, rng: Generator, state: CCMAState) -> Orders:
+        """Return the orders and their children; at a restart, the best order and random ones."""
+        n_stalled = state.generation - state.improved
+        if n_stalled and n_stalled % self._method.restart_after == 0:
             drawn = [rng.permutation(self._n) for _ in range(len(state.orders))]
             return np.concatenate([state.orders[:1], np.array(drawn, dtype=np.int64)])
         bred = breed_orders(rng, state.orders, state.choice, state.archive, self.n_orders)
         return np.concatenate([state.orders, bred])
 
-    def _improved(
+    def _improve_orders(
         self, rng: Generator, orders: Orders, archive: Archive
     ) -> tuple[Orders, NDArray[np.int64]]:
-        """Return the orders after climbing, with the families that they choose."""
+        """Return the orders after local search, with the families that they choose."""
         visits = rng.permuted(np.tile(np.arange(self._n), (len(orders), 1)), axis=1)
-        kicks = rng.random((len(orders), self.n_kicks, self._n + KICK_DRAWS))
-        return self._moved(orders, archive, visits, kicks, self.least_gain)
+        shape = (len(orders), self.n_perturbations, self._n + PERTURBATION_DRAWS)
+        perturbations = rng.random(shape)
+        return self._run_climbs(orders, archive, visits, perturbations, self.least_gain)
 
-    def _responding(self, orders: Orders, archive: Archive) -> tuple[Orders, NDArray[np.int64]]:
-        """Return the orders as they are, with the families that they choose."""
+    def _find_responses(self, orders: Orders, archive: Archive) -> tuple[Orders, NDArray[np.int64]]:
+        """Return the unchanged orders, with the families that they choose."""
         visits = np.tile(np.arange(self._n), (len(orders), 1))
-        kicks = np.empty((len(orders), 0, self._n + KICK_DRAWS))
-        return self._moved(orders, archive, visits, kicks, math.inf)
+        perturbations = np.empty((len(orders), 0, self._n + PERTURBATION_DRAWS))
+        return self._run_climbs(orders, archive, visits, perturbations, math.inf)
 
-    def _moved(
+    def _run_climbs(
         self,
         orders: Orders,
         archive: Archive,
         visits: NDArray[np.int64],
-        kicks: NDArray[np.float64],
+        perturbations: NDArray[np.float64],
         least_gain: float,
     ) -> tuple[Orders, NDArray[np.int64]]:
-        """Return the orders after all moves that gain enough, and the families they choose."""
-        moved = self._readable(orders)
+        """Return the orders after all moves above `least_gain`, and the families they choose."""
+        moved = self._put_required_first(orders)
         choice = np.empty(orders.shape, dtype=np.int64)
         families = archive.families
-        holders = holders_of(families)
+        parent_index = index_by_parent(families)
 
         def climb(begin: int, end: int, part: int) -> None:
-            own = slice(begin, end)
+            rows = slice(begin, end)
+            draws = perturbations[rows]
             climb_orders(
-                moved[own], visits[own], kicks[own], families, holders, least_gain, choice[own]
+                moved[rows], visits[rows], draws, families, parent_index, least_gain, choice[rows]
             )
 
-        self._problem.scorer.threads.in_parts(climb, len(orders), 1, many=True)
+        self._problem.scorer.threads.run_in_parts(climb, len(orders), 1, is_uneven=True)
         return moved, choice
 
-    def _readable(self, orders: Orders) -> Orders:
+    def _put_required_first(self, orders: Orders) -> Orders:
         """Return a copy of the orders in which required parents come first."""
         required = self._problem.rules.required
         if not required.any():
@@ -348,7 +404,7 @@ class CCMASearch(Search[CCMAState]):
     def _with_orders(
         self, state: CCMAState, archive: Archive, orders: Orders, choice: NDArray[np.int64]
     ) -> CCMAState:
-        """Keep the best orders with distinct structures; note the best structure."""
+        """Return the state with the best orders of distinct structures, and the best structure."""
         totals = archive.score[choice].sum(axis=1)
         ranked = np.argsort(-totals, kind="stable")
         _, first = np.unique(choice[ranked], axis=0, return_index=True)
@@ -356,31 +412,32 @@ class CCMASearch(Search[CCMAState]):
         others = ranked[~np.isin(ranked, distinct)]
         kept = np.concatenate([distinct, others])[: self.n_orders]
         score = math.fsum(archive.score[choice[kept[0]]])
-        is_better = score > state.score + LEAST_GAIN
+        best: dict[str, Any] = {}
+        if score > state.score + LEAST_GAIN:
+            adjacency = self._make_adjacency(archive, choice[kept[0]])
+            best = {"adjacency": adjacency, "score": score, "improved": state.generation}
         return replace(
             state,
-            improved=state.generation if is_better else state.improved,
-            score=score if is_better else state.score,
-            adjacency=self._structure(archive, choice[kept[0]]) if is_better else state.adjacency,
             orders=orders[kept],
             choice=choice[kept],
-            **_fields(archive),
+            **best,
+            **_make_archive_fields(archive),
         )
 
-    def _structure(self, archive: Archive, choice: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _make_adjacency(self, archive: Archive, choice: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return the adjacency matrix of the families that an order has chosen."""
         adjacency = np.zeros((self._n, self._n), dtype=np.bool_)
         for child, family in enumerate(choice):
             adjacency[list(archive.parents_of(int(family))), child] = True
         return adjacency
 
-    def _pairs(self, state: CCMAState) -> Iterator[tuple[int, int]]:
-        """Yield (mask, child) in the order of their turns: the elite first, then the others.
+    def _iter_turns(self, state: CCMAState) -> Iterator[tuple[int, int]]:
+        """Yield (mask, child) in the order of their turns: the elite mask first.
 
-        Where not all of them fit into a generation, the next one begins where this one ends.
+        If not all of them fit into a generation, the next generation continues after the last.
         """
         n = self._n
-        first = state.generation * self._rows_a_generation
+        first = state.generation * self._sets_per_generation
         for i in range(n):
             yield ELITE, (first + i) % n
         others = (self._method.masks - 1) * n
@@ -388,48 +445,49 @@ class CCMASearch(Search[CCMAState]):
             mask, child = divmod((first + i) % others, n)
             yield 1 + mask, child
 
-    def _credited(
-        self, rng: Generator, state: CCMAState, found: Extensions
+    def _assign_credit(
+        self, rng: Generator, state: CCMAState, extensions: Extensions
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Judge the new rows by their partners; keep the best rows of each child.
+        """Assign credit to the new parent sets; return the masks and credits that survive.
 
-        A row is worth what its best family, with one more parent or without, would gain for
-        the best order or for a random one, whichever is more.
+        The credit of a parent set is the gain of its best family, with or without one more
+        parent, for the best order or for a random one, whichever is larger.
         """
+        parent_sets = extensions.parent_sets
         partners = [0, int(rng.integers(len(state.orders)))]
-        worth = np.full(len(found.rows), -np.inf)
-        children = np.array([child for child, _ in found.rows], dtype=np.int64)
+        credit = np.full(len(parent_sets), -np.inf)
+        children = np.array([child for child, _ in parent_sets], dtype=np.int64)
         for partner in partners:
             place = np.argsort(state.orders[partner])
-            held = state.archive.score[state.choice[partner]]
+            current = state.archive.score[state.choice[partner]]
             before = place[None, :] < place[children][:, None]
-            best = np.where(before, found.wider, -np.inf).max(axis=1, initial=-np.inf)
-            best = np.maximum(best, found.scores)
-            for r, (child, parents) in enumerate(found.rows):
+            wider = np.where(before, extensions.wider_scores, -np.inf)
+            best = np.maximum(wider.max(axis=1, initial=-np.inf), extensions.scores)
+            for s, (child, parents) in enumerate(parent_sets):
                 if all(place[parent] < place[child] for parent in parents):
-                    worth[r] = max(worth[r], best[r] - held[child])
-        return _survivors(state, found.rows, worth)
+                    credit[s] = max(credit[s], best[s] - current[child])
+        return _select_survivors(state, parent_sets, credit)
 
 
-def _survivors(
-    state: CCMAState, rows: tuple[Row, ...], worth: NDArray[np.float64]
+def _select_survivors(
+    state: CCMAState, parent_sets: tuple[ParentSet, ...], new_credit: NDArray[np.float64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return the masks in which better new rows have taken the place of the worst ones."""
-    # What was good once counts less; after a thousand generations, nothing at all.
+    """Return the masks in which better new parent sets have replaced the worst of each child."""
+    # Old credit fades by half in each generation, until it overflows or underflows.
     with np.errstate(over="ignore"):
         credit = np.where(state.credit < 0, state.credit * 2, state.credit / 2)
     masks = state.masks.copy()
-    for r in np.argsort(-worth, kind="stable"):
-        child, parents = rows[r]
+    for s in np.argsort(-new_credit, kind="stable"):
+        child, parents = parent_sets[s]
         worst = int(credit[:, child].argmin())
-        if worth[r] > credit[worst, child]:
+        if new_credit[s] > credit[worst, child]:
             masks[worst, :, child] = False
             masks[worst, list(parents), child] = True
-            credit[worst, child] = worth[r]
+            credit[worst, child] = new_credit[s]
     return masks, credit
 
 
-def _rows(adjacency: NDArray[np.bool_]) -> list[Row]:
+def _list_parent_sets(adjacency: NDArray[np.bool_]) -> list[ParentSet]:
     """Return the parents of each child of a structure."""
     return [
         (child, tuple(np.flatnonzero(parents).tolist()))
@@ -437,7 +495,7 @@ def _rows(adjacency: NDArray[np.bool_]) -> list[Row]:
     ]
 
 
-def _fields(archive: Archive) -> dict[str, Any]:
+def _make_archive_fields(archive: Archive) -> dict[str, Any]:
     """Return the archive as fields of a state."""
     return {
         "begin": archive.begin,
@@ -448,8 +506,8 @@ def _fields(archive: Archive) -> dict[str, Any]:
     }
 
 
-def _ranked(gains: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return for each child all other variables, from the one that gains most by itself."""
+def _rank_candidates(gains: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return for each child all other variables, the one with the largest gain by itself first."""
     n = len(gains)
     order = np.argsort(-gains.T, axis=1, kind="stable")
     others = order[order != np.arange(n)[:, None]].reshape(n, max(0, n - 1))
@@ -457,5 +515,5 @@ def _ranked(gains: NDArray[np.float64]) -> NDArray[np.int32]:
     return ranked
 
 
-def _info(state: CCMAState) -> Info:
+def _make_info(state: CCMAState) -> Info:
     return {"n_families": float(len(state.family_scores)), "n_extended": float(len(state.extended))}

@@ -1,4 +1,4 @@
-"""Single moves on a structure: which are legal, which gains most, and who reaches whom."""
+"""Kernels for moves on a structure: legality, gains, the best move and reachability."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inlined, kernel
+from coevo.jit import inline, kernel
 
 __all__ = [
     "ADD",
     "DELETE",
     "NEVER",
     "REVERSE",
-    "Board",
-    "all_moves",
-    "best_move",
-    "connect",
-    "reachable",
+    "MoveTable",
+    "add_path",
+    "compute_reachability",
+    "fill_move_gains",
+    "find_best_move",
 ]
 
-DELETE, ADD, REVERSE = 0, 1, 2  # of equally good moves, in this order
+DELETE, ADD, REVERSE = 0, 1, 2  # the order of equally good moves
 N_KINDS = 3
-NEVER = -np.inf  # the gain of a move that is not legal
+NEVER = -np.inf  # the gain of an illegal move
 
 
-class Board(NamedTuple):
-    """All that decides which moves are legal and what they gain; ``[parent, child]``."""
+class MoveTable(NamedTuple):
+    """The tables that determine the legality and the gain of all moves; ``[parent, child]``."""
 
     arcs: NDArray[np.bool_]
     gains: NDArray[np.float64]  # of toggling each parent of each child
     reach: NDArray[np.bool_]  # [a, b]: there is a path from a to b
     may_add: NDArray[np.bool_]
     may_delete: NDArray[np.bool_]
-    has_room: NDArray[np.bool_]  # (n,), for one more parent
+    has_room: NDArray[np.bool_]  # (n,), the child may have one more parent
 
 
-@inlined
-def _gain(kind, arcs, gains, reach, may_add, may_delete, has_room, parent, child):
-    """Return what a move gains, `NEVER` where there is no such move.
+@inline
+def _move_gain(kind, arcs, gains, reach, may_add, may_delete, has_room, parent, child):
+    """Return the gain of a move, `NEVER` if it is illegal.
 
-    A reversal is not checked for other paths between the two.
+    A reversal is not checked for other paths between the two variables.
     """
     gain = NEVER
     is_arc = arcs[parent, child]
@@ -59,7 +59,7 @@ def _gain(kind, arcs, gains, reach, may_add, may_delete, has_room, parent, child
 
 @kernel
 def _has_detour(arcs, reach, parent, child):
-    """Return whether there is a path from parent to child beside their arc."""
+    """Return whether there is a path from parent to child other than their arc."""
     found = False
     for between in range(len(arcs)):
         if arcs[parent, between] and reach[between, child]:
@@ -69,11 +69,11 @@ def _has_detour(arcs, reach, parent, child):
 
 
 @kernel
-def _highest(board, forbidden, more_than, take_first):
-    """Return kind, parent, child and gain of the best move that gains more than that.
+def _find_move(board, forbidden, more_than, take_first):
+    """Return kind, parent, child and gain of the best move with a gain above `more_than`.
 
-    Or of the first such move, by kind, then by parent and child. The kind is -1 if there is
-    none.
+    With `take_first`, return the first such move by kind, then by parent and child. The kind
+    is -1 if there is none.
     """
     arcs, gains, reach, may_add, may_delete, has_room = board
     n = len(arcs)
@@ -81,10 +81,10 @@ def _highest(board, forbidden, more_than, take_first):
     for k in range(N_KINDS):
         for p in range(n):
             for c in range(n):
-                # Most moves fail here, so that most of the matrix is only read through.
+                # Most moves fail here, so most of the matrix is only scanned.
                 if gains[p, c] <= gain if k == ADD else not arcs[p, c]:
                     continue
-                found = _gain(k, arcs, gains, reach, may_add, may_delete, has_room, p, c)
+                found = _move_gain(k, arcs, gains, reach, may_add, may_delete, has_room, p, c)
                 if found <= gain or forbidden[p, c] or forbidden[c, p]:
                     continue
                 if k == REVERSE and _has_detour(arcs, reach, p, c):
@@ -96,36 +96,36 @@ def _highest(board, forbidden, more_than, take_first):
 
 
 @kernel
-def best_move(board, forbidden, least_gain):
+def find_best_move(board, forbidden, least_gain):
     """Return kind, parent, child and gain of the best legal move; the kind is -1 if none is.
 
-    Moves that differ by less than `least_gain` are equally good: the first by kind, then by
-    parent and child is taken. Pairs that are `forbidden`, in either direction, stay as they
-    are.
+    Moves whose gains differ by less than `least_gain` are equally good: the first by kind,
+    then by parent and child, is taken. A move may not change a pair that is `forbidden` in
+    either direction.
     """
-    best = _highest(board, forbidden, NEVER, False)
+    best = _find_move(board, forbidden, NEVER, False)
     if best[0] >= 0:
-        best = _highest(board, forbidden, best[3] - least_gain, True)
+        best = _find_move(board, forbidden, best[3] - least_gain, True)
     return best
 
 
 @kernel
-def all_moves(board, table):
-    """Fill ``table[kind, parent, child]`` with what each move gains; `NEVER` if illegal."""
+def fill_move_gains(board, table):
+    """Fill ``table[kind, parent, child]`` with the gain of each move; `NEVER` if illegal."""
     arcs, gains, reach, may_add, may_delete, has_room = board
     n = len(arcs)
     for k in range(N_KINDS):
         for p in range(n):
             for c in range(n):
-                gain = _gain(k, arcs, gains, reach, may_add, may_delete, has_room, p, c)
+                gain = _move_gain(k, arcs, gains, reach, may_add, may_delete, has_room, p, c)
                 if k == REVERSE and gain > NEVER and _has_detour(arcs, reach, p, c):
                     gain = NEVER
                 table[k, p, c] = gain
 
 
 @kernel
-def connect(reach, parent, child):
-    """Note in `reach` that there is a path from parent to child."""
+def add_path(reach, parent, child):
+    """Add a path from parent to child to `reach`."""
     n = len(reach)
     for a in range(n):
         if (a == parent or reach[a, parent]) and not reach[a, child]:
@@ -135,12 +135,12 @@ def connect(reach, parent, child):
 
 
 @kernel
-def reachable(arcs):
-    """Return which variables can be reached from which, in one step or more."""
+def compute_reachability(arcs):
+    """Return which variables are reachable from which, over one arc or more."""
     n = len(arcs)
     reach = np.zeros((n, n), dtype=np.bool_)
     for parent in range(n):
         for child in range(n):
             if arcs[parent, child]:
-                connect(reach, parent, child)
+                add_path(reach, parent, child)
     return reach

@@ -1,14 +1,13 @@
-"""Single moves on a structure: add, delete or reverse an arc, and what each would gain.
+"""Moves of a local search over structures: add, delete or reverse one arc.
 
-A `Climb` is a structure at work: beside its arcs it holds what toggling each possible
-parent of each variable would change (a matrix of gains), and which variables can be
-reached from which. A move changes the parents of one variable or two, so that only their
-columns are scored anew, as one batch. Choosing a move is then a matter of looking: no
-family is scored twice and no cycle searched for.
+A `Climb` is a structure with two tables: the gain of toggling each possible parent of each
+variable, and which variables are reachable from which. A move changes the parents of one or two
+variables. Only their columns are scored again, as one batch. The best move is then looked up in
+the tables: no family is scored twice and no search for cycles is needed.
 
-`hill_climb` and `tabu` are made of these moves, and `ccma` starts from them. Of equally
-good moves a deletion comes before an addition and that before a reversal, then the first
-by name of parent and child.
+`hill_climb` and `tabu` use these moves, and `ccma` starts with them. Among equally good moves a
+deletion comes first, then an addition, then a reversal; then the first parent and child by
+name.
 """
 
 from __future__ import annotations
@@ -23,11 +22,18 @@ from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch, toggle_families
 from coevo.search.base import LEAST_GAIN, Problem
-from coevo.search.climb_kernels import NEVER, Board, all_moves, best_move, connect, reachable
+from coevo.search.climb_kernels import (
+    NEVER,
+    MoveTable,
+    add_path,
+    compute_reachability,
+    fill_move_gains,
+    find_best_move,
+)
 
-__all__ = ["MOVES_A_STEP", "Climb", "Move", "climb_up"]
+__all__ = ["MOVES_PER_STEP", "Climb", "Move", "climb_up"]
 
-MOVES_A_STEP = 16  # between two looks at the clock
+MOVES_PER_STEP = 16  # the budget is checked between steps
 Kind = Literal["delete", "add", "reverse"]
 KINDS: tuple[Kind, ...] = ("delete", "add", "reverse")
 Adjacency = NDArray[np.bool_]  # (n, n), [parent, child]
@@ -35,7 +41,7 @@ Adjacency = NDArray[np.bool_]  # (n, n), [parent, child]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A change of one arc, and what it gains."""
+    """A change of one arc, and its gain."""
 
     kind: Kind
     parent: int
@@ -44,7 +50,7 @@ class Move:
 
 
 class Climb:
-    """A structure, changed in place by moves; the arrays given are copied."""
+    """A structure that moves change in place. The given arrays are copied."""
 
     def __init__(
         self,
@@ -61,22 +67,22 @@ class Climb:
         self._nothing = np.zeros(adjacency.shape, dtype=np.bool_)
         self.evaluations = 0
         self.adjacency = adjacency.copy()
-        self.reach = reachable(adjacency)
+        self.reach = compute_reachability(adjacency)
         if gains is None or local is None:
             self.local = problem.local_scores(adjacency)
             self.evaluations += len(self.local)
             self.gains = np.full(adjacency.shape, NEVER)
-            self._score(range(len(adjacency)))
+            self._update_gains(range(len(adjacency)))
         else:
             self.gains, self.local = gains.copy(), local.copy()
 
     @classmethod
     def at_start(cls, problem: Problem) -> Climb:
-        """Return the structure that every climb starts from."""
+        """Return a climb at the start structure of a problem."""
         return cls(problem, problem.start)
 
-    def first_fields(self) -> dict[str, Any]:
-        """Return what every state holds before the first move."""
+    def make_initial_fields(self) -> dict[str, Any]:
+        """Return the fields of `SearchState` before the first move."""
         return {
             "generation": 0,
             "evaluations": self.evaluations,
@@ -85,36 +91,36 @@ class Climb:
             "adjacency": self.adjacency,
         }
 
-    def fields(self) -> dict[str, Any]:
-        """Return what a state keeps of a climb, to go on with."""
+    def as_fields(self) -> dict[str, Any]:
+        """Return the fields that a state needs to resume the climb."""
         return {"current": self.adjacency, "gains": self.gains, "local": self.local}
 
-    def _board(self) -> Board:
+    def _make_move_table(self) -> MoveTable:
         has_room = self.adjacency.sum(axis=0) < self._max_parents
-        return Board(
+        return MoveTable(
             self.adjacency, self.gains, self.reach, self._may_add, self._may_delete, has_room
         )
 
-    def moves(self) -> list[Move]:
+    def list_moves(self) -> list[Move]:
         """Return every legal move."""
         gains = np.empty((len(KINDS), *self.gains.shape))
-        all_moves(self._board(), gains)
+        fill_move_gains(self._make_move_table(), gains)
         return [
             Move(KINDS[kind], parent, child, float(gains[kind, parent, child]))
             for kind, parent, child in np.argwhere(gains > NEVER).tolist()
         ]
 
-    def best_move(self, forbidden: Adjacency | None = None) -> Move | None:
-        """Return the move with the highest gain, if there is any; it may be a loss.
+    def find_best_move(self, forbidden: Adjacency | None = None) -> Move | None:
+        """Return the move with the highest gain, which may be negative; None if none is legal.
 
-        `forbidden` are pairs, in either direction, that must stay as they are.
+        A move may not change a pair that is `forbidden` in either direction.
         """
         taboo = self._nothing if forbidden is None else forbidden
-        kind, parent, child, gain = best_move(self._board(), taboo, LEAST_GAIN)
+        kind, parent, child, gain = find_best_move(self._make_move_table(), taboo, LEAST_GAIN)
         return None if kind < 0 else Move(KINDS[kind], parent, child, gain)
 
-    def make(self, move: Move) -> None:
-        """Change the structure and score what has changed."""
+    def apply(self, move: Move) -> None:
+        """Make a move and update the gains of the changed variables."""
         parent, child = move.parent, move.child
         self.adjacency[parent, child] = move.kind == "add"
         self.local[child] += self.gains[parent, child]
@@ -124,13 +130,13 @@ class Climb:
             self.local[parent] += self.gains[child, parent]
             changed.append(parent)
         if move.kind == "add":
-            connect(self.reach, parent, child)
+            add_path(self.reach, parent, child)
         else:
-            self.reach = reachable(self.adjacency)
-        self._score(changed)
+            self.reach = compute_reachability(self.adjacency)
+        self._update_gains(changed)
 
-    def _score(self, children: Iterable[int]) -> None:
-        """Fill the columns of some children: what toggling each parent would gain."""
+    def _update_gains(self, children: Iterable[int]) -> None:
+        """Recompute the gain of toggling each parent of these children."""
         pairs = []
         toggled: list[tuple[NDArray[np.int64], int]] = []
         for child in children:
@@ -140,7 +146,7 @@ class Climb:
             others = np.flatnonzero((may_add | is_parent) & self._may_delete[:, child])
             toggled.append((others, child))
             pairs.append(toggle_families(child, parents, others))
-        batch = FamilyBatch.joined(pairs)
+        batch = FamilyBatch.from_parts(pairs)
         scores = self._problem.scorer.local_scores(batch) if len(batch) else np.empty(0)
         self.evaluations += len(batch)
         at = 0
@@ -151,11 +157,11 @@ class Climb:
             at += len(others)
 
 
-def climb_up(climb: Climb, n_moves: int = MOVES_A_STEP) -> bool:
-    """Make the best moves while they gain; return whether none is left that does."""
+def climb_up(climb: Climb, n_moves: int = MOVES_PER_STEP) -> bool:
+    """Make up to `n_moves` best moves; return whether a local optimum is reached."""
     for _ in range(n_moves):
-        move = climb.best_move()
+        move = climb.find_best_move()
         if move is None or move.gain <= LEAST_GAIN:
             return True
-        climb.make(move)
+        climb.apply(move)
     return False

@@ -1,23 +1,23 @@
-"""From orders and masks to families: what an order and a mask mean, under constraints.
+"""Kernels that decode orders and masks into families, under constraints.
 
-This is the one place where a pair becomes a structure. Without constraints it is the
-paper's algorithm 2. With them, a pair is *read* so that they hold; neither the order nor
-the mask is changed, and no cycle can arise, so that nothing has to be repaired:
+This is the one place where an order and a mask become a structure. Without constraints it is
+algorithm 2 of the 2011 paper (`coevo.search.ccga`). With constraints, the pair is *read* so that
+they hold. The order and the mask stay unchanged. No cycle can arise, so nothing is repaired:
 
-- The order is read as the first order, by its own positions, in which the parents of every
-  required arc come before their children (take again and again the first variable that
-  waits for no one). It is the order itself when there are no required arcs.
-- A required arc is there whatever its bit says; the bit of an arc that is forbidden, or
-  that tiers exclude, is not looked at.
-- The bits are read as they stand in the string, position by position. A bit that would
-  give its child more parents than allowed is not looked at; required parents count first.
+- The order is read as its first rearrangement in which the parents of every required arc come
+  before their children: repeatedly take the first variable that has no required parent left.
+  Without required arcs it is the order itself.
+- A required arc is present whatever its bit is. The bit of an arc is ignored if the arc is
+  forbidden or excluded by tiers.
+- The bits are read in the order of the string, position by position. A bit is ignored if it
+  would give its child too many parents. Required parents count first.
 
-Every structure that fulfils the constraints is still reached, by its own topological
-order, since that order is read as itself and all its arcs are read.
+Every structure that satisfies the constraints can still be reached: its topological order is
+read unchanged, and so are all its arcs.
 
-The solutions of one generation have most families in common, with each other and with those
-of the generations before, so that equal ones are found here, where a set of parents is
-still a bit set, and asked for once.
+The solutions of a generation share most families with each other and with those of earlier
+generations. Duplicates are found here, where a parent set is still a bit set, so that each
+family is requested once.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inlined, kernel, popcount
+from coevo.jit import inline, kernel, popcount
 
-__all__ = ["Known", "read_families", "read_order"]
+__all__ = ["FamilyTable", "read_families", "read_order"]
 
 
-@inlined
+@inline
 def _read_order(order, required, waiting, read):
     """Overwrite `read` with the order in which required parents come first.
 
-    `waiting` is scratch: for each variable the parents that are not placed yet.
+    `waiting` is scratch: for each variable the number of required parents not placed yet.
     """
     n = len(order)
     for child in range(n):
@@ -61,12 +61,11 @@ def read_order(order, required, waiting, read):
     _read_order(order, required, waiting, read)
 
 
-@inlined
+@inline
 def _read_parents(order, upper, lower, first, last, rules, parents, n_parents):
     """Overwrite ``parents[v]``, a bit set, for each variable v; `n_parents` is scratch.
 
-    Indices are unsigned wherever there are many: numba tests signed ones for being
-    negative.
+    Indices in the hot loops are unsigned, because numba tests whether signed ones are negative.
     """
     allowed, required, any_required, any_rule, max_parents = rules
     n, n_words = parents.shape
@@ -94,24 +93,24 @@ def _read_parents(order, upper, lower, first, last, rules, parents, n_parents):
             n_parents[child] += 1
 
 
-class Known(NamedTuple):
-    """Families that were read before; there is room for more."""
+class FamilyTable(NamedTuple):
+    """A hash table of the families decoded so far, with room for more."""
 
-    slots: NDArray[np.int32]  # a power of two, at most half full; -1 is empty
+    slots: NDArray[np.int32]  # family numbers; length a power of two, at most half full; -1 empty
     child: NDArray[np.int32]  # (capacity,)
     parents: NDArray[np.uint64]  # (capacity, words), bit sets
 
 
-@inlined
-def _slot(slots, child_of, sets, child, parents):
-    """Return the slot of a family, or the empty slot where it would go."""
+@inline
+def _find_slot(slots, child_of, sets, child, parents):
+    """Return the slot of a family, or the empty slot where it belongs."""
     n_words = parents.shape[1]
-    mark = np.uint64(child + 1)
+    hashed = np.uint64(child + 1)
     for word in range(n_words):
-        mark = (mark ^ parents[child, word]) * np.uint64(0x9E3779B97F4A7C15)
-        mark ^= mark >> np.uint64(29)
+        hashed = (hashed ^ parents[child, word]) * np.uint64(0x9E3779B97F4A7C15)
+        hashed ^= hashed >> np.uint64(29)
     mask = np.uint64(len(slots) - 1)
-    slot = mark & mask
+    slot = hashed & mask
     while slots[slot] >= 0:
         family = np.uint64(slots[slot])
         same = child_of[family] == child
@@ -123,9 +122,9 @@ def _slot(slots, child_of, sets, child, parents):
     return slot
 
 
-@inlined
-def _members(child_of, sets, first, last, n):
-    """Return families as a `FamilyBatch` wants them."""
+@inline
+def _list_members(child_of, sets, first, last, n):
+    """Return families as the arrays of a `FamilyBatch`."""
     n_members = last - first
     for family in range(first, last):
         for word in range(sets.shape[1]):
@@ -150,13 +149,13 @@ def _members(child_of, sets, first, last, n):
 def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which):
     """Add the new families of all solutions; return them as members and starts of a batch.
 
-    Solution s joins order ``order_of[s]`` with mask ``mask_of[s]``; ``which[s, v]`` is
-    overwritten with the number of the family of variable v among those known. `bits` holds
-    the set bits of all masks: mask m has bits ``begin[m]`` to ``begin[m + 1]``, each from
-    position ``upper[b]`` to position ``lower[b]``, in the order of the string. `rules` are
-    the matrices of `ArcRules`, whether any arc is required, whether there is any rule at
-    all, and the limit. `known` has room for all families of all solutions beside the
-    `n_known` that it holds.
+    Solution s combines order ``order_of[s]`` with mask ``mask_of[s]``. ``which[s, v]`` is
+    overwritten with the number of the family of variable v in `known`. `bits` holds the set
+    bits of all masks: mask m has bits ``begin[m]`` to ``begin[m + 1]``, each from position
+    ``upper[b]`` to position ``lower[b]``, in the order of the string. `rules` are the matrices
+    of `ArcRules`, whether any arc is required, whether there is any rule, and the maximum
+    number of parents. `known` holds `n_known` families and has room for all families of all
+    solutions.
     """
     begin, upper, lower = bits
     slots, child_of, sets = known.slots, known.child, known.parents
@@ -177,14 +176,14 @@ def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which)
         first, last = begin[mask_of[solution]], begin[mask_of[solution] + 1]
         _read_parents(order, upper, lower, first, last, rules, parents, n_parents)
         for child in range(n):
-            same = solution > 0  # as in the solution before, which is common
+            same = solution > 0  # as in the previous solution, which is common
             for word in range(n_words):
                 same = same and parents[child, word] == before[child, word]
                 before[child, word] = parents[child, word]
             if same:
                 which[solution, child] = which[solution - 1, child]
                 continue
-            slot = _slot(slots, child_of, sets, child, parents)
+            slot = _find_slot(slots, child_of, sets, child, parents)
             if slots[slot] < 0:
                 slots[slot] = n_families
                 child_of[n_families] = child
@@ -192,4 +191,4 @@ def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which)
                     sets[n_families, word] = parents[child, word]
                 n_families += 1
             which[solution, child] = slots[slot]
-    return _members(child_of, sets, n_known, n_families, n)
+    return _list_members(child_of, sets, n_known, n_families, n)

@@ -1,15 +1,16 @@
-"""Orders and masks: how the two species stand for a DAG.
+"""Encode a DAG as an order and a mask, and decode it.
 
-An *order* is a permutation of the n variables. A *mask* is a strictly upper triangular
-matrix over **positions** of an order, row by row, as n (n - 1) / 2 bits: bit (i, j) says
-that the variable at position i is a parent of the variable at position j > i.
+An *order* is a permutation of the n variables. A *mask* is a strictly upper triangular matrix
+over the **positions** of an order, row by row, as n (n - 1) / 2 bits. Bit (i, j) is set if the
+variable at position i is a parent of the variable at position j > i.
 
-Any order with any mask is a DAG, since parents always come first: nothing has to be
-repaired and no cycle looked for. And every DAG has at least one pair: one of its
-topological orders and the mask that goes with it. Several pairs may stand for the same
-DAG, because an order may fix what no arc asks for.
+Every order with every mask is a DAG, because parents come before their children. There is no
+cycle to detect and nothing to repair. Every DAG has at least one such pair: one of its
+topological orders and the mask for it. Several pairs can encode the same DAG, because a DAG can
+have several topological orders.
 
-This is the representation of the 2011 paper (its section 3.2, algorithm 2 and table 1).
+This is the representation of the 2011 paper (section 3.2, algorithm 2 and table 1), see
+`coevo.search.ccga`.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from numpy.typing import NDArray
 from coevo.errors import ParameterError
 from coevo.graph import DAG
 
-__all__ = ["Mask", "Order", "dag_of", "decode", "n_bits", "pair_of", "solution_string"]
+__all__ = ["Mask", "Order", "decode", "decode_dag", "encode_dag", "format_solution", "n_bits"]
 
 Order = NDArray[np.int64]  # (n,), a permutation of the variables in canonical order
 Mask = NDArray[np.bool_]  # (n_bits(n),), an upper triangle row by row
 
 
 def n_bits(n_variables: int) -> int:
-    """Return the length of a mask over that many positions: the most arcs there can be.
+    """Return the number of bits of a mask, which is the largest possible number of arcs.
 
     >>> n_bits(37)
     666
@@ -38,7 +39,7 @@ def n_bits(n_variables: int) -> int:
 
 
 def decode(order: Order, mask: Mask) -> NDArray[np.bool_]:
-    """Return the adjacency matrix of a pair: [u, v] is True when u is a parent of v.
+    """Return the adjacency matrix of an order and a mask: [u, v] is True if u is a parent of v.
 
     >>> decode(np.array([2, 0, 1]), np.array([True, False, True])).astype(int)
     array([[0, 1, 0],
@@ -57,20 +58,20 @@ def decode(order: Order, mask: Mask) -> NDArray[np.bool_]:
     return adjacency
 
 
-def dag_of(order: Order, mask: Mask, names: Sequence[str]) -> DAG:
-    """Return the DAG that an order and a mask stand for.
+def decode_dag(order: Order, mask: Mask, names: Sequence[str]) -> DAG:
+    """Return the DAG that an order and a mask encode.
 
-    >>> dag_of(np.array([1, 0]), np.array([True]), ["a", "b"]).arcs
+    >>> decode_dag(np.array([1, 0]), np.array([True]), ["a", "b"]).arcs
     (('b', 'a'),)
     """
     arcs = np.argwhere(decode(order, mask))
     return DAG(names, [(names[parent], names[child]) for parent, child in arcs])
 
 
-def pair_of(dag: DAG, names: Sequence[str]) -> tuple[Order, Mask]:
-    """Return a pair that stands for `dag`: its topological order and the mask for it.
+def encode_dag(dag: DAG, names: Sequence[str]) -> tuple[Order, Mask]:
+    """Return an order and a mask that encode `dag`: its topological order and the mask for it.
 
-    >>> order, mask = pair_of(DAG(["a", "b", "c"], [("c", "a")]), ["a", "b", "c"])
+    >>> order, mask = encode_dag(DAG(["a", "b", "c"], [("c", "a")]), ["a", "b", "c"])
     >>> order.tolist(), mask.astype(int).tolist()
     ([1, 2, 0], [0, 0, 1])
     """
@@ -83,10 +84,12 @@ def pair_of(dag: DAG, names: Sequence[str]) -> tuple[Order, Mask]:
     return order, triangle[np.triu_indices(len(order), k=1)]
 
 
-def solution_string(order: Order, mask: Mask, names: Sequence[str]) -> str:
-    """Return a pair as the paper writes it: each variable, then its bits to those after it.
+def format_solution(order: Order, mask: Mask, names: Sequence[str]) -> str:
+    """Return an order and a mask as one string, in the notation of the paper.
 
-    >>> solution_string(np.array([1, 2, 0]), np.array([0, 0, 1], dtype=bool), ["A", "B", "C"])
+    Each variable is followed by its bits for the later positions.
+
+    >>> format_solution(np.array([1, 2, 0]), np.array([0, 0, 1], dtype=bool), ["A", "B", "C"])
     'B 0 0 C 1 A'
     """
     words: list[str] = []

@@ -1,11 +1,16 @@
-"""Hill climbing: the best single change of an arc, again and again, and restarts.
+"""Hill climbing: greedy search over single arc changes, with random restarts.
 
-Arcs are added, deleted or reversed, always the one change that gains most, until none
-gains anything. A restart changes some arcs of the best structure at random and climbs
-again; the best of all climbs is the result. Without restarts nothing is drawn at random,
-so that every seed gives the same structure.
+Each move adds, deletes or reverses one arc. The move with the largest gain is made, until no
+move raises the score. A restart perturbs the best structure by random moves and climbs again.
+The result is the best structure of all climbs. Without restarts nothing is random: every seed
+gives the same structure.
 
-The first climb starts from the required arcs alone, or from the structure that is given.
+The first climb starts from the given start structure, else from the required arcs.
+
+References
+----------
+D. Heckerman, D. Geiger, D. M. Chickering (1995). Learning Bayesian networks: the combination of
+knowledge and statistical data. Machine Learning 20, 197-243.
 """
 
 from __future__ import annotations
@@ -27,13 +32,13 @@ __all__ = ["HillClimb", "HillClimbState"]
 
 @dataclass(frozen=True)
 class HillClimbState(SearchState):
-    """The best structure, and the one that is being climbed from."""
+    """The best structure and the current one."""
 
     current: NDArray[np.bool_]  # (n, n)
-    gains: NDArray[np.float64]  # (n, n), what toggling each parent of `current` would gain
+    gains: NDArray[np.float64]  # (n, n), gain of toggling each parent of `current`
     local: NDArray[np.float64]  # (n,), local scores of `current`
-    at_top: bool  # no move gains anything
-    n_restarts: int  # begun so far
+    at_top: bool  # `current` is a local optimum
+    n_restarts: int  # number of restarts so far
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,9 @@ class HillClimb(Method):
     Parameters
     ----------
     restarts : int
-        How often to start again from a changed structure.
+        Number of restarts from a perturbed structure.
     perturbations : int
-        Random changes at each restart.
+        Number of random moves at each restart.
     """
 
     name: ClassVar[str] = "hill_climb"
@@ -58,27 +63,27 @@ class HillClimb(Method):
     def __post_init__(self) -> None:
         self.check_counts(restarts=0, perturbations=1)
 
-    def on(self, problem: Problem) -> HillClimbSearch:
+    def make_search(self, problem: Problem) -> HillClimbSearch:
         """Return the search on a problem."""
         return HillClimbSearch(self, problem)
 
 
 class HillClimbSearch(Search[HillClimbState]):
-    """Hill climbing on a problem; a step makes some moves."""
+    """Hill climbing on a problem. A step makes up to `MOVES_PER_STEP` moves."""
 
     def __init__(self, method: HillClimb, problem: Problem) -> None:
         self._method = method
         self._problem = problem
 
     def start(self, rng: Generator) -> tuple[HillClimbState, Info]:
-        """Return the structure to start from."""
+        """Return the start structure."""
         climb = Climb.at_start(self._problem)
-        first = climb.first_fields() | climb.fields()
+        first = climb.make_initial_fields() | climb.as_fields()
         state = HillClimbState(**first, at_top=False, n_restarts=0)
         return state, {"current_score": state.score}
 
     def step(self, rng: Generator, state: HillClimbState) -> tuple[HillClimbState, Info]:
-        """Climb some moves up; or, at the top, change the best structure and begin anew."""
+        """Make some moves; at a local optimum, first restart from a perturbed best structure."""
         n_restarts = state.n_restarts
         if state.at_top:
             climb = Climb(self._problem, state.adjacency)
@@ -91,25 +96,25 @@ class HillClimbSearch(Search[HillClimbState]):
         better = None
         if score > state.score + LEAST_GAIN:
             better = (climb.adjacency, self._problem.score(climb.adjacency))
-        own = {**climb.fields(), "at_top": at_top, "n_restarts": n_restarts}
-        after = state.after(climb.evaluations, better, **own)
+        own = {**climb.as_fields(), "at_top": at_top, "n_restarts": n_restarts}
+        after = state.advance(climb.evaluations, better, **own)
         return after, {"current_score": score, "n_restarts": float(n_restarts)}
 
     def is_finished(self, state: HillClimbState) -> bool:
-        """Return whether the last climb has reached its top."""
+        """Return whether the last climb has reached a local optimum."""
         return state.at_top and state.n_restarts >= self._method.restarts
 
 
 def perturb(climb: Climb, rng: Generator, n_moves: int) -> None:
     """Make random legal moves."""
     for _ in range(n_moves):
-        move = random_move(climb, rng)
+        move = draw_move(climb, rng)
         if move is None:
             return
-        climb.make(move)
+        climb.apply(move)
 
 
-def random_move(climb: Climb, rng: Generator) -> Move | None:
-    """Return any legal move, each as likely as another."""
-    legal = climb.moves()
+def draw_move(climb: Climb, rng: Generator) -> Move | None:
+    """Return a random legal move, uniformly drawn; None if no move is legal."""
+    legal = climb.list_moves()
     return legal[int(rng.integers(len(legal)))] if legal else None

@@ -1,19 +1,20 @@
-"""Islands: several populations of CCMA, which evolve apart and send each other their best.
+"""Islands: several populations of CCMA that evolve separately, with migration.
 
-Each island is a CCMA of its own (`coevo.search.ccma`) with random streams of its own. All
-islands make the same number of generations, an *epoch*; then the best orders of each go to the
-next one in a ring, with the families that they have chosen, and replace its worst. One step of
-this search is one epoch, so that islands on other machines are asked once an epoch, and what a
-budget, a history or a checkpoint calls a generation is an epoch here.
+Each island is a CCMA population (`coevo.search.ccma`) with its own random streams. All islands
+evolve for the same number of generations, an *epoch*. Then the best orders of each island
+migrate to the next island in a ring. They take along the families that they have chosen and
+replace the worst orders there. One step of this search is one epoch. Remote islands therefore
+communicate once per epoch, and a generation in a budget, a history or a checkpoint is an epoch.
 
-An island depends on its state and its stream alone, and migration is done where all of them
-are; so the answer depends on the settings and the seed, never on who let the islands evolve
-(`Runner`). Without one they evolve here, one after another, each on all threads of the scorer.
-One island is CCMA with other random streams: nobody migrates. (Islands on threads of one
-process took more time than that in a measurement, as they take turns at the scorer.)
+An island depends only on its state and its random stream, and migration runs in the calling
+process. So the result depends on the settings and the seed, and never on where the islands
+evolve (`Runner`). By default they evolve in this process, one after another, each on all threads
+of the scorer. One island is CCMA with other random streams, without migration. (Islands on
+threads of one process took more time than that in a measurement, because they wait for each
+other at the scorer.)
 
-What islands buy: mean nats below the best structure that any of these runs found (1,000 rows,
-K2, three seeds, so differences of less than a nat mean nothing).
+The effect of islands: mean nats below the best structure of all these runs (1,000 rows, K2,
+three seeds; differences of less than a nat are not significant).
 
                                               win95pts  hepar2
     ccma, 24 generations                          11.4    24.4
@@ -22,9 +23,10 @@ K2, three seeds, so differences of less than a nat mean nothing).
     ccma, with the time of all three together      5.9     6.8
     ccma, 72 generations                           0.8     1.1
 
-In the same time on the clock, on cores that would be idle, three islands find a little more
-than one population, hardly more than three that never meet. One that is given the time of all
-three, or simply more of it, finds far more. So islands are for whoever asks for them.
+In the same wall-clock time, on cores that would be idle otherwise, three islands are a little
+better than one population, and hardly better than three populations without migration. One
+population with the time of all three, or simply with more time, is far better. So islands are
+used only on request.
 """
 
 from __future__ import annotations
@@ -49,39 +51,39 @@ from coevo.search.base import (
 from coevo.search.budget import Budget
 from coevo.search.ccma import CCMA, CCMAState
 
-__all__ = ["Epoch", "Islands", "IslandsState", "Runner", "run_here"]
+__all__ = ["Epoch", "Islands", "IslandsState", "Runner", "run_in_sequence"]
 
-Island = tuple[CCMAState, Generator]  # where it stands, and the stream of its next epoch
+Island = tuple[CCMAState, Generator]  # its state, and the random stream of its next epoch
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """What each island does between two migrations; another process can be given it."""
+    """The work of an island between two migrations. It can be sent to another process."""
 
     problem: Problem
     method: CCMA
     generations: int
 
     def __call__(self, island: Island) -> CCMAState:
-        """Return where an island stands at the end of the epoch."""
-        search = self.method.on(self.problem)
+        """Return the state of an island at the end of the epoch."""
+        search = self.method.make_search(self.problem)
         state, rng = island
-        for own in rng.spawn(self.generations):
-            state, _ = search.step(own, state)
+        for generation_rng in rng.spawn(self.generations):
+            state, _ = search.step(generation_rng, state)
         return state
 
 
-Runner = Callable[[Epoch, Sequence[Island]], list[CCMAState]]  # an epoch of each, in their order
+Runner = Callable[[Epoch, Sequence[Island]], list[CCMAState]]  # runs one epoch of each island
 
 
-def run_here(epoch: Epoch, islands: Sequence[Island]) -> list[CCMAState]:
-    """Let islands evolve one after another."""
+def run_in_sequence(epoch: Epoch, islands: Sequence[Island]) -> list[CCMAState]:
+    """Run an epoch of each island, one after another."""
     return [epoch(island) for island in islands]
 
 
 @dataclass(frozen=True)
 class IslandsState(SearchState):
-    """Where each island stands."""
+    """The states of all islands."""
 
     islands: tuple[CCMAState, ...] = field(metadata={STATES_OF: CCMAState})
 
@@ -93,16 +95,17 @@ class Islands(Method):
     Parameters
     ----------
     islands : int
-        How many.
+        Number of islands.
     epoch : int
-        Generations between two migrations.
+        Number of generations between two migrations.
     migrants : int
-        Orders that go from each island to the next; at least one of its own stays.
-    orders, masks, refill : int
+        Number of orders that migrate from each island to the next. Each island keeps at least
+        one order of its own.
+    orders, masks, restart_after : int
         Settings of each island, see `CCMA`.
     runner : callable, optional
-        Who lets the islands evolve; never part of the answer. `distribute_islands` gives one that
-        does it on a cluster.
+        Runs the epochs of the islands (default: one after another in this process). It does
+        not change the result. `distribute_islands` returns one for a cluster.
 
     Examples
     --------
@@ -124,26 +127,28 @@ class Islands(Method):
     migrants: int = 2
     orders: int = CCMA.orders
     masks: int = CCMA.masks
-    refill: int = CCMA.refill
-    runner: Runner = field(default=run_here, compare=False, repr=False)
+    restart_after: int = CCMA.restart_after
+    runner: Runner = field(default=run_in_sequence, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.check_counts(islands=1, epoch=1, migrants=1, orders=2, masks=2, refill=1)
+        self.check_counts(islands=1, epoch=1, migrants=1, orders=2, masks=2, restart_after=1)
 
     @property
     def ccma(self) -> CCMA:
         """The method of each island."""
-        return CCMA(orders=self.orders, masks=self.masks, refill=self.refill)
+        return CCMA(orders=self.orders, masks=self.masks, restart_after=self.restart_after)
 
-    def memory(self, n_variables: int) -> int:
-        """Return how many bytes a search takes at most, about, besides the scorer's."""
-        return self.islands * self.ccma.memory(n_variables)
+    def estimate_memory(self, n_variables: int) -> int:
+        """Return an upper estimate of the bytes that a search needs, without the scorer."""
+        return self.islands * self.ccma.estimate_memory(n_variables)
 
+    @property
     def settings(self) -> dict[str, Any]:
-        """Return the settings as plain numbers; who lets the islands evolve is none."""
-        return {own.name: getattr(self, own.name) for own in fields(self) if own.compare}
+        """The settings as plain numbers. The runner is not among them."""
+        compared = [field.name for field in fields(self) if field.compare]
+        return {name: getattr(self, name) for name in compared}
 
-    def on(self, problem: Problem) -> IslandsSearch:
+    def make_search(self, problem: Problem) -> IslandsSearch:
         """Return the search on a problem."""
         return IslandsSearch(self, problem)
 
@@ -154,51 +159,51 @@ class IslandsSearch(Search[IslandsState]):
     def __init__(self, method: Islands, problem: Problem) -> None:
         self._method = method
         self._epoch = Epoch(problem, method.ccma, method.epoch)
-        self._island = method.ccma.on(problem)
+        self._island = method.ccma.make_search(problem)
 
     def start(self, rng: Generator) -> tuple[IslandsState, Info]:
-        """Return all islands at the same start; chance comes in after the climb."""
+        """Return all islands with the same start. They differ after the hill climbing."""
         first, _ = self._island.start(rng)
-        shared = {own.name: getattr(first, own.name) for own in fields(SearchState)}
+        shared = {field.name: getattr(first, field.name) for field in fields(SearchState)}
         state = IslandsState(**shared, islands=(first,) * self._method.islands)
-        return state, _info(state)
+        return state, _make_info(state)
 
     def step(self, rng: Generator, state: IslandsState) -> tuple[IslandsState, Info]:
-        """Let every island evolve for an epoch, then let the best orders migrate."""
+        """Run an epoch of every island, then migrate the best orders."""
         before = state.islands
         streams = rng.spawn(len(before))
         evolved = self._method.runner(self._epoch, list(zip(before, streams, strict=True)))
-        asked = sum(island.evaluations for island in evolved)
-        asked -= sum(island.evaluations for island in before)
-        islands = self._migrated(evolved)
+        n_evaluations = sum(island.evaluations for island in evolved)
+        n_evaluations -= sum(island.evaluations for island in before)
+        islands = self._migrate(evolved)
         best = max(islands, key=lambda island: island.score)
         is_better = best.score > state.score + LEAST_GAIN
         better = (best.adjacency, best.score) if is_better else None
-        after = state.after(asked, better, islands=islands)
-        return after, _info(after)
+        after = state.advance(n_evaluations, better, islands=islands)
+        return after, _make_info(after)
 
-    def _migrated(self, islands: Sequence[CCMAState]) -> tuple[CCMAState, ...]:
-        """Return the islands after each has had visitors from the one before, all at once."""
+    def _migrate(self, islands: Sequence[CCMAState]) -> tuple[CCMAState, ...]:
+        """Return the islands after all of them received migrants from the previous island."""
         if len(islands) == 1:
             return tuple(islands)
         n = self._method.migrants
         return tuple(
-            self._island.visited(island, islands[number - 1], n)
+            self._island.with_migrants(island, islands[number - 1], n)
             for number, island in enumerate(islands)
         )
 
-    def fits(self, state: IslandsState) -> bool:
-        """Return whether there are as many islands as are set, of the size that is set."""
+    def is_compatible(self, state: IslandsState) -> bool:
+        """Return whether the number and the sizes of the islands are those of the settings."""
         is_number = len(state.islands) == self._method.islands
-        return is_number and all(map(self._island.fits, state.islands))
+        return is_number and all(map(self._island.is_compatible, state.islands))
 
-    def structures(self, state: IslandsState) -> Iterator[NDArray[np.bool_]]:
+    def iter_structures(self, state: IslandsState) -> Iterator[NDArray[np.bool_]]:
         """Yield the structure of each order of each island."""
         for island in state.islands:
-            yield from self._island.structures(island)
+            yield from self._island.iter_structures(island)
 
 
-def _info(state: IslandsState) -> Info:
+def _make_info(state: IslandsState) -> Info:
     islands = state.islands
     return {
         "n_families": float(sum(len(island.family_scores) for island in islands)),

@@ -1,14 +1,14 @@
-"""K2: greedy parents under a fixed order (Cooper and Herskovits 1992).
+"""K2: greedy search for parents under a fixed order (Cooper and Herskovits 1992).
 
-Each variable starts without parents. The parent among those before it in the order that
-raises its local score most is added, again and again, until none does or the limit is
-reached. Given the order the variables do not depend on each other, so that all of them
-take their next parent in the same step: one batch of families a step, in which a family
-differs from the one before by a single parent, and the scorer counts from tables that they
-share. Of two equally good parents the first by name is taken; one that gains nothing is
-not.
+Each variable starts without parents. K2 adds the parent that raises its local score most,
+among the variables before it in the order. It repeats this until no parent raises the score or
+the limit is reached. Given the order, the variables are independent of each other, so all of
+them take their next parent in the same step. A step is one batch of families, which differ from
+the current ones by a single parent, so that the scorer can share counts. Ties go to the first
+parent by name. A parent without a gain is not added.
 
-The 2011 paper uses it as its baseline, with random orders and at most ten parents.
+The 2011 paper (`coevo.search.ccga`) uses K2 as its baseline, with random orders and at most ten
+parents.
 
 References
 ----------
@@ -28,7 +28,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.checks import is_int
-from coevo.errors import ParameterError, bad_parameter, first_repeated, suggestion
+from coevo.errors import ParameterError, bad_parameter, find_duplicate, suggest_match
 from coevo.score import FamilyBatch
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
@@ -36,16 +36,16 @@ from coevo.search.decode_kernels import read_order
 
 __all__ = ["K2", "K2State"]
 
-MOST_PARENTS = 10  # of the paper
+DEFAULT_MAX_PARENTS = 10  # the limit of the 2011 paper
 
 
 @dataclass(frozen=True)
 class K2State(SearchState):
-    """The structure so far; `growing` variables may take another parent."""
+    """The order, and which variables may still take a parent."""
 
     order: NDArray[np.int64]  # (n,)
     local: NDArray[np.float64]  # (n,), local scores
-    growing: NDArray[np.bool_]  # (n,)
+    growing: NDArray[np.bool_]  # (n,), the variable may gain from another parent
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class K2(Method):
     Parameters
     ----------
     order : sequence of str, optional
-        All variables, possible parents first; a random order if left out. Where required
-        arcs contradict it, each variable waits for its required parents.
+        All variables, possible parents first (default: a random order). Where required arcs
+        contradict the order, a variable moves behind its required parents.
     max_parents : int, optional
-        The most parents; if left out, the limit of the constraints, else ten.
+        Maximum number of parents (default: the limit of the constraints, else 10).
     """
 
     name: ClassVar[str] = "k2"
@@ -76,29 +76,30 @@ class K2(Method):
             raise bad_parameter("order", "K2", "a sequence of names or None", self.order)
         object.__setattr__(self, "order", None if self.order is None else tuple(self.order))
 
-    def on(self, problem: Problem) -> K2Search:
+    def make_search(self, problem: Problem) -> K2Search:
         """Return the search on a problem."""
         return K2Search(self, problem)
 
+    @property
     def settings(self) -> dict[str, Any]:
-        """Return the settings as plain numbers, strings and lists."""
+        """The settings as plain numbers, strings and lists."""
         order = None if self.order is None else list(self.order)
         return {"order": order, "max_parents": self.max_parents}
 
 
 class K2Search(Search[K2State]):
-    """K2 on a problem; one step gives each variable at most one more parent."""
+    """K2 on a problem. One step gives each variable at most one more parent."""
 
     def __init__(self, method: K2, problem: Problem) -> None:
         self._problem = problem
-        self._order = None if method.order is None else _numbers(method.order, problem.names)
+        self._order = None if method.order is None else _resolve_order(method.order, problem.names)
         limit = method.max_parents
         if limit is None:
-            limit = problem.constraints.max_parents or MOST_PARENTS
+            limit = problem.constraints.max_parents or DEFAULT_MAX_PARENTS
         self._limit = min(limit, problem.rules.max_parents)
 
     def start(self, rng: Generator) -> tuple[K2State, Info]:
-        """Return the structure to start from, in which each variable waits for its parents."""
+        """Return the start structure and an order in which its parents come first."""
         problem, start = self._problem, self._problem.start
         n = problem.n_variables
         given = rng.permutation(n) if self._order is None else self._order
@@ -118,14 +119,14 @@ class K2Search(Search[K2State]):
         return state, {"n_growing": float(n)}
 
     def step(self, rng: Generator, state: K2State) -> tuple[K2State, Info]:
-        """Give each variable that gains by it its best further parent."""
-        children, parents, batch = self._candidates(state)
+        """Add the best further parent of each variable that gains from one."""
+        children, parents, batch = self._list_candidates(state)
         scores = self._problem.scorer.local_scores(batch)
         adjacency, local = state.adjacency.copy(), state.local.copy()
         growing = np.zeros_like(state.growing)
         first = np.flatnonzero(np.diff(children, prepend=-1))
         for begin, end in zip(first, [*first[1:], len(children)], strict=True):
-            # Not argmax: of parents that differ by round-off the first by name is taken.
+            # Not argmax: if parents differ only by round-off, the first by name is taken.
             ties = scores[begin:end] >= scores[begin:end].max() - LEAST_GAIN
             best = begin + int(ties.argmax())
             child = children[best]
@@ -134,15 +135,15 @@ class K2Search(Search[K2State]):
                 local[child] = scores[best]
                 growing[child] = True
         better = (adjacency, math.fsum(local)) if growing.any() else None
-        after = state.after(len(children), better, local=local, growing=growing)
+        after = state.advance(len(children), better, local=local, growing=growing)
         return after, {"n_growing": float(growing.sum())}
 
     def is_finished(self, state: K2State) -> bool:
         """Return whether no variable may take another parent."""
-        return not self._open_pairs(state).any()
+        return not self._find_open_arcs(state).any()
 
-    def _open_pairs(self, state: K2State) -> NDArray[np.bool_]:
-        """Return which arcs, ``[parent, child]``, may be tried next."""
+    def _find_open_arcs(self, state: K2State) -> NDArray[np.bool_]:
+        """Return which arcs, ``[parent, child]``, the next step may add."""
         place = np.empty_like(state.order)
         place[state.order] = np.arange(len(place))
         is_before = place[:, None] < place
@@ -152,11 +153,11 @@ class K2Search(Search[K2State]):
         )
         return open_pairs
 
-    def _candidates(
+    def _list_candidates(
         self, state: K2State
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], FamilyBatch]:
-        """Return the arcs to try, by child and then by name of the parent, and their families."""
-        children, parents = np.nonzero(self._open_pairs(state).T)
+        """Return the arcs to try, sorted by child and then by parent, and their families."""
+        children, parents = np.nonzero(self._find_open_arcs(state).T)
         pairs = [
             (child, [*np.flatnonzero(state.adjacency[:, child]).tolist(), parent])
             for child, parent in zip(children.tolist(), parents.tolist(), strict=True)
@@ -164,15 +165,15 @@ class K2Search(Search[K2State]):
         return children, parents, FamilyBatch.from_pairs(pairs)
 
 
-def _numbers(order: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
-    """Return an order by number, or say what is wrong with it."""
+def _resolve_order(order: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
+    """Return an order as indices of variables; raise `ParameterError` if it is invalid."""
     number = {name: i for i, name in enumerate(names)}
     for name in order:
         if name not in number:
             raise ParameterError(
-                f"The order names {name!r}, which is not a variable.{suggestion(name, names)}"
+                f"The order names {name!r}, which is not a variable.{suggest_match(name, names)}"
             )
-    twice = first_repeated(order)
+    twice = find_duplicate(order)
     if twice is not None:
         raise ParameterError(f"The order names {twice!r} twice.")
     missing = [name for name in names if name not in order]

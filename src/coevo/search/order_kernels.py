@@ -1,18 +1,19 @@
-"""Orders and the families they allow: best responses, climbing by insertion, and kicks.
+"""Kernels for orders: best responses, local search by insertion moves, and perturbations.
 
-The families of each child stand in descending order of score, so that the best response
-of connectivity to an order is, for each child, the first family whose members all come
-before it. Moving one variable to another place is a series of exchanges with its
-neighbours; an exchange changes what is allowed for two variables only, and each of them
-has to be looked up again only if it loses a parent that it has, or gains one that a better
-family needs. Most variables are in no good family of most others, so that most exchanges
-cost a look into a table: the families of each child that have a given parent.
+The families of each child are sorted by descending score. The best response to an order is, for
+each child, the first family whose parents all come before the child. An insertion move takes
+one variable out of the order and puts it into another place. It is a series of swaps of
+neighbours. A swap changes the allowed families of two variables only. One of them is looked up
+again only if it loses a parent that it has; the other only if it gains a parent of a better
+family. Most variables are in no good family of most others, so most swaps cost one look into an
+index: the families of each child that contain a given parent. (Teyssier and Koller 2005 search
+orders by swaps; Lee and van Beek 2017 search them by insertions, see `coevo.search.ccma`.)
 
-An order that no single move improves is *kicked*: it is drawn anew among the orders of its
-structure, and a block of neighbours in it is moved elsewhere, every other time turned
-round; then it climbs again, and stays where it came from if that was better. Single
-variables that are moved at random come back; what keeps an order from a better one is
-mostly a chain of arcs that would have to turn round together.
+An order that no move improves is *perturbed*. First it is replaced by a random topological order
+of its structure. Then a block of neighbours is moved to another place, reversed in half of the
+cases. Then the order climbs again. The result is dropped if its score is lower. Moving single
+variables at random does not help: they move back. The usual obstacle is a chain of arcs that
+must be reversed together.
 """
 
 from __future__ import annotations
@@ -22,26 +23,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inlined, kernel
+from coevo.jit import inline, kernel
 
 __all__ = [
-    "KICK_DRAWS",
+    "PERTURBATION_DRAWS",
     "Families",
-    "Holders",
+    "ParentIndex",
     "climb_orders",
     "draw_order",
-    "holders_of",
-    "nearby_responses",
+    "flag_nearby_responses",
+    "index_by_parent",
 ]
 
-KICK_DRAWS = 4  # numbers that a kick takes beside a lot for each variable
+PERTURBATION_DRAWS = 4  # random numbers of a perturbation, in addition to one for each variable
 
 
 class Families(NamedTuple):
-    """Families by child, each child's from the best to the worst; the last has no way out.
+    """Families by child, each child's from the best score to the worst.
 
-    The last family of a child (no parents, or its required ones) is allowed by every order
-    that is read under the constraints.
+    Every order allows the last family of a child: the one without parents.
     """
 
     begin: NDArray[np.int64]  # (n + 1,), families of child v: begin[v] to begin[v + 1]
@@ -50,15 +50,15 @@ class Families(NamedTuple):
     parents: NDArray[np.int32]
 
 
-class Holders(NamedTuple):
-    """The families of each child that have a given parent, from the best to the worst."""
+class ParentIndex(NamedTuple):
+    """The families of each child that contain a given parent, from the best to the worst."""
 
-    begin: NDArray[np.int64]  # (n * n + 1,), of child v and parent u: begin[v * n + u] on
+    begin: NDArray[np.int64]  # (n * n + 1,), child v and parent u begin at begin[v * n + u]
     family: NDArray[np.int32]
 
 
 @kernel
-def _fits(start, parents, place, family, at):
+def _is_allowed(start, parents, place, family, at):
     """Return whether all parents of a family come before place `at`."""
     fits = True
     for i in range(start[family], start[family + 1]):
@@ -69,7 +69,7 @@ def _fits(start, parents, place, family, at):
 
 
 @kernel
-def _has(start, parents, family, variable):
+def _has_parent(start, parents, family, variable):
     """Return whether a variable is among the parents of a family."""
     found = False
     for i in range(start[family], start[family + 1]):
@@ -80,16 +80,16 @@ def _has(start, parents, family, variable):
 
 
 @kernel
-def _first_fit(start, parents, place, family, at):
-    """Return the first family from `family` on that fits at a place."""
-    while not _fits(start, parents, place, family, at):
+def _find_first_allowed(start, parents, place, family, at):
+    """Return the first family, from `family` on, whose parents all come before place `at`."""
+    while not _is_allowed(start, parents, place, family, at):
         family += 1
     return family
 
 
 @kernel
-def _fill_holders(families, begin, holder):
-    """Fill `begin` and `holder` as `Holders` has them."""
+def _fill_parent_index(families, begin, holder):
+    """Fill `begin` and `holder`, the two arrays of a `ParentIndex`."""
     first, start, parents = families.begin, families.start, families.parents
     n = len(first) - 1
     for child in range(n):
@@ -106,37 +106,37 @@ def _fill_holders(families, begin, holder):
                 filled[pair] += 1
 
 
-def holders_of(families: Families) -> Holders:
-    """Return which families have which parent."""
+def index_by_parent(families: Families) -> ParentIndex:
+    """Return the index of the families of each child that contain a given parent."""
     n = len(families.begin) - 1
     begin = np.zeros(n * n + 1, dtype=np.int64)
     holder = np.empty(len(families.parents), dtype=np.int32)
-    _fill_holders(families, begin, holder)
-    return Holders(begin, holder)
+    _fill_parent_index(families, begin, holder)
+    return ParentIndex(begin, holder)
 
 
 @kernel
-def _better_with(start, parents, place, h_begin, h_family, pair, at, current):
-    """Return the best family of a pair of child and parent that fits at a place.
+def _find_better_with(start, parents, place, h_begin, h_family, pair, at, current):
+    """Return the best family, with the parent of `pair`, that is allowed at place `at`.
 
-    Or the current one if that is as good.
+    Return the current family if none is better.
     """
     best = current
     for i in range(h_begin[pair], h_begin[pair + 1]):
         family = np.int64(h_family[i])
         if family >= current:
             break
-        if _fits(start, parents, place, family, at):
+        if _is_allowed(start, parents, place, family, at):
             best = family
             break
     return best
 
 
-@inlined
-def _slide(order, place, choice, families, holders, v, step):
-    """Return the best place for v on one side, and what moving there would gain."""
+@inline
+def _find_best_place(order, place, choice, families, parent_index, v, step):
+    """Return the gain of the best move of v to one side, and its place."""
     score, start, parents = families.score, families.start, families.parents
-    h_begin, h_family = holders.begin, holders.family
+    h_begin, h_family = parent_index.begin, parent_index.family
     n = len(order)
     home = place[v]
     current = choice[v]
@@ -147,16 +147,16 @@ def _slide(order, place, choice, families, holders, v, step):
         w = order[at]
         place[w] = at - step
         place[v] = at
-        # The one that goes back loses the other, which gains it.
+        # `back` loses `forth` as a possible parent; `forth` gains `back`.
         back, forth = (w, v) if step > 0 else (v, w)
         of_back = choice[w] if step > 0 else current
         of_forth = current if step > 0 else choice[w]
         lost, gained, pair = of_back, of_forth, forth * n + back
-        if _has(start, parents, of_back, forth):
-            lost = _first_fit(start, parents, place, of_back + 1, place[back])
+        if _has_parent(start, parents, of_back, forth):
+            lost = _find_first_allowed(start, parents, place, of_back + 1, place[back])
             gain += score[lost] - score[of_back]
         if h_begin[pair] < h_begin[pair + 1]:
-            gained = _better_with(
+            gained = _find_better_with(
                 start, parents, place, h_begin, h_family, pair, place[forth], of_forth
             )
             if gained != of_forth:
@@ -173,9 +173,9 @@ def _slide(order, place, choice, families, holders, v, step):
     return best_gain, best_place
 
 
-@inlined
-def _move(order, place, choice, families, holders, v, target):
-    """Move v to a place and look up whom that concerns."""
+@inline
+def _move_variable(order, place, choice, families, parent_index, v, target):
+    """Move v to a place and update the families of all variables that the move affects."""
     begin, start, parents = families.begin, families.start, families.parents
     n = len(order)
     home = place[v]
@@ -190,39 +190,46 @@ def _move(order, place, choice, families, holders, v, target):
     at = home
     while at != target:
         w = order[at]
-        if step < 0:  # w has gained v
-            choice[w] = _better_with(
-                start, parents, place, holders.begin, holders.family, w * n + v, at, choice[w]
+        if step < 0:  # v is a new possible parent of w
+            choice[w] = _find_better_with(
+                start,
+                parents,
+                place,
+                parent_index.begin,
+                parent_index.family,
+                w * n + v,
+                at,
+                choice[w],
             )
-        elif _has(start, parents, choice[w], v):
-            choice[w] = _first_fit(start, parents, place, choice[w] + 1, at)
+        elif _has_parent(start, parents, choice[w], v):
+            choice[w] = _find_first_allowed(start, parents, place, choice[w] + 1, at)
         at += step
-    choice[v] = _first_fit(start, parents, place, begin[v], target)
+    choice[v] = _find_first_allowed(start, parents, place, begin[v], target)
 
 
-@inlined
-def _climb(order, place, choice, families, holders, visits, least_gain):
-    """Respond, then move one variable at a time until no move gains; return the score."""
+@inline
+def _climb(order, place, choice, families, parent_index, visits, least_gain):
+    """Find the best response, then move variables until no move gains; return the score."""
     begin, start, parents = families.begin, families.start, families.parents
     n = len(order)
     for i in range(n):
         place[order[i]] = i
     for v in range(n):
-        choice[v] = _first_fit(start, parents, place, begin[v], place[v])
+        choice[v] = _find_first_allowed(start, parents, place, begin[v], place[v])
     idle = 0
     turn = 0
     while idle < n:
         v = visits[turn]
         turn = turn + 1 if turn + 1 < n else 0
         gain, target = least_gain, np.int64(-1)
-        for side in range(2):  # a loop, so that the part is compiled once
-            side_gain, side_target = _slide(
-                order, place, choice, families, holders, v, 1 - 2 * side
+        for side in range(2):  # a loop, so that the inlined part is compiled once
+            side_gain, side_target = _find_best_place(
+                order, place, choice, families, parent_index, v, 1 - 2 * side
             )
             if side_gain > gain:
                 gain, target = side_gain, side_target
         if target >= 0:
-            _move(order, place, choice, families, holders, v, target)
+            _move_variable(order, place, choice, families, parent_index, v, target)
             idle = 0
         else:
             idle += 1
@@ -234,7 +241,11 @@ def _climb(order, place, choice, families, holders, visits, least_gain):
 
 @kernel
 def draw_order(choice, families, lots, waiting, order):
-    """Overwrite an order with another one of its structure: the first by lot of those ready."""
+    """Overwrite `order` with a random topological order of the structure of `choice`.
+
+    ``lots[v]`` is a random number. Of the variables whose parents are all placed, the one with
+    the smallest number comes next. `waiting` is scratch.
+    """
     start, parents = families.start, families.parents
     n = len(order)
     for v in range(n):
@@ -247,16 +258,16 @@ def draw_order(choice, families, lots, waiting, order):
         order[at] = first
         waiting[first] = -1
         for v in range(n):
-            if waiting[v] > 0 and _has(start, parents, choice[v], first):
+            if waiting[v] > 0 and _has_parent(start, parents, choice[v], first):
                 waiting[v] -= 1
 
 
-@inlined
+@inline
 def _move_block(order, draws, spare):
-    """Move a block of neighbours elsewhere, every other time turned round.
+    """Move a block of neighbours to another place, reversed in half of the cases.
 
-    Four draws between 0 and 1 say how long it is, where it begins, where it goes, and
-    whether it turns.
+    Four random numbers between 0 and 1 determine its length, its begin, its target and whether
+    it is reversed.
     """
     n = len(order)
     length = 1 + int(draws[0] * max(1, n // 3))
@@ -273,50 +284,50 @@ def _move_block(order, draws, spare):
 
 
 @kernel
-def _copy(source, target):
-    """Copy a row; compiling an assignment of rows takes seconds, as it could fail in words."""
+def _copy_row(source, target):
+    """Copy a row. The assignment of a row would take seconds to compile: it may raise."""
     for i in range(len(target)):
         target[i] = source[i]
 
 
 @kernel
-def climb_orders(orders, visits, kicks, families, holders, least_gain, choice):
-    """Improve each order in place by moving one variable at a time, until no move gains.
+def climb_orders(orders, visits, perturbations, families, parent_index, least_gain, choice):
+    """Improve each order in place by insertion moves, until no move gains.
 
-    ``visits[o]`` is the order in which the variables of order o are tried, round after
-    round. ``kicks[o]`` has a row for each kick: a lot for each variable, then `KICK_DRAWS`
-    draws. `choice` is overwritten with the best responses. A move must gain more than
-    `least_gain`; where that is infinite, orders stay and only respond.
+    ``visits[o]`` is the sequence in which the variables of order o are tried, in rounds.
+    ``perturbations[o]`` has a row of random numbers for each perturbation: one for each
+    variable, then `PERTURBATION_DRAWS` more. `choice` is overwritten with the best responses.
+    A move must gain more than `least_gain`. If that is infinite, the orders stay unchanged and
+    only their best responses are found.
     """
     n = orders.shape[1]
     place, waiting = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     order, chosen = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for o in range(len(orders)):
         highest = -np.inf
-        for kick in range(-1, kicks.shape[1]):
-            _copy(orders[o], order)
-            if kick >= 0:
-                draws = kicks[o, kick]
+        for trial in range(-1, perturbations.shape[1]):
+            _copy_row(orders[o], order)
+            if trial >= 0:
+                draws = perturbations[o, trial]
                 draw_order(choice[o], families, draws, waiting, order)
                 _move_block(order, draws[n:], waiting)
-            score = _climb(order, place, chosen, families, holders, visits[o], least_gain)
-            if kick < 0 or score >= highest:
+            score = _climb(order, place, chosen, families, parent_index, visits[o], least_gain)
+            if trial < 0 or score >= highest:
                 highest = score
-                _copy(order, orders[o])
-                _copy(chosen, choice[o])
+                _copy_row(order, orders[o])
+                _copy_row(chosen, choice[o])
 
 
 @kernel
-def nearby_responses(order, chosen, families, holders, asked):
-    """Mark in `asked` the families that a variable would have after one move of an order.
+def flag_nearby_responses(order, chosen, families, parent_index, asked):
+    """Set ``asked[family]`` for each best response after any one move of an order.
 
-    A move puts one variable to another place, so that it has more or fewer predecessors,
-    and every other variable has one more, one fewer or the same. Of each family that would
-    be the best response then, ``asked[family]`` is set; those that are the response now are
-    left out.
+    A move puts one variable into another place. It then has more or fewer predecessors. Every
+    other variable has one more, one fewer or the same. The current best responses are left
+    out.
     """
     start, parents = families.start, families.parents
-    h_begin, h_family = holders.begin, holders.family
+    h_begin, h_family = parent_index.begin, parent_index.family
     n = len(order)
     place = np.empty(n, dtype=np.int64)
     for i in range(n):
@@ -327,23 +338,25 @@ def nearby_responses(order, chosen, families, holders, asked):
             lost = parents[i]
             at = place[lost]
             place[lost] = n
-            asked[_first_fit(start, parents, place, now + 1, home)] = True
+            asked[_find_first_allowed(start, parents, place, now + 1, home)] = True
             place[lost] = at
         current = now
-        for at in range(home - 1, -1, -1):  # v is put to an earlier place
-            if _has(start, parents, current, order[at]):
-                current = _first_fit(start, parents, place, current + 1, at)
+        for at in range(home - 1, -1, -1):  # v moves to an earlier place
+            if _has_parent(start, parents, current, order[at]):
+                current = _find_first_allowed(start, parents, place, current + 1, at)
                 asked[current] = True
         current = now
-        for at in range(home + 1, n):  # one predecessor more, or v is put to a later place
+        for at in range(home + 1, n):  # one predecessor more, or v moves to a later place
             w = order[at]
             pair = v * n + w
             place[w] = -1
-            found = _better_with(start, parents, place, h_begin, h_family, pair, home, now)
+            found = _find_better_with(start, parents, place, h_begin, h_family, pair, home, now)
             if found != now:
                 asked[found] = True
             place[w] = at
-            found = _better_with(start, parents, place, h_begin, h_family, pair, at + 1, current)
+            found = _find_better_with(
+                start, parents, place, h_begin, h_family, pair, at + 1, current
+            )
             if found != current:
                 asked[found] = True
                 current = found

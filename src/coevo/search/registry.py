@@ -1,4 +1,4 @@
-"""The methods by name."""
+"""The registry of search methods by name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHODS: dict[str, type[Method]] = {
 
 
 def make_method(method: str | Method, owner: str, **settings: Any) -> Method:
-    """Return a method by name, with settings, or check that it is one already.
+    """Return the method of this name with these settings; return a `Method` unchanged.
 
     >>> make_method("ccga", "learn", population=50).name
     'ccga'

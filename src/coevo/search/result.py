@@ -1,4 +1,4 @@
-"""What a search returns, and where it stands in between."""
+"""The result, the history and the checkpoint of a search."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["Checkpoint", "HistoryRow", "SearchResult"]
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """The search after one generation; generation 0 is its start.
+    """One row of the history: the search after one generation. Generation 0 is the start.
 
-    `score` and `n_arcs` are those of the best structure so far, found in generation
-    `improved`. `details` are the method's own numbers.
+    `score` and `n_arcs` belong to the best structure so far, which generation `improved`
+    found. `details` are figures of the method.
     """
 
     generation: int
@@ -48,25 +48,26 @@ class HistoryRow:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a search stands and how it came there: enough to go on as if it had not stopped.
+    """The state and the history of a search: all that is needed to resume it.
 
-    Its clock goes on too: seconds that were spent are counted against a budget. `beside` is for
-    whoever runs several searches, and must know where among them this one is.
+    A resumed search gives the same result as one that was never stopped. Its clock continues:
+    the seconds already spent count against the time limit. `extra_arrays` belong to a caller
+    that runs several searches in a row: they say which of them this one is.
     """
 
     state: SearchState
-    history: Sequence[HistoryRow]  # may grow while the search goes on
-    beside: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    history: Sequence[HistoryRow]  # may grow while the search runs
+    extra_arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
-        """Time on the clock of the search."""
+        """The time that the search has taken so far."""
         return self.history[-1].seconds if self.history else 0.0
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The best structure that a search found.
+    """The best structure of a search, with its score and its history.
 
     Attributes
     ----------
@@ -77,28 +78,28 @@ class SearchResult:
     per_variable : dict of str to float
         The local scores, which add up to it.
     history : tuple of HistoryRow
-        One row a generation; the score never falls.
+        One row for each generation. The score never falls.
     generations, evaluations : int
-        Steps made, and local scores asked for.
+        Number of steps, and number of local scores requested.
     seconds : float
-        Time on the clock.
+        Wall-clock time.
     stop_reason : str
         ``'target'``, ``'generations'``, ``'evaluations'``, ``'patience'``, ``'time'``,
-        ``'finished'`` (nothing is left to do), ``'callback'`` or ``'interrupt'``.
+        ``'finished'`` (the method has ended), ``'callback'`` or ``'interrupt'``.
     method : str
         The name of the method.
     settings : dict
-        Its settings.
+        The settings of the method.
     seed : int
-        With the same data, settings and limit it gives the same structure again.
+        The same seed with the same data, settings and limits gives the same structure.
     cache : CacheStatistics
-        How many of the local scores had to be computed for this search.
+        How many local scores were computed, and how many came from the cache.
     state : SearchState or None
-        Where the search stood, to go on from; None if it was interrupted before it began.
+        The last state, to resume from; None if the search was interrupted before it began.
     support : array of float, (n, n), or None
-        The share of the structures of the last population that join two variables, in
-        canonical order; None where there is no population. What that means, and what it does
-        not, stands in `coevo.search.support`.
+        The share of structures in the last population that connect two variables, in
+        canonical order; None for a method without a population. `coevo.search.support`
+        explains how to read it.
     """
 
     dag: DAG
@@ -118,7 +119,7 @@ class SearchResult:
 
     @property
     def checkpoint(self) -> Checkpoint | None:
-        """Where the search stood and how it came there; None if it never began."""
+        """The checkpoint to resume from; None if the search never began."""
         return None if self.state is None else Checkpoint(self.state, self.history)
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
 """The loop around every search: budget, clock, history and interrupts.
 
-A step is pure, so that this loop needs no lock and no clean-up: whatever happens inside a
-step, the state before it still stands. An interrupt (Ctrl-C) ends the loop after the step
-under way, a second one at once, with the best structure so far.
+A step is pure, so this loop needs no lock and no clean-up: if a step fails, the previous state
+is still valid. A first interrupt (Ctrl-C) ends the search after the current step, a second one
+ends it at once. In both cases the result is the best structure so far.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from coevo.errors import ParameterError, bad_parameter
 from coevo.graph import DAG, Constraints
-from coevo.interrupts import Interrupts, gentle_interrupts, is_interrupt
+from coevo.interrupts import DeferredInterrupts, defer_interrupts, is_interrupt
 from coevo.memory import check_memory
-from coevo.randomness import RandomState, seed_of, stream
+from coevo.randomness import RandomState, random_stream, resolve_seed
 from coevo.score import CacheStatistics, Scorer
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget, StopReason
@@ -25,10 +25,10 @@ from coevo.search.registry import make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.support import arc_support
 
-__all__ = ["Callback", "Keep", "run_search"]
+__all__ = ["Callback", "CheckpointCallback", "run_search"]
 
-Callback = Callable[[HistoryRow], object]  # True ends the search
-Keep = Callable[[Checkpoint], object]
+Callback = Callable[[HistoryRow], object]  # the search stops if it returns True
+CheckpointCallback = Callable[[Checkpoint], object]
 
 
 def run_search(
@@ -41,7 +41,7 @@ def run_search(
     callbacks: Iterable[Callback] = (),
     start: DAG | None = None,
     state: SearchState | Checkpoint | None = None,
-    keep: Keep | None = None,
+    on_checkpoint: CheckpointCallback | None = None,
     seconds: float = 0.0,
 ) -> SearchResult:
     """Search for the structure with the highest score.
@@ -49,28 +49,28 @@ def run_search(
     Parameters
     ----------
     method : str or Method
-        Which search: ``'ccga'``, ``'k2'``, or one with settings, as in
-        ``CCGA(population=50)``.
+        The search method: a name such as ``'ccma'`` or ``'k2'``, or a method with settings
+        such as ``CCGA(population=50)``.
     scorer : FamilyScorer
-        The data and the score. Its cache may be shared between searches.
+        The data and the score. Several searches may share its cache.
     constraints : Constraints, optional
-        What is known beforehand.
+        Required and forbidden arcs, tiers, and the limit on parents (default: none).
     budget : Budget, optional
-        When to stop. Where it has no end the method's own budget holds.
+        The limits of the search (default: the default budget of the method).
     random_state : int, numpy Generator or None
-        The same int gives the same structure; None gives another each time.
+        The seed. The same int gives the same structure; None gives a random seed.
     callbacks : iterable of functions
-        Called with each new row of the history; one that returns True ends the search.
+        Called with each new row of the history. The search stops if one returns True.
     start : DAG, optional
-        A structure to begin with; the result is at least as good. Without one a search
-        begins with the required arcs alone.
+        The start structure (default: the required arcs only). The result is at least as good.
     state : SearchState or Checkpoint, optional
-        Go on from here instead of starting anew: with the same seed this gives what one
-        long search would have given. With a checkpoint the history and the clock go on too.
-    keep : callable, optional
+        Resume the search from here. With the same seed the result is that of one
+        uninterrupted search. A checkpoint also restores the history and the clock.
+    on_checkpoint : callable, optional
         Called with a checkpoint after each generation.
     seconds : float
-        What the clock begins with, at least: time that was spent on the same question before.
+        Earlier time that counts against the time limit (default: 0). The clock of a checkpoint
+        holds if it is larger.
 
     Returns
     -------
@@ -94,27 +94,27 @@ def run_search(
     ):
         if value is not None and not isinstance(value, kind):
             raise bad_parameter(name, "run_search", f"a {kind.__name__} or None", value)
-    limits = (Budget() if budget is None else budget).or_usual(chosen.default_budget)
+    limits = (Budget() if budget is None else budget).with_default(chosen.default_budget)
     if start is not None and not isinstance(start, DAG):
         raise bad_parameter("start", "run_search", "a DAG or None", start)
-    problem = Problem.of(scorer, constraints, start)
-    needed = scorer.memory() + chosen.memory(problem.n_variables)
+    problem = Problem.from_scorer(scorer, constraints, start)
+    needed = scorer.estimate_memory() + chosen.estimate_memory(problem.n_variables)
     what = f"A search by {chosen.name} on {problem.n_variables:,} variables"
     check_memory(needed, what, "Leave columns out, or give the scorer a smaller cache.")
-    seed = seed_of(random_state, "run_search")
-    search = chosen.on(problem)
-    reached = Checkpoint(state, ()) if isinstance(state, SearchState) else state
-    if reached is not None:
-        _check_state(reached.state, chosen, problem, search)
-    before = scorer.statistics()
-    loop = _Loop(search, limits, seed, tuple(callbacks), keep)
-    reason = loop.run(reached, seconds)
-    with gentle_interrupts():  # what was found is not lost any more
-        return _result(problem, chosen, loop, reason, seed, before)
+    seed = resolve_seed(random_state, "run_search")
+    search = chosen.make_search(problem)
+    checkpoint = Checkpoint(state, ()) if isinstance(state, SearchState) else state
+    if checkpoint is not None:
+        _check_state(checkpoint.state, chosen, problem, search)
+    before = scorer.cache_statistics
+    loop = _Loop(search, limits, seed, tuple(callbacks), on_checkpoint)
+    reason = loop.run(checkpoint, seconds)
+    with defer_interrupts():  # keep the result even if Ctrl-C comes now
+        return _make_result(problem, chosen, loop, reason, seed, before)
 
 
 class _Loop:
-    """A search under way: the state it has reached and the rows about it."""
+    """A running search: its current state and its history."""
 
     def __init__(
         self,
@@ -122,53 +122,54 @@ class _Loop:
         budget: Budget,
         seed: int,
         callbacks: tuple[Callback, ...],
-        keep: Keep | None,
+        on_checkpoint: CheckpointCallback | None,
     ) -> None:
         self.search, self.budget, self.seed = search, budget, seed
-        self.callbacks, self.keep = callbacks, keep
-        self.began = time.perf_counter()
+        self.callbacks, self.on_checkpoint = callbacks, on_checkpoint
+        self.started_at = time.perf_counter()
         self.state: SearchState | None = None
         self.info: Info = {}
         self.history: list[HistoryRow] = []
 
+    @property
     def seconds(self) -> float:
-        return time.perf_counter() - self.began
+        return time.perf_counter() - self.started_at
 
-    def run(self, reached: Checkpoint | None, spent: float) -> StopReason:
-        """Go on until a limit is reached; return which. So much time is spent already."""
-        if reached is not None:
-            self.state = reached.state
-            self.history.extend(reached.history)
-            spent = max(spent, reached.seconds)
-        self.began -= spent
+    def run(self, checkpoint: Checkpoint | None, earlier_seconds: float) -> StopReason:
+        """Start or resume the search, run it until a limit is reached and return that limit."""
+        if checkpoint is not None:
+            self.state = checkpoint.state
+            self.history.extend(checkpoint.history)
+            earlier_seconds = max(earlier_seconds, checkpoint.seconds)
+        self.started_at -= earlier_seconds
         try:
-            with gentle_interrupts() as interrupts:
-                return self._steps(interrupts)
+            with defer_interrupts() as interrupts:
+                return self._run_steps(interrupts)
         except (KeyboardInterrupt, SystemError) as error:
             if not is_interrupt(error):
                 raise
-            self._note()  # the last step may have ended just before
+            self._record_state()  # the last step may have ended just before the interrupt
             return "interrupt"
 
-    def _steps(self, interrupts: Interrupts) -> StopReason:
+    def _run_steps(self, interrupts: DeferredInterrupts) -> StopReason:
         if self.state is None:
-            self.state, self.info = self.search.start(stream(self.seed, 0))
-            if self._tell():
+            self.state, self.info = self.search.start(random_stream(self.seed, 0))
+            if self._report_state():
                 return "callback"
         while True:
-            reason = self._reached(self.state)
+            reason = self._find_stop_reason(self.state)
             if reason is not None:
                 return reason
-            if interrupts.asked:
+            if interrupts.is_pending:
                 return "interrupt"
-            rng = stream(self.seed, self.state.generation + 1)
+            rng = random_stream(self.seed, self.state.generation + 1)
             self.state, self.info = self.search.step(rng, self.state)
-            if self._tell():
+            if self._report_state():
                 return "callback"
 
-    def _reached(self, state: SearchState) -> StopReason | None:
-        reason = self.budget.reached(
-            seconds=self.seconds(),
+    def _find_stop_reason(self, state: SearchState) -> StopReason | None:
+        reason = self.budget.find_reached_limit(
+            seconds=self.seconds,
             generation=state.generation,
             improved=state.improved,
             evaluations=state.evaluations,
@@ -178,17 +179,17 @@ class _Loop:
             return "finished"
         return reason
 
-    def _note(self) -> None:
-        """Add the row of the state, unless it is there."""
+    def _record_state(self) -> None:
+        """Add a row for the current state to the history, unless it has one."""
         state = self.state
-        noted = self.history[-1].generation if self.history else -1
-        if state is None or state.generation <= noted:
+        last_recorded = self.history[-1].generation if self.history else -1
+        if state is None or state.generation <= last_recorded:
             return
         self.history.append(
             HistoryRow(
                 generation=state.generation,
                 evaluations=state.evaluations,
-                seconds=self.seconds(),
+                seconds=self.seconds,
                 improved=state.improved,
                 score=state.score,
                 n_arcs=int(state.adjacency.sum()),
@@ -196,33 +197,38 @@ class _Loop:
             )
         )
 
-    def _tell(self) -> bool:
-        """Add the row of the state and show it to everyone; return whether one says stop."""
-        self._note()
-        if self.keep is not None and self.state is not None:
-            self.keep(Checkpoint(self.state, self.history))
+    def _report_state(self) -> bool:
+        """Record the state and call all callbacks; return whether one of them stops the search."""
+        self._record_state()
+        if self.on_checkpoint is not None and self.state is not None:
+            self.on_checkpoint(Checkpoint(self.state, self.history))
         answers = [callback(self.history[-1]) for callback in self.callbacks]
         return any(answer is True for answer in answers)
 
 
 def _check_state(state: SearchState, method: Method, problem: Problem, search: Search[Any]) -> None:
-    """Raise `ParameterError` for a state of another method or of other data."""
+    """Raise `ParameterError` for a state of another method, other settings or other data."""
     if not isinstance(state, method.state_type):
-        raise ParameterError(f"The state is not one of {method.name!r}, so it cannot go on.")
+        raise ParameterError(
+            f"The state is a {type(state).__name__}, which {method.name!r} cannot resume. Resume "
+            "with the method that made it."
+        )
     n = problem.n_variables
     if state.adjacency.shape != (n, n):
         raise ParameterError(
-            f"The state is about {len(state.adjacency)} variables, and the data have {n}."
+            f"The state has {len(state.adjacency)} variables, and the data have {n}. Resume with "
+            "the data that it was made from."
         )
-    if not search.fits(state):
+    if not search.is_compatible(state):
         raise ParameterError(
-            f"The state was made by {method.name!r} with other settings, so it cannot go on."
+            f"The state was made by {method.name!r} with other settings. Resume with the same "
+            "settings."
         )
-    if not problem.rules.fulfilled_by(state.adjacency):
-        raise ParameterError("The state breaks the constraints. Start anew.")
+    if not problem.rules.is_satisfied_by(state.adjacency):
+        raise ParameterError("The state breaks the constraints. Start a new search.")
 
 
-def _result(
+def _make_result(
     problem: Problem,
     method: Method,
     loop: _Loop,
@@ -230,24 +236,24 @@ def _result(
     seed: int,
     before: CacheStatistics,
 ) -> SearchResult:
-    """Put the result together; after an early interrupt it is what it began with."""
-    state, seconds = loop.state, loop.seconds()
-    after = problem.scorer.statistics()
+    """Return the result; after an interrupt before generation 0, it is the start structure."""
+    state, seconds = loop.state, loop.seconds
+    after = problem.scorer.cache_statistics
     adjacency = problem.start if state is None else state.adjacency
-    dag = problem.dag(np.asarray(adjacency))
+    dag = problem.make_dag(np.asarray(adjacency))
     return SearchResult(
         dag=dag,
         score=problem.scorer.score(dag),
-        per_variable=problem.scorer.per_variable(dag),
+        per_variable=problem.scorer.score_per_variable(dag),
         history=tuple(loop.history),
         generations=0 if state is None else state.generation,
         evaluations=0 if state is None else state.evaluations,
         seconds=seconds,
         stop_reason=reason,
         method=method.name,
-        settings=method.settings(),
+        settings=method.settings,
         seed=seed,
         cache=after.since(before),
         state=state,
-        support=None if state is None else arc_support(loop.search.structures(state)),
+        support=None if state is None else arc_support(loop.search.iter_structures(state)),
     )

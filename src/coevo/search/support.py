@@ -1,12 +1,13 @@
-"""How far the last population of a search agrees on an arc.
+"""The support of an arc: how many structures of the last population contain it.
 
-A method with a population ends with many structures, of which the best is its answer. The
-*support* of an arc is the share of them that join its two variables, either way: what data
-cannot direct, structures direct by chance. Each counts once, however good it is.
+A method with a population ends with many structures. The best one is the result. The *support*
+of an arc is the share of these structures that connect its two variables, in either direction.
+The direction does not count: where the data cannot direct an edge, its direction is random.
+Every structure counts once, whatever its score.
 
-That is a hint at how far the survivors agree, and nothing more. It is not a probability: the
-structures were bred from each other, and chosen, on the same rows. How sure an arc is in the
-face of other rows, only other rows can tell (`coevo.bootstrap`).
+Support shows how far the survivors agree. It is not a probability and not a confidence: the
+structures were bred from each other and selected on the same rows. Use the bootstrap for the
+confidence of an arc (`coevo.bootstrap`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from numpy.typing import NDArray
 
 __all__ = ["Support", "arc_support"]
 
-Support = NDArray[np.float64]  # (n, n), symmetric: the share of structures that join two variables
+Support = NDArray[np.float64]  # (n, n), symmetric: share of structures that connect two variables
 
 
 def arc_support(structures: Iterable[NDArray[np.bool_]]) -> Support | None:
-    """Return the share of structures that join each two variables; None if there are none.
+    """Return the share of structures that connect each two variables; None without structures.
 
     >>> arc_support(np.array([[[0, 1], [0, 0]], [[0, 0], [0, 0]]], dtype=bool))
     array([[0. , 0.5],
@@ -31,7 +32,7 @@ def arc_support(structures: Iterable[NDArray[np.bool_]]) -> Support | None:
     counts: NDArray[np.int64] | None = None
     n_structures = 0
     for adjacency in structures:
-        joined = adjacency | adjacency.T
-        counts = joined.astype(np.int64) if counts is None else counts + joined
+        edges = adjacency | adjacency.T
+        counts = edges.astype(np.int64) if counts is None else counts + edges
         n_structures += 1
     return None if counts is None else counts / n_structures

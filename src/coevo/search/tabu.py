@@ -1,9 +1,9 @@
-"""Tabu search: hill climbing that walks on, downhill if need be, and does not turn back.
+"""Tabu search (Glover 1989): hill climbing that can leave a local optimum.
 
-At each move the best change of an arc is made, even if it loses, but a pair of variables
-that was changed lately stays as it is for some moves, unless the change leads to the best
-structure so far. It ends when some moves in a row have found nothing better. Nothing is
-drawn at random, so that every seed gives the same structure.
+Each move makes the best change of one arc, even if it lowers the score. A pair of variables
+that was changed stays tabu for some moves (the tenure), so that the search does not return. A
+tabu move is allowed if it leads to a new best structure. The search ends after a number of
+moves without a new best structure. Nothing is random: every seed gives the same structure.
 
 References
 ----------
@@ -22,22 +22,22 @@ from numpy.typing import NDArray
 
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.climbing import MOVES_A_STEP, Climb, Move
+from coevo.search.climbing import MOVES_PER_STEP, Climb, Move
 
 __all__ = ["Tabu", "TabuState"]
 
 
 @dataclass(frozen=True)
 class TabuState(SearchState):
-    """The best structure, the one that the walk has reached, and what it may not touch."""
+    """The best structure, the current one, and the tabu list."""
 
     current: NDArray[np.bool_]  # (n, n)
     gains: NDArray[np.float64]  # (n, n)
     local: NDArray[np.float64]  # (n,)
-    free_at: NDArray[np.int64]  # (n, n), the move from which on a pair may change again
+    free_at: NDArray[np.int64]  # (n, n), the move number from which a pair may change again
     n_moves: int
     n_stalled: int  # moves since the best structure was found
-    is_stuck: bool  # there is no legal move
+    is_stuck: bool  # no move is legal
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Tabu(Method):
     Parameters
     ----------
     tenure : int
-        For how many moves a pair that was changed stays as it is.
+        Number of moves for which a changed pair stays tabu.
     max_stalled : int
-        End after so many moves in a row that find nothing better.
+        End after this number of moves in a row without a new best structure.
     """
 
     name: ClassVar[str] = "tabu"
@@ -62,24 +62,24 @@ class Tabu(Method):
     def __post_init__(self) -> None:
         self.check_counts(tenure=0, max_stalled=1)
 
-    def on(self, problem: Problem) -> TabuSearch:
+    def make_search(self, problem: Problem) -> TabuSearch:
         """Return the search on a problem."""
         return TabuSearch(self, problem)
 
 
 class TabuSearch(Search[TabuState]):
-    """Tabu search on a problem; a step makes some moves."""
+    """Tabu search on a problem. A step makes up to `MOVES_PER_STEP` moves."""
 
     def __init__(self, method: Tabu, problem: Problem) -> None:
         self._method = method
         self._problem = problem
 
     def start(self, rng: Generator) -> tuple[TabuState, Info]:
-        """Return the structure to start from."""
+        """Return the start structure."""
         climb = Climb.at_start(self._problem)
         state = TabuState(
-            **climb.first_fields(),
-            **climb.fields(),
+            **climb.make_initial_fields(),
+            **climb.as_fields(),
             free_at=np.zeros(climb.adjacency.shape, dtype=np.int64),
             n_moves=0,
             n_stalled=0,
@@ -88,18 +88,18 @@ class TabuSearch(Search[TabuState]):
         return state, {"current_score": state.score}
 
     def step(self, rng: Generator, state: TabuState) -> tuple[TabuState, Info]:
-        """Walk some moves."""
+        """Make up to `MOVES_PER_STEP` moves."""
         climb = Climb(self._problem, state.current, state.gains, state.local)
         free_at, n_moves, n_stalled = state.free_at.copy(), state.n_moves, state.n_stalled
         best, adjacency = state.score, state.adjacency
         is_stuck = False
-        for _ in range(MOVES_A_STEP):
+        for _ in range(MOVES_PER_STEP):
             score = math.fsum(climb.local)
             move = self._choose(climb, free_at > n_moves, best - score)
             is_stuck = move is None
             if move is None or n_stalled >= self._method.max_stalled:
                 break
-            climb.make(move)
+            climb.apply(move)
             n_moves += 1
             free_at[move.parent, move.child] = n_moves + self._method.tenure
             n_stalled += 1
@@ -108,10 +108,10 @@ class TabuSearch(Search[TabuState]):
         better = None
         if adjacency is not state.adjacency:
             better = (adjacency, self._problem.score(adjacency))
-        after = state.after(
+        after = state.advance(
             climb.evaluations,
             better,
-            **climb.fields(),
+            **climb.as_fields(),
             free_at=free_at,
             n_moves=n_moves,
             n_stalled=n_stalled,
@@ -120,12 +120,12 @@ class TabuSearch(Search[TabuState]):
         return after, {"current_score": math.fsum(climb.local)}
 
     def _choose(self, climb: Climb, is_tabu: NDArray[np.bool_], to_best: float) -> Move | None:
-        """Return the best move; a tabu one only if it leads above the best so far."""
-        best = climb.best_move()
+        """Return the best move; a tabu move only if it leads to a new best structure."""
+        best = climb.find_best_move()
         if best is None or best.gain > to_best + LEAST_GAIN:
             return best
-        return climb.best_move(is_tabu)
+        return climb.find_best_move(is_tabu)
 
     def is_finished(self, state: TabuState) -> bool:
-        """Return whether the walk has stalled."""
+        """Return whether the search has stalled or has no legal move."""
         return state.is_stuck or state.n_stalled >= self._method.max_stalled

@@ -1,0 +1,41 @@
+"""The lines that commands print about columns: their types, and what the audit found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+__all__ = ["format_audit", "format_columns"]
+
+SHOWN = 10  # columns or findings that are printed before the rest is only counted
+
+
+def format_columns(columns: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Yield the number of columns of each type, and all cut points."""
+    kinds = [column["type"] for column in columns.values()]
+    words = {"categorical": "categorical", "continuous": "continuous", "ignore": "ignored"}
+    counts = [f"{kinds.count(kind):,} {word}" for kind, word in words.items() if kind in kinds]
+    yield f"columns     {', '.join(counts)}"
+    lines = []
+    for name, column in columns.items():
+        if column["type"] == "continuous":
+            points = ", ".join(f"{point:g}" for point in column["cuts"])
+            method = f" ({column['method']})" if "method" in column else ""
+            text = f"cut points {points}{method}" if points else "no cut point"
+            lines.append(f"  {name}: {text}")
+        elif column.get("holds", "").endswith("numbers"):
+            lines.append(f"  {name}: {len(column['states'])} {column['holds']} as states")
+    yield from _truncate(lines)
+
+
+def format_audit(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the findings of the audit, one per line."""
+    if findings:
+        yield f"audit       {len(findings):,} {'finding' if len(findings) == 1 else 'findings'}"
+        yield from _truncate([f"  {finding['sentence']}" for finding in findings])
+
+
+def _truncate(lines: Sequence[str]) -> Iterator[str]:
+    yield from lines[:SHOWN]
+    if len(lines) > SHOWN:
+        yield f"  and {len(lines) - SHOWN:,} more, all in run.json and --format json"

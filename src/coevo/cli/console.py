@@ -1,0 +1,137 @@
+"""How commands print: answers on stdout; progress, warnings and notices on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coevo.errors import CoevoWarning
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from coevo.progress import ProgressCallback
+
+__all__ = [
+    "announce_interrupt",
+    "finite_or_none",
+    "open_console",
+    "print_json",
+    "show_run_progress",
+    "show_status",
+    "show_warnings",
+]
+
+
+def print_json(answer: dict[str, Any] | list[dict[str, Any]]) -> None:
+    """Print an answer as JSON."""
+    is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    click.echo(json.dumps(answer, indent=2, ensure_ascii=not is_unicode))
+
+
+def finite_or_none(value: float) -> float | None:
+    """Return a number for JSON, which has no infinity.
+
+    >>> finite_or_none(1.5), finite_or_none(float("-inf"))
+    (1.5, None)
+    """
+    return value if math.isfinite(value) else None
+
+
+@contextlib.contextmanager
+def show_status(message: str) -> Iterator[ProgressCallback]:
+    """Show the status of a command on stderr; yield the function that changes it.
+
+    On a terminal the status is redrawn in place. Elsewhere a new status is printed every few
+    seconds at most. The compilation of kernels is announced once.
+    """
+    from coevo.progress import show_on_console
+
+    with open_console() as console, show_on_console(console, message) as show:
+        yield show
+
+
+@contextlib.contextmanager
+def open_console() -> Iterator[Console]:
+    """Yield a console on stderr; print warnings as lines and announce compilation."""
+    from rich.console import Console
+
+    from coevo.jit import announce_compilation
+    from coevo.progress import COMPILING_MESSAGE
+
+    console = Console(stderr=True, highlight=False)
+
+    def announce() -> None:
+        console.print(COMPILING_MESSAGE)
+
+    with show_warnings(), announce_compilation(announce):
+        yield console
+
+
+@contextlib.contextmanager
+def show_warnings() -> Iterator[None]:
+    """Print each warning as one line on stderr."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _print_warning
+        warnings.simplefilter("always", CoevoWarning)
+        yield
+
+
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"Warning: {message}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def show_run_progress(unit: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Show the progress of many runs: a bar on a terminal, lines elsewhere.
+
+    Yields a function to call after each run, with the number of runs done, the number of all runs
+    and a message.
+    """
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from coevo.progress import PeriodicLines, can_redraw_lines
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with (
+        open_console() as console,
+        Progress(*columns, console=console, disable=not can_redraw_lines(console)) as bar,
+    ):
+        task = bar.add_task("starting", total=None)
+        lines = PeriodicLines()
+
+        def show(done: int, total: int, message: str) -> None:
+            bar.update(task, completed=done, total=total, description=message)
+            if not can_redraw_lines(console):
+                lines.show(f"{done:,} of {total:,} {unit}: {message}", at_once=done == total)
+
+        yield show
+
+
+def announce_interrupt() -> None:
+    """Confirm the first Ctrl-C; it may come while another line is printed."""
+    line = "Stopping after the runs under way ..."
+    try:
+        print(line, file=sys.stderr)
+    except RuntimeError:  # the stream is being written to at this moment
+        os.write(2, f"{line}\n".encode())

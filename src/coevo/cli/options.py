@@ -1,0 +1,237 @@
+"""The options that several commands share.
+
+A group of options that belong together reaches a command as one dictionary, whose keys are the
+names of the Python parameters (`bundle_options`). So a new option is added here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+__all__ = [
+    "bundle_options",
+    "cluster_option",
+    "column_options",
+    "drop_option",
+    "format_option",
+    "make_cluster_option",
+    "make_n_jobs_option",
+    "make_search_options",
+    "make_seed_option",
+    "missing_options",
+    "score_options",
+    "table_options",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Decorator = Callable[[Function], Function]
+
+format_option = click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the answer.",
+)
+
+
+def bundle_options(parameter: str, *options: Decorator[Any]) -> Decorator[Any]:
+    """Return a decorator that adds options to a command, and passes them as one dictionary."""
+
+    def declare() -> None:
+        """Collect the options, to learn their names."""
+
+    for option in options:
+        option(declare)
+    names = [param.name for param in declare.__click_params__]  # type: ignore[attr-defined]
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def pack(*args: Any, **values: Any) -> Any:
+            bundle = {name: values.pop(name) for name in names}
+            return function(*args, **{parameter: bundle}, **values)
+
+        for option in reversed(options):
+            pack = option(pack)
+        return pack
+
+    return decorate
+
+
+def make_n_jobs_option(workers: str, answer: str, all_cores: bool = False) -> Decorator[Any]:
+    """Return the option for the number of workers, which never changes the answer.
+
+    The default is one, or one for each core.
+    """
+    return click.option(
+        "-j",
+        "--n-jobs",
+        type=click.IntRange(min=1),
+        default=_count_cores if all_cores else 1,
+        show_default="one for each core, up to 8" if all_cores else True,
+        help=f"Number of {workers}. It changes the time, never the {answer}.",
+    )
+
+
+def _count_cores() -> int:
+    from coevo.threads import count_usable_cores
+
+    return count_usable_cores()
+
+
+def make_cluster_option(what: str) -> Decorator[Any]:
+    """Return the option for a cluster; `what` runs there."""
+    return click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help=f"{what} on a Dask cluster (tcp://HOST:PORT, tls://HOST:PORT), or on workers of this "
+        "machine (local:4). Needs coevo[dask].",
+    )
+
+
+cluster_option = make_cluster_option("Do the runs")
+
+
+def make_seed_option(answer: str) -> Decorator[Any]:
+    """Return the option for the seed."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help=f"Random seed. The same seed gives the same {answer}.",
+    )
+
+
+_SCORE_OPTIONS: tuple[Decorator[Any], ...] = (
+    click.option(
+        "-s",
+        "--score",
+        default="bdeu",
+        show_default=True,
+        help="Score: k2, bdeu (bde), bds, bic, aic or loglik.",
+    ),
+    click.option(
+        "--ess",
+        "--iss",
+        "--alpha",
+        "ess",
+        type=float,
+        help="Equivalent sample size of bdeu and bds.  [default: 1]",
+    ),
+)
+score_options = bundle_options("scoring", *_SCORE_OPTIONS)
+
+
+def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Decorator[Any]:
+    """Return the options of a search, as the dictionary ``search``.
+
+    `stop` says what a limit stops, as in "Stop each sample". `note` is added to the help of the
+    time limit. `more` are further options of the same command.
+    """
+    return bundle_options(
+        "search",
+        click.option(
+            "-m",
+            "--method",
+            default="ccma",
+            show_default=True,
+            help="Search method: ccma (memetic coevolution), ccga (the algorithm of the 2011 "
+            "paper), islands (several populations of ccma), hill_climb, tabu, or k2 (greedy, "
+            "random order).",
+        ),
+        *_SCORE_OPTIONS,
+        click.option(
+            "-p",
+            "--max-parents",
+            type=click.IntRange(min=1),
+            help="Maximum number of parents of a variable.  [default: no limit]",
+        ),
+        click.option(
+            "--parent-penalty",
+            type=click.FloatRange(min=0),
+            default=0.0,
+            show_default=True,
+            metavar="NATS",
+            help="Cost of each parent. A parent must gain more than this.",
+        ),
+        click.option(
+            "-t",
+            "--max-time",
+            type=click.FloatRange(min=0),
+            metavar="SECONDS",
+            help=f"{stop} after this time{note}.",
+        ),
+        click.option(
+            "--max-generations",
+            type=click.IntRange(min=0),
+            help=f"{stop} after this number of generations.",
+        ),
+        *more,
+    )
+
+
+drop_option = click.option(
+    "--drop", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable)."
+)
+_TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
+    click.option(
+        "--states",
+        metavar="FILE_OR_NETWORK",
+        help="Declare states that may not occur in the rows: a network, or a JSON object with a "
+        "list of states for each column.",
+    ),
+    drop_option,
+)
+table_options = bundle_options("reading", *_TABLE_OPTIONS)
+
+missing_options: tuple[Decorator[Any], ...] = (
+    click.option(
+        "--missing",
+        metavar="POLICY",
+        help="Policy for missing values: evolve (a third species imputes them), em, available, "
+        "state or drop. Without a policy, missing values are an error.",
+    ),
+    click.option(
+        "--missing-label",
+        "missing_labels",
+        multiple=True,
+        metavar="TEXT",
+        help="Label of a missing value (repeatable).  [default: empty text, NA, NaN, null or ?]",
+    ),
+)
+
+column_options = bundle_options(
+    "columns",
+    *_TABLE_OPTIONS,
+    *missing_options,
+    click.option(
+        "--types",
+        metavar="FILE",
+        help="Types of columns (continuous, categorical, ignore, or cut points), as JSON or CSV. "
+        "The run.json of an earlier run gives the same cut points.",
+    ),
+    click.option(
+        "--discretise",
+        metavar="METHOD",
+        help="How to discretise columns of numbers: mdl (chooses the number of bins), quantile, "
+        "uniform, kmeans or none.  [default: mdl]",
+    ),
+    click.option(
+        "--bins",
+        type=click.IntRange(min=2),
+        help="Number of bins, by quantiles unless --discretise is given; for mdl the maximum.  "
+        "[default: 3; mdl: 5]",
+    ),
+    click.option(
+        "--constraints",
+        metavar="FILE",
+        help="Prior knowledge: required and forbidden arcs, tiers, groups, roots, leaves, "
+        "max_parents and arc weights, as JSON or CSV.",
+    ),
+)

@@ -1,0 +1,92 @@
+"""How commands read tables: declared states, and the models that declare them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coevo.errors import DataError, suggest_match
+
+if TYPE_CHECKING:
+    from coevo.data import Dataset, Variable
+    from coevo.graph import DAG
+    from coevo.io import Model
+
+__all__ = ["DeclaredStates", "read_declared_states", "read_table", "split_model"]
+
+
+def split_model(model: Model) -> tuple[DAG, tuple[Variable, ...]]:
+    """Return the structure of a model, and the variables whose states it declares."""
+    from coevo.network import BayesianNetwork
+
+    return (model.dag, model.variables) if isinstance(model, BayesianNetwork) else (model, ())
+
+
+def read_table(source: str, reading: dict[str, Any], default: tuple[Variable, ...] = ()) -> Dataset:
+    """Read a table with the options of `table_options`.
+
+    `default` declares the states of variables that ``--states`` does not name.
+    """
+    from coevo.data import read_data
+
+    declared = read_declared_states(reading["states"])
+    drop: tuple[str, ...] = reading["drop"]
+    dataset = read_data(source, drop=drop, states=declared.merge(default))
+    declared.check((*dataset.names, *drop))
+    return dataset
+
+
+class DeclaredStates:
+    """The states that ``--states`` declares.
+
+    `is_list` tells whether they come from a JSON object of lists, which has no reason to name
+    variables that the table lacks. A network may have more variables than the table.
+    """
+
+    def __init__(
+        self, source: str | None = None, variables: tuple[Variable, ...] = (), is_list: bool = False
+    ) -> None:
+        self._source, self.variables, self._is_list = source, variables, is_list
+
+    def merge(self, default: Iterable[Variable] = ()) -> tuple[Variable, ...]:
+        """Return the declared variables, and those of `default` that are not declared."""
+        return tuple({v.name: v for v in (*default, *self.variables)}.values())
+
+    def complete(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Return the column options as `learn` takes them, with these states."""
+        labels = columns["missing_labels"] or None
+        return columns | {"states": self.merge() or None, "missing_labels": labels}
+
+    def check(self, columns: tuple[str, ...]) -> None:
+        """Raise `DataError` if the states belong to another table."""
+        unknown = [variable.name for variable in self.variables if variable.name not in columns]
+        if unknown and (self._is_list or len(unknown) == len(self.variables)):
+            raise DataError(
+                f"{self._source!r} declares states of {unknown[0]!r}, which is not a column of "
+                f"the table.{suggest_match(unknown[0], columns)}"
+            )
+
+
+def read_declared_states(source: str | None) -> DeclaredStates:
+    """Read ``--states``: a network, or a JSON object with a list of states for each column."""
+    if source is None:
+        return DeclaredStates()
+    from coevo.bundled import open_network
+    from coevo.data import Variable
+    from coevo.io.json_model import is_model_json
+    from coevo.user_files import read_json
+
+    if not source.lower().endswith(".json"):
+        return DeclaredStates(source, open_network(source).variables)
+    declared = read_json(Path(source))
+    if is_model_json(declared):
+        return DeclaredStates(source, open_network(source).variables)
+    if not isinstance(declared, dict) or not all(map(_is_plain_list, declared.values())):
+        raise DataError(f"{source!r} must hold an object with a list of states for each column.")
+    listed = (Variable(name, tuple(map(str, states))) for name, states in declared.items())
+    return DeclaredStates(source, tuple(listed), is_list=True)
+
+
+def _is_plain_list(value: object) -> bool:
+    return isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)

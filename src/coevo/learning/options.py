@@ -1,0 +1,95 @@
+"""The options of `learn` and of the estimator: each is listed once, with its type and default.
+
+`coevo.learning.api.learn` explains them. The settings of the search itself come from
+`coevo.search.spec.SearchOptions`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from coevo.data import Variable
+from coevo.graph import DAG, Constraints
+from coevo.io import Knowledge
+from coevo.network import BayesianNetwork
+from coevo.parallel import Cluster
+from coevo.score import Score
+from coevo.search.spec import SEARCH_DEFAULTS, SearchOptions
+
+__all__ = [
+    "ESTIMATOR_DEFAULTS",
+    "LEARN_DEFAULTS",
+    "DeclaredStates",
+    "EstimatorOptions",
+    "GivenKnowledge",
+    "GivenStart",
+    "GivenTypes",
+    "LearnOptions",
+    "Path",
+]
+
+Path = str | os.PathLike[str]
+GivenKnowledge = Constraints | Knowledge | Path
+GivenStart = DAG | BayesianNetwork | Path
+GivenTypes = Mapping[str, Any] | Path
+DeclaredStates = Mapping[str, Iterable[Any]] | Sequence[Variable]
+
+
+class EstimatorOptions(SearchOptions, total=False):
+    """The options that `learn` and `BayesianNetworkLearner` share."""
+
+    max_parents: int | None
+    max_time: float | None
+    max_generations: int | None
+    patience: int | None
+    target: float | None
+    constraints: GivenKnowledge | None
+    start: GivenStart | None
+    states: DeclaredStates | None
+    drop: Iterable[str]
+    types: GivenTypes | None
+    discretise: str | None
+    bins: int | None
+    missing: str | None
+    missing_labels: Sequence[str] | None
+    bootstraps: int | None
+    n_jobs: int
+
+
+class LearnOptions(EstimatorOptions, total=False):
+    """The options of `learn` that are validated before a table is read."""
+
+    score: str | Score
+    names: Sequence[str] | None
+    shards: Path | None
+    cluster: Cluster
+
+
+ESTIMATOR_DEFAULTS: EstimatorOptions = {
+    **SEARCH_DEFAULTS,
+    "max_parents": None,
+    "max_time": None,
+    "max_generations": None,
+    "patience": None,
+    "target": None,
+    "constraints": None,
+    "start": None,
+    "states": None,
+    "drop": (),
+    "types": None,
+    "discretise": None,
+    "bins": None,
+    "missing": None,
+    "missing_labels": None,
+    "bootstraps": None,
+    "n_jobs": 1,
+}
+LEARN_DEFAULTS: LearnOptions = {
+    **ESTIMATOR_DEFAULTS,
+    "score": "bdeu",
+    "names": None,
+    "shards": None,
+    "cluster": None,
+}

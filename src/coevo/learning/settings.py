@@ -1,0 +1,286 @@
+"""The options of `learn`, validated: everything that can be wrong before a table is read.
+
+`check_settings` validates the options and returns `LearnSettings`. `coevo.learning.task` then reads
+the table and validates the settings against it. `learn`, ``coevo learn`` and ``coevo strength`` all
+take these steps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+from coevo.bundled import open_structure
+from coevo.checks import is_int
+from coevo.data import (
+    BIN_METHODS,
+    ColumnInfo,
+    Dataset,
+    IncompleteDataset,
+    ReadOptions,
+    Rows,
+    read_data,
+    read_incomplete,
+    read_types,
+)
+from coevo.errors import ParameterError, bad_choice, bad_parameter
+from coevo.graph import DAG, Constraints
+from coevo.io import Knowledge, check_run_folder, open_knowledge
+from coevo.io.knowledge import KnowledgeFile
+from coevo.learning.options import (
+    LEARN_DEFAULTS,
+    DeclaredStates,
+    GivenKnowledge,
+    GivenStart,
+    GivenTypes,
+    LearnOptions,
+    Path,
+)
+from coevo.missing import check_policy
+from coevo.network import BayesianNetwork
+from coevo.outofcore import Shards, is_dask_dataframe, read_shards
+from coevo.parallel import Cluster, check_cluster
+from coevo.search import Budget, Islands, SearchSpec, make_spec
+
+__all__ = ["NO_BINS", "LearnSettings", "check_settings"]
+
+NO_BINS = "none"
+_GIVE_CUTS = "Give the cut points with 'types'; the run.json of a run on some of the rows has them."
+_WAYS_OUT = {
+    "discretise": _GIVE_CUTS,
+    "bins": _GIVE_CUTS,
+    "missing": "Drop or impute missing values where the table is made.",
+    "bootstraps": "Leave it out; with so many rows the strength of most arcs is near 0 or 1.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LearnSettings:
+    """The validated options of `learn`.
+
+    `spec` still lacks the prior knowledge, which may need the names of the columns; `resolve_spec`
+    adds it. `limit_place` says where `max_parents` was given, for error messages.
+    """
+
+    spec: SearchSpec
+    knowledge: Knowledge | KnowledgeFile
+    knowledge_place: str
+    max_parents: int | None
+    limit_place: str
+    states: DeclaredStates | None
+    drop: Iterable[str]
+    names: Sequence[str] | None
+    binning: Mapping[str, Any]  # types, discretise and bins, as `read_data` takes them
+    has_binning: bool  # whether the user gave one of them
+    missing: str | None
+    missing_labels: Sequence[str] | None
+    bootstraps: int | None
+    shards: Path | None
+    cluster: Cluster
+    n_jobs: int
+
+    @property
+    def is_out_of_core(self) -> bool:
+        """Whether the rows are read into shards instead of memory."""
+        rows_on_cluster = self.cluster is not None and not isinstance(self.spec.method, Islands)
+        return rows_on_cluster or self.shards is not None
+
+    @contextlib.contextmanager
+    def open_table(self, table: Any) -> Iterator[tuple[Rows | Shards, tuple[ColumnInfo, ...]]]:
+        """Read a table; yield it and the types of its columns. Shards are removed at the end."""
+        if not self.is_out_of_core:
+            yield self.read_table(table)
+            return
+        with self._open_shards(table) as shards:
+            yield shards, shards.infos
+
+    def read_table(self, table: Any) -> tuple[Rows, tuple[ColumnInfo, ...]]:
+        """Read a table into memory; return it and the types of its columns."""
+        is_read = isinstance(table, Dataset | IncompleteDataset)
+        options: dict[str, Any] = {"states": self.states, "drop": self.drop, "names": self.names}
+        if self.has_binning or not is_read:
+            options |= self.binning
+        if self.missing is None:
+            return read_data(table, **options, return_info=True)
+        labels = self.missing_labels
+        rows, infos = read_incomplete(table, missing_labels=labels, **options, return_info=True)
+        return (rows if rows.n_missing else rows.dataset), infos
+
+    @contextlib.contextmanager
+    def _open_shards(self, table: Any) -> Iterator[Shards]:
+        is_path = isinstance(table, str | os.PathLike)
+        if self.names is not None or not (is_path or is_dask_dataframe(table)):
+            raise ParameterError(
+                "A table is read into shards from a Parquet file, a folder of them, or a data "
+                "frame of Dask. Write it as Parquet first, or leave 'shards' and 'cluster' out."
+            )
+        options = ReadOptions.from_parameters(self.states, self.drop, self.binning["types"])
+        is_binning = self.binning["discretise"] is not None
+        options = replace(options, refuses_measurements=is_binning)
+        folder = None if self.shards is None else pathlib.Path(self.shards)
+        source = pathlib.Path(table) if is_path else table
+        with read_shards(source, options, self.cluster, folder) as shards:
+            yield shards
+
+    def resolve_spec(self, names: Sequence[str]) -> SearchSpec:
+        """Return the search with the prior knowledge about these variables, validated."""
+        given = self.knowledge
+        knowledge = given.resolve(names) if isinstance(given, KnowledgeFile) else given
+        constraints = knowledge.constraints
+        limit, asked = constraints.max_parents, self.max_parents
+        if asked is not None:
+            if limit not in (None, asked):
+                raise ParameterError(
+                    f"'max_parents' is {limit} in {self.knowledge_place} and {asked} in "
+                    f"{self.limit_place}. Give it once."
+                )
+            constraints = Constraints(**constraints.as_dict() | {"max_parents": asked})
+        constraints.to_rules(names)  # raises if they contradict each other or the columns
+        return replace(self.spec, constraints=constraints, weights=knowledge.weights)
+
+
+def check_settings(
+    owner: str, limit_place: str | None = None, **options: Unpack[LearnOptions]
+) -> LearnSettings:
+    """Validate the options of `learn`; `owner` is the function that error messages name.
+
+    >>> check_settings("learn", max_parents=0)
+    Traceback (most recent call last):
+    coevo.errors.ParameterError: 'max_parents' of learn must be an int >= 1 or None; got 0.
+    """
+    chosen: LearnOptions = {**LEARN_DEFAULTS, **options}
+    _check_counts(chosen, owner)
+    _check_missing(chosen, owner)
+    spec = make_spec(
+        owner,
+        method=chosen["method"],
+        score=chosen["score"],
+        ess=chosen["ess"],
+        parent_penalty=chosen["parent_penalty"],
+        random_state=chosen["random_state"],
+        start=_open_start(chosen["start"], owner),
+        budget=Budget(
+            max_time=chosen["max_time"],
+            max_generations=chosen["max_generations"],
+            patience=chosen["patience"],
+            target=chosen["target"],
+        ),
+    )
+    knowledge = _open_knowledge(chosen["constraints"], owner)
+    is_file = isinstance(knowledge, KnowledgeFile)
+    types, discretise, bins = chosen["types"], chosen["discretise"], chosen["bins"]
+    settings = LearnSettings(
+        spec=spec,
+        knowledge=knowledge,
+        knowledge_place=repr(chosen["constraints"]) if is_file else "the constraints",
+        max_parents=chosen["max_parents"],
+        limit_place=limit_place or owner,
+        states=chosen["states"],
+        drop=chosen["drop"],
+        names=chosen["names"],
+        binning=_check_binning(types, discretise, bins, owner),
+        has_binning=not (types is None and discretise is None and bins is None),
+        missing=chosen["missing"],
+        missing_labels=chosen["missing_labels"],
+        bootstraps=chosen["bootstraps"],
+        shards=chosen["shards"],
+        cluster=chosen["cluster"],
+        n_jobs=chosen["n_jobs"],
+    )
+    if settings.is_out_of_core:
+        _check_out_of_core(chosen, owner)
+    return settings
+
+
+def _check_counts(chosen: LearnOptions, owner: str) -> None:
+    for name in ("max_parents", "bootstraps"):
+        value = dict(chosen)[name]
+        if value is not None and not is_int(value, 1):
+            raise bad_parameter(name, owner, "an int >= 1 or None", value)
+    if not is_int(chosen["n_jobs"], 1):
+        raise bad_parameter("n_jobs", owner, "an int >= 1", chosen["n_jobs"])
+    check_cluster(owner, chosen["cluster"])
+
+
+def _check_missing(chosen: LearnOptions, owner: str) -> None:
+    missing = chosen["missing"]
+    if missing is not None:
+        check_policy(missing, owner)
+    if missing is None and chosen["missing_labels"] is not None:
+        raise ParameterError(
+            f"'missing_labels' of {owner} needs 'missing', the policy for missing values."
+        )
+    if chosen["cluster"] is not None and missing is not None:
+        raise ParameterError(
+            f"'missing' and 'cluster' of {owner} cannot be combined. Leave one of them out."
+        )
+
+
+def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
+    """Raise `ParameterError` for options that need all rows in memory."""
+    shards, cluster = chosen["shards"], chosen["cluster"]
+    if shards is not None and cluster is not None:
+        raise ParameterError(
+            f"'shards' of {owner} are files of this machine, and a cluster keeps its own. Give one "
+            "of the two."
+        )
+    if shards is not None:
+        if not isinstance(shards, str | os.PathLike):
+            raise bad_parameter("shards", owner, "the path of a folder or None", shards)
+        check_run_folder(pathlib.Path(shards))
+    for name, way_out in _WAYS_OUT.items():
+        value = dict(chosen)[name]
+        if value is not None and (name, value) != ("discretise", NO_BINS):
+            raise ParameterError(
+                f"{name!r} of {owner} needs all rows in memory, and 'shards' or 'cluster' keeps "
+                f"them in shards. {way_out}"
+            )
+
+
+def _check_binning(
+    types: GivenTypes | None, discretise: str | None, bins: int | None, owner: str
+) -> dict[str, Any]:
+    """Return how `read_data` treats columns of numbers; the default is to discretise them."""
+    if discretise == NO_BINS:
+        if bins is not None:
+            raise ParameterError(f"'bins' of {owner} needs a method; 'discretise' is 'none'.")
+    elif discretise is not None and discretise not in BIN_METHODS:
+        raise bad_choice("discretise", owner, (*BIN_METHODS, NO_BINS), discretise)
+    default = None if bins is not None or discretise == NO_BINS else "mdl"
+    binning = {
+        "types": read_types(os.fspath(types)) if isinstance(types, str | os.PathLike) else types,
+        "discretise": default if discretise in (None, NO_BINS) else discretise,
+        "bins": bins,
+    }
+    ReadOptions.from_parameters(**binning)  # raises if they are wrong
+    return binning
+
+
+def _open_knowledge(constraints: GivenKnowledge | None, owner: str) -> Knowledge | KnowledgeFile:
+    """Return the prior knowledge, as far as it can be read without the names of columns."""
+    if constraints is None:
+        return Knowledge()
+    if isinstance(constraints, Constraints):
+        return Knowledge(constraints)
+    if isinstance(constraints, Knowledge):
+        return constraints
+    if isinstance(constraints, str | os.PathLike):
+        return open_knowledge(os.fspath(constraints))
+    expected = "Constraints, Knowledge, the path of a file or None"
+    raise bad_parameter("constraints", owner, expected, constraints)
+
+
+def _open_start(start: GivenStart | None, owner: str) -> DAG | None:
+    """Return the structure to start from."""
+    if start is None or isinstance(start, DAG):
+        return start
+    if isinstance(start, BayesianNetwork):
+        return start.dag
+    if isinstance(start, str | os.PathLike):
+        return open_structure(start)
+    expected = "a DAG, a network, the path of a file, the name of a bundled network or None"
+    raise bad_parameter("start", owner, expected, start)

@@ -1,0 +1,224 @@
+"""The specification of a search: one frozen value that decides what a search finds.
+
+`SearchSpec` holds the method with its settings, the score, the constraints, the log prior of arcs,
+a structure to start from, the budget and the seed. `learn`, the bootstrap, the imputation policies,
+the benchmarks and the checkpoints all take this one value. Rows, threads and clusters are not part
+of it: they change the time, or what is asked, never what a specification means.
+
+A new setting is a field of `SearchSpec` and of `SearchOptions`, with its default; the fingerprint
+and every caller then have it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypedDict, TypeVar, Unpack
+
+from coevo import __version__
+from coevo.checks import is_number
+from coevo.data import Dataset
+from coevo.errors import bad_parameter
+from coevo.graph import DAG, Arc, Constraints
+from coevo.randomness import RandomState, resolve_seed
+from coevo.score import FamilyScorer, Score, Scorer, make_score
+from coevo.score.base import ScorerOptions
+from coevo.search.base import Method, SearchState
+from coevo.search.budget import Budget
+from coevo.search.registry import make_method
+from coevo.search.result import Checkpoint, SearchResult
+from coevo.search.run import Callback, CheckpointCallback, run_search
+
+__all__ = [
+    "SEARCH_DEFAULTS",
+    "SPEC_DEFAULTS",
+    "SearchOptions",
+    "SearchSpec",
+    "SpecOptions",
+    "describe_difference",
+    "make_spec",
+]
+
+Made = TypeVar("Made", bound=Scorer)
+
+
+class SearchOptions(TypedDict, total=False):
+    """The settings of a search that `learn` and all functions below it share."""
+
+    method: str | Method
+    ess: float | None
+    parent_penalty: float
+    random_state: RandomState
+
+
+class SpecOptions(SearchOptions, total=False):
+    """The settings of a search as values; `learn` reads some of them from files."""
+
+    score: str | Score
+    constraints: Constraints | None
+    weights: Mapping[Arc, float] | None
+    start: DAG | None
+    budget: Budget | None
+
+
+SEARCH_DEFAULTS: SearchOptions = {
+    "method": "ccma",
+    "ess": None,
+    "parent_penalty": 0.0,
+    "random_state": 0,
+}
+SPEC_DEFAULTS: SpecOptions = {
+    **SEARCH_DEFAULTS,
+    "score": "bdeu",
+    "constraints": None,
+    "weights": None,
+    "start": None,
+    "budget": None,
+}
+
+
+@dataclass(frozen=True)
+class SearchSpec:
+    """What a search is. `make_spec` checks the values.
+
+    Attributes
+    ----------
+    method : Method
+        The search method with its settings.
+    score : Score
+        The score that the search maximises.
+    constraints : Constraints
+        Required and forbidden arcs, tiers, and the limit on parents.
+    weights : mapping of (parent, child) to float
+        The log prior of some arcs.
+    parent_penalty : float
+        The log prior of every arc, as a cost in nats.
+    start : DAG or None
+        The structure that the search starts from.
+    budget : Budget
+        When the search stops. It is not part of the fingerprint: a larger budget extends a search.
+    seed : int
+        The seed of all random numbers.
+    """
+
+    method: Method
+    score: Score
+    constraints: Constraints = field(default_factory=Constraints)
+    weights: Mapping[Arc, float] = field(default_factory=dict)
+    parent_penalty: float = 0.0
+    start: DAG | None = None
+    budget: Budget = field(default_factory=Budget)
+    seed: int = 0
+
+    @property
+    def limits(self) -> Budget:
+        """The budget, with the method's default where the budget has no end."""
+        return self.budget.with_default(self.method.default_budget)
+
+    def scorer_options(self, n_jobs: int = 1) -> ScorerOptions:
+        """Return the options that every scorer of this search takes."""
+        return {
+            "n_jobs": n_jobs,
+            "weights": self.weights,
+            "parent_penalty": self.parent_penalty,
+        }
+
+    def make_scorer(self, dataset: Dataset, n_jobs: int = 1) -> FamilyScorer:
+        """Return the scorer of a table in memory."""
+        return FamilyScorer(dataset, self.score, **self.scorer_options(n_jobs))
+
+    def run(
+        self,
+        scorer: Scorer,
+        *,
+        callbacks: Iterable[Callback] = (),
+        state: SearchState | Checkpoint | None = None,
+        on_checkpoint: CheckpointCallback | None = None,
+        seconds: float = 0.0,
+    ) -> SearchResult:
+        """Search with a scorer; see `run_search` for the parameters."""
+        return run_search(
+            self.method,
+            scorer,
+            constraints=self.constraints,
+            budget=self.budget,
+            random_state=self.seed,
+            callbacks=callbacks,
+            start=self.start,
+            state=state,
+            on_checkpoint=on_checkpoint,
+            seconds=seconds,
+        )
+
+    def fingerprint(self, data_hash: str, **more: Any) -> dict[str, Any]:
+        """Return all that the answer depends on but the budget, as plain JSON values.
+
+        A checkpoint or a journal belongs to one search: both store these values and compare them
+        (`describe_difference`) before they are used again.
+        """
+        written: dict[str, Any] = {
+            "method": self.method.name,
+            "settings": self.method.settings,
+            "score": self.score.name,
+            "ess": getattr(self.score, "ess", None),
+        }
+        for own in fields(self):
+            if own.name not in ("method", "score", "budget"):
+                written[own.name] = _AS_JSON.get(own.name, _as_is)(getattr(self, own.name))
+        facts = {"version": __version__, "data_hash": data_hash, **written, **more}
+        plain: dict[str, Any] = json.loads(json.dumps(facts))
+        return plain
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+_AS_JSON: dict[str, Callable[[Any], Any]] = {
+    "constraints": Constraints.as_dict,
+    "weights": lambda weights: [[*arc, float(w)] for arc, w in sorted(weights.items())],
+    "start": lambda dag: None if dag is None else sorted(map(list, dag.arcs)),
+}
+
+
+def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> SearchSpec:
+    """Validate the settings of a search; `owner` is the function that error messages name.
+
+    >>> make_spec(method="k2", score="bic").fingerprint("0")["settings"]
+    {'max_parents': 10, 'order': None}
+    >>> make_spec("learn", parent_penalty=-1)
+    Traceback (most recent call last):
+    coevo.errors.ParameterError: 'parent_penalty' of learn must be a number >= 0; got -1.
+    """
+    chosen: SpecOptions = {**SPEC_DEFAULTS, **options}
+    for name, kind in (("constraints", Constraints), ("budget", Budget), ("start", DAG)):
+        value: Any = dict(chosen)[name]
+        if value is not None and not isinstance(value, kind):
+            raise bad_parameter(name, owner, f"a {kind.__name__} or None", value)
+    penalty = chosen["parent_penalty"]
+    if not (is_number(penalty) and penalty >= 0):
+        raise bad_parameter("parent_penalty", owner, "a number >= 0", penalty)
+    return SearchSpec(
+        method=make_method(chosen["method"], owner),
+        score=make_score(chosen["score"], chosen["ess"], owner),
+        constraints=chosen["constraints"] or Constraints(),
+        weights=chosen["weights"] or {},
+        parent_penalty=penalty,
+        start=chosen["start"],
+        budget=chosen["budget"] or Budget(),
+        seed=resolve_seed(chosen["random_state"], owner),
+    )
+
+
+def describe_difference(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> str | None:
+    """Return the first setting in which two fingerprints differ, in words; None if none does.
+
+    >>> describe_difference({"seed": 3, "ess": 1.0}, {"seed": 4, "ess": 1.0})
+    'seed 3; this is 4'
+    """
+    for name, value in asked.items():
+        if stored.get(name) != value:
+            label = "other data: hash" if name == "data_hash" else name
+            return f"{label} {stored.get(name)}; this is {value}"
+    return None

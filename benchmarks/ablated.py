@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch
 from coevo.search import CCGA, CCMA, Problem
-from coevo.search.archive import Archive, Row, flat_sets
+from coevo.search.archive import Archive, ParentSet, flatten_sets
 from coevo.search.base import Method
 from coevo.search.ccga import CCGASearch
 from coevo.search.ccma import CCMASearch, CCMAState
-from coevo.search.operators import Chosen, Masks, Orders, Scores
-from coevo.search.order_kernels import KICK_DRAWS, climb_orders, holders_of
+from coevo.search.operators import Indices, Masks, Orders, Scores
+from coevo.search.order_kernels import PERTURBATION_DRAWS, climb_orders, index_by_parent
 from coevo.search.solution_scorer import SolutionScorer
 
 __all__ = ["VARIANTS"]
@@ -49,14 +49,16 @@ class PairSolutions(SolutionScorer):
         by_position: Masks = np.take_along_axis(masks, bits, axis=1)
         return by_position
 
-    def scores(self, orders: Orders, order_of: Chosen, masks: Masks, mask_of: Chosen) -> Scores:
+    def score_solutions(
+        self, orders: Orders, order_of: Indices, masks: Masks, mask_of: Indices
+    ) -> Scores:
         """Return the score of each solution."""
         read = self._by_position(orders[order_of], masks[mask_of])
-        return super().scores(orders, order_of, read, np.arange(len(read)))
+        return super().score_solutions(orders, order_of, read, np.arange(len(read)))
 
-    def structure(self, order: Orders, mask: Masks) -> tuple[NDArray[np.bool_], float]:
+    def decode_and_score(self, order: Orders, mask: Masks) -> tuple[NDArray[np.bool_], float]:
         """Return the adjacency matrix and the exact score of one solution."""
-        return super().structure(order, self._by_position(order[None], mask[None])[0])
+        return super().decode_and_score(order, self._by_position(order[None], mask[None])[0])
 
 
 class PairMasks(CCGASearch):
@@ -68,27 +70,27 @@ class PairMasks(CCGASearch):
 
 
 class WithoutLocalSearch(CCMASearch):
-    """Orders respond and are bred; none climbs, none is kicked."""
+    """Orders respond and are bred; none climbs, none is perturbed."""
 
     least_gain = math.inf
 
     def __init__(self, method: CCMA, problem: Problem) -> None:
         super().__init__(method, problem)
-        self.n_kicks = 0
+        self.n_perturbations = 0
 
 
 class WithoutArchive(CCMASearch):
     """Families of earlier generations are forgotten, but for those that an order uses."""
 
-    def _evolved(self, rng: Generator, state: CCMAState) -> CCMAState:
+    def _evolve(self, rng: Generator, state: CCMAState) -> CCMAState:
         archive, choice = state.archive, state.choice
         used = np.unique(choice)
-        sets = flat_sets([archive.parents_of(family) for family in used.tolist()])
+        sets = flatten_sets([archive.parents_of(family) for family in used.tolist()])
         marks = np.empty(0, dtype=np.uint64)
         empty = Archive.empty(self._problem)
-        kept = empty.with_families(archive.children()[used], archive.score[used], *sets, marks)
-        place = dict(zip(kept.marks().tolist(), range(kept.n_families), strict=True))
-        moved = [[place[mark] for mark in row] for row in archive.marks()[choice].tolist()]
+        kept = empty.with_families(archive.children[used], archive.score[used], *sets, marks)
+        place = dict(zip(kept.hash_families().tolist(), range(kept.n_families), strict=True))
+        moved = [[place[mark] for mark in row] for row in archive.hash_families()[choice].tolist()]
         forgetful = replace(
             state,
             choice=np.array(moved, dtype=np.int64),
@@ -98,7 +100,7 @@ class WithoutArchive(CCMASearch):
             parents=kept.parents,
             extended=marks,
         )
-        return super()._evolved(rng, forgetful)
+        return super()._evolve(rng, forgetful)
 
 
 class RandomPartners(CCMASearch):
@@ -106,22 +108,24 @@ class RandomPartners(CCMASearch):
 
     _masks: NDArray[np.bool_]
 
-    def _evolved(self, rng: Generator, state: CCMAState) -> CCMAState:
+    def _evolve(self, rng: Generator, state: CCMAState) -> CCMAState:
         self._masks = state.masks
-        return super()._evolved(rng, state)
+        return super()._evolve(rng, state)
 
-    def _improved(
+    def _improve_orders(
         self, rng: Generator, orders: Orders, archive: Archive
     ) -> tuple[Orders, NDArray[np.int64]]:
         masks = getattr(self, "_masks", None)
         if masks is None:  # the first orders meet no mask yet
-            return super()._improved(rng, orders, archive)
-        climbed = self._readable(orders)
+            return super()._improve_orders(rng, orders, archive)
+        climbed = self._put_required_first(orders)
         choice = np.empty(orders.shape, dtype=np.int64)
         visits = rng.permuted(np.tile(np.arange(self._n), (len(orders), 1)), axis=1)
-        kicks = rng.random((len(orders), self.n_kicks, self._n + KICK_DRAWS))
+        perturbations = rng.random(
+            (len(orders), self.n_perturbations, self._n + PERTURBATION_DRAWS)
+        )
         size = np.diff(archive.start)
-        child_of_parent = np.repeat(archive.children(), size)
+        child_of_parent = np.repeat(archive.children, size)
         family_of_parent = np.repeat(np.arange(archive.n_families), size)
         for mask, own in enumerate(np.array_split(rng.permutation(len(orders)), len(masks))):
             outside = ~masks[mask][archive.parents, child_of_parent]
@@ -129,7 +133,7 @@ class RandomPartners(CCMASearch):
             fits[family_of_parent[outside]] = False
             fits[archive.begin[1:] - 1] = True  # the least family of each child
             kept = np.flatnonzero(fits)
-            sets = flat_sets([archive.parents_of(family) for family in kept.tolist()])
+            sets = flatten_sets([archive.parents_of(family) for family in kept.tolist()])
             begin = np.searchsorted(kept, archive.begin)
             families = archive.families._replace(
                 begin=begin, score=archive.score[kept], start=sets[0], parents=sets[1]
@@ -139,9 +143,9 @@ class RandomPartners(CCMASearch):
             climb_orders(
                 moved,
                 visits[own],
-                kicks[own],
+                perturbations[own],
                 families,
-                holders_of(families),
+                index_by_parent(families),
                 self.least_gain,
                 chosen,
             )
@@ -152,8 +156,8 @@ class RandomPartners(CCMASearch):
 class OrdersAlone(CCMASearch):
     """Families are scored once: three parents at most, of a fixed list for each child."""
 
-    def _settled(self, rng: Generator, state: CCMAState) -> CCMAState:
-        settled = super()._settled(rng, state)
+    def _start_evolution(self, rng: Generator, state: CCMAState) -> CCMAState:
+        settled = super()._start_evolution(rng, state)
         rows = [
             (child, tuple(sorted(parents)))
             for child in range(self._n)
@@ -162,19 +166,21 @@ class OrdersAlone(CCMASearch):
         ]
         scores = self._problem.scorer.local_scores(FamilyBatch.from_pairs(rows))
         children = np.array([child for child, _ in rows])
-        sets = flat_sets([parents for _, parents in rows])
+        sets = flatten_sets([parents for _, parents in rows])
         none = np.empty(0, dtype=np.uint64)
         archive = settled.archive.with_families(children, scores, *sets, none)
-        return self._with_orders(settled, archive, *self._improved(rng, settled.orders, archive))
+        return self._with_orders(
+            settled, archive, *self._improve_orders(rng, settled.orders, archive)
+        )
 
-    def _new_rows(self, rng: Generator, state: CCMAState) -> list[Row]:
+    def _breed_parent_sets(self, rng: Generator, state: CCMAState) -> list[ParentSet]:
         return []
 
 
 class MasksAlone(WithoutLocalSearch):
     """The first orders stay for ever, the climber's among them."""
 
-    def _new_orders(self, rng: Generator, state: CCMAState) -> Orders:
+    def _breed_orders(self, rng: Generator, state: CCMAState) -> Orders:
         return state.orders
 
 
@@ -184,7 +190,7 @@ class Ablated(CCMA):
 
     search: ClassVar[type[CCMASearch]]
 
-    def on(self, problem: Problem) -> CCMASearch:
+    def make_search(self, problem: Problem) -> CCMASearch:
         """Return the search on a problem."""
         return self.search(self, problem)
 
@@ -193,7 +199,7 @@ class Ablated(CCMA):
 class PairCCGA(CCGA):
     """CCGA with masks over pairs of variables."""
 
-    def on(self, problem: Problem) -> PairMasks:
+    def make_search(self, problem: Problem) -> PairMasks:
         """Return the search on a problem."""
         return PairMasks(self, problem)
 

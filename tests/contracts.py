@@ -1,13 +1,12 @@
-"""What every search obeys. A method passes if a class that inherits `SearchContract` does.
+"""The contract suite of all search methods. A subclass of `SearchContract` tests one method.
 
     class TestHillClimb(SearchContract):
         def method(self, names):
             return HillClimb()
 
-The suite knows nothing of a method but what `coevo.search.base` promises. Its parts are
-`SameAnswer` (nothing but data, settings and seed reaches a result), `Endings` (budgets,
-callbacks, interrupts), `Starts` (structures to begin with, checkpoints) and `Structures`
-(what is found, state by state).
+The suite uses only the interface of `coevo.search.base`. Its parts are `SameAnswer` (a result
+depends on data, settings and seed only), `Endings` (budgets, callbacks, interrupts), `Starts`
+(start structures, checkpoints) and `Structures` (the structure of each state).
 """
 
 import pytest
@@ -15,7 +14,7 @@ import pytest
 from coevo.search import Budget, run_search
 from helpers.problems import trajectory
 
-# So that a failure shows its values: these modules hold tests without being called so.
+# These modules hold tests without a test name. Register them so that a failure shows its values.
 pytest.register_assert_rewrite(
     "contract_answers", "contract_endings", "contract_starts", "contract_structures"
 )
@@ -29,19 +28,19 @@ __all__ = ["SearchContract"]
 
 
 class SearchContract(SameAnswer, Endings, Starts, Structures):
-    """All that a method must pass; a subclass says how the method is made."""
+    """All tests that a method must pass. A subclass makes the method."""
 
-    n_steps = 5  # where a test does not say otherwise
+    n_steps = 5  # the default of a test
 
     def method(self, names):
-        """Return the method, for data with these variables."""
+        """Return the method for data with these variables."""
         raise NotImplementedError
 
     def run(self, scorer, seed, **options):
-        usual = {"budget": Budget(max_generations=self.n_steps), "random_state": seed}
-        return run_search(self.method(scorer.dataset.names), scorer, **(usual | options))
+        defaults = {"budget": Budget(max_generations=self.n_steps), "random_state": seed}
+        return run_search(self.method(scorer.dataset.names), scorer, **(defaults | options))
 
     def states(self, problem, seed, n_steps=None):
-        """Return the states of a search that no budget stops."""
+        """Return the states of a search without a budget."""
         method = self.method(problem.names)
         return trajectory(method, problem, seed, self.n_steps if n_steps is None else n_steps)

@@ -1,4 +1,4 @@
-"""The part of the contract about repeating a search; see `contracts`."""
+"""The part of the contract about reproducible results; see `contracts`."""
 
 import json
 import os
@@ -33,7 +33,7 @@ print(json.dumps([found.dag.arcs, found.score, [row.score for row in found.histo
 
 
 class SameAnswer:
-    """Nothing but the data, the settings and the seed reaches a result."""
+    """A result depends on the data, the settings and the seed only."""
 
     def test_the_same_seed_gives_the_same_answer(self, seed):
         table = random_table(seed)
@@ -63,7 +63,7 @@ class SameAnswer:
             self.run(FamilyScorer(table, "k2", n_jobs=n), seed, budget=Budget(max_generations=3))
             for n in (1, 2, 3)
         ]
-        assert {2, 3} <= set(used)  # families enough for two threads, and for three
+        assert {2, 3} <= set(used)  # there are enough families for two threads and for three
         assert outcome(runs[0]) == outcome(runs[1]) == outcome(runs[2])
         assert runs[0].cache == runs[1].cache == runs[2].cache
 
@@ -81,7 +81,7 @@ class SameAnswer:
     def test_the_hash_seed_changes_nothing(self, seed):
         names = ["asia", "bronc", "dysp", "either", "lung", "smoke", "tub", "xray"]
         method = self.method(names)
-        words = [method.name, json.dumps(method.settings()), str(seed)]
+        words = [method.name, json.dumps(method.settings), str(seed)]
         command = [sys.executable, "-c", IN_A_PROCESS, *words]
         processes = [
             subprocess.Popen(
@@ -95,7 +95,7 @@ class SameAnswer:
         assert ["smoke", "bronc"] in json.loads(printed[0])[0]
 
     @pytest.mark.parametrize("cache", ["warm", "tiny"])
-    def test_what_the_cache_knows_changes_nothing(self, cache, seed, monkeypatch):
+    def test_the_cache_changes_nothing(self, cache, seed, monkeypatch):
         table = random_table(seed)
         fresh = self.run(FamilyScorer(table, "k2"), seed)
         if cache == "tiny":
@@ -105,6 +105,6 @@ class SameAnswer:
             self.run(scorer, seed + 1)
             self.run(scorer, seed)
         found = self.run(scorer, seed)
-        assert outcome(found) == outcome(fresh)  # and so the same number of evaluations
-        assert found.cache.asked == fresh.cache.asked
+        assert outcome(found) == outcome(fresh)  # the number of evaluations included
+        assert found.cache.requested == fresh.cache.requested
         assert found.cache.emptied > 0 if cache == "tiny" else found.cache.scored == 0

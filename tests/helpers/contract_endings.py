@@ -1,4 +1,4 @@
-"""The part of the contract about when a search stops; see `contracts`."""
+"""The part of the contract about the end of a search; see `contracts`."""
 
 import contextlib
 import signal
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coevo.graph import DAG, Constraints
-from coevo.randomness import stream
+from coevo.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import Budget, Problem
 from helpers.problems import (
@@ -24,14 +24,14 @@ NEVER = 10**9
 
 
 class Endings:
-    """A search stops at the first boundary where a limit is reached, and says why."""
+    """A search stops after the first generation that reaches a limit, and reports the limit."""
 
     def stopped(self, problem, seed, budget, reached):
-        """Run under a budget; compare with the states of a search that nothing stops.
+        """Run with a budget; compare with the states of a search without one.
 
-        `reached` says of a state which limit of the budget it has reached, if any.
+        `reached` returns the limit that a state has reached, or None.
         """
-        search = self.method(problem.names).on(problem)
+        search = self.method(problem.names).make_search(problem)
         for state in walk(search, seed):
             reason = reached(state) or ("finished" if search.is_finished(state) else None)
             if reason is not None:
@@ -42,7 +42,7 @@ class Endings:
         assert not differing_fields(found.state, state)
         assert found.generations == state.generation == len(found.history) - 1
         assert found.evaluations == state.evaluations
-        assert found.dag == problem.dag(state.adjacency)
+        assert found.dag == problem.make_dag(state.adjacency)
         return found
 
     @pytest.mark.parametrize("limit", [0, 1, 3])
@@ -68,7 +68,7 @@ class Endings:
 
     @pytest.mark.parametrize("limit", [1, 4])
     def test_patience(self, limit, seed):
-        """On three variables every search soon finds nothing better."""
+        """With three variables every search soon finds the best structure."""
         self.stopped(
             problem_of(random_table(seed, n_variables=3)),
             seed,
@@ -94,21 +94,23 @@ class Endings:
         found = self.run(FamilyScorer(random_table(seed), "k2"), seed, budget=Budget(max_time=0))
         assert (found.stop_reason, found.generations, len(found.history)) == ("time", 0, 1)
 
-    def test_time_that_was_spent_before(self, seed):
+    def test_earlier_seconds_count_against_the_time_limit(self, seed):
         scorer, limit = FamilyScorer(random_table(seed), "k2"), Budget(max_time=1000.0)
         found = self.run(scorer, seed, budget=limit, seconds=1000.5)
         assert outcome(found) == outcome(self.run(scorer, seed, budget=Budget(max_time=0)))
         assert found.seconds >= found.history[-1].seconds >= 1000.5
 
     @pytest.mark.parametrize("budget", [None, Budget(target=1.0)], ids=["none", "too high"])
-    def test_without_an_end_the_method_has_its_own(self, budget, seed):
+    def test_without_a_bounded_budget_the_default_budget_holds(self, budget, seed):
         scorer = FamilyScorer(random_table(seed, n_variables=3), "k2")
         too_long = [lambda row: row.generation > 1000]
         found = self.run(scorer, seed, budget=budget, callbacks=too_long)
         own = self.method(scorer.dataset.names).default_budget
         assert own.target is None
         assert outcome(found) == outcome(self.run(scorer, seed, budget=own, callbacks=too_long))
-        assert found.stop_reason == "finished" or (own.ends and found.stop_reason != "callback")
+        assert found.stop_reason == "finished" or (
+            own.is_bounded and found.stop_reason != "callback"
+        )
 
     @pytest.mark.parametrize("last", [0, 1])
     def test_a_callback_may_stop(self, last, seed):
@@ -119,7 +121,7 @@ class Endings:
             seed,
             callbacks=[
                 lambda row: rows.append(row) or row.generation == last,
-                lambda row: others.append(row) or "no",  # only True ends a search
+                lambda row: others.append(row) or "no",  # only True stops a search
             ],
         )
         assert found.stop_reason == "callback"
@@ -131,7 +133,7 @@ class Endings:
     @pytest.mark.parametrize("last", [0, 1])
     def test_an_interrupt_between_steps(self, last, kind, seed):
         scorer = FamilyScorer(random_table(seed), "k2")
-        whole = self.run(scorer, seed)
+        uninterrupted = self.run(scorer, seed)
 
         def interrupt(row):
             if row.generation == last:
@@ -141,23 +143,23 @@ class Endings:
 
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            # A signal is looked at between steps: nothing to end if that was the last one.
-            is_over = kind == "signal" and last == whole.generations
-            reason = whole.stop_reason if is_over else "interrupt"
+            # A signal takes effect between steps. After the last step it changes nothing.
+            is_over = kind == "signal" and last == uninterrupted.generations
+            reason = uninterrupted.stop_reason if is_over else "interrupt"
             found = self.interrupted(scorer, seed, reason, callbacks=[interrupt])
             assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         finally:
             signal.signal(signal.SIGINT, before)
-        assert timeless(found.history) == timeless(whole.history)[: last + 1]
+        assert timeless(found.history) == timeless(uninterrupted.history)[: last + 1]
         self.is_best_so_far(found, FamilyScorer(scorer.dataset, "k2"))
 
     def test_an_interrupt_inside_a_step(self, seed):
-        """Whatever was under way, the state before it stands, and the scorer goes on."""
+        """The previous state stays valid, and the scorer can be used again."""
         table = random_table(seed)
         known = Constraints(required=[table.names[:2]])
         right = InterruptedScorer(table, "k2", at=NEVER)
         n_batches = []  # up to each row
-        whole = self.run(
+        uninterrupted = self.run(
             right,
             seed,
             constraints=known,
@@ -168,39 +170,41 @@ class Endings:
             scorer = InterruptedScorer(table, "k2", at=at)
             found = self.interrupted(scorer, seed, constraints=known)
             n_rows = sum(at >= n for n in n_batches)
-            assert timeless(found.history) == timeless(whole.history)[:n_rows]
+            assert timeless(found.history) == timeless(uninterrupted.history)[:n_rows]
             self.is_best_so_far(found, right)
             if n_rows == 0:
                 assert (found.state, found.generations, found.evaluations) == (None, 0, 0)
                 assert found.dag == DAG(table.names, known.required)
             for state in (None, found.state):
                 after = self.run(scorer, seed, constraints=known, state=state)
-                assert not differing_fields(after.state, whole.state)
+                assert not differing_fields(after.state, uninterrupted.state)
 
-    def test_a_step_may_be_tried_again_after_an_interrupt(self, seed):
-        """A search holds nothing that an interrupt could leave half done."""
+    def test_a_step_can_be_repeated_after_an_interrupt(self, seed):
+        """An interrupt does not corrupt a search."""
         table = random_table(seed)
         right = self.states(problem_of(table), seed)
         for at in range(4):
-            search = self.method(table.names).on(Problem.of(InterruptedScorer(table, "k2", at=at)))
+            search = self.method(table.names).make_search(
+                Problem.from_scorer(InterruptedScorer(table, "k2", at=at))
+            )
             for i in range(len(right)):
-                for rng in (stream(seed, i), stream(seed, i)):
+                for rng in (random_stream(seed, i), random_stream(seed, i)):
                     with contextlib.suppress(KeyboardInterrupt):
                         state, _ = search.step(rng, right[i - 1]) if i else search.start(rng)
                 assert not differing_fields(state, right[i])
 
     def interrupted(self, scorer, seed, reason="interrupt", **options):
-        """Run a search that is interrupted; a result must come all the same."""
+        """Run a search that is interrupted; it must return a result."""
         try:
             found = self.run(scorer, seed, **options)
-        except KeyboardInterrupt:  # which would end the tests
-            pytest.fail("The interrupt left the search.")
+        except KeyboardInterrupt:  # would end the test run
+            pytest.fail("The search raised KeyboardInterrupt.")
         assert found.stop_reason == reason
         return found
 
     def is_best_so_far(self, found, scorer):
         assert found.score == scorer.score(found.dag)
-        assert found.per_variable == scorer.per_variable(found.dag)
+        assert found.per_variable == scorer.score_per_variable(found.dag)
         if found.history:
             assert found.score == found.history[-1].score == found.state.score
             assert found.generations == found.history[-1].generation

@@ -1,4 +1,4 @@
-"""The part of the contract about where a search begins, or goes on; see `contracts`."""
+"""The part of the contract about start structures and checkpoints; see `contracts`."""
 
 from itertools import pairwise
 
@@ -13,35 +13,37 @@ from helpers.problems import differing_fields, outcome, random_constraints, rand
 
 
 class Starts:
-    """A search goes on from any checkpoint as if it had never stopped, and keeps its start."""
+    """A search resumes from any checkpoint as if it had never stopped, and uses its start."""
 
-    def test_every_checkpoint_on_file_is_gone_on_from(self, seed, tmp_path):
+    def test_a_search_resumes_from_every_checkpoint_file(self, seed, tmp_path):
         table = random_table(seed)
         known = random_constraints(np.random.default_rng(seed), table.names)
         path, kind = tmp_path / "checkpoint.npz", self.method(table.names).state_type
-        kept = []
+        contents = []
 
-        def keep(checkpoint):
+        def save(checkpoint):
             write_checkpoint(checkpoint, {"seed": seed}, path)
-            kept.append(path.read_bytes())
+            contents.append(path.read_bytes())
 
-        whole = self.run(FamilyScorer(table, "k2"), seed, constraints=known, keep=keep)
-        assert len(kept) == len(whole.history)
-        for generation, content in enumerate(kept):
+        uninterrupted = self.run(
+            FamilyScorer(table, "k2"), seed, constraints=known, on_checkpoint=save
+        )
+        assert len(contents) == len(uninterrupted.history)
+        for generation, content in enumerate(contents):
             path.write_bytes(content)
             stored = StoredCheckpoint(path)
-            reached = stored.checkpoint(kind)
+            reached = stored.to_checkpoint(kind)
             assert stored.facts == {"seed": seed}
-            assert timeless(reached.history) == timeless(whole.history)[: generation + 1]
-            rest = self.run(FamilyScorer(table, "k2"), seed, constraints=known, state=reached)
-            assert outcome(rest) == outcome(whole)
-            assert not differing_fields(rest.state, whole.state)
-            clock = [row.seconds for row in rest.history]
+            assert timeless(reached.history) == timeless(uninterrupted.history)[: generation + 1]
+            resumed = self.run(FamilyScorer(table, "k2"), seed, constraints=known, state=reached)
+            assert outcome(resumed) == outcome(uninterrupted)
+            assert not differing_fields(resumed.state, uninterrupted.state)
+            clock = [row.seconds for row in resumed.history]
             assert clock == sorted(clock)
-            assert rest.seconds >= clock[-1]
+            assert resumed.seconds >= clock[-1]
 
     @pytest.mark.parametrize("constrained", [False, True])
-    def test_a_start_is_the_least_that_is_found(self, constrained, seed):
+    def test_the_result_is_at_least_as_good_as_the_start(self, constrained, seed):
         table = random_table(seed)
         rng = np.random.default_rng(seed)
         known = random_constraints(rng, table.names) if constrained else None
@@ -55,14 +57,14 @@ class Starts:
             again = self.run(scorer, seed, constraints=known, start=start)
             assert outcome(again) == outcome(found)
 
-    def test_a_start_that_cannot_be_one(self, seed):
+    def test_bad_starts(self, seed):
         scorer = FamilyScorer(random_table(seed, 4), "k2")
         names = scorer.dataset.names
         chain = DAG(names, list(pairwise(names)))
         star = DAG(names, [(name, names[0]) for name in names[1:]])
         for start, known, message in (
             (chain, Constraints(forbidden=[names[1:3]]), "'v001' -> 'v002' is not allowed"),
-            (chain, Constraints(required=[names[::2]]), "'v000' -> 'v002' is required and not"),
+            (chain, Constraints(required=[names[::2]]), "'v000' -> 'v002' is required but absent"),
             (star, Constraints(max_parents=2), "'v000' has 3 parents, and 'max_parents' is 2"),
         ):
             with pytest.raises(GraphError, match=f"The start breaks the constraints: {message}"):

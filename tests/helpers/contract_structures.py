@@ -1,4 +1,4 @@
-"""The part of the contract about what a search finds, state by state; see `contracts`."""
+"""The part of the contract about the structures of a search; see `contracts`."""
 
 import copy
 import itertools
@@ -9,7 +9,7 @@ import pytest
 
 from coevo.data import read_data
 from coevo.graph import DAG
-from coevo.randomness import stream
+from coevo.randomness import random_stream
 from coevo.score import SCORES, FamilyScorer
 from coevo.search import Budget, Problem, read_state, run_search, write_state
 from helpers.problems import (
@@ -27,17 +27,17 @@ TIGHT = {"rel": 1e-11, "abs": 1e-9}
 
 
 class Structures:
-    """Each state holds a DAG that keeps the constraints, with its true score."""
+    """Each state holds a DAG that satisfies the constraints, with its exact score."""
 
     @pytest.mark.parametrize("case", range(8))
     def test_constraints_hold_in_every_state(self, case, seed):
         rng = np.random.default_rng([seed, case])
         table = random_table(seed + case, n_variables=int(rng.integers(2, 9)), n_rows=60)
         known = random_constraints(rng, table.names)
-        problem = problem_of(table, "loglik" if case % 2 else "k2", known)  # loglik wants all
+        problem = problem_of(table, "loglik" if case % 2 else "k2", known)  # loglik adds all arcs
         for state in self.states(problem, seed, n_steps=9):
-            assert problem.rules.fulfilled_by(state.adjacency)
-            assert state.score == problem.scorer.score(problem.dag(state.adjacency))
+            assert problem.rules.is_satisfied_by(state.adjacency)
+            assert state.score == problem.scorer.score(problem.make_dag(state.adjacency))
         found = self.run(problem.scorer, seed, constraints=known)
         assert set(known.required) <= set(found.dag.arcs)
         assert not set(known.forbidden) & set(found.dag.arcs)
@@ -75,7 +75,7 @@ class Structures:
 
     @pytest.mark.parametrize("score", SCORES)
     @pytest.mark.parametrize("kind", ["1 variable", "2 variables", "a constant", "1 row"])
-    def test_data_with_hardly_anything_in_them(self, kind, score, seed):
+    def test_tiny_data(self, kind, score, seed):
         rng = np.random.default_rng(seed)
         shape = {"1 variable": (20, 1), "2 variables": (20, 2), "1 row": (1, 5)}.get(kind, (20, 5))
         arities = [3, 2, 1 if kind == "a constant" else 2, 4, 2][: shape[1]]
@@ -89,22 +89,22 @@ class Structures:
         assert self.states(problem, seed)[-1].score == found.score
 
     def test_a_step_is_pure(self, seed):
-        """No state is ever written to, and no search remembers what it did."""
+        """A step changes no state, and a search has no memory."""
         table = random_table(seed)
         known = random_constraints(np.random.default_rng(seed), table.names)
         problem = problem_of(table, "k2", known)
-        search = self.method(problem.names).on(problem)
+        search = self.method(problem.names).make_search(problem)
         states, copies, infos = [], [], []
         while len(states) <= self.n_steps and not (states and search.is_finished(states[-1])):
-            rng = stream(seed, len(states))
+            rng = random_stream(seed, len(states))
             state, info = search.step(rng, states[-1]) if states else search.start(rng)
             states.append(state)
             copies.append(copy.deepcopy(state))
             infos.append(dict(info))
-        other = self.method(problem.names).on(problem_of(table, "k2", known))
+        other = self.method(problem.names).make_search(problem_of(table, "k2", known))
         for i in reversed(range(len(states))):
             for one in (search, other):
-                rng = stream(seed, i)
+                rng = random_stream(seed, i)
                 state, info = one.step(rng, states[i - 1]) if i else one.start(rng)
                 assert not differing_fields(state, copies[i])
                 assert dict(info) == infos[i]
@@ -112,10 +112,10 @@ class Structures:
             assert not differing_fields(state, before)
 
     @pytest.mark.parametrize("generation", [0, 1, 3])
-    def test_a_state_on_file_is_gone_on_from(self, generation, seed, tmp_path):
+    def test_a_search_resumes_from_a_state_file(self, generation, seed, tmp_path):
         table = random_table(seed)
         known = random_constraints(np.random.default_rng(seed), table.names)
-        whole = self.run(FamilyScorer(table, "k2"), seed, constraints=known)
+        uninterrupted = self.run(FamilyScorer(table, "k2"), seed, constraints=known)
         first = self.run(
             FamilyScorer(table, "k2"),
             seed,
@@ -126,13 +126,13 @@ class Structures:
         kind = self.method(table.names).state_type
         state = read_state(tmp_path / "state.npz", kind)
         assert not differing_fields(state, first.state)
-        rest = self.run(FamilyScorer(table, "k2"), seed, constraints=known, state=state)
-        assert not differing_fields(rest.state, whole.state)
+        resumed = self.run(FamilyScorer(table, "k2"), seed, constraints=known, state=state)
+        assert not differing_fields(resumed.state, uninterrupted.state)
         assert not differing_fields(state, first.state)
-        assert outcome(rest) | {"history": []} == outcome(whole) | {"history": []}
-        assert timeless([*first.history, *rest.history]) == timeless(whole.history)
+        assert outcome(resumed) | {"history": []} == outcome(uninterrupted) | {"history": []}
+        assert timeless([*first.history, *resumed.history]) == timeless(uninterrupted.history)
 
-    def test_what_the_caller_gave_is_as_it_was(self, seed):
+    def test_the_arguments_of_the_caller_stay_unchanged(self, seed):
         rng = np.random.default_rng(seed)
         cells = rng.integers(0, 3, (50, 5))
         cells_before = cells.copy()
@@ -141,15 +141,15 @@ class Structures:
         known = random_constraints(rng, table.names)
         words = repr(known)
         scorer = FamilyScorer(table, "k2")
-        rules = copy.deepcopy(Problem.of(scorer, known).rules)
+        rules = copy.deepcopy(Problem.from_scorer(scorer, known).rules)
         method = self.method(table.names)
-        settings = method.settings()
+        settings = method.settings
         budget = Budget(max_generations=3)
         found = run_search(method, scorer, constraints=known, budget=budget, random_state=seed)
         assert np.array_equal(cells, cells_before)
         assert np.array_equal(table.codes, codes)
         assert repr(known) == words
-        assert not differing_fields(Problem.of(scorer, known).rules, rules)
+        assert not differing_fields(Problem.from_scorer(scorer, known).rules, rules)
         assert budget == Budget(max_generations=3)
-        assert method.settings() == settings == found.settings
-        assert json.loads(json.dumps(settings)) == settings  # plain, as a file needs it
+        assert method.settings == settings == found.settings
+        assert json.loads(json.dumps(settings)) == settings  # plain JSON values

@@ -1,4 +1,4 @@
-"""What the tests of searches share: problems to put them on, and ways to look at one whole."""
+"""Helpers for the tests of searches: random problems, trajectories and comparisons."""
 
 import itertools
 from dataclasses import fields, replace
@@ -8,16 +8,16 @@ import numpy as np
 import naive
 from coevo.data import Dataset, Variable
 from coevo.graph import Constraints
-from coevo.randomness import stream
+from coevo.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import Problem, SearchState
 from helpers.random_tables import dataset_of
 
 
 def random_table(seed, n_variables=7, n_rows=120):
-    """Return data of two to four states in which columns depend on each other.
+    """Return random data with two to four states and dependent columns.
 
-    A seed is an int, or a list of them.
+    A seed is an int or a list of ints.
     """
     rng = np.random.default_rng([*np.atleast_1d(seed), n_variables, n_rows])
     arities = rng.integers(2, 5, n_variables)
@@ -28,7 +28,7 @@ def random_table(seed, n_variables=7, n_rows=120):
             copied = rng.random(n_rows) < 0.4
             column = np.where(copied, codes[parent] % arity, column)
         codes.append(column)
-    places = rng.permutation(n_variables)  # so that names say nothing of the structure
+    places = rng.permutation(n_variables)  # names must not reveal the structure
     return dataset_of(arities[places], np.array(codes)[places])
 
 
@@ -49,7 +49,7 @@ def shuffled(dataset, rng, what):
 
 
 def random_constraints(rng, names):
-    """Return constraints of every kind, which a hidden order can fulfil."""
+    """Return constraints of every kind that a hidden order satisfies."""
     hidden = rng.permutation(names).tolist()
     n = len(hidden)
     max_parents = [None, 1, 2, 3][rng.integers(4)]
@@ -96,17 +96,17 @@ def naive_scores(dataset, dag, score):
 
 
 def walk(search, seed):
-    """Yield the states of a search, without end unless it is finished."""
-    state, _ = search.start(stream(seed, 0))
+    """Yield the states of a search until it is finished, possibly forever."""
+    state, _ = search.start(random_stream(seed, 0))
     yield state
     while not search.is_finished(state):
-        state, _ = search.step(stream(seed, state.generation + 1), state)
+        state, _ = search.step(random_stream(seed, state.generation + 1), state)
         yield state
 
 
 def trajectory(method, problem, seed, n_steps):
-    """Return the states of a search, up to so many steps or until it is finished."""
-    return list(itertools.islice(walk(method.on(problem), seed), n_steps + 1))
+    """Return the states of the first `n_steps` steps of a search, fewer if it finishes."""
+    return list(itertools.islice(walk(method.make_search(problem), seed), n_steps + 1))
 
 
 def differing_fields(one, two):
@@ -128,11 +128,12 @@ def _identical(one, two):
 
 
 def timeless(history):
+    """Return the history without its times."""
     return [replace(row, seconds=0.0) for row in history]
 
 
 def outcome(result):
-    """Return all of a result that neither the clock nor the cache may change."""
+    """Return the parts of a result that may not depend on the clock or the cache."""
     kept = {field.name: getattr(result, field.name) for field in fields(result)}
     for name in ("seconds", "cache", "state"):
         del kept[name]
@@ -142,7 +143,7 @@ def outcome(result):
 
 
 class InterruptedScorer(FamilyScorer):
-    """A scorer in which Ctrl-C comes once, in the middle of batch number `at`."""
+    """A scorer that raises KeyboardInterrupt once, in the middle of batch number `at`."""
 
     def __init__(self, *arguments, at, **options):
         super().__init__(*arguments, **options)
@@ -156,4 +157,4 @@ class InterruptedScorer(FamilyScorer):
 
 
 def problem_of(dataset, score="k2", constraints=None):
-    return Problem.of(FamilyScorer(dataset, score), constraints)
+    return Problem.from_scorer(FamilyScorer(dataset, score), constraints)

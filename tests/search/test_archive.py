@@ -1,4 +1,4 @@
-"""The archive keeps what an order may need, and orders find it there."""
+"""The archive keeps the families that an order may need; local search improves orders."""
 
 import itertools
 
@@ -9,28 +9,30 @@ import naive
 from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import Problem
-from coevo.search.archive import Archive, flat_sets, marks_of
+from coevo.search.archive import Archive, flatten_sets, hash_parent_sets
 from coevo.search.order_kernels import (
-    KICK_DRAWS,
+    PERTURBATION_DRAWS,
     Families,
     climb_orders,
-    holders_of,
-    nearby_responses,
+    flag_nearby_responses,
+    index_by_parent,
 )
-from coevo.search.parent_extension import extend, learned
+from coevo.search.parent_extension import add_extensions, extend_parent_sets
 from helpers.problems import problem_of, random_constraints, random_table
 
 pytestmark = pytest.mark.kernel
 
 
-def climb(orders, visits, families, choice, least_gain=1e-9, kicks=None):
+def climb(orders, visits, families, choice, least_gain=1e-9, perturbations=None):
     n_orders, n = orders.shape
-    draws = np.empty((n_orders, 0, n + KICK_DRAWS)) if kicks is None else kicks
-    climb_orders(orders, visits, draws, families, holders_of(families), least_gain, choice)
+    draws = (
+        np.empty((n_orders, 0, n + PERTURBATION_DRAWS)) if perturbations is None else perturbations
+    )
+    climb_orders(orders, visits, draws, families, index_by_parent(families), least_gain, choice)
 
 
 def respond(orders, families, choice):
-    """Overwrite the choice of each order; none is moved."""
+    """Overwrite `choice` with the best response to each order; the orders stay unchanged."""
     before = orders.copy()
     visits = np.tile(np.arange(orders.shape[1]), (len(orders), 1))
     climb(orders, visits, families, choice, least_gain=np.inf)
@@ -38,7 +40,7 @@ def respond(orders, families, choice):
 
 
 def random_families(rng, n, per_child):
-    """Return for each child scored sets of parents, the empty set among them."""
+    """Return scored parent sets for each child, the empty set included."""
     families = []
     for child in range(n):
         others = [v for v in range(n) if v != child]
@@ -51,9 +53,9 @@ def random_families(rng, n, per_child):
 
 
 def archive_of(families, parts, rng):
-    """Return an archive that was given families in some parts, in any order."""
+    """Return an archive that received the families in several parts, in random order."""
     n = len(families)
-    start, parents = flat_sets([() for _ in range(n)])
+    start, parents = flatten_sets([() for _ in range(n)])
     none = np.empty(0, dtype=np.uint64)
     least = np.array([sets[frozenset()] for sets in families])
     archive = Archive(np.arange(n + 1), least, start, parents, none)
@@ -62,13 +64,13 @@ def archive_of(families, parts, rng):
         chosen = [rows[i] for i in part]
         scores = np.array([families[child][s] for child, s in chosen])
         children = np.array([child for child, _ in chosen], dtype=np.int64)
-        sets = flat_sets([tuple(sorted(s)) for _, s in chosen])
+        sets = flatten_sets([tuple(sorted(s)) for _, s in chosen])
         archive = archive.with_families(children, scores, *sets, none)
     return archive
 
 
 def held(archive):
-    """Return the families of each child, in the order of the archive."""
+    """Return the families of each child, in the sequence of the archive."""
     return [
         [
             (frozenset(archive.parents_of(f)), float(archive.score[f]))
@@ -79,14 +81,14 @@ def held(archive):
 
 
 @pytest.mark.parametrize("case", range(8))
-def test_no_family_is_kept_that_a_subset_equals_or_beats(case, seed):
+def test_dominated_families_are_dropped(case, seed):
     rng = np.random.default_rng([seed, case])
     families = random_families(rng, n=6, per_child=25)
     archive = archive_of(families, parts=1 + case % 4, rng=rng)
     assert held(archive) == [naive.undominated(sets) for sets in families]
 
 
-def test_equal_scores_leave_the_smaller_and_the_first_by_name(seed):
+def test_ties_go_to_the_smaller_family_and_the_first_name(seed):
     families = [{frozenset(): -2.0, frozenset({1}): -1.0, frozenset({1, 2}): -1.0,
                  frozenset({2}): -1.0}, {frozenset(): 0.0}, {frozenset(): 0.0}]  # fmt: skip
     rng = np.random.default_rng(seed)
@@ -100,7 +102,7 @@ def test_equal_scores_leave_the_smaller_and_the_first_by_name(seed):
 
 @pytest.mark.parametrize("case", range(6))
 def test_best_responses_and_climbing(case, seed):
-    """An order responds as the slow twin does; after climbing no single move gains."""
+    """Best responses equal those of the naive oracle; after the climb no move gains."""
     rng = np.random.default_rng([seed, case])
     n = 6
     archive = archive_of(random_families(rng, n, per_child=20), 2, rng)
@@ -127,7 +129,7 @@ def test_best_responses_and_climbing(case, seed):
 
 
 @pytest.mark.parametrize("case", range(6))
-def test_a_kicked_order_is_a_top_and_never_below_where_it_was(case, seed):
+def test_a_perturbed_order_ends_in_a_local_optimum_and_never_gets_worse(case, seed):
     rng = np.random.default_rng([seed, case])
     n = 7
     archive = archive_of(random_families(rng, n, per_child=25), 2, rng)
@@ -137,7 +139,13 @@ def test_a_kicked_order_is_a_top_and_never_below_where_it_was(case, seed):
     climb(before, visits, archive.families, choice)
     tops = archive.score[choice].sum(axis=1)
     orders = before.copy()
-    climb(orders, visits, archive.families, choice, kicks=rng.random((5, 6, n + KICK_DRAWS)))
+    climb(
+        orders,
+        visits,
+        archive.families,
+        choice,
+        perturbations=rng.random((5, 6, n + PERTURBATION_DRAWS)),
+    )
     scores = archive.score[choice].sum(axis=1)
     assert (scores >= tops - 1e-9).all()
     assert (np.sort(orders, axis=1) == np.arange(n)).all()
@@ -149,12 +157,12 @@ def test_a_kicked_order_is_a_top_and_never_below_where_it_was(case, seed):
 
 @pytest.mark.parametrize("draws", list(itertools.product([0.0, 0.5, 0.999], repeat=4)))
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_every_kick_leaves_an_order(n, draws, seed):
+def test_every_perturbation_returns_a_permutation(n, draws, seed):
     rng = np.random.default_rng(seed)
     archive = archive_of(random_families(rng, n, per_child=3 if n > 1 else 0), 1, rng)
     orders, choice = rng.permutation(n)[None], np.empty((1, n), dtype=np.int64)
-    kick = np.concatenate([rng.random(n), draws])[None, None]
-    climb(orders, np.arange(n)[None], archive.families, choice, kicks=kick)
+    perturbation = np.concatenate([rng.random(n), draws])[None, None]
+    climb(orders, np.arange(n)[None], archive.families, choice, perturbations=perturbation)
     assert sorted(orders[0].tolist()) == list(range(n))
 
 
@@ -167,7 +175,7 @@ def test_nearby_responses_are_those_after_any_one_move(case, seed):
     respond(order[None], archive.families, choice)
     families = archive.families
     asked = np.zeros(archive.n_families, dtype=np.bool_)
-    nearby_responses(order, choice[0], families, holders_of(families), asked)
+    flag_nearby_responses(order, choice[0], families, index_by_parent(families), asked)
     expected = set()
     for variable in range(n):
         for place in range(n):
@@ -178,8 +186,8 @@ def test_nearby_responses_are_those_after_any_one_move(case, seed):
     assert set(np.flatnonzero(asked).tolist()) == expected - set(choice[0].tolist())
 
 
-def test_a_way_out_is_never_taken(seed):
-    """A required parent that comes too late makes an order worthless, not an error."""
+def test_a_late_required_parent_gives_the_score_minus_infinity(seed):
+    """It is no error, and local search leaves such an order."""
     problem = problem_of(random_table(seed, 3), "k2", Constraints(required=[("v000", "v001")]))
     archive = Archive.empty(problem)
     choice = np.empty((2, 3), dtype=np.int64)
@@ -206,7 +214,7 @@ def test_extensions_are_all_that_the_rules_allow_and_that_could_gain(case, seed)
         room = rules.max_parents - len(needed)
         extra = free[: min(room, int(rng.integers(0, 3)))]
         rows.append((child, tuple(sorted([*needed, *extra]))))
-    found = extend(problem, rows)
+    found = extend_parent_sets(problem, rows)
     names = table.names
     for r, (child, parents) in enumerate(rows):
         own = [names[p] for p in parents]
@@ -220,33 +228,38 @@ def test_extensions_are_all_that_the_rules_allow_and_that_could_gain(case, seed)
             expected = -np.inf
             if is_open:
                 expected = problem.scorer.local_score(names[child], [*own, names[other]])
-            if found.wider[r, other] != expected:  # left out, since it could not gain
+            if found.wider_scores[r, other] != expected:  # skipped: it could not gain
                 assert score == "bic"
-                assert found.wider[r, other] == -np.inf
+                assert found.wider_scores[r, other] == -np.inf
                 assert expected <= found.scores[r]
-    archive = learned(Archive.empty(problem), found)
+    archive = add_extensions(Archive.empty(problem), found)
     child = np.array([row[0] for row in rows])
-    marks = marks_of(child, *flat_sets([row[1] for row in rows]), 5)
-    assert sorted(archive.extended.tolist()) == sorted(marks.tolist())
+    hashes = hash_parent_sets(child, *flatten_sets([row[1] for row in rows]), 5)
+    assert sorted(archive.extended.tolist()) == sorted(hashes.tolist())
     assert isinstance(archive.families, Families)
 
 
-def test_families_that_cannot_gain_are_not_counted(seed):
+def test_families_that_cannot_gain_are_not_scored(seed):
     table = random_table(seed, n_variables=9, n_rows=40)
     rows = [(child, tuple(v for v in range(5) if v != child)) for child in range(9)]
-    n_scored = {score: extend(problem_of(table, score), rows).n_scored for score in ("k2", "bic")}
+    n_scored = {
+        score: extend_parent_sets(problem_of(table, score), rows).n_scored
+        for score in ("k2", "bic")
+    }
     assert n_scored["bic"] < n_scored["k2"]
 
 
-def test_families_that_gain_by_their_weight_are_counted(seed):
+def test_families_that_gain_by_their_weight_are_scored(seed):
     table = random_table(seed, n_variables=9, n_rows=40)
     scorer = FamilyScorer(table, "bic", weights={(table.names[8], table.names[0]): 1e6})
-    found = extend(Problem.of(scorer), [(0, (1, 2, 3, 4))])
-    assert found.wider[0, 8] > found.scores[0]
+    found = extend_parent_sets(Problem.from_scorer(scorer), [(0, (1, 2, 3, 4))])
+    assert found.wider_scores[0, 8] > found.scores[0]
 
 
-def test_marks_depend_on_the_set_alone():
+def test_hashes_depend_on_the_parent_set_only():
     child = np.array([0, 0, 1, 0])
-    one, two, other, less = marks_of(child, *flat_sets([(1, 2), (1, 2), (0, 2), (1,)]), 3)
+    one, two, other, less = hash_parent_sets(
+        child, *flatten_sets([(1, 2), (1, 2), (0, 2), (1,)]), 3
+    )
     assert one == two
     assert len({int(one), int(other), int(less)}) == 3

@@ -1,4 +1,4 @@
-"""A budget names the first of its limits that is reached."""
+"""A budget reports the first of its limits that is reached."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from coevo.search import Budget
 
 HERE = {"seconds": 2.0, "generation": 10, "improved": 7, "evaluations": 500, "score": -40.0}
 
-# Each limit, just reached and just not; in the order in which they are named.
+# Each limit, just reached and just not reached, in the order in which they are reported.
 LIMITS = {
     "target": ("target", -40.0, -39.9),
     "generations": ("max_generations", 10, 11),
@@ -23,22 +23,22 @@ LIMITS = {
 @pytest.mark.parametrize("reason", LIMITS)
 def test_each_limit_alone(reason):
     name, reached, not_yet = LIMITS[reason]
-    assert Budget(**{name: reached}).reached(**HERE) == reason
-    assert Budget(**{name: not_yet}).reached(**HERE) is None
+    assert Budget(**{name: reached}).find_reached_limit(**HERE) == reason
+    assert Budget(**{name: not_yet}).find_reached_limit(**HERE) is None
 
 
 @pytest.mark.parametrize("reasons", list(itertools.combinations(LIMITS, 2)))
-def test_of_two_the_one_that_the_clock_does_not_move(reasons):
-    """So that a run that ends by both says the same each time."""
+def test_the_time_limit_is_reported_last(reasons):
+    """A run that reaches two limits then reports the same one each time."""
     both = {LIMITS[reason][0]: LIMITS[reason][1] for reason in reversed(reasons)}
-    assert Budget(**both).reached(**HERE) == reasons[0]
+    assert Budget(**both).find_reached_limit(**HERE) == reasons[0]
     name, _, not_yet = LIMITS[reasons[0]]
-    assert Budget(**(both | {name: not_yet})).reached(**HERE) == reasons[1]
+    assert Budget(**(both | {name: not_yet})).find_reached_limit(**HERE) == reasons[1]
 
 
-def test_without_limits_nothing_is_reached():
-    assert Budget().reached(**HERE) is None
-    assert not Budget().ends
+def test_an_empty_budget_has_no_limit():
+    assert Budget().find_reached_limit(**HERE) is None
+    assert not Budget().is_bounded
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_without_limits_nothing_is_reached():
     ],
 )
 def test_a_target_alone_may_never_be_reached(limits, ends):
-    assert Budget(**limits).ends is ends
+    assert Budget(**limits).is_bounded is ends
 
 
-def test_numbers_of_numpy_are_numbers():
+def test_numpy_numbers_are_accepted():
     limits = Budget(
         max_time=np.float64(1), max_generations=np.int64(3), patience=np.int32(2), target=-1
     )
@@ -83,7 +83,7 @@ def test_numbers_of_numpy_are_numbers():
         ("patience", 0.5, "an int >= 1 or None"),
     ],
 )
-def test_what_a_limit_cannot_be(name, value, expected):
+def test_bad_limits(name, value, expected):
     with pytest.raises(ParameterError) as caught:
         Budget(**{name: value})
     assert str(caught.value) == f"{name!r} of Budget must be {expected}; got {value!r}."

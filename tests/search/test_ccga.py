@@ -1,4 +1,4 @@
-"""CCGA makes generations as the paper says, and finds what is there."""
+"""CCGA follows the paper generation by generation, and finds the best structure."""
 
 import functools
 from collections import Counter
@@ -9,7 +9,7 @@ import pytest
 import naive
 from coevo.errors import ParameterError
 from coevo.graph import Constraints
-from coevo.randomness import stream
+from coevo.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, Budget, decode, n_bits, run_search
 from coevo.search import ccga as ccga_module
@@ -19,7 +19,7 @@ TIGHT = {"rel": 1e-11, "abs": 1e-9}
 
 
 class Twin:
-    """The slow twin of a generation: every pair of individuals can be scored."""
+    """A naive oracle: scores any pair of an order and a mask."""
 
     def __init__(self, problem):
         self._rules = problem.rules
@@ -61,7 +61,7 @@ def problem(seed):
 
 @pytest.fixture
 def children(monkeypatch):
-    """Return a dict that holds the children of the last step, after the last operator."""
+    """Return a dict with the children of the last step, after the last operator."""
     made = {}
 
     def watch(name, species):
@@ -89,13 +89,13 @@ def species_of(state, name):
 def test_a_generation_is_made_of_the_elite_and_all_children_but_the_worst(
     method, problem, children, seed
 ):
-    """Each child has earned the higher score of those with the best partner and random ones."""
+    """The score of a child is the highest one with the best partner and random ones."""
     twin = Twin(problem)
-    search = method.on(problem)
-    before = search.start(stream(seed, 0))[0]
+    search = method.make_search(problem)
+    before = search.start(random_stream(seed, 0))[0]
     from_random = 0
     for generation in range(1, 9):
-        after = search.step(stream(seed, generation), before)[0]
+        after = search.step(random_stream(seed, generation), before)[0]
         for name, other, score in (
             ("orders", "masks", twin.with_masks),
             ("masks", "orders", twin.with_orders),
@@ -130,16 +130,14 @@ def test_a_generation_is_made_of_the_elite_and_all_children_but_the_worst(
 
 
 @pytest.mark.parametrize("population", [2, 6, 7])
-def test_with_the_best_partner_alone_a_generation_is_known_whole(
-    population, problem, children, seed
-):
-    """CCGA-1 draws no partner, so that the children say what comes of them."""
+def test_a_generation_with_the_best_partner_only(population, problem, children, seed):
+    """CCGA-1 draws no random partner, so the children determine the next population."""
     twin = Twin(problem)
     method = CCGA(population=population, random_partners=0)
-    search = method.on(problem)
-    before = search.start(stream(seed, 0))[0]
+    search = method.make_search(problem)
+    before = search.start(random_stream(seed, 0))[0]
     for generation in range(1, 6):
-        after = search.step(stream(seed, generation), before)[0]
+        after = search.step(random_stream(seed, generation), before)[0]
         best_order = before.orders[int(before.order_scores.argmax())]
         best_mask = before.masks[int(before.mask_scores.argmax())]
         earned = {
@@ -158,7 +156,7 @@ def test_with_the_best_partner_alone_a_generation_is_known_whole(
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_the_start(method, problem, seed):
-    """Random orders, masks of one parent each, and every score is that with some partner."""
+    """Orders are random, each position has one parent, each score belongs to some partner."""
     (state,) = trajectory(method, problem, seed, 0)
     size, n = method.population, problem.n_variables
     assert state.orders.shape == (size, n)
@@ -180,11 +178,11 @@ def test_the_start(method, problem, seed):
 
 @pytest.mark.parametrize("population", [6, 7])
 def test_without_variation_children_are_the_selected(population, problem, children, seed):
-    """Each individual is in two tournaments, so that it is there at most twice."""
+    """Each individual enters two tournaments, so it is selected at most twice."""
     method = CCGA(population=population, p_flip=0, p_swap=0, p_crossover=0)
-    search = method.on(problem)
-    before = search.start(stream(seed, 0))[0]
-    search.step(stream(seed, 1), before)
+    search = method.make_search(problem)
+    before = search.start(random_stream(seed, 0))[0]
+    search.step(random_stream(seed, 1), before)
     for name in ("orders", "masks"):
         old, scores = species_of(before, name)
         born = Counter(tuple(child) for child in children[name])
@@ -212,9 +210,9 @@ def test_settings_reach_the_operators(problem, children, seed, monkeypatch):
 
 
 def test_defaults_are_those_of_table_2():
-    assert CCGA().settings() == {
+    assert CCGA().settings == {
         "population": 100,
-        "p_flip": None,  # one over the number of bits, see above
+        "p_flip": None,  # 1 / number of bits, see above
         "p_swap": 0.5,
         "p_crossover": 0.6,
         "random_partners": 1,  # CCGA-2
@@ -272,21 +270,21 @@ def test_required_arcs_may_leave_no_choice(seed):
         ({"p_crossover": float("inf")}, "a number from 0 to 1"),
     ],
 )
-def test_what_the_settings_cannot_be(wrong, expected):
+def test_bad_settings(wrong, expected):
     with pytest.raises(ParameterError) as caught:
         CCGA(**wrong)
     ((name, value),) = wrong.items()
     assert str(caught.value) == f"{name!r} of CCGA must be {expected}; got {value!r}."
 
 
-def test_a_state_goes_on_with_other_rows(seed):
-    """Each individual is worth what it scores there with the best partner of before."""
+def test_a_state_is_rescored_on_other_rows(seed):
+    """Each individual gets its score with the best partner of the old state."""
     table = random_table([seed, 1], n_variables=5, n_rows=100)
     method = CCGA(population=6)
     few = Budget(max_generations=3)
     state = run_search(method, FamilyScorer(table, "k2"), budget=few, random_state=seed).state
-    problem = problem_of(table.resampled(np.random.default_rng(seed)))
-    again = method.on(problem).rescored(state)
+    problem = problem_of(table.resample(np.random.default_rng(seed)))
+    again = method.make_search(problem).rescore(state)
     best_mask = state.masks[state.mask_scores.argmax()]
     best_order = state.orders[state.order_scores.argmax()]
     for order, score in zip(again.orders, again.order_scores, strict=True):

@@ -1,4 +1,4 @@
-"""CCMA finds the best structure where all can be looked at, and what greed does not see."""
+"""CCMA finds the best of all structures, and parents that greedy search misses."""
 
 from dataclasses import replace
 
@@ -13,8 +13,8 @@ from coevo.network import sample
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import CCMA, Budget, Problem, run_search
 from coevo.search.archive import Archive
-from coevo.search.ccma import _survivors
-from coevo.search.parent_extension import extend
+from coevo.search.ccma import _select_survivors
+from coevo.search.parent_extension import extend_parent_sets
 from helpers.problems import problem_of, random_table, trajectory
 from helpers.random_tables import dataset_of
 
@@ -31,7 +31,7 @@ def test_the_best_of_all_structures(case, score, seed):
 
 
 def test_parents_that_only_work_together_are_found(seed):
-    """Neither of two columns tells anything of their parity by itself."""
+    """Neither of two columns alone predicts their parity."""
     rng = np.random.default_rng(seed)
     cells = rng.integers(0, 2, (400, 6))
     cells[:, 5] = cells[:, 0] ^ cells[:, 3]
@@ -51,7 +51,7 @@ def test_every_seed_finds_the_same_score(network, seed):
     assert len(scores) == 1
 
 
-def test_it_starts_as_hill_climbing_and_goes_on_above_it(seed):
+def test_it_starts_with_hill_climbing_and_then_improves_on_it(seed):
     table = sample(load_network("insurance"), 300, seed)
     climbed = run_search("hill_climb", FamilyScorer(table, "k2"))
     found = run_search(
@@ -85,7 +85,7 @@ def test_the_archive_agrees_with_the_scorer_at_every_step(seed):
     [
         ({"orders": 1}, "'orders' of CCMA must be an int >= 2; got 1."),
         ({"masks": 1}, "'masks' of CCMA must be an int >= 2; got 1."),
-        ({"refill": 0}, "'refill' of CCMA must be an int >= 1; got 0."),
+        ({"restart_after": 0}, "'restart_after' of CCMA must be an int >= 1; got 0."),
         ({"orders": 2.5}, "'orders' of CCMA must be an int >= 2; got 2.5."),
     ],
 )
@@ -97,59 +97,59 @@ def test_bad_settings(settings, message):
 
 @pytest.mark.parametrize("score", ["bic", "loglik", "k2"])
 def test_more_configurations_than_any_number(score):
-    """A row of 1,100 parents has 2**1100 configurations, and nothing overflows."""
+    """A set of 1,100 parents has 2**1100 configurations. Nothing overflows."""
     codes = np.random.default_rng(0).integers(0, 2, (1102, 4))
     problem = problem_of(dataset_of([2] * 1102, codes), score)
-    found = extend(problem, [(0, tuple(range(1, 1101)))])
-    assert not np.isnan(found.wider).any()
+    found = extend_parent_sets(problem, [(0, tuple(range(1, 1101)))])
+    assert not np.isnan(found.wider_scores).any()
     assert not np.isnan(found.scores).any()
 
 
-def test_a_state_goes_on_with_other_rows(seed):
-    """Both species stay, and every score is one of the new rows."""
+def test_a_state_is_rescored_on_other_rows(seed):
+    """Both species stay, and every score comes from the new rows."""
     table = random_table([seed, 1], n_variables=6, n_rows=150)
-    other = table.resampled(np.random.default_rng(seed))
+    other = table.resample(np.random.default_rng(seed))
     state = run_search("ccma", FamilyScorer(table, "k2"), random_state=seed).state
     problem = problem_of(other)
-    search = CCMA().on(problem)
-    again = search.rescored(np.random.default_rng(seed), state)
-    assert search.fits(again)
+    search = CCMA().make_search(problem)
+    again = search.rescore(np.random.default_rng(seed), state)
+    assert search.is_compatible(again)
     assert again.generation == again.improved == state.generation
     assert again.score == pytest.approx(problem.score(again.adjacency), rel=1e-12)
     families = again.archive
-    pairs = [(c, families.parents_of(i)) for i, c in enumerate(families.children().tolist())]
+    pairs = [(c, families.parents_of(i)) for i, c in enumerate(families.children.tolist())]
     scores = problem.scorer.local_scores(FamilyBatch.from_pairs(pairs))
     assert families.score.tolist() == scores.tolist()
-    elite = search.elite(again)
+    elite = search.rank_structures(again)
     assert (elite[0] == again.adjacency).all()
     totals = [problem.score(structure) for structure in elite]
     assert totals == pytest.approx(sorted(totals, reverse=True))
     best = run_search("ccma", problem.scorer, random_state=seed).score
-    gone_on = run_search("ccma", problem.scorer, random_state=seed, state=again)
-    assert gone_on.score == pytest.approx(best, rel=1e-12)
+    resumed = run_search("ccma", problem.scorer, random_state=seed, state=again)
+    assert resumed.score == pytest.approx(best, rel=1e-12)
 
 
-def test_a_climb_goes_on_with_other_rows(seed):
+def test_a_hill_climbing_state_is_rescored_on_other_rows(seed):
     table = random_table([seed, 1], n_variables=6, n_rows=150)
     few = Budget(max_generations=0)
     state = run_search("ccma", FamilyScorer(table, "k2"), budget=few, random_state=seed).state
     assert state.is_climbing
-    other = FamilyScorer(table.resampled(np.random.default_rng(seed)), "k2")
-    search = CCMA().on(Problem.of(other))
-    again = search.rescored(np.random.default_rng(seed), state)
+    other = FamilyScorer(table.resample(np.random.default_rng(seed)), "k2")
+    search = CCMA().make_search(Problem.from_scorer(other))
+    again = search.rescore(np.random.default_rng(seed), state)
     fresh = run_search("ccma", other, budget=few, random_state=seed).state
     assert again.gains.tolist() == fresh.gains.tolist()
     assert again.score == pytest.approx(fresh.score)
-    assert len(search.elite(again)) == 1
+    assert len(search.rank_structures(again)) == 1
 
 
 @pytest.mark.filterwarnings("error")
-def test_credit_that_fades_for_very_long(seed):
-    """Doubled in each generation, what a mask is short of leaves the range of numbers."""
+def test_credit_that_fades_for_many_generations(seed):
+    """A negative credit doubles in each generation until it overflows to -inf."""
     table = random_table([seed, 0], n_variables=4, n_rows=80)
     few = {"budget": Budget(max_generations=8), "random_state": seed}
     state = run_search("ccma", FamilyScorer(table), **few).state
     faded = replace(state, credit=np.full_like(state.credit, -1e308))
-    masks, credit = _survivors(faded, (), np.empty(0))
+    masks, credit = _select_survivors(faded, (), np.empty(0))
     assert (masks == state.masks).all()
     assert np.isneginf(credit).all()

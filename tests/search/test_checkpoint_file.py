@@ -1,4 +1,4 @@
-"""A state on file is whole, needs no pickle, and is refused where it does not belong."""
+"""State files are complete, contain no pickle, and are refused where they do not fit."""
 
 import contextlib
 
@@ -33,7 +33,7 @@ def state_of(method, seed, n_variables=5):
 
 
 @pytest.mark.parametrize("n_variables", [1, 2, 5])
-def test_what_is_written_is_read_back(method, n_variables, seed, tmp_path):
+def test_a_written_state_is_read_back(method, n_variables, seed, tmp_path):
     state = state_of(method, seed, n_variables)
     write_state(state, tmp_path / "state.npz")
     assert not differing_fields(read_state(tmp_path / "state.npz", method.state_type), state)
@@ -48,14 +48,14 @@ def test_nothing_is_pickled(method, seed, tmp_path):
         assert str(entries["kind"]) == method.state_type.__name__
 
 
-def test_what_would_have_to_be_pickled_is_not_written(tmp_path):
+def test_a_state_that_needs_pickle_is_refused(tmp_path):
     odd = SearchState(0, 0, 0, {"a": 1}, np.zeros((2, 2), dtype=bool))
     with pytest.raises(ValueError, match="Object arrays cannot be saved"):
         write_state(odd, tmp_path / "state.npz")
-    assert list(tmp_path.iterdir()) == []  # nor is half a file left
+    assert list(tmp_path.iterdir()) == []  # no partial file remains
 
 
-def test_a_file_is_replaced_whole(method, seed, tmp_path):
+def test_an_existing_file_is_replaced(method, seed, tmp_path):
     path = tmp_path / "state.npz"
     path.write_text("something else")
     state = state_of(method, seed)
@@ -73,15 +73,15 @@ def refusal(path, kind=CCGAState):
 @pytest.mark.parametrize(
     "content",
     [b"", b"PK\x03\x04", b"score,arcs\n1,2\n", b"\x80\x04\x95", b"\x93NUMPY", bytes(100)],
-    ids=["empty", "zip mark", "text", "pickle", "npy mark", "zeros"],
+    ids=["empty", "zip signature", "text", "pickle", "npy signature", "zeros"],
 )
-def test_what_is_no_state(content, tmp_path):
+def test_files_that_are_no_state(content, tmp_path):
     (tmp_path / "state.npz").write_bytes(content)
     assert refusal(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
-def test_half_a_file(share, method, seed, tmp_path):
+def test_a_truncated_file(share, method, seed, tmp_path):
     path = tmp_path / "state.npz"
     write_state(state_of(method, seed), path)
     content = path.read_bytes()
@@ -94,17 +94,17 @@ def test_half_a_file(share, method, seed, tmp_path):
     [{}, {"score": 1.0}, {"kind": "CCGAState"}, {"kind": "CCGAState", "generation": 3}],
     ids=["none", "no kind", "a kind alone", "one field"],
 )
-def test_an_archive_that_lacks_something(entries, tmp_path):
+def test_an_npz_file_with_missing_entries(entries, tmp_path):
     np.savez(tmp_path / "state.npz", **entries)
     assert refusal(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
 
 
-def test_an_archive_with_a_pickle_in_it(tmp_path):
+def test_an_npz_file_with_a_pickle(tmp_path):
     np.savez(tmp_path / "state.npz", kind=np.array([print], dtype=object))
     assert refusal(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
 
 
-def test_files_that_are_not_there(tmp_path, seed):
+def test_missing_files(tmp_path, seed):
     assert refusal(tmp_path / "state.npz") == "There is no file 'state.npz'."
     write_state(state_of(K2(), seed), tmp_path / "states.npz")
     assert refusal(tmp_path / "state.npz") == (
@@ -122,19 +122,31 @@ def test_files_that_are_not_there(tmp_path, seed):
 @pytest.mark.parametrize(
     ("state_from", "n_variables", "known", "message"),
     [
-        (K2(), 5, None, "The state is not one of 'ccga', so it cannot go on."),
-        (CCGA(population=4), 4, None, "The state is about 4 variables, and the data have 5."),
+        (
+            K2(),
+            5,
+            None,
+            "The state is a K2State, which 'ccga' cannot resume. Resume with the method that "
+            "made it.",
+        ),
+        (
+            CCGA(population=4),
+            4,
+            None,
+            "The state has 4 variables, and the data have 5. Resume with the data that it was "
+            "made from.",
+        ),
         (
             CCGA(population=4),
             5,
             Constraints(required=[("v000", "v001"), ("v001", "v002"), ("v003", "v002")]),
-            "The state breaks the constraints. Start anew.",
+            "The state breaks the constraints. Start a new search.",
         ),
     ],
     ids=["method", "variables", "constraints"],
 )
-def test_states_that_cannot_be_gone_on_from(state_from, n_variables, known, message, seed):
-    tabu = Constraints(forbidden=[("v000", "v001")])  # so that no state can have all of `known`
+def test_states_that_cannot_be_resumed(state_from, n_variables, known, message, seed):
+    tabu = Constraints(forbidden=[("v000", "v001")])  # no state can satisfy all of `known`
     problem = problem_of(random_table(seed, n_variables), "k2", tabu)
     state = trajectory(state_from, problem, seed, 2)[-1]
     with pytest.raises(ParameterError) as caught:
@@ -144,7 +156,7 @@ def test_states_that_cannot_be_gone_on_from(state_from, n_variables, known, mess
     assert str(caught.value) == message
 
 
-def test_a_state_that_is_at_the_limit_stays(method, seed):
+def test_a_state_at_the_limit_stays_unchanged(method, seed):
     problem = problem_of(random_table(seed))
     state = trajectory(method, problem, seed, 1)[-1]
     budget = Budget(max_generations=1)
@@ -152,7 +164,7 @@ def test_a_state_that_is_at_the_limit_stays(method, seed):
     assert found.state is state
     assert found.history == ()
     assert (found.generations, found.evaluations) == (1, state.evaluations)
-    assert found.dag == problem.dag(state.adjacency)
+    assert found.dag == problem.make_dag(state.adjacency)
     assert found.score == state.score
 
 
@@ -173,21 +185,21 @@ def test_a_state_of_another_population_is_refused(population, seed):
     with pytest.raises(ParameterError) as caught:
         run_search(CCGA(population=population), scorer, random_state=seed, state=state)
     assert str(caught.value) == (
-        "The state was made by 'ccga' with other settings, so it cannot go on."
+        "The state was made by 'ccga' with other settings. Resume with the same settings."
     )
 
 
 def test_a_damaged_file_is_never_a_crash(seed, tmp_path):
     path = tmp_path / "state.npz"
     write_state(state_of(CCGA(population=4), seed), path)
-    whole = path.read_bytes()
+    intact = path.read_bytes()
     rng = np.random.default_rng(seed)
     for _ in range(200):
-        damaged = bytearray(whole)
-        for place in rng.integers(len(whole), size=3):
+        damaged = bytearray(intact)
+        for place in rng.integers(len(intact), size=3):
             damaged[place] = rng.integers(256)
-        path.write_bytes(damaged[: rng.integers(1, len(whole) + 1)])
-        with contextlib.suppress(FormatError):  # some damage is none
+        path.write_bytes(damaged[: rng.integers(1, len(intact) + 1)])
+        with contextlib.suppress(FormatError):  # some damage is harmless
             read_state(path, CCGAState)
     np.save(tmp_path / "array.npy", np.zeros(3))
     with pytest.raises(FormatError):

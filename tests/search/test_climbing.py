@@ -1,4 +1,4 @@
-"""A climb knows every legal move, what it gains, and which is the best."""
+"""A climb lists every legal move with its gain, and finds the best one."""
 
 import numpy as np
 import pytest
@@ -20,13 +20,13 @@ def problem(seed, constrained):
 
 
 def fulfilling(problem):
-    return lambda arcs: problem.rules.fulfilled_by(_matrix(arcs))
+    return lambda arcs: problem.rules.is_satisfied_by(_matrix(arcs))
 
 
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_moves_are_those_of_the_slow_twin(seed, constrained):
-    """On a walk of random moves, and so for structures of every kind."""
+def test_moves_match_the_naive_oracle(seed, constrained):
+    """Compare on a random walk, which visits structures of every kind."""
     on = problem(seed, constrained)
     rng = np.random.default_rng(seed)
     climb = Climb.at_start(on)
@@ -37,14 +37,14 @@ def test_moves_are_those_of_the_slow_twin(seed, constrained):
                 N, as_arcs(climb.adjacency), fulfilling(on)
             )
         }
-        moves = climb.moves()
+        moves = climb.list_moves()
         found = {(move.kind, move.parent, move.child): move.gain for move in moves}
         assert found.keys() == expected.keys()
         assert all(found[move] == pytest.approx(expected[move], abs=1e-8) for move in expected)
         _check_best(climb, moves)
         if not moves:
             break
-        climb.make(moves[int(rng.integers(len(moves)))])
+        climb.apply(moves[int(rng.integers(len(moves)))])
 
 
 def _matrix(arcs):
@@ -55,11 +55,11 @@ def _matrix(arcs):
 
 
 def _check_best(climb, moves):
-    """Expect the first move, in the order of the list, of those that gain most."""
+    """Expect the first move of the list among those with the largest gain."""
     forbidden = np.zeros((N, N), dtype=np.bool_)
     forbidden[0] = True
     for taboo in (np.zeros((N, N), dtype=np.bool_), forbidden):
         free = [m for m in moves if not (taboo[m.parent, m.child] or taboo[m.child, m.parent])]
         highest = max((move.gain for move in free), default=None)
         best = [move for move in free if move.gain > highest - LEAST_GAIN]
-        assert climb.best_move(taboo) == (best[0] if best else None)
+        assert climb.find_best_move(taboo) == (best[0] if best else None)

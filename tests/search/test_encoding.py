@@ -1,4 +1,4 @@
-"""Any order with any mask is a DAG, and every DAG has a pair."""
+"""Every order with every mask is a DAG, and every DAG can be encoded."""
 
 import itertools
 
@@ -11,7 +11,7 @@ import naive
 from coevo.bundled import load_network
 from coevo.errors import ParameterError
 from coevo.graph import DAG
-from coevo.search import dag_of, decode, n_bits, pair_of, solution_string
+from coevo.search import decode, decode_dag, encode_dag, format_solution, n_bits
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
 
@@ -26,10 +26,10 @@ def pairs(draw):
 
 @settings(derandomize=True, deadline=None, max_examples=200)
 @given(pairs())
-def test_every_pair_is_a_dag_whose_order_fits(pair):
+def test_every_pair_is_a_dag_with_that_topological_order(pair):
     order, mask = pair
     names = NAMES[: len(order)]
-    dag = dag_of(order, mask, names)  # a cycle would raise GraphError
+    dag = decode_dag(order, mask, names)  # a cycle would raise GraphError
     assert tuple(names[i] for i in order) in naive.topological_orders(names, dag.arcs)
     assert len(dag.arcs) == mask.sum()
 
@@ -53,8 +53,8 @@ def test_bits_go_row_by_row_over_positions(pair):
 @given(pairs())
 def test_a_dag_survives_encoding_and_decoding(pair):
     names = NAMES[: len(pair[0])]
-    dag = dag_of(*pair, names)
-    assert dag_of(*pair_of(dag, names), names) == dag
+    dag = decode_dag(*pair, names)
+    assert decode_dag(*encode_dag(dag, names), names) == dag
 
 
 def test_all_543_dags_of_four_nodes_are_reached():
@@ -62,28 +62,28 @@ def test_all_543_dags_of_four_nodes_are_reached():
     names = NAMES[:4]
     masks = [np.array(bits) for bits in itertools.product([False, True], repeat=6)]
     orders = [np.array(order) for order in itertools.permutations(range(4))]
-    reached = {dag_of(order, mask, names) for order in orders for mask in masks}
+    reached = {decode_dag(order, mask, names) for order in orders for mask in masks}
     assert len(reached) == 543
     for dag in reached:
-        assert dag_of(*pair_of(dag, names), names) == dag
+        assert decode_dag(*encode_dag(dag, names), names) == dag
 
 
 @pytest.mark.parametrize("name", ["asia", "alarm", "insurance"])
 def test_published_networks(name):
     dag = load_network(name).dag
     names = sorted(dag.nodes)
-    order, mask = pair_of(dag, names)
+    order, mask = encode_dag(dag, names)
     assert mask.sum() == len(dag.arcs)
-    assert dag_of(order, mask, names) == DAG(names, dag.arcs)
+    assert decode_dag(order, mask, names) == DAG(names, dag.arcs)
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(pairs())
 def test_the_string_holds_both(pair):
-    """Its length is n + n (n - 1) / 2, and both species can be read off it."""
+    """Its length is n + n (n - 1) / 2. It contains the order and the mask."""
     order, mask = pair
     names = NAMES[: len(order)]
-    words = solution_string(order, mask, names).split(" ")
+    words = format_solution(order, mask, names).split(" ")
     assert len(words) == len(order) + n_bits(len(order))
     assert [word for word in words if word in names] == [names[i] for i in order]
     assert [word == "1" for word in words if word not in names] == mask.tolist()
@@ -92,7 +92,7 @@ def test_the_string_holds_both(pair):
 @pytest.mark.parametrize(
     ("order", "n"), [([0, 1, 1], 3), ([0, 1, 2], 2), ([1, 2, 3], 3), ([0, 1, 2], 4)]
 )
-def test_what_is_no_pair(order, n):
+def test_bad_pairs(order, n):
     with pytest.raises(ParameterError) as caught:
         decode(np.array(order), np.zeros(n, dtype=np.bool_))
     assert str(caught.value) == (

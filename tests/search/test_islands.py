@@ -1,4 +1,4 @@
-"""Islands are CCMA side by side, and migration is what it says."""
+"""Islands are CCMA populations side by side, with migration of their best orders."""
 
 import pickle
 from dataclasses import replace
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coevo.errors import FormatError, ParameterError
-from coevo.randomness import stream
+from coevo.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import (
     CCMA,
@@ -28,7 +28,7 @@ from helpers.problems import (
     trajectory,
 )
 
-SMALL = {"orders": 4, "masks": 3, "refill": 3}
+SMALL = {"orders": 4, "masks": 3, "restart_after": 3}
 
 
 def parents_of(island, order):
@@ -41,13 +41,13 @@ def totals(island):
 
 
 def evolved(problem, seed, n_islands=3, epoch=3):
-    """Return CCMA states that were reached by different streams."""
-    search = CCMA(**SMALL).on(problem)
+    """Return CCMA states from different random streams."""
+    search = CCMA(**SMALL).make_search(problem)
     states = []
     for number in range(n_islands):
-        state, _ = search.start(stream(seed, number))
+        state, _ = search.start(random_stream(seed, number))
         for generation in range(epoch):
-            state, _ = search.step(stream(seed, number, generation), state)
+            state, _ = search.step(random_stream(seed, number, generation), state)
         states.append(state)
     return search, states
 
@@ -55,11 +55,11 @@ def evolved(problem, seed, n_islands=3, epoch=3):
 def test_one_island_is_ccma_with_other_streams(seed):
     problem = problem_of(random_table(seed))
     found = trajectory(Islands(islands=1, epoch=2, **SMALL), problem, seed, 3)
-    search = CCMA(**SMALL).on(problem)
-    alone, _ = search.start(stream(seed, 0))
+    search = CCMA(**SMALL).make_search(problem)
+    alone, _ = search.start(random_stream(seed, 0))
     for number, state in enumerate(found):
         if number:
-            (own,) = stream(seed, number).spawn(1)
+            (own,) = random_stream(seed, number).spawn(1)
             for rng in own.spawn(2):
                 alone, _ = search.step(rng, alone)
         assert not differing_fields(state.islands[0], alone)
@@ -67,7 +67,7 @@ def test_one_island_is_ccma_with_other_streams(seed):
         assert state.generation == number
 
 
-def test_islands_differ_and_the_best_is_told(seed):
+def test_islands_differ_and_the_best_one_is_the_result(seed):
     problem = problem_of(random_table(seed, n_variables=12))
     state = trajectory(Islands(islands=3, epoch=2, **SMALL), problem, seed, 2)[-1]
     orders = [island.orders.tolist() for island in state.islands]
@@ -77,25 +77,25 @@ def test_islands_differ_and_the_best_is_told(seed):
 
 
 @pytest.mark.parametrize("n_orders", [1, 2, 3, 99])
-def test_visitors_bring_their_families_and_replace_the_worst(n_orders, seed):
+def test_migrants_take_their_families_along_and_replace_the_worst(n_orders, seed):
     table = random_table(seed, n_variables=9)
     known = random_constraints(np.random.default_rng(seed), table.names)
     problem = problem_of(table, "k2", known)
     search, (here, there, _) = evolved(problem, seed)
-    after = search.visited(here, there, n_orders)
+    after = search.with_migrants(here, there, n_orders)
     n = min(n_orders, len(here.orders) - 1)
     expected = [*here.orders[:-n].tolist(), *there.orders[:n].tolist()]
     assert sorted(after.orders.tolist()) == sorted(expected)
     for order, total in zip(there.orders[:n].tolist(), totals(there)[:n], strict=True):
         own = after.orders.tolist().index(order)
-        assert totals(after)[own] >= total - 1e-9  # what they chose there, or better
+        assert totals(after)[own] >= total - 1e-9  # the families of the source, or better ones
     assert after.score >= max(here.score, there.score) - 1e-9
     assert after.score == problem.score(after.adjacency)
-    assert search.fits(after)
+    assert search.is_compatible(after)
     assert after.evaluations == here.evaluations
 
 
-def test_visitors_are_worth_the_same_where_nothing_is_known(seed):
+def test_migrants_keep_their_score_with_an_empty_archive(seed):
     problem = problem_of(random_table(seed, n_variables=9))
     search, (here, there, _) = evolved(problem, seed)
     empty = Archive.empty(problem)
@@ -109,42 +109,42 @@ def test_visitors_are_worth_the_same_where_nothing_is_known(seed):
     )
     assert empty.n_families == problem.n_variables
     assert there.choice[0].tolist() != empty.begin[:-1].tolist()
-    after = search.visited(none, there, 1)
+    after = search.with_migrants(none, there, 1)
     assert there.orders[0].tolist() in after.orders.tolist()
     assert parents_of(after, 0) == parents_of(there, 0)
     assert after.score == problem.score(after.adjacency)
     assert after.improved == here.generation
 
 
-def test_nobody_migrates_while_islands_climb(seed):
+def test_there_is_no_migration_during_the_hill_climbing(seed):
     problem = problem_of(random_table(seed))
     search, (evolving, *_) = evolved(problem, seed)
-    climbing, _ = search.start(stream(seed, 0))
+    climbing, _ = search.start(random_stream(seed, 0))
     assert climbing.is_climbing
-    assert search.visited(climbing, evolving, 2) is climbing
-    assert search.visited(evolving, climbing, 2) is evolving
+    assert search.with_migrants(climbing, evolving, 2) is climbing
+    assert search.with_migrants(evolving, climbing, 2) is evolving
 
 
 def test_migration_goes_round_the_ring_at_once(seed):
-    """Each island has visitors from the one before as that was, not as it became."""
+    """Each island receives migrants from the previous island as it was before migration."""
     problem = problem_of(random_table(seed, n_variables=10))
     method = Islands(islands=3, epoch=1, migrants=1, **SMALL)
     search, states = evolved(problem, seed)
-    found = method.on(problem)._migrated(states)
+    found = method.make_search(problem)._migrate(states)
     for number, state in enumerate(found):
-        expected = search.visited(states[number], states[number - 1], 1)
+        expected = search.with_migrants(states[number], states[number - 1], 1)
         assert not differing_fields(state, expected)
 
 
-def test_who_lets_them_evolve_is_no_setting(seed):
+def test_the_runner_is_no_setting(seed):
     def backwards(epoch, islands):
         return [epoch(island) for island in reversed(islands)][::-1]
 
     scorer = FamilyScorer(random_table(seed), "k2")
     methods = Islands(**SMALL), Islands(**SMALL, runner=backwards)
     assert methods[0] == methods[1]
-    assert methods[0].settings() == methods[1].settings()
-    assert "runner" not in methods[0].settings()
+    assert methods[0].settings == methods[1].settings
+    assert "runner" not in methods[0].settings
     one, two = (
         run_search(method, scorer, budget=Budget(max_generations=2), random_state=seed)
         for method in methods
@@ -152,16 +152,16 @@ def test_who_lets_them_evolve_is_no_setting(seed):
     assert not differing_fields(one.state, two.state)
 
 
-def test_a_problem_goes_to_another_process_and_back(seed):
+def test_a_problem_can_be_pickled(seed):
     table = random_table(seed)
     known = random_constraints(np.random.default_rng(seed), table.names)
     weights = {tuple(table.names[:2]): 0.5}
     scorer = FamilyScorer(table, "bdeu", ess=3, weights=weights, parent_penalty=0.25, n_jobs=2)
-    problem = Problem.of(scorer, known)
+    problem = Problem.from_scorer(scorer, known)
     other = pickle.loads(pickle.dumps(problem))
     assert other.scorer is not scorer
     assert other.scorer.weights == weights
-    assert (other.scorer.threads.n, other.scorer.memory()) == (2, scorer.memory())
+    assert (other.scorer.threads.n, other.scorer.estimate_memory()) == (2, scorer.estimate_memory())
     states = [
         trajectory(Islands(islands=2, epoch=1, **SMALL), one, seed, 2)[-1]
         for one in (problem, other)
@@ -169,15 +169,15 @@ def test_a_problem_goes_to_another_process_and_back(seed):
     assert not differing_fields(*states)
 
 
-def test_other_kinds_of_scorers_stay_where_they_are(seed):
+def test_other_kinds_of_scorers_cannot_be_pickled(seed):
     class Other(FamilyScorer):
         pass
 
-    with pytest.raises(TypeError, match=r"^A Other stays in its process\.$"):
+    with pytest.raises(TypeError, match=r"^A Other cannot be sent to another process\.$"):
         pickle.dumps(Other(random_table(seed)))
 
 
-def test_a_state_is_for_as_many_islands(seed):
+def test_a_state_with_another_number_of_islands_is_refused(seed):
     scorer = FamilyScorer(random_table(seed), "k2")
     options = {"budget": Budget(max_generations=1), "random_state": seed}
     state = run_search(Islands(islands=2, **SMALL), scorer, **options).state
@@ -203,11 +203,11 @@ def test_a_file_without_one_of_the_islands(seed, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["islands", "epoch", "migrants"])
-def test_what_cannot_be_set(name):
+def test_bad_settings(name):
     with pytest.raises(ParameterError) as caught:
         Islands(**{name: 0})
     assert str(caught.value) == f"'{name}' of Islands must be an int >= 1; got 0."
 
 
 def test_memory_is_that_of_all_islands():
-    assert Islands(islands=5).memory(40) == 5 * CCMA().memory(40)
+    assert Islands(islands=5).estimate_memory(40) == 5 * CCMA().estimate_memory(40)

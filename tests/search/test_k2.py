@@ -1,4 +1,4 @@
-"""K2 is greedy, under any order, and equal to its slow twin."""
+"""K2 is greedy under any order and equals its naive oracle."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def naive_k2(table, score, order, max_parents, **rules):
 
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("limit", [0, 1, 2, 3])
-def test_the_slow_twin_finds_the_same(limit, score, seed):
+def test_k2_matches_the_naive_oracle(limit, score, seed):
     table = random_table([seed, limit], n_variables=6, n_rows=150)
     order = np.random.default_rng(seed).permutation(table.names).tolist()
     found = run_k2(K2(order=order, max_parents=limit), FamilyScorer(table, score))
@@ -40,12 +40,12 @@ def test_the_slow_twin_finds_the_same(limit, score, seed):
 
 
 @pytest.mark.parametrize("case", range(6))
-def test_the_slow_twin_finds_the_same_under_constraints(case, seed):
-    """Required arcs may contradict the order; a variable then waits for its parents."""
+def test_k2_matches_the_naive_oracle_under_constraints(case, seed):
+    """Required arcs may contradict the order; a variable then moves behind its parents."""
     rng = np.random.default_rng([seed, case])
     table = random_table([seed, case], n_variables=6, n_rows=100)
     known = random_constraints(rng, table.names)
-    rules = known.rules(table.names)
+    rules = known.to_rules(table.names)
     order = rng.permutation(table.names).tolist()
     found = run_k2(K2(order=order), FamilyScorer(table, "k2"), constraints=known)
     required, allowed = as_arcs(rules.required), as_arcs(rules.allowed)
@@ -84,8 +84,8 @@ def test_the_true_order_of_asia_finds_its_strong_arcs(seed):
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_of_two_equal_parents_the_first_by_name_is_taken(score, seed):
-    """The first two columns are the same, whatever the order says of them."""
+def test_ties_go_to_the_first_parent_by_name(score, seed):
+    """The first two columns are equal; their order does not matter."""
     rng = np.random.default_rng(seed)
     column = rng.integers(0, 2, 200)
     child = np.where(rng.random(200) < 0.9, column, 1 - column)
@@ -97,8 +97,8 @@ def test_of_two_equal_parents_the_first_by_name_is_taken(score, seed):
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_a_parent_that_gains_nothing_is_not_taken(score, seed):
-    """A constant, and a copy of a parent that is there already."""
+def test_a_parent_without_a_gain_is_not_added(score, seed):
+    """Here: a constant, and a copy of a parent."""
     rng = np.random.default_rng(seed)
     column = rng.integers(0, 2, 200)
     child = np.where(rng.random(200) < 0.9, column, 1 - column)
@@ -107,7 +107,7 @@ def test_a_parent_that_gains_nothing_is_not_taken(score, seed):
     assert found.dag.arcs == (("v001", "v002"), ("v001", "v003"))
 
 
-def test_a_step_without_a_gain_has_improved_nothing(seed):
+def test_a_step_without_a_gain_does_not_count_as_an_improvement(seed):
     codes = np.random.default_rng(seed).integers(0, 2, (2, 50)) * [[0], [1]]
     problem = problem_of(dataset_of([1, 2], codes))
     states = trajectory(K2(), problem, seed, 9)
@@ -128,8 +128,8 @@ def test_a_step_without_a_gain_has_improved_nothing(seed):
     ],
     ids=repr,
 )
-def test_the_most_parents(method, known, limit, seed):
-    """Noise under a likelihood without a price: each further parent gains."""
+def test_the_maximum_number_of_parents(method, known, limit, seed):
+    """The data are noise. Under the log-likelihood without a penalty each parent gains."""
     codes = np.random.default_rng(seed).integers(0, 2, (13, 8000))
     scorer = FamilyScorer(dataset_of([2] * 13, codes), "loglik")
     found = run_k2(method, scorer, constraints=known, random_state=seed)
@@ -137,7 +137,7 @@ def test_the_most_parents(method, known, limit, seed):
     assert found.generations in (limit, limit + 1)
 
 
-def test_more_arcs_may_be_required_than_k2_would_take(seed):
+def test_required_arcs_may_exceed_the_limit_of_k2(seed):
     table = random_table(seed, n_variables=4)
     known = Constraints(required=[(name, "v003") for name in table.names[:3]])
     found = run_k2(K2(max_parents=1), FamilyScorer(table, "k2"), constraints=known)
@@ -146,7 +146,7 @@ def test_more_arcs_may_be_required_than_k2_would_take(seed):
 
 
 def test_evaluations_are_the_families_tried(seed):
-    """First each variable alone, then each with each parent before it."""
+    """First each variable without parents, then with each possible parent."""
     problem = problem_of(random_table(seed, n_variables=6))
     states = trajectory(K2(), problem, seed, 1)
     assert [state.evaluations for state in states] == [6, 6 + 15]
@@ -156,12 +156,12 @@ def test_the_order_of_the_caller_is_copied():
     order = ["b", "a"]
     method = K2(order=order)
     order.reverse()
-    assert method.settings() == {"order": ["b", "a"], "max_parents": None}
-    assert K2().settings() == {"order": None, "max_parents": None}
+    assert method.settings == {"order": ["b", "a"], "max_parents": None}
+    assert K2().settings == {"order": None, "max_parents": None}
     assert (K2.name, K2.default_budget) == ("k2", Budget())
 
 
-def test_stopped_early_it_has_the_first_parents(seed):
+def test_k2_stopped_after_one_step_has_at_most_one_parent_each(seed):
     table = random_table(seed)
     found = run_search(
         K2(order=table.names), FamilyScorer(table, "k2"), budget=Budget(max_generations=1)
@@ -179,7 +179,7 @@ def test_stopped_early_it_has_the_first_parents(seed):
         ([], "The order lacks 'a'. It must name every variable."),
     ],
 )
-def test_orders_that_do_not_fit_the_data(order, message):
+def test_bad_orders(order, message):
     table = coevo.read_data(np.array([[0, 0, 1], [1, 1, 0], [0, 1, 1]]), names=["a", "b", "c"])
     with pytest.raises(ParameterError) as caught:
         run_k2(K2(order=order), FamilyScorer(table))
@@ -193,15 +193,15 @@ def test_an_order_is_not_one_string():
 
 
 @pytest.mark.parametrize("value", [-1, 1.5, True, "2"])
-def test_what_max_parents_cannot_be(value):
+def test_bad_max_parents(value):
     with pytest.raises(ParameterError) as caught:
         K2(max_parents=value)
     assert str(caught.value) == f"'max_parents' of K2 must be an int >= 0 or None; got {value!r}."
 
 
 @pytest.mark.parametrize("case", range(20))
-def test_parents_that_differ_by_round_off_are_taken_by_name(case, seed):
-    """Two columns with the same states under other names tell the same of a third."""
+def test_parents_that_differ_by_round_off_count_as_equal(case, seed):
+    """Two columns that differ only in the names of their states have equal scores."""
     rng = np.random.default_rng([seed, case])
     a = rng.integers(0, 3, 60)
     c = np.where(rng.random(60) < 0.6, a % 2, rng.integers(0, 2, 60))

@@ -1,4 +1,4 @@
-"""Every method obeys the contract of searches, in every kind of setting."""
+"""Every method passes the contract suite, with several settings."""
 
 import pytest
 
@@ -61,21 +61,21 @@ class TestTabu(SearchContract):
 
 class TestCCMA(SearchContract):
     def method(self, names):
-        return CCMA(orders=4, masks=3, refill=2)
+        return CCMA(orders=4, masks=3, restart_after=2)
 
 
 class TestIslands(SearchContract):
     n_steps = 3
 
     def method(self, names):
-        return Islands(islands=2, epoch=2, migrants=1, orders=3, masks=2, refill=2)
+        return Islands(islands=2, epoch=2, migrants=1, orders=3, masks=2, restart_after=2)
 
 
 class TestOneIsland(SearchContract):
     n_steps = 3
 
     def method(self, names):
-        return Islands(islands=1, epoch=2, orders=3, masks=2, refill=2)
+        return Islands(islands=1, epoch=2, orders=3, masks=2, restart_after=2)
 
 
 def test_methods_by_name():
@@ -100,13 +100,13 @@ LISTED = ", ".join(repr(name) for name in sorted(METHODS))
         (K2, f"the name of a method or a Method; got {K2!r}."),
     ],
 )
-def test_what_is_no_method(method, message, seed):
+def test_bad_methods(method, message, seed):
     with pytest.raises(ParameterError) as caught:
         run_search(method, FamilyScorer(random_table(seed)))
     assert str(caught.value) == f"'method' of run_search must be {message}"
 
 
-def test_data_are_not_a_scorer(seed):
+def test_data_instead_of_a_scorer(seed):
     table = random_table(seed)
     with pytest.raises(ParameterError) as caught:
         run_search("k2", table)

@@ -1,4 +1,4 @@
-"""The operators are closed, pure, and do what the paper says of them."""
+"""The operators are closed and pure, and follow the paper."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,11 @@ import naive
 from coevo.search.encoding import decode, n_bits
 from coevo.search.operators import (
     cycle_crossover,
-    double_tournament,
+    draw_masks,
+    draw_orders,
     flip_bits,
-    initial_masks,
-    initial_orders,
-    random_pairs,
+    pair_at_random,
+    select_by_tournament,
     swap_two,
     two_point_crossover,
 )
@@ -25,7 +25,7 @@ BOUNDED = settings(derandomize=True, deadline=None, max_examples=100)
 def two_populations(sizes):
     seed, n_pop, n = sizes
     rng = np.random.default_rng(seed)
-    return rng, initial_orders(rng, n_pop, n), initial_orders(rng, n_pop, n)
+    return rng, draw_orders(rng, n_pop, n), draw_orders(rng, n_pop, n)
 
 
 def are_permutations(orders):
@@ -38,7 +38,7 @@ def are_permutations(orders):
 @given(SIZES)
 def test_initial_orders_are_permutations(sizes):
     seed, n_pop, n = sizes
-    orders = initial_orders(np.random.default_rng(seed), n_pop, n)
+    orders = draw_orders(np.random.default_rng(seed), n_pop, n)
     assert orders.shape == (n_pop, n)
     assert are_permutations(orders)
 
@@ -47,7 +47,7 @@ def test_initial_orders_are_permutations(sizes):
 @given(SIZES)
 def test_initial_masks_give_every_position_but_the_first_one_parent(sizes):
     seed, n_pop, n = sizes
-    masks = initial_masks(np.random.default_rng(seed), n_pop, n)
+    masks = draw_masks(np.random.default_rng(seed), n_pop, n)
     assert masks.shape == (n_pop, n_bits(n))
     for mask in masks:
         n_parents = decode(np.arange(n), mask).sum(axis=0)
@@ -56,7 +56,7 @@ def test_initial_masks_give_every_position_but_the_first_one_parent(sizes):
 
 def test_initial_parents_are_drawn_evenly(seed):
     """The last of 5 positions has each of 4 parents in a quarter of 8,000 masks."""
-    masks = initial_masks(np.random.default_rng(seed), 8000, 5)
+    masks = draw_masks(np.random.default_rng(seed), 8000, 5)
     shares = [np.mean([decode(np.arange(5), m)[i, 4] for m in masks[:2000]]) for i in range(4)]
     assert shares == pytest.approx([0.25] * 4, abs=5 * np.sqrt(0.25 * 0.75 / 2000))
 
@@ -65,24 +65,24 @@ def test_initial_parents_are_drawn_evenly(seed):
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 5), min_size=1, max_size=15))
 def test_each_individual_enters_two_tournaments_and_the_better_wins(seed, values):
     scores = np.array(values, dtype=float)
-    winners = double_tournament(np.random.default_rng(seed), scores)
+    winners = select_by_tournament(np.random.default_rng(seed), scores)
     assert len(winners) == len(scores)
     assert np.bincount(winners).max() <= 2
     best = np.flatnonzero(scores == scores.max())
-    # The best cannot lose to a worse one: only to an equal one, which then wins.
+    # The best individual loses only to an equal one, which then wins.
     assert np.isin(winners, best).sum() >= len(best)
     worst = np.flatnonzero(scores == scores.min())
     if len(worst) == 1 and len(scores) > 2:
-        assert (winners == worst[0]).sum() <= 1  # at most against itself, in an odd population
+        assert (winners == worst[0]).sum() <= 1  # only against itself, in an odd population
 
 
 def test_the_entries_of_a_double_tournament(seed):
-    """With scores that rise, a winner is the larger of two; the sum shows that all entered."""
+    """With ascending scores the winner is the larger index; everyone enters twice."""
     rng = np.random.default_rng(seed)
     for n_pop in (2, 6, 7, 100):
         scores = np.arange(n_pop, dtype=float)
         state = rng.bit_generator.state
-        winners = double_tournament(rng, scores)
+        winners = select_by_tournament(rng, scores)
         rng.bit_generator.state = state
         entered = np.concatenate([rng.permutation(n_pop), rng.permutation(n_pop)])
         assert np.bincount(entered).tolist() == [2] * n_pop
@@ -91,8 +91,8 @@ def test_the_entries_of_a_double_tournament(seed):
 
 @BOUNDED
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 9), min_size=1, max_size=15))
-def test_pairs_use_everyone_once(seed, selected):
-    first, second, left = random_pairs(np.random.default_rng(seed), np.array(selected))
+def test_each_selected_individual_is_in_one_pair(seed, selected):
+    first, second, left = pair_at_random(np.random.default_rng(seed), np.array(selected))
     assert len(first) == len(second) == len(selected) // 2
     assert sorted([*first, *second, *left]) == sorted(selected)
 
@@ -137,8 +137,8 @@ def test_two_point_crossover_swaps_one_segment(sizes, p):
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
-def test_shares_of_what_is_changed(p, seed):
-    """Crossing, flipping and swapping happen as often as their probability says."""
+def test_frequencies_of_mutations(p, seed):
+    """Flips and swaps happen with their probability; crossing one cycle changes nothing."""
     rng = np.random.default_rng(seed)
     masks = np.zeros((200, 200), dtype=bool)
     orders = np.tile(np.arange(9), (4000, 1))
@@ -148,14 +148,14 @@ def test_shares_of_what_is_changed(p, seed):
     assert set(swapped) <= {0, 2}
     assert (swapped == 2).mean() == pytest.approx(p, abs=bound)
     crossed = (cycle_crossover(rng, orders, np.roll(orders, 1, axis=1), p)[0] != orders).any()
-    assert not crossed  # a rotation is one cycle, so that children equal their parents
+    assert not crossed  # a rotation is one cycle, so the children equal their parents
 
 
 @BOUNDED
 @given(SIZES, st.floats(0, 1))
 def test_mutations_are_closed_and_change_no_argument(sizes, p):
     rng, orders, _ = two_populations(sizes)
-    masks = initial_masks(rng, *orders.shape)
+    masks = draw_masks(rng, *orders.shape)
     before = orders.copy(), masks.copy()
     assert are_permutations(swap_two(rng, orders, p))
     assert flip_bits(rng, masks, p).shape == masks.shape
@@ -184,20 +184,20 @@ def test_cycles_of_many_variables(n, seed):
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
-def test_shares_of_pairs_that_are_crossed(p, seed):
-    """Each second cycle, or a middle that is not empty, shows that a pair was crossed."""
+def test_frequency_of_crossover(p, seed):
+    """An exchanged cycle, or an exchanged segment, shows that a pair was crossed."""
     rng = np.random.default_rng(seed)
     bound = 5 * np.sqrt(p * (1 - p) / 4000) + 1e-12
     orders = np.tile(np.arange(4), (4000, 1))
     one, _ = cycle_crossover(rng, orders, orders[:, [1, 0, 3, 2]], p)
     assert (one != orders).any(axis=1).mean() == pytest.approx(p, abs=bound)
-    zeros = np.zeros((4000, 1000), dtype=bool)  # long, so that few middles are empty
+    zeros = np.zeros((4000, 1000), dtype=bool)  # long, so that few segments are empty
     one, _ = two_point_crossover(rng, zeros, ~zeros, p)
     assert one.any(axis=1).mean() == pytest.approx(p, abs=bound + 0.002)
 
 
 def test_two_point_crossover_draws_every_segment(seed):
-    """Each child has one run of the other's bits, between two cuts that are drawn evenly."""
+    """Each child has one segment of the other parent, between two uniformly drawn cuts."""
     rng = np.random.default_rng(seed)
     zeros = np.zeros((2000, 4), dtype=bool)
     one, two = two_point_crossover(rng, zeros, ~zeros, 1.0)
@@ -207,7 +207,7 @@ def test_two_point_crossover_draws_every_segment(seed):
     assert {tuple(row) for row in one.tolist()} == expected
     zeros = np.zeros((20_000, 10), dtype=bool)
     shares = two_point_crossover(rng, zeros, ~zeros, 1.0)[0].mean(axis=0)
-    bit = np.arange(10)  # exchanged if one cut is before it and the other behind it
+    bit = np.arange(10)  # exchanged if one cut is before it and the other after it
     expected = 2 * (bit + 1) * (10 - bit) / 11**2
     assert shares == pytest.approx(expected, abs=6 * 0.5 / np.sqrt(20_000))
     same = rng.random((50, 9)) < 0.5
@@ -217,7 +217,7 @@ def test_two_point_crossover_draws_every_segment(seed):
 
 @pytest.mark.parametrize("p", [0.002, 0.1, 0.5, 0.97])
 def test_flips_are_independent_of_each_other(p, seed):
-    """For each bit, for each row, and for neighbours, those across two rows included."""
+    """Test each bit, each row, and neighbours, including neighbours across two rows."""
     rng = np.random.default_rng(seed)
     n_rows, length = 6000, 30
     masks = rng.random((n_rows, length)) < 0.5
@@ -235,7 +235,7 @@ def test_flips_are_independent_of_each_other(p, seed):
     assert of_ones == pytest.approx(of_zeros, abs=12 * sd / np.sqrt(flips.size))
 
 
-def test_flips_at_the_ends_of_what_is_probable(seed):
+def test_flips_with_extreme_probabilities(seed):
     rng = np.random.default_rng(seed)
     masks = rng.random((40, 300)) < 0.5
     for p in (0, 0.0, 5e-324, 1e-300, 1e-30):
@@ -252,7 +252,7 @@ def test_flips_at_the_ends_of_what_is_probable(seed):
 
 
 @pytest.mark.parametrize("length", [0, 1])
-def test_masks_of_hardly_any_bits(length, seed):
+def test_masks_of_zero_and_one_bits(length, seed):
     rng = np.random.default_rng(seed)
     first, second = np.zeros((6, length), dtype=bool), np.ones((6, length), dtype=bool)
     one, two = two_point_crossover(rng, first, second, 1.0)

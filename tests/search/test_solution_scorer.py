@@ -1,4 +1,4 @@
-"""Pairs of orders and masks are read as `decode_kernels` says, and scored as one batch."""
+"""Orders and masks are decoded as documented in `decode_kernels`, and scored as one batch."""
 
 import itertools
 import types
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import naive
 from coevo.graph import Constraints
-from coevo.search import Problem, decode, n_bits, pair_of
+from coevo.search import Problem, decode, encode_dag, n_bits
 from coevo.search import solution_scorer as solutions_module
 from coevo.search.solution_scorer import SolutionScorer
 from helpers.problems import (
@@ -22,17 +22,16 @@ from helpers.problems import (
     read_naively,
 )
 
-# The marks of families wrap around on purpose; only plain Python notices.
+# The hashes of families overflow on purpose. Only plain Python warns.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply")
 
 BOUNDED = settings(derandomize=True, deadline=None, max_examples=100)
 
 
 class WeightScorer:
-    """Stands for a scorer: each arc has a weight of its own, and a structure their sum.
+    """A fake scorer: each arc has a weight, and the score of a structure is their sum.
 
-    The weights are large whole numbers, so that sums are exact, and two structures with the
-    same sum do not happen.
+    The weights are large integers, so that sums are exact and different for each structure.
     """
 
     def __init__(self, rng, n):
@@ -49,27 +48,27 @@ class WeightScorer:
 
 
 def check_reading(rng, n, share_of_bits, known=None):
-    """Compare a batch of random pairs, and each pair alone, with the slow twin."""
+    """Compare a batch of random pairs, and each pair alone, with the naive oracle."""
     scorer = WeightScorer(rng, n)
-    problem = Problem.of(scorer, known or random_constraints(rng, scorer.dataset.names))
+    problem = Problem.from_scorer(scorer, known or random_constraints(rng, scorer.dataset.names))
     orders = rng.permuted(np.tile(np.arange(n), (4, 1)), axis=1)
     masks = rng.random((3, n_bits(n))) < share_of_bits
     order_of, mask_of = rng.integers(4, size=6), rng.integers(3, size=6)
     solutions = SolutionScorer(problem)
-    scores = solutions.scores(orders, order_of, masks, mask_of)
+    scores = solutions.score_solutions(orders, order_of, masks, mask_of)
     for score, order, mask in zip(scores, orders[order_of], masks[mask_of], strict=True):
         arcs = read_naively(order, mask, problem.rules)
         assert score == sum(scorer.weights[arc] for arc in arcs)
-        adjacency, alone = solutions.structure(order, mask)
+        adjacency, alone = solutions.decode_and_score(order, mask)
         assert as_arcs(adjacency) == arcs
         assert alone == score
-        assert problem.rules.fulfilled_by(adjacency)
+        assert problem.rules.is_satisfied_by(adjacency)
 
 
 @pytest.mark.kernel
 @BOUNDED
 @given(st.integers(0, 2**32), st.integers(1, 8), st.sampled_from([0.0, 0.3, 0.7, 1.0]))
-def test_pairs_are_read_as_the_slow_twin_reads_them(seed, n, share_of_bits):
+def test_decoding_matches_the_naive_oracle(seed, n, share_of_bits):
     check_reading(np.random.default_rng(seed), n, share_of_bits)
 
 
@@ -86,11 +85,11 @@ def test_sets_of_parents_of_several_words(n, seed):
 @pytest.mark.kernel
 @BOUNDED
 @given(st.integers(0, 2**32), st.integers(1, 8))
-def test_without_constraints_a_pair_is_what_the_paper_says(seed, n):
+def test_decoding_without_constraints_follows_the_paper(seed, n):
     rng = np.random.default_rng(seed)
     order, mask = rng.permutation(n), rng.random(n_bits(n)) < 0.5
-    solutions = SolutionScorer(Problem.of(WeightScorer(rng, n)))
-    assert np.array_equal(solutions.structure(order, mask)[0], decode(order, mask))
+    solutions = SolutionScorer(Problem.from_scorer(WeightScorer(rng, n)))
+    assert np.array_equal(solutions.decode_and_score(order, mask)[0], decode(order, mask))
 
 
 def random_pairs_of(seed, n, n_pop=50, n_solutions=200):
@@ -108,22 +107,22 @@ def random_pairs_of(seed, n, n_pop=50, n_solutions=200):
 @pytest.mark.parametrize(
     ("constant", "value"),
     [
-        ("FAMILIES_A_PART", 1),
-        ("FAMILIES_A_PART", 100),
+        ("FAMILIES_PER_PART", 1),
+        ("FAMILIES_PER_PART", 100),
         ("RECENT_FAMILIES", 1),
         ("RECENT_FAMILIES", 2000),
     ],
 )
-def test_parts_and_memory_change_no_bit(constant, value, seed, monkeypatch):
+def test_parts_and_table_size_change_no_score(constant, value, seed, monkeypatch):
     problem = problem_of(random_table(seed))
     batches = [random_pairs_of([seed, i + 1], 7) for i in range(4)]
-    right = [SolutionScorer(problem).scores(*pairs).tolist() for pairs in batches]
+    right = [SolutionScorer(problem).score_solutions(*pairs).tolist() for pairs in batches]
     monkeypatch.setattr(solutions_module, constant, value)
     solutions = SolutionScorer(problem)
     for i in (0, 1, 2, 0, 3, 1, 1):
-        assert solutions.scores(*batches[i]).tolist() == right[i]
+        assert solutions.score_solutions(*batches[i]).tolist() == right[i]
         order, mask = batches[i][0][0], batches[i][2][0]
-        adjacency, score = solutions.structure(order, mask)
+        adjacency, score = solutions.decode_and_score(order, mask)
         assert np.array_equal(adjacency, decode(order, mask))
         assert score == problem.score(adjacency)
 
@@ -133,12 +132,12 @@ def test_an_interrupt_leaves_no_family_without_its_score(seed):
     right, pairs = SolutionScorer(problem_of(table)), random_pairs_of(seed, 7, 5, 10)
     for n_before in (0, 1, 2):
         scorer = InterruptedScorer(table, "k2", at=n_before)
-        solutions = SolutionScorer(Problem.of(scorer))
+        solutions = SolutionScorer(Problem.from_scorer(scorer))
         for i in range(n_before):
-            solutions.scores(*random_pairs_of([seed, i + 1], 7, 5, 10))
+            solutions.score_solutions(*random_pairs_of([seed, i + 1], 7, 5, 10))
         with pytest.raises(KeyboardInterrupt):
-            solutions.scores(*pairs)
-        assert solutions.scores(*pairs).tolist() == right.scores(*pairs).tolist()
+            solutions.score_solutions(*pairs)
+        assert solutions.score_solutions(*pairs).tolist() == right.score_solutions(*pairs).tolist()
 
 
 FOUR = ["v000", "v001", "v002", "v003"]
@@ -162,9 +161,9 @@ FOUR = ["v000", "v001", "v002", "v003"]
     ],
     ids=repr,
 )
-def test_exactly_the_structures_that_fulfil_constraints_are_reached(known, seed):
-    """All 543 DAGs of four variables, and all 24 orders with all 64 masks."""
-    problem = Problem.of(WeightScorer(np.random.default_rng(seed), 4), known)
+def test_exactly_the_structures_that_satisfy_the_constraints_are_reached(known, seed):
+    """Test all 543 DAGs of four variables, and all 24 orders with all 64 masks."""
+    problem = Problem.from_scorer(WeightScorer(np.random.default_rng(seed), 4), known)
     solutions = SolutionScorer(problem)
     matrices = []
     for arcs in naive.all_dags(4):
@@ -172,16 +171,16 @@ def test_exactly_the_structures_that_fulfil_constraints_are_reached(known, seed)
         matrix[[arc[0] for arc in arcs], [arc[1] for arc in arcs]] = True
         matrices.append(matrix)
     assert len(matrices) == 543
-    fulfilling = [matrix for matrix in matrices if problem.rules.fulfilled_by(matrix)]
+    fulfilling = [matrix for matrix in matrices if problem.rules.is_satisfied_by(matrix)]
     for matrix in fulfilling:
         for names in naive.topological_orders(range(4), as_arcs(matrix)):
             order = np.array(names)
             mask = matrix[np.ix_(order, order)][np.triu_indices(4, k=1)]
-            assert np.array_equal(solutions.structure(order, mask)[0], matrix)
-        pair = pair_of(problem.dag(matrix), FOUR)
-        assert np.array_equal(solutions.structure(*pair)[0], matrix)
+            assert np.array_equal(solutions.decode_and_score(order, mask)[0], matrix)
+        pair = encode_dag(problem.make_dag(matrix), FOUR)
+        assert np.array_equal(solutions.decode_and_score(*pair)[0], matrix)
     reached = {
-        frozenset(as_arcs(solutions.structure(np.array(order), np.array(mask))[0]))
+        frozenset(as_arcs(solutions.decode_and_score(np.array(order), np.array(mask))[0]))
         for order in itertools.permutations(range(4))
         for mask in itertools.product([False, True], repeat=6)
     }

@@ -1,4 +1,4 @@
-"""The support of an arc is the share of the last population that joins its two variables."""
+"""The support of an arc is the share of the last population that connects its variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from helpers.problems import random_constraints, random_table, read_naively
 
 
 def shares(structures, n):
-    """Count by hand: the share of sets of arcs that join two variables."""
+    """Count naively: the share of structures that connect two variables."""
     found = [[0.0] * n for _ in range(n)]
     for i in range(n):
         for j in range(n):
@@ -27,7 +27,7 @@ def result(method, seed, known=None, n_steps=6):
     scorer = FamilyScorer(table, "k2")
     budget = Budget(max_generations=n_steps)
     found = run_search(method, scorer, constraints=known, budget=budget, random_state=seed)
-    return found, Problem.of(scorer, known)
+    return found, Problem.from_scorer(scorer, known)
 
 
 @pytest.mark.parametrize("case", range(4))
@@ -58,9 +58,9 @@ def test_orders_with_the_families_that_they_have_chosen(case, seed):
         assert all(order.index(parent) < order.index(child) for parent, child in arcs)
         adjacency = np.zeros((6, 6), dtype=bool)
         adjacency[tuple(np.array(sorted(arcs), dtype=int).reshape(-1, 2).T)] = True
-        assert problem.rules.fulfilled_by(adjacency)
+        assert problem.rules.is_satisfied_by(adjacency)
         held = sum(state.archive.score[family] for family in choice)
-        assert held == pytest.approx(scorer.score(problem.dag(adjacency)))
+        assert held == pytest.approx(scorer.score(problem.make_dag(adjacency)))
         structures.append(arcs)
     assert found.support.tolist() == shares(structures, 6)
 
@@ -77,9 +77,9 @@ def test_a_required_arc_is_in_all_and_a_forbidden_pair_in_none(seed):
         assert support[0, 2] == support[2, 0] == 0
 
 
-def test_without_a_population_there_is_none(seed):
+def test_without_a_population_there_is_no_support(seed):
     assert result("hill_climb", seed)[0].support is None
     assert result("k2", seed)[0].support is None
-    assert result("ccma", seed, n_steps=0)[0].support is None  # it still climbs
+    assert result("ccma", seed, n_steps=0)[0].support is None  # hill climbing
     assert result("ccga", seed, n_steps=0)[0].support is not None
     assert arc_support([]) is None

@@ -4,9 +4,9 @@ import numpy as np
 
 from coevo.data import Dataset, Variable
 
-# name: (arities, how lopsided the states are, 0 for even)
+# name: (arities, how skewed the states are, 0 for even)
 SHAPES = {
-    "lopsided": ((2, 3, 2, 4, 3, 2, 3, 2), 3.0),  # levels by rows
+    "skewed": ((2, 3, 2, 4, 3, 2, 3, 2), 3.0),  # levels by rows
     "even": ((2, 2, 2, 2, 2, 3, 2, 2), 0.0),  # levels by bits
     "mixed": ((2, 5, 2, 17, 3, 2, 8, 1), 1.0),  # no bit sets for one, a constant
     "wide": ((40, 30, 20, 25, 50, 16, 2, 2), 1.0),  # sparse, no shared tables
@@ -15,11 +15,11 @@ SHAPES = {
 
 
 def random_codes(shape, seed, n_rows):
-    arities, lopsided = SHAPES[shape]
+    arities, skewed = SHAPES[shape]
     rng = np.random.default_rng([seed, n_rows])
     columns = []
     for arity in arities:
-        weights = np.exp(-lopsided * np.arange(arity))
+        weights = np.exp(-skewed * np.arange(arity))
         column = rng.choice(arity, size=n_rows, p=weights / weights.sum())
         if columns and rng.random() < 0.7:  # copy some cells, so that columns depend
             copied = rng.random(n_rows) < 0.5

@@ -114,7 +114,8 @@ def test_refusals(dataset):
         f"The weight of {arc} must be a number; got nan."
     )
     assert refusal(GraphError, FamilyScorer, dataset, weights={(a, a): 1}) == (
-        f"{a!r} -> {a!r} has a weight, but leads back to its start."
+        f"The arc {a!r} -> {a!r} has a weight, but it starts and ends at the same variable. "
+        "Remove it."
     )
     assert refusal(GraphError, FamilyScorer, dataset, weights={(a, "zz"): 1}).startswith(
         f"The weight of {a!r} -> 'zz' names 'zz', which is not a variable."

@@ -6,7 +6,7 @@ from coevo.bundled import load_network
 from coevo.errors import GraphError
 from coevo.graph import DAG, Constraints
 from coevo.network import sample
-from coevo.score import FamilyScorer, arc_gains, best_addition
+from coevo.score import FamilyScorer, arc_gains, find_best_addition
 
 
 @pytest.mark.parametrize("score", ["k2", "bdeu", "bic"])
@@ -28,7 +28,7 @@ def test_without_arcs(seed):
 
 def naive_additions(scorer, dag, constraints):
     """Yield (gain, arc) for each arc that may be add_counts, by whole scores."""
-    rules = constraints.rules(dag.nodes)
+    rules = constraints.to_rules(dag.nodes)
     for i, parent in enumerate(dag.nodes):
         for j, child in enumerate(dag.nodes):
             full = len(dag.parents(child)) >= rules.max_parents
@@ -53,7 +53,7 @@ def test_the_best_addition_is_the_best_of_all(score, constraints, seed):
     for arcs in ((), network.dag.arcs[::3], network.dag.arcs):
         dag = DAG(network.dag.nodes, arcs)
         additions = {arc: gain for gain, arc in naive_additions(scorer, dag, constraints)}
-        parent, child, gain = best_addition(scorer, dag, constraints.rules(dataset.names))
+        parent, child, gain = find_best_addition(scorer, dag, constraints.to_rules(dataset.names))
         assert gain == pytest.approx(additions[parent, child])
         assert gain == pytest.approx(max(additions.values()))
 
@@ -61,8 +61,8 @@ def test_the_best_addition_is_the_best_of_all(score, constraints, seed):
 def test_where_nothing_can_be_added(seed):
     dataset = sample(load_network("asia"), 50, seed)
     scorer = FamilyScorer(dataset)
-    none = Constraints(roots=dataset.names).rules(dataset.names)
-    assert best_addition(scorer, DAG(dataset.names), none) is None
+    none = Constraints(roots=dataset.names).to_rules(dataset.names)
+    assert find_best_addition(scorer, DAG(dataset.names), none) is None
     pairs = [(a, b) for i, a in enumerate(dataset.names) for b in dataset.names[i + 1 :]]
     full = DAG(dataset.names, pairs)
-    assert best_addition(scorer, full, Constraints().rules(dataset.names)) is None
+    assert find_best_addition(scorer, full, Constraints().to_rules(dataset.names)) is None

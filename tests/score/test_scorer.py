@@ -31,7 +31,7 @@ def expected(name, arities, codes, families, ess=1.0, weights=None):
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("name", SCORES)
-@pytest.mark.parametrize("shape", ["lopsided", "even", "mixed", "many states"])
+@pytest.mark.parametrize("shape", ["skewed", "even", "mixed", "many states"])
 def test_scores_equal_the_direct_sum(shape, name, seed):
     arities, codes = random_codes(shape, seed, n_rows=90)
     families = random_families(len(arities), 25, 3, seed)
@@ -42,7 +42,7 @@ def test_scores_equal_the_direct_sum(shape, name, seed):
 
 
 @pytest.mark.parametrize("name", SCORES)
-@pytest.mark.parametrize("shape", ["lopsided", "even"])
+@pytest.mark.parametrize("shape", ["skewed", "even"])
 @pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 700, 4100, 40_000])
 def test_scores_equal_the_direct_sum_for_any_number_of_rows(shape, name, n_rows, seed):
     arities, codes = random_codes(shape, seed, n_rows)
@@ -81,7 +81,7 @@ def test_no_score_is_above_its_ceiling(shape, name, seed):
     scores = scorer.local_scores(FamilyBatch.from_pairs(families))
     q = np.array([math.prod(float(arities[p]) for p in parents) for _, parents in families])
     r = np.array([float(arities[child]) for child, _ in families])
-    ceiling = scorer.scoring.ceiling(80, q, r)
+    ceiling = scorer.scoring.compute_upper_bound(80, q, r)
     assert (scores <= ceiling + 1e-9).all()
     assert (ceiling < 0).any() == (name in ("bic", "aic"))
 
@@ -149,7 +149,7 @@ def test_order_of_asking_batches_and_threads_change_no_bit(shape, seed):
 @pytest.mark.parametrize("name", SCORES)
 def test_layout_of_the_table_changes_no_bit(name, seed):
     """Columns, rows and states in another order: the same score for the same arcs."""
-    arities, codes = random_codes("lopsided", seed, n_rows=300)
+    arities, codes = random_codes("skewed", seed, n_rows=300)
     dataset = dataset_of(arities, codes)
     rng = np.random.default_rng(seed)
     names = list(dataset.names)
@@ -161,8 +161,8 @@ def test_layout_of_the_table_changes_no_bit(name, seed):
         variables.append(type(variable)(variable.name, tuple(variable.states[s] for s in states)))
         columns.append(np.argsort(states)[codes[i][rows]])
     shuffled = Dataset(variables, columns)
-    assert FamilyScorer(shuffled, name).per_variable(dag) == (
-        FamilyScorer(dataset, name).per_variable(dag)
+    assert FamilyScorer(shuffled, name).score_per_variable(dag) == (
+        FamilyScorer(dataset, name).score_per_variable(dag)
     )
 
 
@@ -180,10 +180,10 @@ def test_large_counts_beyond_the_tables(seed):
 
 
 def test_the_store_of_shared_tables_may_overflow(seed, monkeypatch):
-    arities, codes = random_codes("lopsided", seed, n_rows=200)
+    arities, codes = random_codes("skewed", seed, n_rows=200)
     families = FamilyBatch.from_pairs(random_families(8, 300, 4, seed))
     plenty = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
-    monkeypatch.setattr(scorer_module, "KNOWN_CELLS", 200)
+    monkeypatch.setattr(scorer_module, "SHARED_CELLS", 200)
     scarce = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
     assert scarce.tolist() == plenty.tolist()
 
@@ -212,8 +212,9 @@ def test_the_cache_is_exact_and_counted(seed):
     scores = free.local_scores(families)
     distinct = len({tuple(f) for f in random_families(8, 500, 4, seed)})
     assert free.local_scores(families).tolist() == scores.tolist()
-    statistics = free.statistics()
-    assert (statistics.asked, statistics.scored, statistics.kept) == (1000, distinct, distinct)
+    statistics = free.cache_statistics
+    assert statistics.requested == 1000
+    assert statistics.scored == statistics.stored == distinct
     assert statistics.hit_rate == 1 - distinct / 1000
     assert statistics.emptied == 0
 
@@ -227,17 +228,17 @@ def test_the_cache_grows_to_its_limit_and_starts_over(seed):
     batch = FamilyBatch.from_pairs(families)
     scorer = FamilyScorer(dataset, "k2")
     scores = scorer.local_scores(batch)
-    assert scorer.statistics().kept == len(families) == 29_640
+    assert scorer.cache_statistics.stored == len(families) == 29_640
     assert scorer.local_scores(batch).tolist() == scores.tolist()
-    assert scorer.statistics().scored == 29_640
+    assert scorer.cache_statistics.scored == 29_640
     tight = FamilyScorer(dataset, "k2", cache_bytes=400_000)
     parts = [
         tight.local_scores(FamilyBatch.from_pairs(families[i : i + 1000]))
         for i in range(0, len(families), 1000)
     ]
     assert np.concatenate(parts).tolist() == scores.tolist()
-    assert tight.statistics().emptied > 0
-    assert tight.statistics().n_bytes <= 400_000 < scorer.statistics().n_bytes
+    assert tight.cache_statistics.emptied > 0
+    assert tight.cache_statistics.n_bytes <= 400_000 < scorer.cache_statistics.n_bytes
 
 
 def test_more_than_64_variables(seed):
@@ -252,23 +253,28 @@ def test_more_than_64_variables(seed):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("where", ["find", "plan", "_evaluate", "keep"])
+@pytest.mark.parametrize("where", ["find_or_add", "plan_families", "_evaluate", "store_scores"])
 @pytest.mark.parametrize("after", [0, 1, 2])
 def test_an_interrupt_anywhere_leaves_the_scorer_right(where, after, n_jobs, seed, monkeypatch):
-    arities, codes = random_codes("lopsided", seed, n_rows=300)
+    arities, codes = random_codes("skewed", seed, n_rows=300)
     batch = FamilyBatch.from_pairs(random_families(8, 400, 4, seed))
     right = FamilyScorer(dataset_of(arities, codes)).local_scores(batch)
     scorer = FamilyScorer(dataset_of(arities, codes), n_jobs=n_jobs)
-    owner = {"find": scorer._cache, "keep": scorer._cache, "plan": counting_module}.get(
-        where, scorer
-    )
+    owners = {
+        "find_or_add": scorer._cache,
+        "store_scores": scorer._cache,
+        "plan_families": counting_module,
+    }
+    owner = owners.get(where, scorer)
     original = getattr(owner, where)
     calls = []
 
     def interrupted(*arguments):
         calls.append(1)
         if len(calls) > after:
-            original(*arguments) if where == "find" else None  # the store has changed already
+            original(
+                *arguments
+            ) if where == "find_or_add" else None  # the store has changed already
             raise KeyboardInterrupt
         return original(*arguments)
 
@@ -283,7 +289,7 @@ def test_an_interrupt_anywhere_leaves_the_scorer_right(where, after, n_jobs, see
 
 
 def test_threads_may_share_a_scorer(seed):
-    arities, codes = random_codes("lopsided", seed, n_rows=300)
+    arities, codes = random_codes("skewed", seed, n_rows=300)
     batches = [FamilyBatch.from_pairs(random_families(8, 100, 4, [seed, i])) for i in range(40)]
     right = [FamilyScorer(dataset_of(arities, codes)).local_scores(b).tolist() for b in batches]
     shared = FamilyScorer(dataset_of(arities, codes))
@@ -330,10 +336,10 @@ def test_any_small_table(data):
 
 
 def test_a_dag_is_the_sum_of_its_families(seed):
-    arities, codes = random_codes("lopsided", seed, n_rows=100)
+    arities, codes = random_codes("skewed", seed, n_rows=100)
     scorer = FamilyScorer(dataset_of(arities, codes), "bic")
     dag = DAG([f"v{i:03d}" for i in range(8)], [("v003", "v001"), ("v002", "v001")])
-    per_variable = scorer.per_variable(dag)
+    per_variable = scorer.score_per_variable(dag)
     assert list(per_variable) == [f"v{i:03d}" for i in range(8)]
     assert per_variable["v001"] == scorer.local_score("v001", ["v002", "v003"])
     assert scorer.score(dag) == math.fsum(per_variable.values())

@@ -1,10 +1,14 @@
-"""Counts of a family and its local score; the cache. The hot kernels."""
+"""Local scores of families, the counts that they need, and the cache that stores them.
+
+The counts of a family are the sufficient statistics of its local score. `FamilyScorer` computes
+both from a table in memory; `coevo.outofcore` does it for tables that do not fit into memory.
+"""
 
 from coevo.score.base import Scorer
 from coevo.score.cache import CacheStatistics
 from coevo.score.families import FamilyBatch, toggle_families
-from coevo.score.gains import Addition, arc_gains, best_addition
-from coevo.score.joint_counts import joint_counts
+from coevo.score.gains import Addition, arc_gains, find_best_addition
+from coevo.score.joint_counts import count_configurations
 from coevo.score.scorer import FamilyScorer
 from coevo.score.scores import (
     AIC,
@@ -33,8 +37,8 @@ __all__ = [
     "Score",
     "Scorer",
     "arc_gains",
-    "best_addition",
-    "joint_counts",
+    "count_configurations",
+    "find_best_addition",
     "make_score",
     "toggle_families",
 ]

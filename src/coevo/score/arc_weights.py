@@ -1,9 +1,9 @@
-"""What is believed about arcs before the data are looked at: a log prior for each.
+"""Prior knowledge about arcs: a log prior for each arc, added to the score.
 
-The weights of a structure's arcs are added to its score, each to the local score of the
-child. They are added once, when a family is computed, so that a scorer without weights pays
-nothing and one with weights next to nothing. A price on parents is the weight that every
-arc has: each parent costs as much, so that a family must gain more than that to grow.
+The weight of an arc is added to the local score of its child. A scorer adds it once, when it
+computes the family. A scorer without weights has no extra cost, and a scorer with weights
+almost none. The parent penalty is a negative weight that every arc has: a new parent must
+raise the score by more than the penalty.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.checks import is_number
-from coevo.errors import GraphError, ParameterError, bad_parameter, suggestion
+from coevo.errors import GraphError, ParameterError, bad_parameter, suggest_match
 from coevo.graph import Arc
 from coevo.score.families import FamilyBatch
 
@@ -24,13 +24,14 @@ __all__ = ["ArcWeights"]
 
 @dataclass(frozen=True, slots=True)
 class ArcWeights:
-    """The weights of arcs over numbered variables.
+    """The weights of the arcs between numbered variables.
 
-    >>> weights = ArcWeights.of({("a", "b"): 1.5}, ["a", "b", "c"])
+    >>> weights = ArcWeights.from_mapping({("a", "b"): 1.5}, ["a", "b", "c"])
     >>> batch = FamilyBatch.from_pairs([(1, (0, 2)), (0, (1,))])
-    >>> weights.of_families(batch).tolist()
+    >>> weights.sum_families(batch).tolist()
     [1.5, 0.0]
-    >>> ArcWeights.of({("a", "b"): 1.5}, ["a", "b", "c"], 2.0).of_families(batch).tolist()
+    >>> penalised = ArcWeights.from_mapping({("a", "b"): 1.5}, ["a", "b", "c"], 2.0)
+    >>> penalised.sum_families(batch).tolist()
     [-2.5, -2.0]
     """
 
@@ -38,42 +39,45 @@ class ArcWeights:
     matrix: NDArray[np.float64]  # (n, n), [parent, child]
 
     @classmethod
-    def of(
+    def from_mapping(
         cls, weights: Mapping[Arc, float], names: Sequence[str], parent_penalty: float = 0.0
     ) -> ArcWeights:
-        """Check weights against the variables; every arc pays the penalty besides."""
+        """Check the weights against the variables; subtract the penalty from every arc."""
         if not isinstance(weights, Mapping):
             expected = "a mapping of (parent, child) to a number"
             raise bad_parameter("weights", "FamilyScorer", expected, weights)
-        number = {name: i for i, name in enumerate(names)}
+        position = {name: i for i, name in enumerate(names)}
         matrix = np.full((len(names), len(names)), -float(parent_penalty))
         np.fill_diagonal(matrix, 0.0)
         for (parent, child), weight in weights.items():
             arc = f"{parent!r} -> {child!r}"
             for end in (parent, child):
-                if end not in number:
+                if end not in position:
                     raise GraphError(
                         f"The weight of {arc} names {end!r}, which is not a variable."
-                        f"{suggestion(end, names)}"
+                        f"{suggest_match(end, names)}"
                     )
             if parent == child:
-                raise GraphError(f"{arc} has a weight, but leads back to its start.")
+                raise GraphError(
+                    f"The arc {arc} has a weight, but it starts and ends at the same variable. "
+                    "Remove it."
+                )
             if not is_number(weight):
                 raise ParameterError(f"The weight of {arc} must be a number; got {weight!r}.")
-            matrix[number[parent], number[child]] += weight
+            matrix[position[parent], position[child]] += weight
         arcs = ((arc, float(weight)) for arc, weight in weights.items())
         return cls(tuple(sorted(arcs)), matrix)
 
     @property
-    def any_bonus(self) -> bool:
-        """Whether an arc may add to the score."""
+    def has_bonus(self) -> bool:
+        """Whether some arc has a weight above 0."""
         return bool((self.matrix > 0).any())
 
-    def of_families(self, families: FamilyBatch) -> NDArray[np.float64]:
+    def sum_families(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Return the sum of the weights of each family's arcs."""
         if not len(families):
             return np.zeros(0)
         starts = families.start[:-1]
         children = np.repeat(families.members[starts], np.diff(families.start))
-        # The child stands among its family; the weight of its arc to itself is 0.
+        # The members include the child; its weight to itself is 0.
         return np.add.reduceat(self.matrix[families.members, children], starts)

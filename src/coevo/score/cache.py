@@ -1,8 +1,8 @@
-"""The store of local scores, keyed by (child, sorted parents) and bounded in memory.
+"""The cache of local scores, keyed by (child, sorted parents), with bounded memory.
 
-It grows by doubling until it reaches its limit; then it is emptied and starts again. A
-score that was forgotten is computed anew and is the same to the last bit, so that the
-limit costs time and changes no answer.
+The cache doubles its size until it reaches its limit. Then it drops all entries and starts
+again. A dropped score is computed again and is equal to the last bit: the limit costs time
+and changes no result.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.score.cache_kernels import Entries, find_or_add, place_all
+from coevo.score.cache_kernels import CacheEntries, find_or_add, insert_all
 from coevo.score.families import FamilyBatch
 
 __all__ = ["CacheStatistics", "FamilyCache"]
@@ -22,44 +22,44 @@ FIRST_CAPACITY = 4096
 
 @dataclass(frozen=True, slots=True)
 class CacheStatistics:
-    """What the cache has done so far.
+    """Statistics of the cache.
 
-    `asked` families were asked for; `scored` of them had to be computed; the store holds
-    `kept` families in `n_bytes` bytes and was emptied `emptied` times.
+    Callers requested `requested` families, and `scored` of these had to be computed. The cache
+    holds `stored` families in `n_bytes` bytes. It dropped all entries `emptied` times.
     """
 
-    asked: int
+    requested: int
     scored: int
-    kept: int
+    stored: int
     emptied: int
     n_bytes: int
 
     @property
     def hit_rate(self) -> float:
-        """Share of the families asked for that were known already."""
-        return 1 - self.scored / self.asked if self.asked else 0.0
+        """Share of the requested families that the cache already had."""
+        return 1 - self.scored / self.requested if self.requested else 0.0
 
     def since(self, before: CacheStatistics) -> CacheStatistics:
-        """Return what was done since an earlier moment, and the store as it is now.
+        """Return the statistics since an earlier moment, and the present size of the cache.
 
-        A scorer that was interrupted counts from 0 again.
+        A scorer counts from 0 again after an interrupt.
         """
         return CacheStatistics(
-            asked=max(0, self.asked - before.asked),
+            requested=max(0, self.requested - before.requested),
             scored=max(0, self.scored - before.scored),
-            kept=self.kept,
+            stored=self.stored,
             emptied=max(0, self.emptied - before.emptied),
             n_bytes=self.n_bytes,
         )
 
 
 class FamilyCache:
-    """Local scores by family; see the module. Not safe for use by several threads."""
+    """A cache of local scores by family. It is not thread-safe."""
 
     def __init__(self, n_variables: int, limit_bytes: int) -> None:
         self._n_variables = n_variables
         self._limit = limit_bytes
-        self._asked = self._scored = self._emptied = 0
+        self._requested = self._scored = self._emptied = 0
         self._start_over(FIRST_CAPACITY, 4 * FIRST_CAPACITY)
 
     def _start_over(self, capacity: int, n_members: int) -> None:
@@ -68,7 +68,7 @@ class FamilyCache:
 
     def _allocate(self, capacity: int, n_members: int) -> None:
         n_slots = 2 << (capacity - 1).bit_length()
-        self._entries = Entries(
+        self._entries = CacheEntries(
             slots=np.full(n_slots, -1, dtype=np.int64),
             start=np.zeros(capacity + 1, dtype=np.int64),
             members=np.zeros(n_members, dtype=np.int32),
@@ -80,39 +80,41 @@ class FamilyCache:
         """Memory in use."""
         return sum(array.nbytes for array in self._entries) + self._scores.nbytes
 
+    @property
     def statistics(self) -> CacheStatistics:
-        """Return what the cache has done so far."""
-        return CacheStatistics(self._asked, self._scored, self._n, self._emptied, self.n_bytes)
+        """The statistics of the cache so far."""
+        counters = (self._requested, self._scored, self._n, self._emptied)
+        return CacheStatistics(*counters, self.n_bytes)
 
-    def find(self, batch: FamilyBatch) -> tuple[NDArray[np.int64], FamilyBatch]:
+    def find_or_add(self, batch: FamilyBatch) -> tuple[NDArray[np.int64], FamilyBatch]:
         """Return the entry of each family, and the families that are new.
 
-        The new ones are the last entries; `keep` must be told their scores before any
-        score is read. Members are checked on the way, since looking is most of the cost.
+        The new families are the last entries. Call `store_scores` for them before any score
+        is read. The lookup also checks the members, because it has to read them anyway.
         """
         self._make_room(len(batch), len(batch.members))
-        found = np.empty(len(batch), dtype=np.int64)
+        positions = np.empty(len(batch), dtype=np.int64)
         before, members, start = self._n, batch.members, batch.start
-        n = int(find_or_add(self._entries, before, members, start, self._n_variables, found))
+        n = int(find_or_add(self._entries, before, members, start, self._n_variables, positions))
         if n < 0:
             batch.check_members(self._n_variables)
         self._n = n
-        self._asked += len(batch)
+        self._requested += len(batch)
         self._scored += self._n - before
         start = self._entries.start[before : self._n + 1]
         members = self._entries.members[start[0] : start[-1]]
-        return found, FamilyBatch(members, start - start[0])
+        return positions, FamilyBatch(members, start - start[0])
 
-    def keep(self, scores: NDArray[np.float64]) -> None:
+    def store_scores(self, scores: NDArray[np.float64]) -> None:
         """Store the scores of the last new families."""
         self._scores[self._n - len(scores) : self._n] = scores
 
-    def scores(self, entries: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the scores of entries that `find` returned."""
+    def get_scores(self, entries: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the scores of entries that `find_or_add` returned."""
         return self._scores[entries]
 
     def _make_room(self, n_families: int, n_members: int) -> None:
-        """Grow, or start over at the limit, so that a batch fits whatever is new in it."""
+        """Grow, or drop all entries at the limit, until a batch of new families fits."""
         old, n, scores = self._entries, self._n, self._scores
         used = int(old.start[n])
         capacity, room = len(scores), len(old.members)
@@ -129,4 +131,4 @@ class FamilyCache:
         self._entries.start[: n + 1] = old.start[: n + 1]
         self._entries.members[:used] = old.members[:used]
         self._scores[:n] = scores[:n]
-        place_all(self._entries, n)
+        insert_all(self._entries, n)

@@ -1,9 +1,8 @@
-"""Finding a family among millions: an open-addressing hash table with exact keys.
+"""The lookup of a family among millions: an open-addressing hash table with exact keys.
 
-A family is stored as its members, the child first and then the parents in ascending
-order, one family after another in `members`; ``start[e]`` is where entry e begins. A
-slot holds an entry or -1. Keys are compared member by member, so that no two families
-are ever taken for each other.
+The array `members` holds all families, one after another: the child first, then the parents
+in ascending order. Entry e begins at ``start[e]``. A slot holds an entry or -1. The lookup
+compares keys member by member, so that it never confuses two families.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inlined, kernel
+from coevo.jit import inline, kernel
 
-__all__ = ["Entries", "find_or_add", "place_all"]
+__all__ = ["CacheEntries", "find_or_add", "insert_all"]
 
 
-class Entries(NamedTuple):
+class CacheEntries(NamedTuple):
     """The arrays of the table; `members` and `start` have room for more."""
 
     slots: NDArray[np.int64]  # a power of two, at most half full
@@ -26,19 +25,19 @@ class Entries(NamedTuple):
     members: NDArray[np.int32]
 
 
-@inlined
+@inline
 def _hash(members, begin, end):
-    """Return a number below 2**43; no step exceeds 63 bits."""
-    mark = np.int64(end - begin)
+    """Return the hash of a family, below 2**43; no step exceeds 63 bits."""
+    value = np.int64(end - begin)
     for i in range(begin, end):
-        mark = ((mark ^ (np.int64(members[i]) + 1)) * 1000003) & 0x7FFFFFFFFFF
-        mark ^= mark >> 21
-    return mark
+        value = ((value ^ (np.int64(members[i]) + 1)) * 1000003) & 0x7FFFFFFFFFF
+        value ^= value >> 21
+    return value
 
 
-@inlined
-def _slot(slots, start, stored, members, begin, end):
-    """Return the slot of a family, or the empty slot where it would go."""
+@inline
+def _find_slot(slots, start, stored, members, begin, end):
+    """Return the slot of a family, or the empty slot for it."""
     mask = len(slots) - 1
     slot = _hash(members, begin, end) & mask
     while slots[slot] >= 0:
@@ -55,9 +54,9 @@ def _slot(slots, start, stored, members, begin, end):
     return slot
 
 
-@inlined
+@inline
 def _is_family(members, begin, end, n_variables):
-    """Return whether these are a child and other variables in ascending order."""
+    """Return whether these members are a child and other variables in ascending order."""
     child = members[begin]
     before = np.int32(-1)
     fits = 0 <= child < n_variables
@@ -69,17 +68,17 @@ def _is_family(members, begin, end, n_variables):
 
 @kernel
 def find_or_add(entries, n_entries, members, start, n_variables, found):
-    """Overwrite ``found[f]`` with the entry of each family, added if it was not there.
+    """Overwrite ``found[f]`` with the entry of each family f; add the family if it is new.
 
-    Returns the new number of entries, or -1 when it meets something that is no family.
-    The caller has made room for all of them, and checked that `start` fits `members`.
+    Return the new number of entries, or -1 at the first invalid family. The caller has made
+    room for all families and has checked that `start` fits `members`.
     """
     slots, entry_start, stored = entries.slots, entries.start, entries.members
     for family in range(len(start) - 1):
         begin, end = start[family], start[family + 1]
         if not _is_family(members, begin, end, n_variables):
             return -1
-        slot = _slot(slots, entry_start, stored, members, begin, end)
+        slot = _find_slot(slots, entry_start, stored, members, begin, end)
         if slots[slot] < 0:
             slots[slot] = n_entries
             at = entry_start[n_entries]
@@ -92,9 +91,9 @@ def find_or_add(entries, n_entries, members, start, n_variables, found):
 
 
 @kernel
-def place_all(entries, n_entries):
-    """Put all entries into empty slots, after the table has grown."""
+def insert_all(entries, n_entries):
+    """Insert all entries into empty slots, after the table has grown."""
     slots, start, stored = entries.slots, entries.start, entries.members
     for entry in range(n_entries):
-        slot = _slot(slots, start, stored, stored, start[entry], start[entry + 1])
+        slot = _find_slot(slots, start, stored, stored, start[entry], start[entry + 1])
         slots[slot] = entry

@@ -1,67 +1,67 @@
-"""Counting the configurations of a few variables: the hot loops of the house.
+"""Kernels that count the configurations of a few variables: the hot loops of coevo.
 
-A *table* counts the rows for each joint configuration of k variables. Its axes run in
-the order of their rank, the most lopsided variable first and slowest, so that the same
-variables always have the same layout, whoever counts them and whoever is the child.
+A *table* holds the counts (sufficient statistics) of k variables: the number of rows for each
+joint configuration. Its axes are sorted by the rank of the variables. The most skewed variable
+has the first and slowest axis. The same variables therefore always have the same order of
+cells, whatever the family and its child.
 
-Nearly all real variables have a state that most rows share. A table is therefore built
-from the end: take the table of the last variables, which many families have in common
-and which is kept (see `family_kernels`), and put one variable before it at a time. Only
-the rows in which that variable is *not* in its most common state are looked at; what
-they leave over belongs to the most common state, by subtraction (the idea of the AD-tree
-of Moore and Lee 1998, without the tree). The rows of such a *level* are counted by
+Nearly all real variables have a state that most rows share. The kernels therefore build a
+table from the end. They start with the table of the last variables, which many families share
+(see `family_kernels`), and add one variable at a time in front of it. For each new variable
+they count only the rows in which it is *not* in its most common state. The counts of the most
+common state follow by subtraction (the idea of the AD-tree of Moore and Lee 1998, without the
+tree). Such a step is a *level*. There are two methods for a level:
 
-    rows   visiting them one by one: the cost grows with their number; or by
-    bits   ANDing their bit sets and counting bits: the cost grows with the cells
+    rows   visit these rows one by one: the cost grows with their number;
+    bits   AND their bit sets and count the bits: the cost grows with the cells.
 
-and where neither pays there is one pass over all rows (`count_all_rows`). All give the
-same integers, so that the choice between them (`level_costs`) is one of time only.
+Where neither method pays off, `count_all_rows` makes one pass over all rows. All methods give
+the same integers. The choice between them (`estimate_level_costs`) changes only the time.
 
-What a kernel must know of a variable stands in one row of `facts`, by the column names
-below. Nothing is range-checked here: `FamilyScorer` did that. Indices into counts are
-unsigned in the hot loops, because numba tests signed ones for being negative, which
-halves their speed. Two habits keep compilation short: arrays are copied in loops, since
-numba compiles a slice assignment with its error message, string formatting and all; and
-a number that is passed on is written ``np.int64(0)``, since numba compiles a callee anew
-for a literal 0.
+One row of `facts` describes one variable; the column names are below. The kernels check no
+ranges: `FamilyScorer` has done that. The hot loops use unsigned indices into counts, because
+numba tests whether signed indices are negative, which halves the speed. Two habits keep
+compilation short. Loops copy arrays, because numba compiles a slice assignment together with
+its error message and the string formatting. A constant argument is written ``np.int64(0)``,
+because numba compiles the called function again for a literal 0.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from coevo.jit import inlined, kernel, popcount
+from coevo.jit import inline, kernel, popcount
 
-__all__ = ["add_level", "count_all_rows", "level_costs", "set_strides"]
+__all__ = ["add_level", "count_all_rows", "estimate_level_costs", "set_strides"]
 
-# Columns of `facts`, one row a variable
+# Columns of `facts`, one row for each variable
 ARITY, RANK, COMMON, SINGLE, N_OTHERS, COMPACT, BITS = 0, 1, 2, 3, 4, 5, 6
 N_FACTS = 7
 # ARITY       number of states
-# RANK        place on the axes of a table
+# RANK        position in the order of the axes
 # COMMON      the most common state
-# SINGLE      where the counts of its states begin in the pool of known tables
-# N_OTHERS    number of rows in which it is not in the common state
-# COMPACT     where its compact columns begin, or -1: just those rows, of the variable
+# SINGLE      where the counts of its states begin in the pool of shared tables
+# N_OTHERS    number of rows in which it is not in its most common state
+# COMPACT     where its compact columns begin, or -1: these rows only, of the variable
 #             itself and of every variable of higher rank, one column after another
-# BITS        its first row of `bits`, or -1; the common state has no row
+# BITS        its first row of `bits`, or -1; the most common state has no row
 
-# Rows of `work`, one column an axis
+# Rows of `work`, one column for each axis
 STRIDE, POSITION, STATE, CELL = 0, 1, 2, 3
 N_WORK = 4
 
-WORDS_A_BLOCK = 512  # 4 KiB a bit set: one for each depth stays in the first-level cache
-ROWS_A_BLOCK = 4096  # joint codes of one block: 8 or 16 KiB
-MOST_CELLS_BY_LEVELS = 1 << 16  # so that a joint code takes two bytes, and twice as many fit
+WORDS_PER_BLOCK = 512  # 4 KiB of a bit set: one block for each depth fits into the L1 cache
+ROWS_PER_BLOCK = 4096  # joint codes of one block: 8 or 16 KiB
+MOST_CELLS_BY_LEVELS = 1 << 16  # a joint code then takes two bytes, and twice as many fit
 
 # Nanoseconds, measured by benchmarks/kernels.py on one core (a word costs 0.22 in sets of
-# hundreds of words, 0.4 in sets of 80). Only their ratios matter, and they only decide
-# which of several equal answers is computed.
-ROW, ROW_AND_COLUMN = 0.5, 0.06  # a row of a level, and each column that it reads
+# hundreds of words, 0.4 in sets of 80). Only their ratios matter. They decide which method
+# computes a result, and all methods give the same result.
+ROW, ROW_AND_COLUMN = 0.5, 0.06  # a row of a level, and each column of it
 NODE, WORD = 15.0, 0.4  # a cell by bit sets, and each word of a set
 
 
-@inlined
+@inline
 def set_strides(facts, variables, k, work):
     """Overwrite the strides of a table over k variables; return its number of cells."""
     cells = np.int64(1)
@@ -71,12 +71,12 @@ def set_strides(facts, variables, k, work):
     return cells
 
 
-@inlined
-def level_costs(facts, bits, first, n_columns, stride, has_bits):
-    """Return what a level would cost by rows and by bits, infinite where it cannot be.
+@inline
+def estimate_level_costs(facts, bits, first, n_columns, stride, has_bits):
+    """Return the cost of a level by rows and by bits; infinite if a method is not possible.
 
-    `first` is its variable, `n_columns` and `stride` the axes and the cells of one of its
-    states; `has_bits` says whether all variables after it have bit sets.
+    `first` is the variable of the level. `n_columns` and `stride` are the numbers of axes and
+    of cells of one of its states. `has_bits` says whether all later variables have bit sets.
     """
     by_rows, by_bits = np.inf, np.inf
     if facts[first, COMPACT] >= 0:
@@ -86,13 +86,14 @@ def level_costs(facts, bits, first, n_columns, stride, has_bits):
     return by_rows, by_bits
 
 
-@inlined
+@inline
 def add_level(facts, compact, bits, variables, k, axis, by_bits, counts, twin, work, joint, words):
-    """Put the variable of one axis before a table that is already there.
+    """Add the variable of one axis in front of a table.
 
-    Of the table over the axes from `axis` on, the part where the first variable is in
-    its most common state holds, on entry, the counts over the axes after it. On return
-    the whole of it is right. Variables of earlier axes stay in their common state.
+    Take the part of the table over the axes from `axis` on. On entry, the cells where the
+    first variable is in its most common state hold the counts over the later axes. On return,
+    all cells of this part are right. Variables of earlier axes stay in their most common
+    state. `twin` is a second table for the counts, see `_add_rows`.
     """
     first = variables[axis]
     common, arity = np.uint64(facts[first, COMMON]), np.uint64(facts[first, ARITY])
@@ -117,17 +118,17 @@ def add_level(facts, compact, bits, variables, k, axis, by_bits, counts, twin, w
                 counts[rest + i] -= counts[part + i]
 
 
-@inlined
+@inline
 def _count_by_rows(facts, compact, variables, k, axis, offset, counts, twin, work, joint):
-    """Add the rows where the first variable is not in its most common state.
+    """Add the rows in which the first variable is not in its most common state.
 
-    They lie side by side in its compact columns, so that the vector unit can compute
-    the cells of a block of rows before they are counted.
+    These rows are contiguous in its compact columns, so that the vector unit can compute the
+    cells of a block of rows before the rows are counted.
     """
     first = variables[axis]
     n_others = facts[first, N_OTHERS]
-    for start in range(0, n_others, ROWS_A_BLOCK):
-        n = np.uint64(min(ROWS_A_BLOCK, n_others - start))
+    for start in range(0, n_others, ROWS_PER_BLOCK):
+        n = np.uint64(min(ROWS_PER_BLOCK, n_others - start))
         for later in range(axis, k):
             place = facts[variables[later], RANK] - facts[first, RANK]
             begin = np.uint64(facts[first, COMPACT] + place * n_others + start)
@@ -143,10 +144,10 @@ def _count_by_rows(facts, compact, variables, k, axis, offset, counts, twin, wor
 
 @kernel
 def _add_rows(joint, n, counts, twin):
-    """Count each of the first n cells in `joint`, every other one in `twin`.
+    """Count the first n cells in `joint`, in `counts` and `twin` by turns.
 
-    Neighbouring rows often share a cell, and the processor waits for one addition to a
-    cell before the next; with two tables it waits half as often.
+    Neighbouring rows often share a cell, and the processor must finish one addition to a cell
+    before the next. With two tables it waits half as often.
     """
     one, two = np.uint64(1), np.uint64(2)
     for i in range(one, n, two):
@@ -156,14 +157,14 @@ def _add_rows(joint, n, counts, twin):
         counts[joint[n - one]] += 1
 
 
-@inlined
+@inline
 def count_all_rows(codes, weights, variables, k, n_cells, counts, twin, work, joint):
     """Overwrite the table over k variables with one pass over all rows."""
     for cell in range(n_cells):
         counts[cell] = twin[cell] = 0
     n_stored = codes.shape[1]
-    for start in range(0, n_stored, ROWS_A_BLOCK):
-        n = min(ROWS_A_BLOCK, n_stored - start)
+    for start in range(0, n_stored, ROWS_PER_BLOCK):
+        n = min(ROWS_PER_BLOCK, n_stored - start)
         for axis in range(k):
             column, p = codes[variables[axis], start : start + n], np.uint32(work[STRIDE, axis])
             if axis == 0:
@@ -181,12 +182,12 @@ def count_all_rows(codes, weights, variables, k, n_cells, counts, twin, work, jo
         counts[cell] += twin[cell]
 
 
-@inlined
+@inline
 def _count_by_bits(facts, bits, variables, k, axis, offset, counts, work, words):
-    """Do the work of `_count_by_rows` with bit sets, a block of words at a time.
+    """Count the same rows as `_count_by_rows` with bit sets, a block of words at a time.
 
-    Cells are first filled as if the most common state of a later variable meant "any
-    state", which takes no AND; `_from_any_to_common` then takes the other states away.
+    The first step counts the most common state of a later variable as "any state", which needs
+    no AND. `_subtract_other_states` then subtracts the counts of the other states.
     """
     first = variables[axis]
     common, stride = facts[first, COMMON], work[STRIDE, axis]
@@ -198,23 +199,25 @@ def _count_by_bits(facts, bits, variables, k, axis, offset, counts, work, words)
         cell = offset + state * stride
         for later in range(axis + 1, k):
             cell += facts[variables[later], COMMON] * work[STRIDE, later]
-        for start in range(0, n_words, WORDS_A_BLOCK):
-            stop = min(start + WORDS_A_BLOCK, n_words)
+        for start in range(0, n_words, WORDS_PER_BLOCK):
+            stop = min(start + WORDS_PER_BLOCK, n_words)
             found = _and_count(bits[bit_set, start:stop], bits[bit_set, start:stop], words[0])
             counts[cell] += found
             if found and axis < k - 1:
                 work[CELL, 0] = cell
-                _walk(facts, bits, start, stop, variables, k, axis, counts, work, words)
-        _from_any_to_common(facts, variables, k, axis, offset + state * stride, counts, work)
+                _count_depth_first(
+                    facts, bits, start, stop, variables, k, axis, counts, work, words
+                )
+        _subtract_other_states(facts, variables, k, axis, offset + state * stride, counts, work)
         bit_set += 1
 
 
-@inlined
-def _walk(facts, bits, start, stop, variables, k, axis, counts, work, words):
+@inline
+def _count_depth_first(facts, bits, start, stop, variables, k, axis, counts, work, words):
     """Count all configurations of the later axes within ``words[0]``, depth first.
 
-    Depth d has chosen d states, on ascending axes; ``words[d]`` are its rows. A
-    configuration that no row has is not followed any further.
+    At depth d the states of d ascending axes are chosen, and ``words[d]`` is the bit set of
+    the matching rows. The loop goes no deeper where no row matches.
     """
     depth = 1
     work[POSITION, 1], work[STATE, 1] = axis + 1, -1
@@ -244,7 +247,7 @@ def _walk(facts, bits, start, stop, variables, k, axis, counts, work, words):
 
 @kernel
 def _and_count(left, right, both):
-    """Overwrite `both` with the bits set in left and right; return their number."""
+    """Overwrite `both` with the bits that `left` and `right` share; return their number."""
     total = 0
     for i in range(len(right)):
         word = left[i] & right[i]
@@ -253,9 +256,9 @@ def _and_count(left, right, both):
     return total
 
 
-@inlined
-def _from_any_to_common(facts, variables, k, axis, start, counts, work):
-    """Make "any state" mean "the most common state" on the later axes, by subtraction."""
+@inline
+def _subtract_other_states(facts, variables, k, axis, start, counts, work):
+    """Turn counts of "any state" into counts of the most common state, on the later axes."""
     for later in range(axis + 1, k):
         stride, arity = work[STRIDE, later], facts[variables[later], ARITY]
         common = facts[variables[later], COMMON]

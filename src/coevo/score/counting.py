@@ -1,4 +1,10 @@
-"""The arrays that the counting kernels work on, and the order in which a batch is counted."""
+"""The arrays that the counting kernels need, and the order in which a batch is counted.
+
+A count is the number of rows with one configuration of some variables. The counts of a family
+are the sufficient statistics of its local score. `build_index` prepares a dataset for the
+kernels once. `plan_batches` then splits the families of a batch into parts, so that tables
+which several families share are counted before the families.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +23,44 @@ from coevo.score.count_kernels import (
     N_OTHERS,
     N_WORK,
     RANK,
-    ROWS_A_BLOCK,
+    ROWS_PER_BLOCK,
     SINGLE,
-    WORDS_A_BLOCK,
+    WORDS_PER_BLOCK,
 )
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import KEEP, Batch, Index, Known, Scratch, plan
+from coevo.score.family_kernels import (
+    STORE,
+    BatchPlan,
+    CountIndex,
+    Scratch,
+    SharedTables,
+    plan_families,
+)
 from coevo.score.score_kernels import FIRST, RISING_LENGTH, RISING_ROWS
 
 __all__ = [
     "build_index",
-    "dense_limit",
-    "facts_of",
-    "forget",
-    "new_known",
-    "new_scratch",
+    "clear_shared_tables",
+    "compute_dense_limit",
+    "compute_variable_facts",
+    "make_scratch",
+    "make_shared_tables",
     "pack_bits",
     "place_bits",
     "plan_batches",
 ]
 
-MAX_BIT_SET_ARITY = 16  # above it the bit sets of a variable exceed twice its codes
-MIN_COMPACT_BYTES = 1 << 26  # room for compact columns,
-COMPACT_SHARE = 2  # or so many times the data, if that is more
-LARGEST_DENSE_TABLE = 1 << 22  # cells; twice 16 MiB for each thread
+MAX_BIT_SET_ARITY = 16  # with more states, the bit sets need more than twice as much as the codes
+MIN_COMPACT_BYTES = 1 << 26  # compact columns may take this much memory,
+COMPACT_SHARE = 2  # or this multiple of the data, if that is more
+LARGEST_DENSE_TABLE = 1 << 22  # cells; two tables of 16 MiB for each thread
 
 
-def facts_of(table: Table) -> NDArray[np.int64]:
-    """Return the facts of each variable that follow from how often its states occur."""
+def compute_variable_facts(table: Table) -> NDArray[np.int64]:
+    """Return the facts of each variable that follow from the counts of its states.
+
+    `count_kernels` explains the columns. `build_index` and `place_bits` fill in the rest.
+    """
     singles = table.state_counts
     facts = np.zeros((table.n_variables, N_FACTS), dtype=np.int64)
     facts[:, ARITY] = table.arities
@@ -57,23 +73,27 @@ def facts_of(table: Table) -> NDArray[np.int64]:
     return facts
 
 
-def build_index(dataset: Dataset) -> Index:
-    """Return what the kernels need to know of `dataset`."""
-    facts = facts_of(dataset)
+def build_index(dataset: Dataset) -> CountIndex:
+    """Return the arrays that the kernels need of a dataset."""
+    facts = compute_variable_facts(dataset)
     compact = np.empty(0, dtype=dataset.codes.dtype)
     bits = np.empty((0, 0), dtype=np.uint64)
-    if dataset.weights is None:  # folded rows are few and always counted in one pass
-        compact = _compact_columns(dataset, facts)
+    if dataset.weights is None:  # deduplicated rows are few and always counted in one pass
+        compact = _build_compact_columns(dataset, facts)
         place_bits(facts)
         bits = pack_bits(dataset.codes, facts)
     weights = np.empty(0, dtype=np.int64) if dataset.weights is None else dataset.weights
-    return Index(facts, dataset.codes, weights, compact, bits)
+    return CountIndex(facts, dataset.codes, weights, compact, bits)
 
 
-def _compact_columns(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
-    """Return, for as many variables as fit, the other rows of each later column.
+def _build_compact_columns(
+    dataset: Dataset, facts: NDArray[np.int64]
+) -> NDArray[np.unsignedinteger]:
+    """Return the compact columns of as many variables as fit; write where each begins.
 
-    The most lopsided variables come first: theirs are the shortest and the most used.
+    The compact columns of a variable hold the rows in which it is not in its most common
+    state: one column for the variable and one for each variable of higher rank. The most
+    skewed variables come first, because their columns are the shortest and the most used.
     """
     by_rank = np.argsort(facts[:, RANK])
     sizes = facts[by_rank, N_OTHERS] * np.arange(len(by_rank), 0, -1)
@@ -91,14 +111,17 @@ def _compact_columns(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.u
 
 
 def place_bits(facts: NDArray[np.int64]) -> None:
-    """Note where the bit sets of each variable begin: one a state but for the most common."""
+    """Write where the bit sets of each variable begin.
+
+    Each state has one bit set, except the most common state.
+    """
     small = np.flatnonzero(facts[:, ARITY] <= MAX_BIT_SET_ARITY)
     n_sets = facts[small, ARITY] - 1
     facts[small, BITS] = np.cumsum(n_sets) - n_sets
 
 
 def pack_bits(codes: Codes, facts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the bit sets of some rows, as `place_bits` places them."""
+    """Return the bit sets of some rows, at the places that `place_bits` has written."""
     n_words = -(-codes.shape[1] // 64)
     small = np.flatnonzero(facts[:, BITS] >= 0)
     sets = np.zeros((int((facts[small, ARITY] - 1).sum()), n_words * 8), dtype=np.uint8)
@@ -109,83 +132,83 @@ def pack_bits(codes: Codes, facts: NDArray[np.int64]) -> NDArray[np.uint64]:
                 packed = np.packbits(codes[variable] == state)
                 sets[n, : len(packed)] = packed
                 n += 1
-    return sets.view(np.uint64)  # which bit is which row never matters
+    return sets.view(np.uint64)  # the order of the bits does not matter
 
 
-def dense_limit(n_rows: int) -> int:
-    """Return the number of cells up to which a table is counted cell by cell.
+def compute_dense_limit(n_rows: int) -> int:
+    """Return the largest number of cells of a table that is counted cell by cell.
 
-    It depends on the observations, not on the rows stored: folded or not, the same data
-    take the same way and give the same last bit.
+    It depends on the number of observations, not on the number of stored rows. Deduplicated
+    or not, the same data are counted by the same method and give the same last bit.
     """
     return min(max(4096, 4 * n_rows), LARGEST_DENSE_TABLE)
 
 
-def new_scratch(table: Table) -> Scratch:
-    """Return working memory for one thread."""
+def make_scratch(table: Table) -> Scratch:
+    """Return the working memory of one thread."""
     most_axes = table.n_variables + 1
-    most_cells = dense_limit(table.n_rows)
+    most_cells = compute_dense_limit(table.n_rows)
     return Scratch(
         counts=np.zeros(most_cells, dtype=np.uint32),
         margin=np.zeros(most_cells, dtype=np.uint32),
         work=np.zeros((N_WORK, most_axes), dtype=np.int64),
-        joint=np.zeros(ROWS_A_BLOCK, dtype=np.uint32),
-        short=np.zeros(ROWS_A_BLOCK, dtype=np.uint16),
-        words=np.zeros((min(most_axes, 64), WORDS_A_BLOCK), dtype=np.uint64),
+        joint=np.zeros(ROWS_PER_BLOCK, dtype=np.uint32),
+        short=np.zeros(ROWS_PER_BLOCK, dtype=np.uint16),
+        words=np.zeros((min(most_axes, 64), WORDS_PER_BLOCK), dtype=np.uint64),
         rising=np.zeros((RISING_ROWS, FIRST + RISING_LENGTH)),
     )
 
 
-def new_known(singles: Sequence[NDArray[np.int64]], n_cells: int) -> Known:
-    """Return a store of `n_cells` cells that knows the tables of one variable."""
+def make_shared_tables(singles: Sequence[NDArray[np.int64]], n_cells: int) -> SharedTables:
+    """Return room for `n_cells` cells of shared tables, with the tables of one variable."""
     cells = np.concatenate(singles)
     pool = np.zeros(len(cells) + n_cells, dtype=np.uint32)
     pool[: len(cells)] = cells
     slots = np.zeros((1 << max(10, (n_cells // 32).bit_length()), 2), dtype=np.int64)
-    known = Known(slots, pool, np.zeros(2, dtype=np.int64), len(cells))
-    forget(known)
-    return known
+    shared = SharedTables(slots, pool, np.zeros(2, dtype=np.int64), len(cells))
+    clear_shared_tables(shared)
+    return shared
 
 
-def forget(known: Known) -> None:
-    """Empty the store, but for the tables of one variable."""
-    known.slots[:, 0] = -1
-    known.used[:] = 0, known.n_singles
+def clear_shared_tables(shared: SharedTables) -> None:
+    """Remove all shared tables except the tables of one variable."""
+    shared.slots[:, 0] = -1
+    shared.used[:] = 0, shared.n_singles
 
 
 def plan_batches(
-    index: Index, families: FamilyBatch, known: Known, dense_limit: int
-) -> Iterator[tuple[Batch, int, int]]:
-    """Yield what to evaluate next: a batch, and the families of it from where to before where.
+    index: CountIndex, families: FamilyBatch, shared: SharedTables, dense_limit: int
+) -> Iterator[tuple[BatchPlan, int, int]]:
+    """Yield (plan, first, last): evaluate the families from `first` to before `last` next.
 
-    Tables of two and three variables come first, before the families that are built on them.
-    Each must be evaluated before the next one is asked for.
+    Shared tables of two and three variables come before the families that are built on them.
+    The caller must evaluate each part before it requests the next one.
     """
     n = len(families)
-    batch = Batch(
+    plan = BatchPlan(
         members=families.members,
         start=families.start,
         variables=np.empty_like(families.members),
         method=np.empty(n, dtype=np.int8),
-        known=np.empty(n, dtype=np.int64),
+        shared_start=np.empty(n, dtype=np.int64),
         new_pairs=np.empty((n, 2), dtype=np.int32),
         new_triples=np.empty((n, 3), dtype=np.int32),
     )
     first = 0
     while first < n:
-        last, n_pairs, n_triples = plan(index, batch, known, first, dense_limit)
-        yield _table_batch(batch.new_pairs[:n_pairs]), 0, n_pairs
-        yield _table_batch(batch.new_triples[:n_triples]), 0, n_triples
-        yield batch, first, last
+        last, n_pairs, n_triples = plan_families(index, plan, shared, first, dense_limit)
+        yield _plan_shared_tables(plan.new_pairs[:n_pairs]), 0, n_pairs
+        yield _plan_shared_tables(plan.new_triples[:n_triples]), 0, n_triples
+        yield plan, first, last
         if last < n:
-            forget(known)
+            clear_shared_tables(shared)
         first = last
 
 
-def _table_batch(new: NDArray[np.int32]) -> Batch:
-    """Return the tables that `plan` asked for as a batch that `evaluate` takes."""
+def _plan_shared_tables(new: NDArray[np.int32]) -> BatchPlan:
+    """Return the plan of the shared tables that `plan_families` requests."""
     n, k = new.shape
     variables = np.ascontiguousarray(new).reshape(-1)
     start = np.arange(0, n * k + 1, k)
-    keep, none = np.full(n, KEEP, dtype=np.int8), np.empty(0, dtype=np.int64)
-    return Batch(variables, start, variables, keep, none, new, new)
+    store, none = np.full(n, STORE, dtype=np.int8), np.empty(0, dtype=np.int64)
+    return BatchPlan(variables, start, variables, store, none, new, new)

@@ -1,7 +1,7 @@
-"""Families as arrays: how a search asks for local scores.
+"""Families as arrays: the form in which a search requests local scores.
 
-A family is a child and its parents. A batch of them is two arrays, so that a search can
-write one without touching a Python object for each family.
+A family is a child and its parents. A batch of families is two arrays, so that a search can
+build a batch without one Python object for each family.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["FamilyBatch", "toggle_families"]
 
 @dataclass(frozen=True, slots=True)
 class FamilyBatch:
-    """Families, each as its child followed by its parents in ascending order.
+    """A batch of families, each stored as its child and then its parents in ascending order.
 
     Parameters
     ----------
@@ -58,14 +58,16 @@ class FamilyBatch:
             ) from None
 
     @classmethod
-    def joined(cls, parts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> FamilyBatch:
-        """Build a batch from parts, each the members of its families and their lengths."""
+    def from_parts(
+        cls, parts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]
+    ) -> FamilyBatch:
+        """Build a batch from parts: the members of some families, and their lengths."""
         members = np.concatenate([part[0] for part in parts])
         lengths = np.concatenate([part[1] for part in parts])
         return cls(members, np.concatenate([[0], np.cumsum(lengths)]))
 
     def check_starts(self) -> None:
-        """Raise `ParameterError` unless `start` cuts `members` into families."""
+        """Raise `ParameterError` unless `start` splits `members` into families."""
         members, start = self.members, self.start
         for array, dtype in ((members, np.int32), (start, np.int64)):
             if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
@@ -76,7 +78,7 @@ class FamilyBatch:
             raise ParameterError("The starts of a family batch do not fit its members.")
 
     def check_members(self, n_variables: int) -> None:
-        """Raise `ParameterError` unless each family is one, over that many variables."""
+        """Raise `ParameterError` unless every family is valid for this number of variables."""
         members, start = self.members, self.start
         lengths = np.diff(start)
         if int(members.min()) < 0 or int(members.max()) >= n_variables:
@@ -92,16 +94,16 @@ class FamilyBatch:
         if (np.repeat(members[start[:-1]], lengths) == members)[is_parent].any():
             raise ParameterError("A family has its child among its parents.")
 
-    def part(self, first: int, last: int) -> FamilyBatch:
+    def slice(self, first: int, last: int) -> FamilyBatch:
         """Return the families from `first` to before `last`."""
         start = self.start[first : last + 1]
         return FamilyBatch(self.members[start[0] : start[-1]], start - start[0])
 
-    def chosen(self, numbers: NDArray[np.int64]) -> FamilyBatch:
-        """Return some of the families, in this order.
+    def take(self, numbers: NDArray[np.int64]) -> FamilyBatch:
+        """Return the families with these numbers, in this order.
 
         >>> batch = FamilyBatch.from_pairs([(0, ()), (3, (2, 1)), (1, (0,))])
-        >>> batch.chosen(np.array([2, 0])).members.tolist()
+        >>> batch.take(np.array([2, 0])).members.tolist()
         [1, 0, 0]
         """
         lengths = np.diff(self.start)[numbers]
@@ -116,9 +118,9 @@ class FamilyBatch:
 def toggle_families(
     child: int, parents: NDArray[np.int64], others: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the families of a child with each of `others` added or taken away.
+    """Return the families of a child after each of `others` is added or removed as a parent.
 
-    As members one after another, and the length of each.
+    The result is the members of all families, one after another, and the length of each.
     """
     n_parents = len(parents)
     is_parent = np.isin(others, parents, assume_unique=True)

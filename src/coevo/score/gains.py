@@ -1,4 +1,4 @@
-"""What arcs are worth: those of a structure, and the best one that it does not have."""
+"""Score gains of arcs: of each arc of a structure, and of the best arc that it lacks."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from coevo.graph.dag import Arc
 from coevo.score.base import Scorer
 from coevo.score.families import FamilyBatch, toggle_families
 
-__all__ = ["Addition", "arc_gains", "best_addition"]
+__all__ = ["Addition", "arc_gains", "find_best_addition"]
 
 
 class Addition(NamedTuple):
-    """An arc that a structure does not have, and what the score would gain by it."""
+    """An arc that a structure lacks, and the change of the score if it is added."""
 
     parent: str
     child: str
-    gain: float  # below 0 if the score would fall
+    gain: float  # below 0 if the arc lowers the score
 
 
 def arc_gains(scorer: Scorer, dag: DAG) -> dict[Arc, float]:
-    """Return by how much the score of a DAG would fall if an arc were left out, for each arc.
+    """Return, for each arc of a DAG, how much the score falls if the arc is removed.
 
-    That is the local score of the child with all its parents, minus that without the one.
+    The gain is the local score of the child with all its parents, minus its local score
+    without this parent.
 
     Examples
     --------
@@ -38,22 +39,22 @@ def arc_gains(scorer: Scorer, dag: DAG) -> dict[Arc, float]:
     {('a', 'b'): 1.204}
     """
     position = scorer.dataset.position
-    whole = scorer.per_variable(dag)
+    current = scorer.score_per_variable(dag)
     without = [
         (position(child), [position(other) for other in dag.parents(child) if other != parent])
         for parent, child in dag.arcs
     ]
     scores = scorer.local_scores(FamilyBatch.from_pairs(without))
     return {
-        arc: whole[arc[1]] - score for arc, score in zip(dag.arcs, scores.tolist(), strict=True)
+        arc: current[arc[1]] - score for arc, score in zip(dag.arcs, scores.tolist(), strict=True)
     }
 
 
-def best_addition(scorer: Scorer, dag: DAG, rules: ArcRules) -> Addition | None:
-    """Return the arc that a DAG would gain most by, or lose least; None if it may get none.
+def find_best_addition(scorer: Scorer, dag: DAG, rules: ArcRules) -> Addition | None:
+    """Return the arc whose addition raises the score most, or lowers it least.
 
-    Looked at is every arc that the rules allow and that closes no cycle. Of equal ones it
-    is the first by the names of child and parent.
+    The candidates are all arcs that the rules allow and that close no cycle; the result is
+    None if there are none. A tie goes to the first arc by the names of child and parent.
 
     Examples
     --------
@@ -63,14 +64,14 @@ def best_addition(scorer: Scorer, dag: DAG, rules: ArcRules) -> Addition | None:
     >>> table = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     >>> from coevo.score import FamilyScorer
     >>> scorer = FamilyScorer(read_data(table, names=["a", "b"]), "k2")
-    >>> rules = Constraints(roots=["a"]).rules(["a", "b"])
-    >>> parent, child, gain = best_addition(scorer, DAG("ab"), rules)
+    >>> rules = Constraints(roots=["a"]).to_rules(["a", "b"])
+    >>> parent, child, gain = find_best_addition(scorer, DAG("ab"), rules)
     >>> parent, child, round(gain, 4)
     ('a', 'b', -0.1823)
-    >>> best_addition(scorer, DAG("ab", [("a", "b")]), rules)
+    >>> find_best_addition(scorer, DAG("ab", [("a", "b")]), rules)
     """
     names, position = scorer.dataset.names, scorer.dataset.position
-    whole = scorer.per_variable(dag)
+    current = scorer.score_per_variable(dag)
     parts, added = [], []
     for child, name in enumerate(names):
         parents = np.array(sorted(map(position, dag.parents(name))), dtype=np.int64)
@@ -81,8 +82,8 @@ def best_addition(scorer: Scorer, dag: DAG, rules: ArcRules) -> Addition | None:
         added += [(int(other), child) for other in others]
     if not added:
         return None
-    held = np.array([whole[names[child]] for _, child in added])
-    gains = scorer.local_scores(FamilyBatch.joined(parts)) - held
+    before = np.array([current[names[child]] for _, child in added])
+    gains = scorer.local_scores(FamilyBatch.from_parts(parts)) - before
     best = int(gains.argmax())
     parent, child = added[best]
     return Addition(names[parent], names[child], float(gains[best]))

@@ -1,7 +1,7 @@
-"""Counts of each configuration of some variables, for fitting tables.
+"""Counts of the joint configurations of some variables: the sufficient statistics of a fit.
 
-`joint_counts` dispatches on the type of the table. Rows in memory are counted here;
-`coevo.outofcore` registers how rows in shards are counted.
+`count_configurations` dispatches on the type of the table. This module counts rows in memory;
+`coevo.outofcore` registers a function that counts rows in shards.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from numpy.typing import NDArray
 
 from coevo.data import Codes, Dataset, Table
 
-__all__ = ["JointCounts", "count_rows", "joint_counts"]
+__all__ = ["JointCounts", "count_configurations", "count_rows"]
 
-JointCounts = NDArray[np.int64]  # one axis a variable, states in canonical order
+JointCounts = NDArray[np.int64]  # one axis for each variable, states in canonical order
 
 
 @singledispatch
-def joint_counts(table: Table, groups: Sequence[Sequence[int]]) -> Iterator[JointCounts]:
-    """Yield the counts of each group of variables, with an axis for each in its order.
+def count_configurations(table: Table, groups: Sequence[Sequence[int]]) -> Iterator[JointCounts]:
+    """Yield the counts of each group of variables, with one axis for each variable, in order.
 
     >>> from coevo.data import Variable
     >>> table = Dataset([Variable("a", ("0", "1")), Variable("b", ("0", "1"))], [[0, 1], [0, 0]])
-    >>> [counts.tolist() for counts in joint_counts(table, [[0], [1, 0]])]
+    >>> [counts.tolist() for counts in count_configurations(table, [[0], [1, 0]])]
     [[1, 1], [[1, 1], [0, 0]]]
     """
     raise TypeError(f"Rows of a {type(table).__name__} cannot be counted.")
 
 
-@joint_counts.register
+@count_configurations.register
 def _(table: Dataset, groups: Sequence[Sequence[int]]) -> Iterator[JointCounts]:
     for group in map(list, groups):
         yield count_rows(table.codes[group], table.weights, table.arities[group].tolist())
@@ -41,7 +41,7 @@ def _(table: Dataset, groups: Sequence[Sequence[int]]) -> Iterator[JointCounts]:
 def count_rows(
     codes: Codes, weights: NDArray[np.int64] | None, shape: Sequence[int]
 ) -> JointCounts:
-    """Count the rows of each configuration; `weights` says how often each row occurs."""
+    """Count the rows of each configuration; `weights` is how often each row occurs."""
     joint = np.zeros(codes.shape[1], dtype=np.intp)
     for column, arity in zip(codes, shape, strict=True):
         joint *= arity

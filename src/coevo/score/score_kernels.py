@@ -1,8 +1,8 @@
-"""From the counts of a family to its local score.
+"""Kernels that compute the local score of a family from its counts (sufficient statistics).
 
-Every score of the house has one shape: a sum of one term for each cell of the family's
-table, minus a sum of one term for each configuration of the parents, minus a price for
-the parameters. A cell or a configuration that never occurs adds exactly 0.
+All scores of coevo have one form: a sum of one term for each cell of the family's table,
+minus a sum of one term for each configuration of the parents, minus a penalty for the
+parameters. A cell or a configuration that never occurs adds exactly 0.
 
     kind            term of a cell n        term of a configuration m
     ALL_ONES        log rising(1, n)        log rising(r, m)
@@ -10,13 +10,13 @@ the parameters. A cell or a configuration that never occurs adds exactly 0.
     DIRICHLET_SEEN  the same, with q the number of configurations that occur
     LIKELIHOOD      n log n                 m log m
 
-where r is the number of states of the child, q that of the configurations of its
+where r is the number of states of the child, q is the number of configurations of its
 parents, and rising(a, n) = a (a + 1) ... (a + n - 1) = gamma(a + n) / gamma(a).
 
-Terms are added in the order of the table's cells, in four running sums that the
-processor can overlap (in one, where counts exceed the table of terms). Integer arguments
-have a table of their own; for the others, rows of `rising` hold log rising(ess / divisor,
-.) for the divisors met lately.
+The kernels add the terms in the order of the table's cells, in four running sums that the
+processor can overlap (in one sum, where counts exceed the table of terms). Terms with integer
+arguments come from the table of the score. For the other terms, each row of `rising` holds
+log rising(ess / divisor, .) of a recently used divisor.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ import math
 
 import numpy as np
 
-from coevo.jit import inlined, kernel
+from coevo.jit import inline, kernel
 
 __all__ = ["ALL_ONES", "DIRICHLET", "DIRICHLET_SEEN", "LIKELIHOOD", "score_table"]
 
 ALL_ONES, DIRICHLET, DIRICHLET_SEEN, LIKELIHOOD = 0, 1, 2, 3
 
-RISING_ROWS, RISING_LENGTH = 512, 256  # larger counts are computed
+RISING_ROWS, RISING_LENGTH = 512, 256  # terms of larger counts are computed
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 DIVISOR, LOG_GAMMA, FIRST = 0, 1, 2  # columns of `rising`; from FIRST on, n = 0, 1, ...
 
 
-@inlined
-def _term(n, factorial):
+@inline
+def _compute_term(n, factorial):
     """Return log n! or n log n."""
     return math.lgamma(n + 1.0) if factorial else n * math.log(n)
 
@@ -50,35 +50,35 @@ def _sum_terms(table, counts, n, shift, n_rows, factorial):
     if n_rows + shift >= len(table):
         for i in range(n):
             count = np.int64(counts[i]) + shift
-            a += (table[count] if count < len(table) else _term(count, factorial)) - none
+            a += (table[count] if count < len(table) else _compute_term(count, factorial)) - none
         return a
     shift = np.uint32(shift)  # unsigned indices, see `count_kernels`
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    whole = np.uint64(n - n % 4)
-    for i in range(np.uint64(0), whole, four):
+    n_unrolled = np.uint64(n - n % 4)
+    for i in range(np.uint64(0), n_unrolled, four):
         a += table[counts[i] + shift] - none
         b += table[counts[i + one] + shift] - none
         c += table[counts[i + two] + shift] - none
         d += table[counts[i + three] + shift] - none
-    for i in range(whole, np.uint64(n)):
+    for i in range(n_unrolled, np.uint64(n)):
         a += table[counts[i] + shift] - none
     return (a + b) + (c + d)
 
 
-@inlined
+@inline
 def _log_gamma(x):
     """Return log gamma(x) for x >= RISING_LENGTH, by Stirling's series.
 
-    The first term left out is below 1e-19 there.
+    The first omitted term is below 1e-19 there.
     """
     square = x * x
     series = (1 / 12 - (1 / 360 - 1 / (1260 * square)) / square) / x
     return (x - 0.5) * math.log(x) - x + HALF_LOG_TWO_PI + series
 
 
-@inlined
-def _rising_term(row, a, count):
-    """Return log rising(a, count), from a row of `rising` where it is long enough."""
+@inline
+def _log_rising(row, a, count):
+    """Return log rising(a, count), from a row of `rising` if the row is long enough."""
     if count < RISING_LENGTH:
         return row[np.uint32(FIRST) + count]
     return _log_gamma(a + count) - row[LOG_GAMMA]
@@ -95,22 +95,22 @@ def _sum_rising(rising, ess, divisor, counts, n):
             row[FIRST + i] = row[FIRST + i - 1] + math.log(a + (i - 1))
     total = b = c = d = 0.0
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    whole = np.uint64(n - n % 4)
-    for i in range(np.uint64(0), whole, four):
-        total += _rising_term(row, a, counts[i])
-        b += _rising_term(row, a, counts[i + one])
-        c += _rising_term(row, a, counts[i + two])
-        d += _rising_term(row, a, counts[i + three])
-    for i in range(whole, np.uint64(n)):
-        total += _rising_term(row, a, counts[i])
+    n_unrolled = np.uint64(n - n % 4)
+    for i in range(np.uint64(0), n_unrolled, four):
+        total += _log_rising(row, a, counts[i])
+        b += _log_rising(row, a, counts[i + one])
+        c += _log_rising(row, a, counts[i + two])
+        d += _log_rising(row, a, counts[i + three])
+    for i in range(n_unrolled, np.uint64(n)):
+        total += _log_rising(row, a, counts[i])
     return (total + b) + (c + d)
 
 
-@inlined
+@inline
 def _sum_over_child(counts, n_cells, stride, arity, margin):
-    """Overwrite `margin` with the table summed over the axis of the child.
+    """Overwrite `margin` with the sums of the table over the axis of the child.
 
-    Two and three states are written out: a loop over so few costs more than the sums.
+    Two and three states have code of their own: a loop over so few costs more than the sums.
     """
     step, width = np.uint64(stride), np.uint64(arity * stride)
     first = np.uint64(0)
@@ -131,9 +131,9 @@ def _sum_over_child(counts, n_cells, stride, arity, margin):
         first += step
 
 
-@inlined
+@inline
 def score_table(spec, counts, n_cells, stride, arity, margin, rising):
-    """Return the local score of a table; `stride` and `arity` are those of the child."""
+    """Return the local score of a table; `stride` and `arity` belong to the child."""
     _sum_over_child(counts, n_cells, stride, arity, margin)
     q = n_cells // arity
     factorial = spec.kind == ALL_ONES
@@ -141,7 +141,7 @@ def score_table(spec, counts, n_cells, stride, arity, margin, rising):
         shift = arity - 1 if factorial else np.int64(0)
         cells = _sum_terms(spec.table, counts, n_cells, np.int64(0), spec.n_rows, factorial)
         configurations = _sum_terms(spec.table, margin, q, shift, spec.n_rows, factorial)
-        return cells - configurations - spec.price * q * (arity - 1.0)
+        return cells - configurations - spec.penalty * q * (arity - 1.0)
     divisor = q
     if spec.kind == DIRICHLET_SEEN:
         divisor = np.int64(0)

@@ -1,72 +1,70 @@
-"""Local scores from a table in memory: the one door between a search and the data.
+"""Local scores from a table in memory: the only way from a search to the data.
 
-`FamilyScorer` counts and scores families in batches, on one thread or several, and never
-lets a search see a row. Every way of counting gives the same integers, and they are summed
-in the same order, so that threads, batch sizes and what was asked before change nothing but
-the time.
+`FamilyScorer` counts and scores families in batches, on one or more threads. A search never
+sees a row. All counting methods give the same counts (sufficient statistics), and the terms of
+a score are added in the same order. Threads, batch sizes and earlier requests therefore change
+the time and never a score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
-from coevo.graph import Arc
-from coevo.score.base import CACHE_BYTES, Scorer
+from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
 from coevo.score.counting import (
     build_index,
-    dense_limit,
-    new_known,
-    new_scratch,
+    compute_dense_limit,
+    make_scratch,
+    make_shared_tables,
     plan_batches,
 )
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
     ALL_ROWS,
     BY_LEVELS,
-    KEEP,
     SPARSE,
-    Batch,
+    STORE,
+    BatchPlan,
     evaluate_all_rows,
     evaluate_by_levels,
 )
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse
+from coevo.signatures import accept_options
 
 __all__ = ["FamilyScorer"]
 
-KNOWN_CELLS = 1 << 21  # of tables shared by families: 8 MiB
-CELLS_A_STEP = 1 << 32  # rows, or cells of a table, times families between two interrupts
-SMALLEST_PART = 64  # families that are worth a thread
+SHARED_CELLS = 1 << 21  # cells of the tables that families share: 8 MiB
+CELLS_PER_STEP = 1 << 32  # rows or cells, times families, between two checks for interrupts
+SMALLEST_PART = 64  # the fewest families for which a thread pays off
 
 
 class FamilyScorer(Scorer):
-    """Local scores of families, computed in batches and remembered.
+    """Computes local scores of families in batches and caches them.
 
     Parameters
     ----------
     dataset : Dataset
         The observations.
     score : str or Score
-        Which score; ``'bdeu'`` if left out.
+        The score (default: ``'bdeu'``).
     ess : float, optional
         Equivalent sample size of ``'bdeu'`` and ``'bds'``.
     n_jobs : int
-        Number of threads. It changes nothing but the time.
+        Number of threads. It changes the time and never a score.
     cache_bytes : int
-        Limit of the memory for scores that are kept, or what one batch needs if that is
-        more.
+        Memory limit of the cache. A batch that needs more gets more.
     weights : mapping of (parent, child) to float, optional
-        The log prior of some arcs, which is added to the local score of each family that
-        has them. Above 0 favours an arc, below 0 makes it pay.
+        The log prior of some arcs. It is added to the local score of each family that has
+        the arc. A weight above 0 favours an arc, a weight below 0 penalises it.
     parent_penalty : float
-        What each parent costs, in nats: a log prior that every arc has.
+        Penalty for each parent, in nats: a log prior that every arc has.
 
     Examples
     --------
@@ -80,41 +78,34 @@ class FamilyScorer(Scorer):
     True
     """
 
+    @accept_options(ScorerOptions, SCORER_DEFAULTS)
     def __init__(
-        self,
-        dataset: Dataset,
-        score: str | Score = "bdeu",
-        *,
-        ess: float | None = None,
-        n_jobs: int = 1,
-        cache_bytes: int = CACHE_BYTES,
-        weights: Mapping[Arc, float] | None = None,
-        parent_penalty: float = 0.0,
+        self, dataset: Dataset, score: str | Score = "bdeu", **options: Unpack[ScorerOptions]
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise bad_parameter("dataset", "FamilyScorer", "a Dataset (see read_data)", dataset)
-        super().__init__(dataset, score, ess, n_jobs, cache_bytes, weights, parent_penalty)
+        super().__init__(dataset, score, **options)
         self._dataset = dataset
         self._index = build_index(dataset)
         self._start_over()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Say what it is made of: another process makes its own index, cache and threads."""
+        """Pickle only the arguments: another process builds its own index, cache and threads."""
         kind = type(self)
         if kind is not FamilyScorer:
-            raise TypeError(f"A {kind.__name__} stays in its process.")
-        made = partial(
+            raise TypeError(f"A {kind.__name__} cannot be sent to another process.")
+        rebuild = partial(
             kind,
             n_jobs=self.threads.n,
             cache_bytes=self._cache_bytes,
             weights=self.weights,
             parent_penalty=self.parent_penalty,
         )
-        return made, (self._dataset, self._score)
+        return rebuild, (self._dataset, self._score)
 
     def _start_over(self) -> None:
-        self._known = new_known(self._dataset.state_counts, KNOWN_CELLS)
-        self._scratch = [new_scratch(self._dataset) for _ in range(self.threads.n)]
+        self._shared = make_shared_tables(self._dataset.state_counts, SHARED_CELLS)
+        self._scratch = [make_scratch(self._dataset) for _ in range(self.threads.n)]
         super()._start_over()
 
     @property
@@ -122,35 +113,38 @@ class FamilyScorer(Scorer):
         """The observations."""
         return self._dataset
 
-    def memory(self) -> int:
-        """Return how many bytes it holds at most, the data among them."""
-        arrays = [*self._index, *self._known[:3], *(a for own in self._scratch for a in own)]
+    def estimate_memory(self) -> int:
+        """Return the largest number of bytes that the scorer holds, including the data."""
+        scratch = [array for scratch in self._scratch for array in scratch]
+        arrays = [*self._index, *self._shared[:3], *scratch]
         return self._cache_bytes + sum(int(array.nbytes) for array in arrays)
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families that are not in the cache."""
         scores = np.empty(len(families))
-        limit = dense_limit(self._dataset.n_rows)
-        for batch, first, last in plan_batches(self._index, families, self._known, limit):
+        limit = compute_dense_limit(self._dataset.n_rows)
+        for batch, first, last in plan_batches(self._index, families, self._shared, limit):
             self._evaluate(batch, first, last, scores)
         return scores
 
-    def _evaluate(self, batch: Batch, first: int, last: int, scores: NDArray[np.float64]) -> None:
-        """Evaluate families in steps, each on all threads; interrupts come between them."""
-        index, spec, known = self._index, self._spec, self._known
+    def _evaluate(
+        self, batch: BatchPlan, first: int, last: int, scores: NDArray[np.float64]
+    ) -> None:
+        """Evaluate families in steps, each on all threads; an interrupt stops between steps."""
+        index, spec, shared = self._index, self._spec, self._shared
         methods = np.unique(batch.method[first:last])
 
-        cost = max(self._dataset.codes.shape[1], dense_limit(self._dataset.n_rows))
-        step = max(SMALLEST_PART, CELLS_A_STEP // cost)
+        cost = max(self._dataset.codes.shape[1], compute_dense_limit(self._dataset.n_rows))
+        step = max(SMALLEST_PART, CELLS_PER_STEP // cost)
         for beginning in range(first, last, step):
 
             def part(begin: int, end: int, number: int, offset: int = beginning) -> None:
                 begin, end, scratch = offset + begin, offset + end, self._scratch[number]
-                if BY_LEVELS in methods or KEEP in methods:
-                    evaluate_by_levels(index, spec, batch, begin, end, known, scratch, scores)
+                if BY_LEVELS in methods or STORE in methods:
+                    evaluate_by_levels(index, spec, batch, begin, end, shared, scratch, scores)
                 if ALL_ROWS in methods:
                     evaluate_all_rows(index, spec, batch, begin, end, scratch, scores)
                 if SPARSE in methods:
                     evaluate_sparse(index, spec, batch, begin, end, scores)
 
-            self.threads.in_parts(part, min(step, last - beginning), SMALLEST_PART)
+            self.threads.run_in_parts(part, min(step, last - beginning), SMALLEST_PART)

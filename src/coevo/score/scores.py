@@ -1,17 +1,19 @@
 r"""The scores, their formulas and their priors.
 
-All are natural logarithms and higher is better. For a variable with r states whose
-parents have q configurations, let :math:`n_{jk}` be the rows with parent configuration j
-and state k, :math:`n_j = \sum_k n_{jk}`, and N the number of rows. The score of a network
-is the sum of the local scores of its families (it is *decomposable*). A configuration
-that never occurs adds exactly 0 to the data term of every score.
+All scores are natural logarithms, and higher is better. Take a variable with r states whose
+parents have q configurations. Let :math:`n_{jk}` be the number of rows with parent
+configuration j and state k, :math:`n_j = \sum_k n_{jk}`, and N the number of rows. The counts
+:math:`n_{jk}` are the sufficient statistics of every score. The score of a network is the sum
+of the local scores of its families (the score is *decomposable*). A configuration that never
+occurs adds exactly 0 to the data term of every score.
 
-A score is *equivalent* when networks that state the same independences get the same
-value, so that arcs which the data cannot direct do not matter to it. BDeu, BIC, AIC and
-the log-likelihood are; K2 and BDs are not. (The paper that coevo starts from calls its
-score, K2, equivalent. With every hyperparameter 1 it is not: the prior counts of a family
-with parents are not the margins of one joint prior. ``tests/score/test_equivalence.py``
-shows a counter-example with two variables.)
+A score is *equivalent* when it gives the same value to all networks of an equivalence class,
+that is, to networks that state the same independences. Such a score ignores the direction of
+arcs that the data cannot direct. BDeu, BIC, AIC and the log-likelihood are equivalent; K2 and
+BDs are not. (The paper that coevo starts from calls its score, K2, equivalent. With every
+hyperparameter 1 it is not: the prior counts of a family with parents are not the margins of
+one joint prior. ``tests/score/test_equivalence.py`` shows a counter-example with two
+variables.)
 
 References
 ----------
@@ -36,25 +38,25 @@ from coevo.score.score_kernels import ALL_ONES, DIRICHLET, DIRICHLET_SEEN, LIKEL
 
 __all__ = ["AIC", "BIC", "SCORES", "BDeu", "BDs", "K2Score", "LogLikelihood", "Score", "make_score"]
 
-LONGEST_TABLE = 1 << 16  # counts; half a megabyte, and larger counts are computed
+LONGEST_TABLE = 1 << 16  # counts, half a megabyte; terms of larger counts are computed
 
 
-def _factorials(n_rows: int, max_arity: int) -> NDArray[np.float64]:
-    """Return log n! for all counts that a table is kept for, plus the prior's."""
+def _tabulate_log_factorials(n_rows: int, max_arity: int) -> NDArray[np.float64]:
+    """Return a table of log n! for all small counts n, plus the prior counts."""
     longest = min(n_rows, LONGEST_TABLE) + max_arity
     return np.fromiter(map(math.lgamma, range(1, longest + 2)), dtype=np.float64)
 
 
 class Score(ABC):
-    """What every score offers; see the module for the symbols."""
+    """The base class of all scores; the module docstring explains the symbols."""
 
     name: ClassVar[str]
     formula: ClassVar[str]
-    equivalent: ClassVar[bool]
+    is_equivalent: ClassVar[bool]
 
     @property
     def label(self) -> str:
-        """The score in a few words, its prior included.
+        """The name of the score and its prior, for people.
 
         >>> K2Score().label, BDeu(10).label
         ('k2', 'bdeu (ess 10)')
@@ -62,16 +64,16 @@ class Score(ABC):
         return self.name
 
     @abstractmethod
-    def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
-        """Return the score as the kernels take it."""
+    def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the specification of this score for the kernels."""
 
-    def ceiling(
+    def compute_upper_bound(
         self, n_rows: int, q: NDArray[np.float64], r: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return what no local score exceeds, whatever the data, for each q and r.
+        """Return an upper bound of the local score over all data, for each q and r.
 
-        Data are never more likely than 1, so that it is 0 or, where parameters have a
-        price, what they cost.
+        The probability of data is at most 1. The bound is therefore 0, or minus the penalty
+        of the parameters.
         """
         return np.zeros(np.broadcast_shapes(q.shape, r.shape))
 
@@ -88,15 +90,15 @@ class K2Score(Score):
 
     name: ClassVar[str] = "k2"
     formula: ClassVar[str] = "marginal likelihood, every Dirichlet hyperparameter 1"
-    equivalent: ClassVar[bool] = False
+    is_equivalent: ClassVar[bool] = False
 
-    def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
-        """Return the score as the kernels take it."""
-        return ScoreSpec(ALL_ONES, 0.0, 0.0, n_rows, _factorials(n_rows, max_arity))
+    def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the specification of this score for the kernels."""
+        return ScoreSpec(ALL_ONES, 0.0, 0.0, n_rows, _tabulate_log_factorials(n_rows, max_arity))
 
 
 @dataclass(frozen=True)
-class _WithSampleSize(Score):
+class _DirichletScore(Score):
     ess: float = 1.0
 
     def __post_init__(self) -> None:
@@ -105,12 +107,12 @@ class _WithSampleSize(Score):
 
     @property
     def label(self) -> str:
-        """The score in a few words, its prior included."""
+        """The name of the score and its prior, for people."""
         return f"{self.name} (ess {self.ess:g})"
 
 
 @dataclass(frozen=True)
-class BDeu(_WithSampleSize):
+class BDeu(_DirichletScore):
     r"""BDeu: the marginal likelihood under one uniform joint prior of `ess` imagined rows.
 
     .. math:: \sum_j \log\frac{\Gamma(a r)}{\Gamma(n_j + a r)}
@@ -121,69 +123,70 @@ class BDeu(_WithSampleSize):
 
     name: ClassVar[str] = "bdeu"
     formula: ClassVar[str] = "marginal likelihood, ess / (q r) in every cell"
-    equivalent: ClassVar[bool] = True
+    is_equivalent: ClassVar[bool] = True
 
-    def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
-        """Return the score as the kernels take it."""
+    def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the specification of this score for the kernels."""
         return ScoreSpec(DIRICHLET, float(self.ess), 0.0, n_rows, np.empty(0))
 
 
 @dataclass(frozen=True)
-class BDs(_WithSampleSize):
+class BDs(_DirichletScore):
     r"""BDs: BDeu with the imagined rows given to the configurations that occur.
 
     The formula is that of BDeu with q the number of parent configurations seen in the
-    data, which mends BDeu's taste for too many arcs on sparse data. Not score equivalent.
+    data. This corrects the tendency of BDeu to add too many arcs on sparse data. Not score
+    equivalent.
     """
 
     name: ClassVar[str] = "bds"
     formula: ClassVar[str] = "as BDeu, with q the parent configurations that occur"
-    equivalent: ClassVar[bool] = False
+    is_equivalent: ClassVar[bool] = False
 
-    def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
-        """Return the score as the kernels take it."""
+    def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the specification of this score for the kernels."""
         return ScoreSpec(DIRICHLET_SEEN, float(self.ess), 0.0, n_rows, np.empty(0))
 
 
-class _Likelihood(Score):
+class _LikelihoodScore(Score):
     @abstractmethod
-    def price(self, n_rows: int) -> float:
-        """Return what one free parameter costs."""
+    def compute_penalty(self, n_rows: int) -> float:
+        """Return the penalty of one free parameter."""
 
-    def spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
-        """Return the score as the kernels take it."""
+    def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the specification of this score for the kernels."""
         longest = min(n_rows, LONGEST_TABLE)
         table = np.array([0.0, *(n * math.log(n) for n in range(1, longest + 1))])
-        return ScoreSpec(LIKELIHOOD, 0.0, self.price(n_rows), n_rows, table)
+        return ScoreSpec(LIKELIHOOD, 0.0, self.compute_penalty(n_rows), n_rows, table)
 
-    def ceiling(
+    def compute_upper_bound(
         self, n_rows: int, q: NDArray[np.float64], r: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return what the parameters cost, as a loss."""
-        return -self.price(n_rows) * q * (r - 1)
+        """Return minus the penalty of the parameters."""
+        return -self.compute_penalty(n_rows) * q * (r - 1)
 
 
 @dataclass(frozen=True)
-class BIC(_Likelihood):
+class BIC(_LikelihoodScore):
     r"""BIC: the log-likelihood minus half of log N for each free parameter.
 
     .. math:: \sum_{jk} n_{jk} \log\frac{n_{jk}}{n_j} - \frac{\log N}{2}\, q (r - 1)
 
     No prior; an approximation of the marginal likelihood for many rows. Score equivalent.
-    All q configurations are paid for, those that never occur too.
+    The penalty counts all q configurations, also those that never occur.
     """
 
     name: ClassVar[str] = "bic"
     formula: ClassVar[str] = "log-likelihood - (log N) / 2 for each free parameter"
-    equivalent: ClassVar[bool] = True
+    is_equivalent: ClassVar[bool] = True
 
-    def price(self, n_rows: int) -> float:
-        """Return what one free parameter costs."""
+    def compute_penalty(self, n_rows: int) -> float:
+        """Return the penalty of one free parameter."""
         return 0.5 * math.log(n_rows)
 
 
 @dataclass(frozen=True)
-class AIC(_Likelihood):
+class AIC(_LikelihoodScore):
     r"""AIC: the log-likelihood minus 1 for each free parameter.
 
     .. math:: \sum_{jk} n_{jk} \log\frac{n_{jk}}{n_j} - q (r - 1)
@@ -193,29 +196,29 @@ class AIC(_Likelihood):
 
     name: ClassVar[str] = "aic"
     formula: ClassVar[str] = "log-likelihood - 1 for each free parameter"
-    equivalent: ClassVar[bool] = True
+    is_equivalent: ClassVar[bool] = True
 
-    def price(self, n_rows: int) -> float:
-        """Return what one free parameter costs."""
+    def compute_penalty(self, n_rows: int) -> float:
+        """Return the penalty of one free parameter."""
         return 1.0
 
 
 @dataclass(frozen=True)
-class LogLikelihood(_Likelihood):
-    r"""The log-likelihood of the data at the tables that fit them best.
+class LogLikelihood(_LikelihoodScore):
+    r"""The log-likelihood of the data at the maximum-likelihood tables.
 
     .. math:: \sum_{jk} n_{jk} \log\frac{n_{jk}}{n_j}
 
-    It never falls when an arc is added, so a search with it ends in a complete graph
-    unless parents are limited. No prior. Score equivalent.
+    An added arc never lowers it. A search with this score therefore ends in a complete graph
+    unless the number of parents is limited. No prior. Score equivalent.
     """
 
     name: ClassVar[str] = "loglik"
-    formula: ClassVar[str] = "log-likelihood, no price on parameters"
-    equivalent: ClassVar[bool] = True
+    formula: ClassVar[str] = "log-likelihood, no penalty on parameters"
+    is_equivalent: ClassVar[bool] = True
 
-    def price(self, n_rows: int) -> float:
-        """Return what one free parameter costs."""
+    def compute_penalty(self, n_rows: int) -> float:
+        """Return the penalty of one free parameter."""
         return 0.0
 
 
@@ -226,16 +229,16 @@ ALIASES = {"bde": "bdeu"}
 
 
 def make_score(score: str | Score, ess: float | None = None, owner: str = "score") -> Score:
-    """Return a score by name, or the one given.
+    """Return the score with this name, or the given score object.
 
     Parameters
     ----------
     score : str or Score
         ``'k2'``, ``'bdeu'`` (or ``'bde'``), ``'bds'``, ``'bic'``, ``'aic'`` or ``'loglik'``.
     ess : float, optional
-        Equivalent sample size of BDeu and BDs; 1 if left out.
+        Equivalent sample size of BDeu and BDs (default: 1).
     owner : str
-        Who asks, for the error message.
+        The name of the caller, for error messages.
 
     Examples
     --------
@@ -248,7 +251,10 @@ def make_score(score: str | Score, ess: float | None = None, owner: str = "score
     """
     if isinstance(score, Score):
         if ess is not None:
-            raise ParameterError("'ess' goes with the name of a score, not with a score object.")
+            raise ParameterError(
+                "'ess' goes with the name of a score, not with a score object. Give it to the "
+                "score object, as in BDeu(ess=10)."
+            )
         return score
     chosen = ALIASES.get(score, score) if isinstance(score, str) else ""
     if chosen not in SCORES:
@@ -256,6 +262,6 @@ def make_score(score: str | Score, ess: float | None = None, owner: str = "score
     kind = SCORES[chosen]
     if ess is None:
         return kind()
-    if not issubclass(kind, _WithSampleSize):
+    if not issubclass(kind, _DirichletScore):
         raise ParameterError(f"'ess' goes with 'bdeu' and 'bds' only; the score is {score!r}.")
     return kind(ess)

@@ -1,4 +1,4 @@
-"""The estimator keeps scikit-learn's rules, and says what `learn` says."""
+"""The estimator follows the conventions of scikit-learn and agrees with `learn`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pandas = pytest.importorskip("pandas")
 
 
 def frame_of(dataset):
-    """Return rows as a data frame of labels, each row in its place."""
+    """Return rows as a data frame of labels, in the same order."""
     return pandas.DataFrame(
         {
             variable.name: np.array(variable.states, dtype=object)[codes]
@@ -41,7 +41,7 @@ def learner():
     return BayesianNetworkLearner(method="hill_climb", states=load_network("survey").variables)
 
 
-def test_what_it_finds_is_what_learn_finds(frame, learner):
+def test_results_agree_with_learn(frame, learner):
     assert learner.fit(frame, y=None) is learner
     found = learn(frame, method="hill_climb", states=load_network("survey").variables)
     assert (learner.dag_, learner.cpdag_) == (found.dag, found.cpdag)
@@ -60,13 +60,13 @@ def test_predict_and_score(frame, learner, seed):
     new = frame_of(sample(load_network("survey"), 400, seed + 1))
     learner.fit(frame)
     network = learner.network_
-    rows = read_data(new, states=network.variables, fold=False)
+    rows = read_data(new, states=network.variables, deduplicate=False)
     expected = network.predict(rows, "T")
     assert learner.predict(new, "T").tolist() == list(expected.states)
     assert learner.predict(new.drop(columns="T"), "T").tolist() == list(expected.states)
     assert np.array_equal(learner.predict_proba(new, "T"), expected.probabilities)
     assert learner.score(new) == pytest.approx(network.log_likelihood(rows).total / 400)
-    assert np.isfinite(learner.score(new[:2]))  # which are the same in some column
+    assert np.isfinite(learner.score(new[:2]))  # some column is constant in these rows
     assert learner.score(rows) == pytest.approx(learner.score(new))
     with pytest.raises(CoevoError, match=r"^There is no variable 'TT'"):
         learner.predict(new, "TT")
@@ -84,7 +84,7 @@ def test_new_numbers_go_into_the_old_bins(seed):
     assert np.isfinite(learner.score(table[:20] * 0.5))
 
 
-def test_columns_that_were_ignored_may_be_there(frame, learner):
+def test_ignored_columns_may_be_present(frame, learner):
     given = frame.assign(id=[f"p{i}" for i in range(len(frame))])
     learner.set_params(drop=["id"]).fit(given)
     assert "id" not in learner.dag_.nodes
@@ -92,7 +92,7 @@ def test_columns_that_were_ignored_may_be_there(frame, learner):
 
 
 def test_before_it_is_fitted(frame, learner):
-    sentence = "This BayesianNetworkLearner has learned nothing yet. Call fit."
+    sentence = "This BayesianNetworkLearner is not fitted yet. Call fit first."
     for ask in (
         lambda: learner.network_,
         lambda: learner.adjacency_,
@@ -106,7 +106,8 @@ def test_before_it_is_fitted(frame, learner):
     assert not hasattr(learner, "network_")
 
 
-# fit has the names; a run has a folder, and a table of rows in memory no shards
+# Parameters that only `learn` has: `fit` makes the names, and an estimator has no run folder,
+# no shards and no cluster.
 NOT_HERE = {"names", "callbacks", "output", "resume", "shards", "cluster"}
 
 
@@ -114,20 +115,20 @@ def test_parameters():
     learner = BayesianNetworkLearner(scoring="bic", max_parents=3)
     given = learner.get_params()
     assert given["scoring"] == "bic"
-    wanted = {name for name in given if name != "scoring"} | {"score"}
-    assert wanted == set(learn.__kwdefaults__) - NOT_HERE
+    parameters = inspect.signature(learn).parameters.values()
+    defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    names = {name for name in given if name != "scoring"} | {"score"}
+    assert names == set(defaults) - NOT_HERE
     assert {n: v for n, v in BayesianNetworkLearner().get_params().items() if n != "scoring"} == {
-        name: value
-        for name, value in learn.__kwdefaults__.items()
-        if name not in {"score", *NOT_HERE}
+        name: value for name, value in defaults.items() if name not in {"score", *NOT_HERE}
     } | {"progress": False}
     assert learner.set_params(max_parents=None, ess=2.0) is learner
     assert repr(learner) == "BayesianNetworkLearner(scoring='bic', ess=2.0)"
     with pytest.raises(ParameterError) as caught:
         learner.set_params(ess=3, score="k2")
     assert str(caught.value).startswith("BayesianNetworkLearner has no parameter 'score'.")
-    assert learner.ess == 2.0  # all or nothing
-    BayesianNetworkLearner(method="nonsense", max_parents=-1)  # fit looks at them
+    assert learner.ess == 2.0  # an invalid name changes no parameter
+    BayesianNetworkLearner(method="nonsense", max_parents=-1)  # fit validates the parameters
 
 
 def test_it_can_be_pickled(frame, learner):
@@ -146,7 +147,7 @@ def test_it_needs_no_scikit_learn():
     subprocess.run([sys.executable, "-c", look], check=True)
 
 
-# -- in the company of scikit-learn
+# -- together with scikit-learn
 
 
 def test_clone_and_check_is_fitted(frame, learner):
@@ -192,7 +193,7 @@ FAILING = {
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_checks_of_scikit_learn_that_make_sense():
+def test_the_checks_of_scikit_learn_that_apply():
     checks = pytest.importorskip("sklearn.utils.estimator_checks")
     if "expected_failed_checks" not in inspect.signature(checks.check_estimator).parameters:
         pytest.skip("this scikit-learn cannot be told which checks make no sense")
@@ -210,7 +211,7 @@ def test_the_checks_of_scikit_learn_that_make_sense():
     assert len(outcomes["passed"]) >= 20
 
 
-def test_an_array_has_as_many_columns_as_the_one_learned_from(frame, learner):
+def test_an_array_must_have_the_number_of_columns_of_the_training_data(frame, learner):
     table = np.array(frame)
     learner.set_params(drop=["x1"]).fit(table)
     assert len(learner.predict(table, "x0")) == len(table)

@@ -73,7 +73,7 @@ missing_labels, bootstraps
     >>> round(learner.score(rows), 3)
     -2.172
     >>> learner
-    BayesianNetworkLearner(max_generations=20, random_state=7)
+    BayesianNetworkLearner(random_state=7, max_generations=20)
     """
 
     dag_: DAG

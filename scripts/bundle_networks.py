@@ -212,7 +212,7 @@ def write_network(name: str, data: bytes) -> NetworkInfo:
     )
     packed = encode_text(format_bif_document(document), compressed=True)
     (TARGET / file_name).write_bytes(packed)
-    return make_info(document.network())
+    return make_info(document.to_network())
 
 
 def make_info(network: BayesianNetwork) -> NetworkInfo:

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from coevo import FamilyScorer, compare, fit, load_network, run_search, sample
+from coevo import FamilyScorer, compare, fit_network, load_network, run_search, sample
 from harness import print_json, rewrite, stamp
 
 PRICES = (0.0, 1.0, 2.0, 4.0, 8.0)
@@ -40,7 +40,7 @@ def measure(name: str, n_rows: int, price: float, n_samples: int) -> dict[str, A
         found["arcs"].append(len(dag.arcs))
         found["shd_cpdag"].append(against.shd_cpdag)
         found["skeleton_f1"].append(against.skeleton_f1)
-        found["held_out"].append(fit(dag, rows).log_likelihood(held_out).total / HELD_OUT)
+        found["held_out"].append(fit_network(dag, rows).log_likelihood(held_out).total / HELD_OUT)
     means = {key: statistics.fmean(values) for key, values in found.items()}
     return {"network": name, "rows": n_rows, "price": price, **means}
 

@@ -11,7 +11,7 @@ from coevo.bundled import load_network
 from coevo.data import Dataset, IncompleteDataset, Variable, audit
 from coevo.data import audit as audit_function
 from coevo.network import sample
-from helpers.problems import shuffled
+from helpers.problems import shuffle_table
 
 
 def dataset_of(columns, weights=None):
@@ -50,32 +50,32 @@ def test_the_sentences():
         (
             "identifier",
             "'id' has 56 states in 60 rows, like an identifier. Leave it out (drop=['id'], or "
-            "--drop id), or join its states.",
+            "--drop id), or merge its states.",
         ),
         (
             "duplicate",
-            "'land' says the same as 'copy' in every row. Keep one of them (drop=['land'], or "
+            "'land' duplicates 'copy' in every row. Keep one of them (drop=['land'], or "
             "--drop land).",
         ),
         (
             "deterministic",
-            "'copy' follows from 'city' in every row. Leave out 'city' (drop=['city'], or "
-            "--drop city), or what follows from it.",
+            "'copy' is determined by 'city' in every row. Leave out 'city' (drop=['city'], or "
+            "--drop city), or the column that it determines.",
         ),
         (
             "rare_states",
-            "'rare' has 1 state seen fewer than 5 times: 's1'. Join it with others.",
+            "'rare' has 1 state with fewer than 5 rows: 's1'. Merge it with other states.",
         ),
         (
             "few_rows",
             "With one parent, fewer than 5 rows are left for each parameter of 'city' (12 states). "
-            "Join states, use fewer bins, or bring more rows than 60.",
+            "Merge states, use fewer bins, or collect more than 60 rows.",
         ),
     ]
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_against_the_meaning_of_the_words(number, seed):
+def test_findings_match_naive(number, seed):
     rng = np.random.default_rng([seed, number])
     n = 150
     table = {f"v{i}": rng.integers(0, rng.integers(2, 9), n).tolist() for i in range(6)}
@@ -112,11 +112,11 @@ def test_against_the_meaning_of_the_words(number, seed):
     assert deterministic == follows
     assert found(dataset, "rare_states") == rare
     for what in ("columns", "rows", "states"):
-        again = audit(shuffled(dataset, rng, what))
+        again = audit(shuffle_table(dataset, rng, what))
         assert [f.columns for f in again] == [f.columns for f in audit(dataset)]
 
 
-def test_a_row_counts_as_often_as_it_occurs():
+def test_audit_counts_weights():
     columns = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}
     often = dataset_of(columns, np.array([40, 40, 40, 40]))
     assert audit(often) == ()
@@ -124,11 +124,11 @@ def test_a_row_counts_as_often_as_it_occurs():
     assert found(dataset_of(columns, np.array([40, 40, 3, 1])), "rare_states") == [("a",)]
 
 
-def test_one_row_says_nothing_of_what_varies():
+def test_one_row_has_no_constant_columns():
     assert found(dataset_of({"a": [0], "b": [1]}), "constant") == []
 
 
-def test_a_thousand_columns_take_no_time(seed):
+def test_audit_of_a_thousand_columns_is_fast(seed):
     rng = np.random.default_rng(seed)
     codes = [rng.integers(0, 2 + i % 7, 5000) for i in range(998)]
     codes += [codes[5] // 3, (rng.random(5000) < 0.002).astype(int)]
@@ -141,8 +141,8 @@ def test_a_thousand_columns_take_no_time(seed):
     assert [f.columns for f in findings if f.kind == "deterministic"] == [("v005", "v998")]
 
 
-def test_the_audit_takes_no_missing_cell_for_a_state():
-    """A hole is no rare state, and a column that is the same wherever it is seen is constant."""
+def test_missing_is_not_a_state_in_the_audit():
+    """Missing values are not a rare state; a column with one observed state is constant."""
     missing = np.zeros((2, 20), dtype=bool)
     missing[:, 3] = True
     table = IncompleteDataset(dataset_of({"a": [0, 1] * 10, "b": [0] * 20}), missing)

@@ -191,13 +191,13 @@ def test_an_identifier_of_many_rows(file, monkeypatch):
     assert refusal(file("id,y\n" + rows)) == (
         "Column 'id' has a different value in each of its first 65,535 rows, so it looks like "
         "an identifier. Leave it out (drop=['id'], or --drop id), or declare its states with "
-        "states= (--states). If it is a measurement, say so with types= (--types)."
+        "states= (--states). If it is a measurement, declare its type with types= (--types)."
     )
 
 
 def test_too_many_states(file):
     message = (
-        "Column 'x' has more than 65,535 states, the most that coevo takes. Group its values, "
+        "Column 'x' has more than 65,535 states, the maximum of coevo. Group its values, "
         "or leave it out (drop=['x'], or --drop x)."
     )
     values = ["s0", "s0", *(f"s{i}" for i in range(65_536))]
@@ -246,14 +246,14 @@ def test_types_without_states(column, kind):
     found_type = found.removeprefix("Column 'x' has the type ").split(", which")[0]
     assert found_type.split("(")[0] == kind.split("(")[0]
     assert found == (
-        f"Column 'x' has the type {found_type}, which coevo does not read. Turn it into text or "
+        f"Column 'x' has the type {found_type}, which coevo does not read. Convert it to text or "
         "categories first, or leave it out (drop=['x'], or --drop x)."
     )
 
 
 def test_objects_and_arrays_without_states():
     way_out = (
-        ", which coevo does not read. Turn it into text or categories first, or leave it out "
+        ", which coevo does not read. Convert it to text or categories first, or leave it out "
         "(drop=['x'], or --drop x)."
     )
     objects = pd.DataFrame({"x": [("a",), {"b"}], "y": [0, 1]})
@@ -267,7 +267,7 @@ def test_objects_and_arrays_without_states():
 
 def test_constant_columns_are_a_warning(file):
     sentence = (
-        "Column 'x' is 'a' in every row, so it can tell nothing about the other columns. "
+        "Column 'x' is 'a' in every row, so it gives no information about the other columns. "
         "The same holds for 'z'."
     )
     with pytest.warns(CoevoWarning) as caught:
@@ -421,8 +421,8 @@ def test_files_that_are_not_there(file, tmp_path):
     assert refusal(tmp_path) == f"{str(tmp_path)!r} is a folder. Name a file in it."
     (tmp_path / "part.parquet").touch()
     assert refusal(tmp_path) == (
-        f"{str(tmp_path)!r} is a folder of Parquet files. Learn from it in pieces, with shards= "
-        "(--shards DIR) or cluster= (--cluster), or name a file in it."
+        f"{str(tmp_path)!r} is a folder of Parquet files. Learn from it in chunks with shards= "
+        "(--shards DIR) or cluster= (--cluster), or give one of its files."
     )
     long = "x" * 300
     assert refusal(long) == f"'{long}' cannot be read: File name too long."
@@ -454,14 +454,14 @@ ACCEPTED = (
 @pytest.mark.parametrize(
     ("source", "rest"),
     [
-        ([[1, 2]], "list. Make a data frame of it first."),
-        ({"a": [1]}, "dict. Make a data frame of it first."),
+        ([[1, 2]], "list. Convert it to a data frame first."),
+        ({"a": [1]}, "dict. Convert it to a data frame first."),
         (None, "NoneType."),
         (3, "int."),
         (pl.LazyFrame({"a": [1]}), "polars.LazyFrame. Call .collect() on it first."),
         (
             scipy.sparse.csr_array([[1, 2]]),
-            "scipy.csr_array. A sparse table is not read. Call .toarray() on it first.",
+            "scipy.csr_array. Sparse tables are not supported. Call .toarray() on it first.",
         ),
         (pl.Series([1]), "polars.Series. A network needs at least two columns."),
         (pd.Series([1]), "pandas.Series. A network needs at least two columns."),
@@ -488,7 +488,7 @@ def test_parameters():
         "'names' of read_data must be a list of column names; got 'abc'."
     )
     assert sentence(frame, names=["a", "b"]) == (
-        "'names' of read_data is for NumPy arrays only; this table has names of its own."
+        "'names' of read_data is for NumPy arrays only; this table has column names already."
     )
     assert sentence(frame, drop="a") == (
         "'drop' of read_data must be a list of column names; got 'a'."
@@ -503,8 +503,8 @@ def test_parameters():
         "'only' of read_data must be a list of column names or None; got 'ab'."
     )
     assert sentence(read_data(frame), drop=["a"]) == (
-        "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data are "
-        "for tables; a Dataset is already read. Give them where it is made."
+        "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data do "
+        "not apply to a Dataset. Use them when you read the table that it comes from."
     )
     assert refusal(array[0], names=["a"]) == (
         "The array has the shape (3,). Give one with two dimensions, rows and columns."

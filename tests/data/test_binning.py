@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import naive
 from coevo.data import binning
 from coevo.data import mdl as mdl_module
-from coevo.data.binning import BINNINGS, best_starts
-from coevo.data.mdl import Coded, Measured, mdl
+from coevo.data.binning import BINNINGS, find_best_starts
+from coevo.data.mdl import DiscreteColumn, NumericColumn, cut_by_mdl
 
 many = settings(derandomize=True, deadline=None, max_examples=120)
 halves = st.integers(-8, 12).map(lambda k: k / 2)
@@ -21,7 +21,7 @@ columns = st.lists(halves, min_size=2, max_size=14).filter(lambda rows: len(set(
 
 def measured(rows, name="x"):
     values, places = np.unique(np.array(rows, dtype=float), return_inverse=True)
-    return Measured(name, values, places)
+    return NumericColumn(name, values, places)
 
 
 def bins_of(rows, cuts):
@@ -79,8 +79,11 @@ def test_mdl_is_the_shortest_description_of_all(table, most):
         name: [(row[i] if row[3] else int(row[0] > 1.5 * i)) for row in table]
         for i, name in ((1, "a"), (2, "b"))
     }
-    coded = [Coded(n, np.unique(o, return_inverse=True)[1], len(set(o))) for n, o in others.items()]
-    (cuts,) = mdl([measured(rows)], coded, [most])
+    coded = [
+        DiscreteColumn(n, np.unique(o, return_inverse=True)[1], len(set(o)))
+        for n, o in others.items()
+    ]
+    (cuts,) = cut_by_mdl([measured(rows)], coded, [most])
     found = bins_of(rows, cuts)
     joined = [others[name] for name in naive.relatives(rows, others, 5)]
     values = sorted(set(rows))
@@ -99,7 +102,9 @@ def test_mdl_finds_the_steps(seed):
     x, other = rng.random(2000), rng.random(2000)
     steps = (x > 0.3).astype(int) + (x > 0.7)
     steps = np.where(rng.random(2000) < 0.1, rng.integers(0, 3, 2000), steps)
-    cuts, alone = mdl([measured(x), measured(other, "u")], [Coded("steps", steps, 3)], [5, 5])
+    cuts, alone = cut_by_mdl(
+        [measured(x), measured(other, "u")], [DiscreteColumn("steps", steps, 3)], [5, 5]
+    )
     assert min(abs(p - 0.3) for p in cuts.points) < 0.04
     assert min(abs(p - 0.7) for p in cuts.points) < 0.04
     assert len(cuts.points) <= 4
@@ -110,11 +115,11 @@ def test_mdl_finds_the_steps(seed):
 def test_blocks_change_nothing(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     columns = [measured(rng.normal(size=60), f"x{i}") for i in range(6)]
-    coded = [Coded(f"c{i}", rng.integers(0, i + 2, 60), i + 2) for i in range(6)]
+    coded = [DiscreteColumn(f"c{i}", rng.integers(0, i + 2, 60), i + 2) for i in range(6)]
     most = [4] * 6
-    expected = mdl(columns, coded, most)
+    expected = cut_by_mdl(columns, coded, most)
     monkeypatch.setattr(mdl_module, "BLOCK_CELLS", 700)
-    assert mdl(columns, coded, most) == expected
+    assert cut_by_mdl(columns, coded, most) == expected
 
 
 def test_a_value_that_is_very_frequent_has_a_bin_to_itself():
@@ -135,7 +140,7 @@ def test_numbers_far_apart_and_close_together(method):
 def test_many_values_are_joined_into_groups(monkeypatch, seed):
     rows = np.random.default_rng(seed).normal(size=900)
     grouped = cut("kmeans", rows, 3)
-    monkeypatch.setattr(binning, "MOST_GROUPS", 1000)
+    monkeypatch.setattr(binning, "MAX_GROUPS", 1000)
     assert np.allclose(grouped.points, cut("kmeans", rows, 3).points, atol=0.05)
 
 
@@ -143,7 +148,7 @@ def test_the_best_starts_of_each_number(seed):
     rng = np.random.default_rng(seed)
     values = list(range(7))
     costs = np.where(np.tri(7, 8, dtype=bool), np.inf, rng.random((7, 8)))
-    for total, starts in best_starts(costs, 7):
+    for total, starts in find_best_starts(costs, 7):
         ways = naive.cut_sets(values, len(starts))
         totals = [sum(costs[w[0], w[-1] + 1] for w in way) for way in ways]
         assert total == pytest.approx(min(totals))

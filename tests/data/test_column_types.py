@@ -7,11 +7,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from coevo.data import CutPoints, Variable, read_columns, read_data, read_types, write_data
+from coevo.data import CutPoints, Variable, read_data, read_types, write_data
 from coevo.data.column_types import ColumnInfo
 from coevo.errors import CoevoError, DataError, FormatError, ParameterError
 from coevo.graph import DAG
-from coevo.network import fit
+from coevo.network import fit_network
 from helpers.errors import refusal
 
 N = 300
@@ -38,8 +38,8 @@ def table(seed):
     return mixed_table(seed)
 
 
-def kinds(notes):
-    return {note.name: (note.type, note.holds) for note in notes}
+def kinds(infos):
+    return {info.name: (info.type, info.holds) for info in infos}
 
 
 KINDS = {
@@ -63,36 +63,36 @@ def test_all_sources_are_read_alike(table, method, tmp_path):
         tmp_path / "t.csv", tmp_path / "t.parquet", frame, pl.DataFrame(table),
         frame.astype(object), frame.astype({"weight": str}),
     ]  # fmt: skip
-    found = [read_columns(source, discretise=method) for source in sources]
+    found = [read_data(source, discretise=method, return_info=True) for source in sources]
     assert {dataset.content_hash for dataset, _ in found} == {found[0][0].content_hash}
-    for _, notes in found:
-        assert notes == found[0][1]
+    for _, infos in found:
+        assert infos == found[0][1]
     assert kinds(found[0][1]) == KINDS
-    for note in found[0][1]:
-        assert (note.cuts is None) == (note.type == "categorical")
-        assert (note.method == method) == (note.type == "continuous")
+    for info in found[0][1]:
+        assert (info.cuts is None) == (info.type == "categorical")
+        assert (info.method == method) == (info.type == "continuous")
 
 
 @pytest.mark.parametrize("method", ["mdl", "quantile", "uniform", "kmeans"])
 def test_no_order_of_rows_or_columns_changes_a_cut(table, method, seed):
     frame = pd.DataFrame(table)
     moved = frame.sample(frac=1, random_state=seed)[frame.columns[::-1]]
-    first, notes = read_columns(frame, discretise=method)
-    second, again = read_columns(moved, discretise=method)
+    first, infos = read_data(frame, discretise=method, return_info=True)
+    second, again = read_data(moved, discretise=method, return_info=True)
     assert first == second
-    assert {n.name: n for n in notes} == {n.name: n for n in again}
+    assert {n.name: n for n in infos} == {n.name: n for n in again}
 
 
 def test_bins_hold_what_their_names_say(table):
-    dataset, notes = read_columns(pd.DataFrame(table), discretise="quantile", bins=4)
-    for note in notes:
-        if note.cuts is None:
+    dataset, infos = read_data(pd.DataFrame(table), discretise="quantile", bins=4, return_info=True)
+    for info in infos:
+        if info.cuts is None:
             continue
-        variable = dataset.variables[dataset.position(note.name)]
-        codes = dataset.codes[dataset.position(note.name)]
-        expected = [note.states[k] for k in note.cuts.apply(table[note.name])]
+        variable = dataset.variables[dataset.position(info.name)]
+        codes = dataset.codes[dataset.position(info.name)]
+        expected = [info.states[k] for k in info.cuts.apply(table[info.name])]
         assert [variable.states[code] for code in codes] == expected
-    weight = {n.name: n for n in notes}["weight"]
+    weight = {n.name: n for n in infos}["weight"]
     counts = np.bincount(weight.cuts.apply(table["weight"]))
     assert counts.tolist() == [N // 4] * 4
 
@@ -111,7 +111,7 @@ def test_a_table_without_numbers_is_the_same_with_and_without(tmp_path):
 def test_new_rows_go_into_the_bins_of_an_old_model(table, seed):
     dataset = read_data(pd.DataFrame(table), discretise="mdl")
     names = [v.name for v in dataset.source_variables]
-    network = fit(DAG(names, [("weight", "sick")]), dataset)
+    network = fit_network(DAG(names, [("weight", "sick")]), dataset)
     other = pd.DataFrame(mixed_table(seed + 1000))
     held_out = read_data(other, states=network.variables)
     assert held_out.variables == dataset.variables
@@ -129,9 +129,9 @@ def test_rows_that_are_written_in_bins_are_read_again(table, tmp_path):
     write_data(dataset, tmp_path / "binned.csv")
     again = read_data(tmp_path / "binned.csv", states=dataset.source_variables)
     assert again == dataset
-    assert read_columns(tmp_path / "binned.csv", states=dataset.source_variables)[1] == tuple(
-        _info_of_declared(v) for v in dataset.source_variables
-    )
+    assert read_data(tmp_path / "binned.csv", states=dataset.source_variables, return_info=True)[
+        1
+    ] == tuple(_info_of_declared(v) for v in dataset.source_variables)
 
 
 def _info_of_declared(variable):
@@ -140,10 +140,10 @@ def _info_of_declared(variable):
     return ColumnInfo(variable.name, kind, variable.states, "declared states", cuts)
 
 
-def test_notes_read_a_table_again_in_the_same_way(table):
+def test_infos_read_a_table_again_in_the_same_way(table):
     frame = pd.DataFrame(table)
-    dataset, notes = read_columns(frame, discretise="mdl", drop=["city"])
-    types = json.loads(json.dumps({note.name: note.as_dict() for note in notes}))
+    dataset, infos = read_data(frame, discretise="mdl", drop=["city"], return_info=True)
+    types = json.loads(json.dumps({info.name: info.as_dict() for info in infos}))
     assert types["city"] == {"type": "ignore"}
     assert read_data(frame, types=types) == dataset
     half = read_data(frame.iloc[: N // 2], types=types)
@@ -160,8 +160,8 @@ def test_types_say_what_a_column_is(table):
         "weight": {"type": "continuous", "bins": 2, "method": "uniform"},
         "zeros": CutPoints((0.25,)),
     }
-    dataset, notes = read_columns(frame, types=types)
-    found = {note.name: note for note in notes}
+    dataset, infos = read_data(frame, types=types, return_info=True)
+    found = {info.name: info for info in infos}
     assert "city" not in dataset.names
     assert found["city"].type == "ignore"
     assert found["code"].cuts == CutPoints((2, 4.5))
@@ -175,10 +175,12 @@ def test_types_say_what_a_column_is(table):
 
 def test_categorical_lets_decimals_and_identifiers_in():
     frame = pd.DataFrame({"id": range(30), "x": [i + 0.5 for i in range(30)], "y": ["a", "b"] * 15})
-    dataset, notes = read_columns(frame, types={"id": "categorical", "x": "categorical"})
+    dataset, infos = read_data(
+        frame, types={"id": "categorical", "x": "categorical"}, return_info=True
+    )
     assert dataset.arities.tolist() == [30, 30, 2]
-    assert notes[1].states[:2] == ("0.5", "1.5")
-    assert notes[1].states[-1] == "29.5"
+    assert infos[1].states[:2] == ("0.5", "1.5")
+    assert infos[1].states[-1] == "29.5"
 
 
 def test_texts_of_the_same_number_are_one_state(tmp_path):
@@ -210,14 +212,16 @@ def test_more_numbers_than_labels(tmp_path):
     values = np.random.default_rng(0).permutation(70_000) / 8
     lines = "".join(f"{v:.3f},{i % 3}\n" for i, v in enumerate(values))
     (tmp_path / "t.csv").write_text("x,y\n" + lines)
-    dataset, (note, _) = read_columns(tmp_path / "t.csv", discretise="quantile", bins=2)
-    assert note.states == ("below_4375", "from_4375")
+    dataset, (info, _) = read_data(
+        tmp_path / "t.csv", discretise="quantile", bins=2, return_info=True
+    )
+    assert info.states == ("below_4375", "from_4375")
     frame = pd.DataFrame({"x": values, "y": np.arange(70_000) % 3})
     assert read_data(frame, discretise="quantile", bins=2) == dataset
-    assert read_data(tmp_path / "t.csv", states={"x": note.states}) == dataset
+    assert read_data(tmp_path / "t.csv", states={"x": info.states}) == dataset
     (tmp_path / "t.csv").write_text("x,y\n" + lines + "high,1\n")
     assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == (
-        "Column 'x' has more than 65,535 states, the most that coevo takes. Group its values, "
+        "Column 'x' has more than 65,535 states, the maximum of coevo. Group its values, "
         "or leave it out (drop=['x'], or --drop x)."
     )
     (tmp_path / "t.csv").write_text("x,y\n" + lines + "NA,1\n")
@@ -299,8 +303,8 @@ FRAME = pd.DataFrame({"age": [1.5, 2.5, 3.5], "sex": ["f", "m", "f"]})
         ),
         (
             {"types": {"sex": "continuous"}},
-            "Column 'sex' holds 'f', first in row 1, which is not a number. Correct it, or leave "
-            "the type 'continuous' away.",
+            "Column 'sex' holds 'f', first in row 1, which is not a number. Correct it, or "
+            "remove the type 'continuous'.",
         ),
         (
             {"types": {"age": "continuous"}, "states": {"age": ["1"]}},
@@ -320,8 +324,8 @@ def test_a_dataset_is_already_read(table):
     dataset = read_data(pd.DataFrame(table), discretise="mdl")
     assert read_data(dataset) is dataset
     assert refusal(ParameterError, read_data, dataset, bins=3) == (
-        "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data are "
-        "for tables; a Dataset is already read. Give them where it is made."
+        "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data do "
+        "not apply to a Dataset. Use them when you read the table that it comes from."
     )
 
 
@@ -366,7 +370,7 @@ def test_types_from_files(types_file):
          "column,type,cuts,bins,method, or the start of it."),
         ("column,type,cut\n", "'types.csv', line 1: there is no column 'cut'. "
          "Did you mean 'cuts'?"),
-        ("column,type\na,ignore\na,ignore\n", "'types.csv', line 3: 'a' is there twice."),
+        ("column,type\na,ignore\na,ignore\n", "'types.csv', line 3: column 'a' occurs twice."),
         ("column,type\na,b,c\n", "'types.csv', line 2: 3 cells, and the header has 2. Put quotes "
          "around a name that holds a comma."),
         ("column,type,cuts\na,continuous,1 b\n",

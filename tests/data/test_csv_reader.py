@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coevo.data import Dataset, Variable, read_data
-from coevo.data.columns import assemble
+from coevo.data.columns import assemble_dataset
 from coevo.data.csv_dialect import DELIMITERS, detect_delimiter
 from coevo.data.csv_reader import read_csv
 from coevo.data.label_store import LabelStore
@@ -47,7 +47,9 @@ def dataset_of(names, rows):
 def read_in_pieces(path, states, chunk_bytes):
     with warnings.catch_warnings(), open_source(path) as source:
         warnings.simplefilter("ignore", CoevoWarning)
-        return assemble(read_csv(source, ReadOptions.of(states, ()), chunk_bytes))
+        return assemble_dataset(
+            read_csv(source, ReadOptions.from_parameters(states, ()), chunk_bytes)
+        )
 
 
 def observed(names, rows):
@@ -217,7 +219,7 @@ def test_labels_that_collide_are_told_apart():
     store = LabelStore()
     assert store.encode(buffer, starts, lengths, codes) == 600
     assert codes.tolist() == [*range(300), *range(300)]
-    assert [t.decode() for t in store.texts()] == texts[:300]
+    assert [t.decode() for t in store.list_labels()] == texts[:300]
 
 
 @pytest.mark.parametrize(
@@ -233,4 +235,4 @@ def test_labels_that_collide_are_told_apart():
     ],
 )
 def test_delimiter_is_found_in_the_header(head, expected):
-    assert detect_delimiter(head, is_whole=True) == expected
+    assert detect_delimiter(head, is_complete=True) == expected

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coevo.data import CutPoints, Variable
-from coevo.data.cut_points import readable_between
+from coevo.data.cut_points import round_between
 from coevo.errors import DataError, ParameterError
 from coevo.io import format_bif, parse_bif, write_bif
 from coevo.network import BayesianNetwork
@@ -65,7 +65,7 @@ def test_other_states_are_no_bins(states):
 def test_a_readable_number_lies_between(one, two, near):
     low, high = sorted((one, two))
     if low < high:
-        found = readable_between(low, high, near)
+        found = round_between(low, high, near)
         assert low < found <= high
 
 
@@ -80,7 +80,7 @@ def test_a_readable_number_lies_between(one, two, near):
     ],
 )
 def test_the_number_with_the_fewest_digits(low, high, near, found):
-    assert readable_between(low, high, near) == found
+    assert round_between(low, high, near) == found
 
 
 def test_other_tools_read_the_names(tmp_path):

@@ -84,7 +84,7 @@ def test_the_hash_is_that_of_every_version():
 def test_folding_keeps_the_observations(seed):
     variables, columns = random_dataset(seed, n_rows=3000)
     dataset = Dataset(variables, columns)
-    folded = dataset.folded()
+    folded = dataset.deduplicate()
     assert folded.codes.shape == (3, 24)
     assert folded.n_rows == dataset.n_rows == 3000
     assert folded == dataset
@@ -95,16 +95,16 @@ def test_folding_keeps_the_observations(seed):
     assert np.array_equal(folded.weights[order], counts)
     assert folded.codes.flags.c_contiguous
     assert repr(folded) == "<Dataset: 3,000 rows (24 distinct), 3 variables>"
-    assert folded.folded() is folded
+    assert folded.deduplicate() is folded
 
 
 def test_folding_is_left_when_it_does_not_pay():
     variables, columns = random_dataset(0, n_rows=300)  # 24 of 300 is more than a sixteenth
     dataset = Dataset(variables, columns)
-    assert dataset.folded() is dataset
+    assert dataset.deduplicate() is dataset
     many, wide = random_dataset(0, n_rows=5000, arities=(50, 50, 50))
     dataset = Dataset(many, wide)
-    assert dataset.folded() is dataset
+    assert dataset.deduplicate() is dataset
 
 
 def test_weights_count_rows():
@@ -121,7 +121,7 @@ def test_nothing_can_be_written_to():
     weights = np.ones(3000, dtype=np.int64)
     weighted = Dataset(variables, columns, weights)
     dataset = Dataset(variables, columns)
-    folded = dataset.folded()
+    folded = dataset.deduplicate()
     sent = pickle.loads(pickle.dumps(folded))  # as a worker gets it
     assert sent == folded
     assert sent.source_variables == folded.source_variables
@@ -161,7 +161,7 @@ X, Y = Variable("x", ("a", "b")), Variable("y", ("a", "b"))
         ([], [], "The table has no columns. A network needs at least two."),
         ([X, Y], [[0, 1], [0]], "Column 'y' does not have one code for each row."),
         ([X, Y], [[], []], "The table has no rows. Give at least one observation."),
-        ([X, Y], [[0.0], [0.0]], "The codes of column 'x' are not whole numbers."),
+        ([X, Y], [[0.0], [0.0]], "The codes of column 'x' are not integers."),
         ([X, Y], [[0], [2]], "A code of column 'y' is not one of its 2 states."),
         ([X, Y], [[-1], [0]], "A code of column 'x' is not one of its 2 states."),
     ],
@@ -176,14 +176,14 @@ def test_columns_that_do_not_fit(variables, columns, message):
 def test_weights_that_do_not_fit(weights):
     with pytest.raises(DataError) as caught:
         Dataset([X, Y], [[0, 1], [0, 1]], weights=np.array(weights))
-    assert str(caught.value) == "Weights must be one whole number of 1 or above for each row."
+    assert str(caught.value) == "Weights must be one integer >= 1 for each row."
 
 
 def test_too_many_states():
     with pytest.raises(DataError) as caught:
         Variable("x", tuple(str(i) for i in range(65_536)))
     assert str(caught.value) == (
-        "Variable 'x' has 65,536 states; the most that coevo takes is 65,535. Group its values."
+        "Variable 'x' has 65,536 states; the maximum of coevo is 65,535. Group its values."
     )
 
 
@@ -223,7 +223,7 @@ def test_no_layout_changes_what_is_drawn(seed):
         Dataset(variables, [column[order] for column in columns]),
         Dataset(variables, list(rows.T), counts),
     ]
-    drawn = [table.resampled(np.random.default_rng(seed)) for table in tables]
+    drawn = [table.resample(np.random.default_rng(seed)) for table in tables]
     assert [table.weights is None for table in drawn] == [True, True, False]
     assert counted(drawn[0]) == counted(drawn[1]) == counted(drawn[2]) != counted(tables[0])
     assert {table.n_rows for table in drawn} == {200}
@@ -240,6 +240,6 @@ def test_each_observation_is_as_likely_as_another(folded, seed):
     if folded:
         table = Dataset([wet], [[2, 0, 1]], np.array([2, 1, 3]))
     rng = np.random.default_rng(seed)
-    draws = [counted(table.resampled(rng)) for _ in range(3000)]
+    draws = [counted(table.resample(rng)) for _ in range(3000)]
     means = [np.mean([draw.get((state,), 0) for draw in draws]) for state in range(3)]
     assert means == pytest.approx([1, 3, 2], abs=0.12)  # five standard errors

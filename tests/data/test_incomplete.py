@@ -24,17 +24,17 @@ def frame(seed):
         "x": pd.Series(np.round(x, 3)),
         "yes": pd.Series(x > 0.5).astype("boolean"),
     }
-    holes = rng.random((300, 4)) < 0.1
-    return pd.DataFrame(columns).mask(holes), holes
+    missing = rng.random((300, 4)) < 0.1
+    return pd.DataFrame(columns).mask(missing), missing
 
 
 @pytest.mark.parametrize("method", ["mdl", "quantile"])
 def test_every_source_gives_the_same_table(frame, method, tmp_path):
-    table, holes = frame
+    table, missing = frame
     table.to_csv(tmp_path / "t.csv", index=False)
     table.to_parquet(tmp_path / "t.parquet")
     polars = pl.read_parquet(tmp_path / "t.parquet")
-    objects = table.astype(object).where(~holes, None)
+    objects = table.astype(object).where(~missing, None)
     sources = [
         table,
         str(tmp_path / "t.csv"),
@@ -43,25 +43,25 @@ def test_every_source_gives_the_same_table(frame, method, tmp_path):
         polars.to_arrow(),
         objects,
     ]
-    found = [read_incomplete(source, discretise=method) for source in sources]
-    first, notes = found[0]
-    assert first.missing.T.tolist() == holes.tolist()
-    assert first.missing_counts == dict(zip(first.names, holes.sum(axis=0).tolist(), strict=True))
-    for other, other_notes in found[1:]:
+    found = [read_incomplete(source, discretise=method, return_info=True) for source in sources]
+    first, infos = found[0]
+    assert first.missing.T.tolist() == missing.tolist()
+    assert first.missing_counts == dict(zip(first.names, missing.sum(axis=0).tolist(), strict=True))
+    for other, other_infos in found[1:]:
         assert other == first
         assert other.dataset.variables == first.dataset.variables
-        assert [n.states for n in other_notes] == [n.states for n in notes]
+        assert [n.states for n in other_infos] == [n.states for n in infos]
 
 
 @pytest.mark.parametrize("method", ["quantile", "uniform", "kmeans"])
 def test_bins_are_found_without_the_missing_cells(frame, method):
     table, _ = frame
-    _, notes = read_incomplete(table[["level", "x"]], discretise=method)
+    _, infos = read_incomplete(table[["level", "x"]], discretise=method, return_info=True)
     there = table["x"].dropna().to_numpy()
     alone = np.stack([there, np.resize([0.0, 1.0], len(there))], axis=1)
     types = {"y": "categorical"}
     dataset = read_data(alone, names=["x", "y"], discretise=method, types=types)
-    assert notes[1].states == dataset.source_variables[0].states
+    assert infos[1].states == dataset.source_variables[0].states
 
 
 def test_mdl_cuts_where_the_others_tell(seed):
@@ -70,19 +70,21 @@ def test_mdl_cuts_where_the_others_tell(seed):
     frame = pd.DataFrame({"x": x, "y": np.where(x < 0.3, "a", "b")})
     frame.loc[rng.random(600) < 0.2, "x"] = np.nan
     frame.loc[rng.random(600) < 0.2, "y"] = None
-    _, notes = read_incomplete(frame, discretise="mdl")
-    assert min(abs(cut - 0.3) for cut in notes[0].cuts.points) < 0.05
+    _, infos = read_incomplete(frame, discretise="mdl", return_info=True)
+    assert min(abs(cut - 0.3) for cut in infos[0].cuts.points) < 0.05
 
 
 def test_labels_of_missing_cells_can_be_chosen(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c\n1.5,x,NA\n-9,y,?\n2.5, none ,NA\n1.5,x,?\n")
-    table, notes = read_incomplete(path, missing_labels=["-9", "none"], types={"a": [2]})
+    table, infos = read_incomplete(
+        path, missing_labels=["-9", "none"], types={"a": [2]}, return_info=True
+    )
     assert np.argwhere(table.missing).tolist() == [[0, 1], [1, 2]]
-    assert [note.states for note in notes] == [("below_2", "from_2"), ("x", "y"), ("?", "NA")]
+    assert [info.states for info in infos] == [("below_2", "from_2"), ("x", "y"), ("?", "NA")]
     floats = np.array([[1.5, 1], [-9, 0], [2.5, 1]])
     types = {"a": [2], "b": "categorical"}
-    found, _ = read_incomplete(floats, names=["a", "b"], missing_labels=["-9"], types=types)
+    found = read_incomplete(floats, names=["a", "b"], missing_labels=["-9"], types=types)
     assert found.missing_counts["a"] == 1
     with pytest.raises(ParameterError) as caught:
         read_incomplete(path, missing_labels="NA")
@@ -98,9 +100,9 @@ def test_what_stands_for_missing_elsewhere_is_text_here(tmp_path):
     path.write_text(
         "\n".join(["a,b", *(f"{x},{i % 2}" for i, x in enumerate(numbers * 2)), "NA,?"])
     )
-    table, notes = read_incomplete(path, missing_labels=["?"], discretise="mdl")
+    table, infos = read_incomplete(path, missing_labels=["?"], discretise="mdl", return_info=True)
     assert table.missing_counts == {"a": 0, "b": 1}
-    assert (notes[0].holds, notes[0].cuts) == ("text", None)
+    assert (infos[0].holds, infos[0].cuts) == ("text", None)
     with pytest.raises(DataError, match="Column 'a' holds 'NA', first in row 81, which is not a"):
         read_incomplete(path, missing_labels=["?"], types={"a": "continuous"})
 
@@ -108,7 +110,7 @@ def test_what_stands_for_missing_elsewhere_is_text_here(tmp_path):
 def test_a_declared_state_is_not_missing(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\nNA,x\nyes,NA\nyes,y\n")
-    table, _ = read_incomplete(path, states={"a": ["yes", "NA"]})
+    table = read_incomplete(path, states={"a": ["yes", "NA"]})
     assert table.missing_counts == {"a": 0, "b": 1}
 
 
@@ -138,13 +140,13 @@ def small():
     return IncompleteDataset(dataset, missing)
 
 
-def test_rows_without_a_hole():
-    assert small().complete_rows().codes.tolist() == [[0, 1], [2, 1]]
+def test_drop_incomplete_rows():
+    assert small().drop_incomplete_rows().codes.tolist() == [[0, 1], [2, 1]]
     assert small().n_complete_rows == 2
 
 
 def test_missing_as_a_state():
-    found = small().with_state("s00000")
+    found = small().add_missing_state("s00000")
     assert found.source_variables[0].states == ("s00000", "s00001", "s00000_")
     labels = [found.variables[0].states[code] for code in found.codes[0]]
     assert labels == ["s00000", "s00000_", "s00001", "s00000"]
@@ -154,12 +156,12 @@ def test_a_table_of_the_same_cells_is_the_same(seed):
     table = small()
     order = np.random.default_rng(seed).permutation(4)
     moved = IncompleteDataset(
-        table.completed(table.dataset.codes[:, order]), table.missing[:, order]
+        table.make_dataset(table.dataset.codes[:, order]), table.missing[:, order]
     )
     assert moved == table
     assert hash(moved) == hash(table)
-    one, back = table.by_content()
-    two, _ = moved.by_content()
+    one, back = table.sort_by_content()
+    two, _ = moved.sort_by_content()
     assert one.missing.tolist() == two.missing.tolist()
     shown = [np.where(t.missing, 9, t.dataset.codes).tolist() for t in (one, two)]
     assert shown[0] == shown[1]
@@ -170,31 +172,31 @@ def test_a_table_of_the_same_cells_is_the_same(seed):
     assert none != table.dataset
 
 
-def test_a_dataset_has_no_holes():
+def test_a_dataset_has_no_missing_values():
     dataset = dataset_of([2, 2], np.array([[0, 1], [1, 1]]), np.array([2, 1]))
-    table, _ = read_incomplete(dataset)
+    table = read_incomplete(dataset)
     assert table.n_missing == 0
     assert table.dataset == dataset
     assert table.dataset.weights is None
-    assert read_incomplete(table)[0] is table
-    with pytest.raises(ParameterError, match="a Dataset that is not folded"):
+    assert read_incomplete(table) is table
+    with pytest.raises(ParameterError, match="a Dataset without weights"):
         IncompleteDataset(dataset, np.zeros((2, 2), dtype=bool))
     with pytest.raises(DataError, match="'missing' must be 2 x 3 truth values"):
         IncompleteDataset(table.dataset, [[0, 1, 0]])
 
 
-def test_codes_in_holes_say_nothing():
+def test_codes_of_missing_values_do_not_matter():
     """What stands in a missing cell reaches neither the hash nor a comparison."""
     wet = [Variable("wet", ("no", "yes")), Variable("x", ("a", "b"))]
-    holes = [[False, True], [False, False]]
-    one = IncompleteDataset(Dataset(wet, [[0, 0], [0, 1]]), holes)
-    two = IncompleteDataset(Dataset(wet, [[0, 1], [0, 1]]), holes)
+    missing = [[False, True], [False, False]]
+    one = IncompleteDataset(Dataset(wet, [[0, 0], [0, 1]]), missing)
+    two = IncompleteDataset(Dataset(wet, [[0, 1], [0, 1]]), missing)
     assert one == two
 
 
 def test_dictionaries_of_arrow_inside_pandas():
     kind = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
     frame = pd.DataFrame({"a": pd.Series(["x", "y", None, "x"], dtype=kind), "b": list("uvuv")})
-    table, _ = read_incomplete(frame)
+    table = read_incomplete(frame)
     assert table.missing_counts == {"a": 1, "b": 0}
     assert read_data(frame.dropna()).variables[0].states == ("x", "y")

@@ -1,4 +1,4 @@
-"""A table comes back with its missing cells filled, and with nothing else changed."""
+"""An imputed table is a copy of its source in which only missing values change."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from coevo.data import csv_reader as csv_reader_module
 from coevo.data import read_incomplete
-from coevo.data.write_imputed import Patch, filled_frame, write_filled
+from coevo.data import write_imputed as write_imputed_module
+from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
+from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import DataError, ParameterError
 from coevo.missing import learn_incomplete, write_imputed
 from coevo.search import Budget
@@ -28,8 +31,8 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def cells_of(seed):
-    """Return rows of text: a column to drop, numbers to cut, and states in need of quotes."""
+def make_rows(seed):
+    """Return rows of text: a column to drop, numbers to cut, and states that need quotes."""
     rng = np.random.default_rng(seed)
     notes = ["plain", 'with "quotes"', "a, comma", "two\nlines", " spaces "]
     rows = []
@@ -46,10 +49,10 @@ def is_missing(cell):
     return cell.strip() in ("", "?", "NA")
 
 
-def written(rows, path, delimiter=",", mark=""):
+def write_rows(rows, path, delimiter=",", bom=""):
     text = Path("plain.txt")
     with text.open("w", newline="", encoding="utf-8") as stream:
-        stream.write(mark)
+        stream.write(bom)
         writer = csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL)
         writer.writerows([NAMES, *rows])
     content = text.read_bytes()
@@ -64,15 +67,16 @@ def read_back(path, delimiter=","):
     return rows
 
 
-def completed_of(source):
-    table, _ = read_incomplete(source, drop=["id"], types={"age": [40, 55]})
-    return learn_incomplete(table, "evolve", budget=Budget(max_generations=6)).completed
+def impute_with_evolve(source):
+    table = read_incomplete(source, drop=["id"], types={"age": [40, 55]})
+    found = learn_incomplete(table, "evolve", budget=Budget(max_generations=6))
+    return found.imputation.imputed_table
 
 
-def check(after, before, completed):
-    """Compare rows of text: what was there stays, what was not is filled with a state."""
+def check(after, before, imputed_table):
+    """Compare rows of text: observed values stay, missing values get the imputed state."""
     numbers = [float(row[1]) for row in before if not is_missing(row[1])]
-    states = {(cell.row, cell.column): cell.state for cell in completed.cells()}
+    states = {(cell.row, cell.column): cell.state for cell in imputed_table.cells()}
     assert len(after) == len(before)
     for number, (new, old) in enumerate(zip(after, before, strict=True), start=1):
         assert new[0] == old[0]
@@ -92,64 +96,100 @@ def check(after, before, completed):
 
 
 @pytest.mark.parametrize(
-    ("source", "delimiter", "mark"),
+    ("source", "delimiter", "bom"),
     [("a.csv", ",", ""), ("a.csv", ";", "\ufeff"), ("a.tsv", "\t", ""), ("a.csv.gz", "|", "")],
 )
 @pytest.mark.parametrize("target", ["b.csv", "b.tsv", "b.csv.gz"])
-def test_text(source, delimiter, mark, target, seed):
-    rows = cells_of(seed)
-    written(rows, source, delimiter, mark)
-    completed = completed_of(source)
-    write_imputed(completed, target, source)
-    check(read_back(target, "\t" if "tsv" in target else ","), rows, completed)
-    assert not read_incomplete(target, drop=["id"], types={"age": [40, 55]})[0].n_missing
+def test_text(source, delimiter, bom, target, seed):
+    rows = make_rows(seed)
+    write_rows(rows, source, delimiter, bom)
+    imputed_table = impute_with_evolve(source)
+    write_imputed(imputed_table, target, source)
+    check(read_back(target, "\t" if "tsv" in target else ","), rows, imputed_table)
+    assert not read_incomplete(target, drop=["id"], types={"age": [40, 55]}).n_missing
 
 
-def test_numbers_are_the_middle_ones_of_their_bins(seed):
-    rows = cells_of(seed)
-    written(rows, "a.csv")
-    completed = completed_of("a.csv")
-    write_imputed(completed, "b.csv", "a.csv")
+def test_imputed_numbers_are_medians_of_their_bins(seed):
+    rows = make_rows(seed)
+    write_rows(rows, "a.csv")
+    imputed_table = impute_with_evolve("a.csv")
+    write_imputed(imputed_table, "b.csv", "a.csv")
     young = sorted(float(r[1]) for r in rows if not is_missing(r[1]) and float(r[1]) < 40)
-    filled = {
+    imputed = {
         cell.state: float(read_back("b.csv")[cell.row - 1][1])
-        for cell in completed.cells()
+        for cell in imputed_table.cells()
         if cell.column == "age"
     }
-    for state, number in filled.items():
+    for state, number in imputed.items():
         if state == "below_40":
             assert number == young[(len(young) - 1) // 2]
-    assert filled
+    assert imputed
 
 
-def test_blank_lines_are_no_rows():
+@pytest.mark.parametrize("block_rows", [1, 7, N_ROWS, 1000])
+@pytest.mark.parametrize("target", ["b.csv", "b.parquet"])
+def test_blocks_of_any_size_give_the_same_file(target, block_rows, seed, monkeypatch):
+    write_rows(make_rows(seed), "a.csv")
+    imputed_table = impute_with_evolve("a.csv")
+    write_imputed(imputed_table, f"one_{target}", "a.csv")
+    monkeypatch.setattr(csv_reader_module, "BLOCK_ROWS", block_rows)
+    write_imputed(imputed_table, f"many_{target}", "a.csv")
+    read = pyarrow.parquet.read_table if "parquet" in target else Path.read_bytes
+    assert read(Path(f"one_{target}")) == read(Path(f"many_{target}"))
+
+
+def test_parquet_to_text_in_blocks(seed, monkeypatch):
+    pyarrow.parquet.write_table(pyarrow.table(make_columns(make_rows(seed))), "a.parquet")
+    imputed_table = impute_with_evolve("a.parquet")
+    write_imputed(imputed_table, "one.csv", "a.parquet")
+    monkeypatch.setattr(write_imputed_module, "BLOCK_ROWS", 7)
+    write_imputed(imputed_table, "many.csv", "a.parquet")
+    assert Path("one.csv").read_bytes() == Path("many.csv").read_bytes()
+
+
+def test_a_block_in_which_every_text_is_replaced():
+    """A block of the largest size has room for as many new texts as it has rows."""
+    texts = [str(i) for i in range(BLOCK_ROWS)]
+    block = CsvBlock.from_texts([texts])
+    new = [f"new {text}" for text in texts]
+    block.replace_texts(0, np.arange(BLOCK_ROWS), new)
+    assert block.list_texts(0) == new
+
+
+def test_an_empty_cell_of_the_only_column_is_a_row():
+    Path("a.csv").write_text('a\n1\n""\n2\n')
+    write_imputed_file("a.csv", "b.csv", [])
+    assert Path("b.csv").read_text() == 'a\n1\n""\n2\n'
+
+
+def test_blank_lines_are_not_rows():
     Path("a.csv").write_text("a,b\n1,x\n\n2,?\n\n")
-    patch = Patch("b", ("x", "y"), np.array([0, 1]), np.array([False, True]))
-    write_filled("a.csv", "b.csv", [patch])
+    column = ImputedColumn("b", ("x", "y"), np.array([0, 1]), np.array([False, True]))
+    write_imputed_file("a.csv", "b.csv", [column])
     assert Path("b.csv").read_text() == "a,b\n1,x\n2,y\n"
 
 
-def test_nothing_to_fill():
+def test_no_columns_to_impute():
     Path("a.csv").write_text('a;b\n1;"x;y"\n2;\n')
-    write_filled("a.csv", "b.csv", [])
+    write_imputed_file("a.csv", "b.csv", [])
     assert Path("b.csv").read_text() == "a,b\n1,x;y\n2,\n"
 
 
-def test_a_table_that_has_changed():
+def test_a_changed_table_is_an_error():
     Path("a.csv").write_text("a,b\n1,x\n2,?\n3,x\n")
     for n_rows in (2, 4):
         missing = np.arange(n_rows) == 1
-        patch = Patch("b", ("x", "y"), np.zeros(n_rows, dtype=int), missing)
+        column = ImputedColumn("b", ("x", "y"), np.zeros(n_rows, dtype=int), missing)
         with pytest.raises(DataError) as caught:
-            write_filled("a.csv", "b.csv", [patch])
+            write_imputed_file("a.csv", "b.csv", [column])
         assert str(caught.value) == (
-            f"The table has 3 rows, and {n_rows} were read. Leave it as it is while it is learned "
-            "from."
+            f"The table has 3 rows, but {n_rows} rows were read. Do not change a table while coevo "
+            "learns from it."
         )
         assert not Path("b.csv").exists()
 
 
-def typed(rows):
+def make_columns(rows):
     """Return columns of different types; a missing cell is None."""
     cells = {
         name: [None if is_missing(cell) else cell for cell in column]
@@ -192,15 +232,15 @@ def as_lists(frame):
 
 @pytest.mark.parametrize("kind", sorted(FRAMES))
 def test_frames(kind, seed):
-    frame = FRAMES[kind](typed(cells_of(seed)))
+    frame = FRAMES[kind](make_columns(make_rows(seed)))
     before = as_lists(frame)
-    completed = completed_of(frame)
-    filled = completed.into(frame)
-    assert type(filled) is type(frame)
-    assert as_lists(frame) == before  # which is only read
-    after = as_lists(filled)
+    imputed_table = impute_with_evolve(frame)
+    imputed = imputed_table.into(frame)
+    assert type(imputed) is type(frame)
+    assert as_lists(frame) == before  # the source does not change
+    after = as_lists(imputed)
     assert after["id"] == before["id"]
-    states = {(cell.row, cell.column): cell.state for cell in completed.cells()}
+    states = {(cell.row, cell.column): cell.state for cell in imputed_table.cells()}
     for name in NAMES[1:]:
         for row, (now, was) in enumerate(zip(after[name], before[name], strict=True), start=1):
             if was is not None:
@@ -211,64 +251,66 @@ def test_frames(kind, seed):
                 assert str(int(now) if name == "ward" else now) == states[row, name]
                 assert type(now) is type(next(c for c in before[name] if c is not None))
     if isinstance(frame, pandas.DataFrame):
-        assert filled.index.equals(frame.index)
-        assert (filled.dtypes == frame.dtypes).all()
+        assert imputed.index.equals(frame.index)
+        assert (imputed.dtypes == frame.dtypes).all()
     else:
-        assert filled.schema == frame.schema
+        assert imputed.schema == frame.schema
 
 
 def test_parquet(seed):
-    table = pyarrow.table(typed(cells_of(seed)))
+    table = pyarrow.table(make_columns(make_rows(seed)))
     pyarrow.parquet.write_table(table, "a.parquet")
-    completed = completed_of("a.parquet")
-    write_imputed(completed, "b.parquet", "a.parquet")
+    imputed_table = impute_with_evolve("a.parquet")
+    write_imputed(imputed_table, "b.parquet", "a.parquet")
     found = pyarrow.parquet.read_table("b.parquet")
     assert found.schema.equals(table.schema)
-    assert found.equals(completed.into(table))
-    write_imputed(completed, "b.csv", "a.parquet")
+    assert found.equals(imputed_table.into(table))
+    write_imputed(imputed_table, "b.csv", "a.parquet")
     texts = [["" if c is None else str(c) for c in row.values()] for row in found.to_pylist()]
     assert read_back("b.csv") == texts
 
 
 def test_text_to_parquet(seed):
-    rows = cells_of(seed)
-    written(rows, "a.csv")
-    completed = completed_of("a.csv")
-    write_imputed(completed, "b.parquet", "a.csv")
+    rows = make_rows(seed)
+    write_rows(rows, "a.csv")
+    imputed_table = impute_with_evolve("a.csv")
+    write_imputed(imputed_table, "b.parquet", "a.csv")
     found = pyarrow.parquet.read_table("b.parquet").to_pylist()
-    check([list(row.values()) for row in found], rows, completed)
+    check([list(row.values()) for row in found], rows, imputed_table)
 
 
-def test_bins_that_show_no_number():
+def test_bins_without_observed_numbers():
     states = ("below_1", "from_1_to_2", "from_2")
-    patch = Patch("x", states, np.array([0, 1, 2]), np.array([False, True, True]))
-    assert patch.values([0.5, None, None]) == [0.5, 1.0, 2.0]
-    assert patch.values(["0.5", "", ""]) == ["0.5", "1.0", "2.0"]
-    assert patch.values(["below_1", "", ""]) == list(states)  # cut where the table was made
+    column = ImputedColumn("x", states, np.array([0, 1, 2]), np.array([False, True, True]))
+    assert column.choose_values([0.5, None, None]) == [0.5, 1.0, 2.0]
+    assert column.choose_values(["0.5", "", ""]) == ["0.5", "1.0", "2.0"]
+    assert column.choose_values(["below_1", "", ""]) == list(states)  # the source contains the bins
 
 
-def test_what_is_no_frame():
-    with pytest.raises(ParameterError, match="'frame' of filled_frame must be a data frame; got"):
-        filled_frame([[1]], [])
+def test_impute_frame_rejects_other_objects():
+    with pytest.raises(ParameterError, match="'frame' of impute_frame must be a data frame; got"):
+        impute_frame([[1]], [])
 
 
-# -- what is odd, but was read
+# -- unusual tables
 
 
-def patch_of(name, states, codes, holes):
-    """Return a patch with these codes, of which some are new."""
-    return Patch(name, states, np.array(codes), np.isin(np.arange(len(codes)), holes))
+def make_imputed(name, states, codes, missing_rows):
+    """Return a column with these codes; those of some rows are imputed."""
+    return ImputedColumn(
+        name, states, np.array(codes), np.isin(np.arange(len(codes)), missing_rows)
+    )
 
 
-B = patch_of("b", ("x", "y"), [0, 1, 1], [2])
+B = make_imputed("b", ("x", "y"), [0, 1, 1], [2])
 
 
-def test_bytes_that_are_not_text_in_a_column_that_is_left_out():
+def test_bytes_that_are_not_utf8_in_an_ignored_column():
     content = b"a,b,name\n1,x,caf\xe9\n2,y,b\n1,?,\xff\n"
     Path("a.csv").write_bytes(content)
-    write_filled("a.csv", "b.csv", [B])
+    write_imputed_file("a.csv", "b.csv", [B])
     assert Path("b.csv").read_bytes() == content.replace(b"?", b"y")
-    write_filled("a.csv", "b.parquet", [B])
+    write_imputed_file("a.csv", "b.parquet", [B])
     assert pyarrow.parquet.read_table("b.parquet")["name"].to_pylist() == [
         "caf\ufffd",
         "b",
@@ -279,14 +321,14 @@ def test_bytes_that_are_not_text_in_a_column_that_is_left_out():
 def test_a_field_of_any_length():
     Path("a.csv").write_text(f"a,b\n{'w' * 200_000},x\n2,y\n1,?\n")
     limit = csv.field_size_limit()
-    write_filled("a.csv", "b.csv", [B])
+    write_imputed_file("a.csv", "b.csv", [B])
     assert Path("b.csv").read_text() == f"a,b\n{'w' * 200_000},x\n2,y\n1,y\n"
     assert csv.field_size_limit() == limit
 
 
-def test_two_columns_of_one_name_that_are_left_out():
+def test_two_ignored_columns_with_one_name():
     Path("a.csv").write_text("d,b,d\n1,x,4\n2,y,5\n3,?,6\n")
-    write_filled("a.csv", "b.parquet", [B])
+    write_imputed_file("a.csv", "b.parquet", [B])
     found = pyarrow.parquet.ParquetFile("b.parquet").read()
     assert found.column_names == ["d", "b", "d"]
     assert [column.to_pylist() for column in found.columns] == [
@@ -297,7 +339,7 @@ def test_two_columns_of_one_name_that_are_left_out():
     columns = [pyarrow.array([1, 2, 3]), pyarrow.array(["x", "y", None]), pyarrow.array([4, 5, 6])]
     table = pyarrow.Table.from_arrays(columns, ["d", "b", "d"])
     pyarrow.parquet.write_table(table, "c.parquet")
-    write_filled("c.parquet", "e.parquet", [B])
+    write_imputed_file("c.parquet", "e.parquet", [B])
     found = pyarrow.parquet.ParquetFile("e.parquet").read()
     assert [column.to_pylist() for column in found.columns] == [
         [1, 2, 3],
@@ -306,12 +348,12 @@ def test_two_columns_of_one_name_that_are_left_out():
     ]
 
 
-def test_a_column_that_is_gone():
+def test_a_removed_column_is_an_error():
     Path("a.csv").write_text("a,c\n1,x\n2,y\n1,?\n")
     frame = pandas.DataFrame({"a": [1, 2, 1]})
     for work in (
-        lambda: write_filled("a.csv", "b.csv", [B]),
-        lambda: filled_frame(frame, [B]),
+        lambda: write_imputed_file("a.csv", "b.csv", [B]),
+        lambda: impute_frame(frame, [B]),
     ):
         with pytest.raises(DataError) as caught:
             work()
@@ -324,56 +366,60 @@ def test_a_column_that_is_gone():
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "float32"])
 def test_numbers_of_few_bytes(dtype):
     frame = pandas.DataFrame({"c": np.array([1, 2, 2, 99], dtype=dtype)})
-    filled = filled_frame(frame, [patch_of("c", ("1", "2"), [0, 1, 1, 1], [3])])
-    assert filled["c"].tolist() == [1, 2, 2, 2]
-    assert filled["c"].dtype == dtype
-    binned = filled_frame(frame, [patch_of("c", ("below_2", "from_2"), [0, 1, 1, 0], [3])])
+    imputed = impute_frame(frame, [make_imputed("c", ("1", "2"), [0, 1, 1, 1], [3])])
+    assert imputed["c"].tolist() == [1, 2, 2, 2]
+    assert imputed["c"].dtype == dtype
+    binned = impute_frame(frame, [make_imputed("c", ("below_2", "from_2"), [0, 1, 1, 0], [3])])
     assert binned["c"].tolist() == [1, 2, 2, 1]
 
 
 def test_whole_numbers_that_floats_cannot_hold():
     large = 2**60
     cells = [large, large + 1, None]
-    patch = patch_of("c", (str(large), str(large + 1)), [0, 1, 1], [2])
+    column = make_imputed("c", (str(large), str(large + 1)), [0, 1, 1], [2])
     for frame in (
         pandas.DataFrame({"c": pandas.array(cells, dtype="Int64")}),
         polars.DataFrame({"c": cells}),
         pyarrow.table({"c": cells}),
     ):
-        assert as_lists(filled_frame(frame, [patch]))["c"] == [large, large + 1, large + 1]
+        assert as_lists(impute_frame(frame, [column]))["c"] == [large, large + 1, large + 1]
 
 
 def test_cells_that_are_objects():
     intervals = pandas.cut(pandas.Series([1.0, 5.0, np.nan]), [0, 3, 6])
     states = tuple(map(str, intervals.cat.categories))
-    filled = filled_frame(
-        pandas.DataFrame({"c": intervals}), [patch_of("c", states, [0, 1, 1], [2])]
+    imputed = impute_frame(
+        pandas.DataFrame({"c": intervals}), [make_imputed("c", states, [0, 1, 1], [2])]
     )
-    assert filled["c"].tolist() == [intervals[0], intervals[1], intervals[1]]
+    assert imputed["c"].tolist() == [intervals[0], intervals[1], intervals[1]]
     mixed = pandas.DataFrame({"c": pandas.Series([np.int64(1), "one", None], dtype=object)})
-    filled = filled_frame(mixed, [patch_of("c", ("1", "one"), [0, 1, 0], [2])])
-    assert filled["c"].tolist() == [1, "one", 1]
-    assert type(filled["c"][2]) is type(mixed["c"][0])
+    imputed = impute_frame(mixed, [make_imputed("c", ("1", "one"), [0, 1, 0], [2])])
+    assert imputed["c"].tolist() == [1, "one", 1]
+    assert type(imputed["c"][2]) is type(mixed["c"][0])
 
 
 def test_names_that_are_numbers():
     frame = pandas.DataFrame({0: ["x", "y"], 1: ["u", None]})
-    filled = filled_frame(frame, [patch_of("1", ("u", "v"), [0, 0], [1])])
-    assert filled[1].tolist() == ["u", "u"]
-    assert list(filled.columns) == [0, 1]
+    imputed = impute_frame(frame, [make_imputed("1", ("u", "v"), [0, 0], [1])])
+    assert imputed[1].tolist() == ["u", "u"]
+    assert list(imputed.columns) == [0, 1]
 
 
-def test_the_order_of_rows_changes_no_number():
+def test_imputed_values_do_not_depend_on_row_order():
     states, texts = ("below_5", "from_5"), ["1", "1.0", "01", "?"]
     for order in ([0, 1, 2, 3], [2, 1, 0, 3], [1, 3, 0, 2]):
         cells = [texts[i] for i in order]
-        patch = patch_of("c", states, [0] * 4, [order.index(3)])
-        assert patch.values(cells)[0] == "1"
-    decimal = patch_of("c", ("0.5",), [0] * 3, [2])
-    assert decimal.values([".50", "0.5", "?"]) == decimal.values(["0.5", ".50", "?"]) == ["0.5"]
+        column = make_imputed("c", states, [0] * 4, [order.index(3)])
+        assert column.choose_values(cells)[0] == "1"
+    decimal = make_imputed("c", ("0.5",), [0] * 3, [2])
+    assert (
+        decimal.choose_values([".50", "0.5", "?"])
+        == decimal.choose_values(["0.5", ".50", "?"])
+        == ["0.5"]
+    )
 
 
-def test_states_that_no_cell_shows():
+def test_states_without_observed_cells():
     for cells, expected in (
         (["x", "?"], "y"),
         ([True, None], False),
@@ -381,6 +427,6 @@ def test_states_that_no_cell_shows():
         ([1.5, None], 2.5),
     ):
         states = (str(cells[0]), str(expected))
-        patch = patch_of("c", states, [0, 1], [1])
-        assert patch.values(cells) == [cells[0], expected]
-        assert type(patch.values(cells)[1]) is type(cells[0])
+        column = make_imputed("c", states, [0, 1], [1])
+        assert column.choose_values(cells) == [cells[0], expected]
+        assert type(column.choose_values(cells)[1]) is type(cells[0])

@@ -62,7 +62,7 @@ def test_python_reads_what_is_written(rows, tmp_path_factory):
 
 @pytest.mark.kernel
 def test_a_weighted_row_is_written_as_often_as_it_occurs(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_writer_module, "BLOCK_BYTES", 9)  # two lines a block
+    monkeypatch.setattr(csv_writer_module, "BUFFER_BYTES", 9)  # two lines fit
     x, y = Variable("x", ("b", "a")), Variable("y", ("c", "d"))
     dataset = Dataset([x, y], [[0, 1, 1], [0, 0, 1]], weights=np.array([3, 1, 2]))
     write_data(dataset, tmp_path / "t.csv")

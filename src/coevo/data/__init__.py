@@ -3,12 +3,12 @@
 from coevo.data.audit import Finding, audit
 from coevo.data.column_types import BIN_METHODS, ColumnInfo, read_types
 from coevo.data.cut_points import CutPoints
-from coevo.data.dataset import Codes, Dataset, combine_row_hashes, row_hashes
+from coevo.data.dataset import Codes, Dataset, combine_row_hashes, hash_rows
 from coevo.data.incomplete import IncompleteDataset, Rows
-from coevo.data.read_options import ReadOptions, leave_out
-from coevo.data.reader import read_columns, read_data, read_incomplete
+from coevo.data.read_options import ReadOptions, format_drop_hint
+from coevo.data.reader import read_data, read_incomplete
 from coevo.data.table import RowDigest, Table
-from coevo.data.variable import MAX_STATES, Variable, natural_order
+from coevo.data.variable import MAX_STATES, Variable, sort_naturally
 from coevo.data.writer import check_writable, write_data
 
 __all__ = [
@@ -28,12 +28,11 @@ __all__ = [
     "audit",
     "check_writable",
     "combine_row_hashes",
-    "leave_out",
-    "natural_order",
-    "read_columns",
+    "format_drop_hint",
+    "hash_rows",
     "read_data",
     "read_incomplete",
     "read_types",
-    "row_hashes",
+    "sort_naturally",
     "write_data",
 ]

@@ -1,7 +1,6 @@
-"""NumPy arrays and Python objects as columns of codes.
+"""Read NumPy arrays and Python objects as columns of codes.
 
-`read_values` is also how data frames read their numbers: once a column has no nulls, it
-is an array.
+The reader of data frames also calls `read_values`, for columns of numbers without nulls.
 """
 
 from __future__ import annotations
@@ -13,22 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.columns import Column, refuse_type
+from coevo.data.columns import Column, make_unsupported_type_error
 from coevo.data.number_labels import NumberLabels
 from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError, ParameterError, bad_parameter
 
 __all__ = ["read_array", "read_objects", "read_values"]
 
-# Whole numbers that span less than this are coded through a table, without sorting.
-SMALL_SPAN = 1 << 20
+# A lookup table encodes integers with a smaller range; larger ranges need sorting.
+MAX_TABLE_RANGE = 1 << 20
 
 
-def read_array(array: NDArray[Any], names: object, request: ReadOptions) -> list[Column]:
+def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> list[Column]:
     """Read the columns of a 2-D array, or the fields of a structured array."""
     if array.dtype.names is not None and array.ndim == 1:
         fields = list(array.dtype.names)
-        found = fields if names is None else _checked_names(names, len(fields))
+        column_names = fields if names is None else _parse_names(names, len(fields))
         values = [array[field] for field in fields]
     else:
         if array.ndim != 2:
@@ -41,45 +40,45 @@ def read_array(array: NDArray[Any], names: object, request: ReadOptions) -> list
                 "'names' of read_data must be given for a NumPy array: one name for each of "
                 f"its {array.shape[1]:,} columns."
             )
-        found = _checked_names(names, array.shape[1])
+        column_names = _parse_names(names, array.shape[1])
         values = list(array.T)
-    kept = request.kept(found)
-    return [read_values(found[i], values[i], request) for i in kept]
+    kept = options.select_columns(column_names)
+    return [read_values(column_names[i], values[i], options) for i in kept]
 
 
-def read_values(name: str, values: NDArray[Any], request: ReadOptions) -> Column:
+def read_values(name: str, values: NDArray[Any], options: ReadOptions) -> Column:
     """Read one column from a 1-D array."""
-    declared = request.states.get(name)
+    declared = options.states.get(name)
     kind = values.dtype.kind
     if kind in "iu":
-        return Column(name, *_coded_whole(values), declared)
+        return Column(name, *_encode_integers(values), declared)
     if kind == "b":
         return Column(name, ["False", "True"], values.astype(np.uint8), declared)
     if kind == "f":
-        return _read_floats(name, values, declared, request.wants_numbers(name))
+        return _read_floats(name, values, declared, options.wants_numbers(name))
     if kind in "UT":
         texts, codes = np.unique(values, return_inverse=True)
         return Column(name, [str(text) for text in texts], codes, declared)
     if kind == "O":
         return read_objects(name, values.tolist(), declared)
-    raise refuse_type(name, values.dtype)
+    raise make_unsupported_type_error(name, values.dtype)
 
 
 def read_objects(name: str, values: list[Any], declared: tuple[str, ...] | None) -> Column:
-    """Read one column from Python objects: text, whole numbers, booleans and nulls."""
+    """Read one column from Python objects: text, numbers, booleans and nulls."""
     decimal = None
     if set(map(type, values)) - {str}:
-        texts = [_text(name, value) for value in values]
+        texts = [_format_value(name, value) for value in values]
         decimal = next((t for t, v in zip(texts, values, strict=True) if _is_decimal(v)), None)
     else:
         texts = values
     labels = list(dict.fromkeys(texts))
-    table = {label: code for code, label in enumerate(labels)}
-    codes = np.fromiter(map(table.__getitem__, texts), dtype=np.int64, count=len(texts))
-    return Column(name, labels, codes, declared, None if decimal is None else table[decimal])
+    code_of = {label: code for code, label in enumerate(labels)}
+    codes = np.fromiter(map(code_of.__getitem__, texts), dtype=np.int64, count=len(texts))
+    return Column(name, labels, codes, declared, None if decimal is None else code_of[decimal])
 
 
-def _checked_names(names: object, n_columns: int) -> list[str]:
+def _parse_names(names: object, n_columns: int) -> list[str]:
     if isinstance(names, str | bytes) or not isinstance(names, Sequence | np.ndarray):
         raise bad_parameter("names", "read_data", "a list of column names", names)
     if len(names) != n_columns:
@@ -90,26 +89,26 @@ def _checked_names(names: object, n_columns: int) -> list[str]:
     return [str(name) for name in names]
 
 
-def _coded_whole(values: NDArray[Any]) -> tuple[list[str | None], NDArray[np.integer]]:
-    """Return the labels of whole numbers, and the code of each."""
+def _encode_integers(values: NDArray[Any]) -> tuple[list[str | None], NDArray[np.integer]]:
+    """Return the labels of integers, and the code of each integer."""
     if not len(values):
         return [], np.zeros(0, dtype=np.uint8)
     low, high = int(values.min()), int(values.max())
-    if high - low < SMALL_SPAN and high < 1 << 63:
-        places = values.astype(np.int64) - low
-        seen = np.bincount(places) > 0
-        recode = np.cumsum(seen, dtype=np.int32) - 1
-        return [str(low + i) for i in np.flatnonzero(seen).tolist()], recode[places]
+    if high - low < MAX_TABLE_RANGE and high < 1 << 63:
+        offsets = values.astype(np.int64) - low
+        occurs = np.bincount(offsets) > 0
+        recode = np.cumsum(occurs, dtype=np.int32) - 1
+        return [str(low + i) for i in np.flatnonzero(occurs).tolist()], recode[offsets]
     distinct, codes = np.unique(values, return_inverse=True)
     return [str(value) for value in distinct.tolist()], codes
 
 
 def _read_floats(
-    name: str, values: NDArray[Any], declared: tuple[str, ...] | None, are_wanted: bool
+    name: str, values: NDArray[Any], declared: tuple[str, ...] | None, wants_numbers: bool
 ) -> Column:
     missing = np.isnan(values)
-    if declared is None and not are_wanted:
-        # Refused whatever follows: for its missing cells, or else for its first number.
+    if declared is None and not wants_numbers:
+        # A later check rejects this column, for a missing value or for its first number.
         present = values[~missing][:1]
         labels: list[str | None] = [*(str(value) for value in present), None]
         return Column(name, labels, missing.astype(np.uint8) * len(present), None, 0)
@@ -117,7 +116,7 @@ def _read_floats(
     return Column(name, NumberLabels(distinct), codes, declared, None if declared else 0)
 
 
-def _text(name: str, value: Any) -> str | None:
+def _format_value(name: str, value: Any) -> str | None:
     """Return the label of an object, or None for a null."""
     if isinstance(value, str | bool | int | np.integer | np.bool_):
         return str(value)
@@ -125,7 +124,7 @@ def _text(name: str, value: Any) -> str | None:
         return None
     if isinstance(value, float | np.floating):
         return None if math.isnan(value) else str(value)
-    raise refuse_type(name, type(value).__name__)
+    raise make_unsupported_type_error(name, type(value).__name__)
 
 
 def _is_decimal(value: Any) -> bool:

@@ -1,13 +1,13 @@
-"""What to know about a table before a search: columns that cannot help, or will mislead.
+"""Check a table before a search: find columns that are useless or misleading.
 
-Each finding is one sentence that ends with what to do. Nothing is changed. Columns are
-looked at in canonical order, so that the same observations give the same findings.
+Each finding is a sentence that ends with a recommendation. `audit` changes nothing. It visits
+columns in canonical order, so that the same observations give the same findings.
 
-Two columns are duplicates when they part the rows in the same way, whatever their states are
-called; that is compared by a mark of the partition. A column follows from another when each
-state of the other goes with one state of it. For all pairs that would be the cost of the
-square of the columns times the rows; but nearly every pair is ruled out by a few rows that
-show the rarest states of the one (`_Followers`).
+Two columns are duplicates if they partition the rows in the same way, whatever the names of
+their states. `audit` compares hashes of the partitions. A column is determined by another column
+if each state of the other column occurs with one state of it only. A full comparison of all
+pairs would take time proportional to the rows times the square of the columns. A few rows with
+the rarest states rule out nearly every pair first (`_DeterminedColumns`).
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from numpy.typing import NDArray
 
 from coevo.data.dataset import Dataset
 from coevo.data.incomplete import IncompleteDataset
-from coevo.data.read_options import leave_out
+from coevo.data.read_options import format_drop_hint
 from coevo.data.table import Table
 
 __all__ = ["Finding", "audit"]
 
-FEW_ROWS = 5  # a state that is seen less often says little; so does a parameter
-SHOWN = 3  # names that a sentence lists
-MOST_CELLS = 1 << 28  # looked at in full for columns that follow from others
-WITNESSES = 8  # rows by which most pairs are ruled out
+MIN_COUNT = 5  # a state, or a parameter, needs at least so many rows
+MAX_LISTED = 3  # names in a sentence
+MAX_CELLS = 1 << 28  # limit of the full comparisons that find determined columns
+WITNESSES = 8  # rows per state that rule out most pairs
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing about a table that is worth a look.
+    """One problem of a table.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class Finding:
         ``'constant'``, ``'identifier'``, ``'duplicate'``, ``'deterministic'``,
         ``'not_compared'``, ``'rare_states'`` or ``'few_rows'``.
     columns : tuple of str
-        The columns that it is about.
+        The columns with the problem.
     sentence : str
-        What it is, and what to do.
+        The problem and a recommendation.
     """
 
     kind: str
@@ -58,21 +58,21 @@ class Finding:
 
 
 def audit(dataset: Table | IncompleteDataset) -> tuple[Finding, ...]:
-    """Look for columns that a search cannot learn from, or that will mislead it.
+    """Find columns that a search cannot learn from, or that mislead it.
 
     Parameters
     ----------
     dataset : Table or IncompleteDataset
-        The observations. That a cell is missing is a state only where columns are compared.
-        Where rows are not in memory (`open_shards`), columns are looked at one by one and not
-        compared with each other; a finding says so.
+        The observations. For the comparison of columns, "missing" is an additional state. If the
+        rows are not in memory (`open_shards`), columns are not compared with each other, and a
+        finding reports it.
 
     Returns
     -------
     tuple of Finding
-        Constant columns, those like identifiers, duplicates, columns that follow from
-        another, states seen fewer than 5 times, and columns with too many states for so
-        few rows; in this order.
+        In this order: constant columns, columns like identifiers, duplicates, columns that
+        another column determines, states with fewer than 5 rows, and columns with too many
+        states for the number of rows.
 
     Examples
     --------
@@ -81,22 +81,23 @@ def audit(dataset: Table | IncompleteDataset) -> tuple[Finding, ...]:
     >>> wet = Variable("wet", ("0", "1"))
     >>> for finding in audit(Dataset([rain, wet], [[0, 1] * 50, [1, 0] * 50])):
     ...     print(finding.sentence)
-    'wet' says the same as 'rain' in every row. Keep one of them (drop=['wet'], or --drop wet).
+    'wet' duplicates 'rain' in every row. Keep one of them (drop=['wet'], or --drop wet).
     """
     table: Table
     if isinstance(dataset, IncompleteDataset):
-        looked, table = _Looked(dataset.dataset, dataset.state_counts), dataset.with_state()
-        marked = _Looked(table, table.state_counts)
-        marked.n_seen[looked.n_seen == 1] = 1  # such a column is compared with no other
+        table = dataset.add_missing_state()
+        summary = _TableSummary(dataset.dataset, dataset.state_counts)
+        comparable = _TableSummary(table, table.state_counts)
+        comparable.n_observed[summary.n_observed == 1] = 1  # do not compare constant columns
     else:
         table = dataset
-        looked = marked = _Looked(table, table.state_counts)
+        summary = comparable = _TableSummary(table, table.state_counts)
     return (
-        *_constant(looked),
-        *_identifiers(looked),
-        *(_compared(marked, table) if isinstance(table, Dataset) else [NOT_COMPARED]),
-        *_rare_states(looked),
-        *_few_rows(looked),
+        *_find_constant(summary),
+        *_find_identifiers(summary),
+        *(_compare_columns(comparable, table) if isinstance(table, Dataset) else [NOT_COMPARED]),
+        *_find_rare_states(summary),
+        *_find_few_rows(summary),
     )
 
 
@@ -104,184 +105,185 @@ NOT_COMPARED = Finding(
     "not_compared",
     (),
     "The rows are not in memory, so columns were not compared with each other: there may be "
-    "duplicates. Learn from some of the rows to have them named.",
+    "duplicates. Learn from a sample of the rows to find them.",
 )
 
 
-class _Looked:
-    """A table, and how often each state of each variable is seen."""
+class _TableSummary:
+    """The variables of a table, and the count of each state."""
 
     def __init__(self, dataset: Table, counts: tuple[NDArray[np.int64], ...]) -> None:
         self.variables = dataset.variables
         self.names = dataset.names
         self.n_rows = dataset.n_rows
         self.counts = counts
-        self.n_seen = np.array([np.count_nonzero(count) for count in self.counts])
-        # On average such a column shows a state less than twice.
-        self.is_identifier = (2 * self.n_seen > self.n_rows) & (self.n_seen > 20)
+        self.n_observed = np.array([np.count_nonzero(count) for count in self.counts])
+        # A state of such a column occurs less than twice on average.
+        self.is_identifier = (2 * self.n_observed > self.n_rows) & (self.n_observed > 20)
         self.is_duplicate = np.zeros(len(self.names), dtype=np.bool_)
 
-    def states(self, variable: int, which: NDArray[np.bool_]) -> list[str]:
-        """Return some states of a variable, as they are shown."""
+    def format_states(self, variable: int, which: NDArray[np.bool_]) -> list[str]:
+        """Return the selected states of a variable, quoted."""
         states = self.variables[variable].states
         return [repr(states[code]) for code in np.flatnonzero(which)]
 
 
-def _constant(looked: _Looked) -> Iterator[Finding]:
-    for i in np.flatnonzero(looked.n_seen == 1).tolist() if looked.n_rows > 1 else ():
-        name, (state,) = looked.names[i], looked.states(i, looked.counts[i] > 0)
+def _find_constant(summary: _TableSummary) -> Iterator[Finding]:
+    for i in np.flatnonzero(summary.n_observed == 1).tolist() if summary.n_rows > 1 else ():
+        name, (state,) = summary.names[i], summary.format_states(i, summary.counts[i] > 0)
         yield Finding(
             "constant",
             (name,),
             f"{name!r} is {state} in every row, so nothing can be learned about it. Leave it out "
-            f"({leave_out(name)}).",
+            f"({format_drop_hint(name)}).",
         )
 
 
-def _identifiers(looked: _Looked) -> Iterator[Finding]:
-    for i in np.flatnonzero(looked.is_identifier).tolist():
-        name = looked.names[i]
+def _find_identifiers(summary: _TableSummary) -> Iterator[Finding]:
+    for i in np.flatnonzero(summary.is_identifier).tolist():
+        name = summary.names[i]
         yield Finding(
             "identifier",
             (name,),
-            f"{name!r} has {looked.n_seen[i]:,} states in {looked.n_rows:,} rows, like an "
-            f"identifier. Leave it out ({leave_out(name)}), or join its states.",
+            f"{name!r} has {summary.n_observed[i]:,} states in {summary.n_rows:,} rows, like an "
+            f"identifier. Leave it out ({format_drop_hint(name)}), or merge its states.",
         )
 
 
-def _compared(looked: _Looked, dataset: Dataset) -> Iterator[Finding]:
-    yield from _duplicates(looked, dataset)
-    yield from _deterministic(looked, dataset)
+def _compare_columns(summary: _TableSummary, dataset: Dataset) -> Iterator[Finding]:
+    yield from _find_duplicates(summary, dataset)
+    yield from _find_deterministic(summary, dataset)
 
 
-def _duplicates(looked: _Looked, dataset: Dataset) -> Iterator[Finding]:
+def _find_duplicates(summary: _TableSummary, dataset: Dataset) -> Iterator[Finding]:
     first: dict[bytes, str] = {}
     for i, codes in enumerate(dataset.codes):
-        if looked.n_seen[i] < 2:
+        if summary.n_observed[i] < 2:
             continue
-        mark = _partition_mark(codes, len(looked.counts[i]))
-        name, original = looked.names[i], first.setdefault(mark, looked.names[i])
+        partition = _hash_partition(codes, len(summary.counts[i]))
+        name, original = summary.names[i], first.setdefault(partition, summary.names[i])
         if original == name:
             continue
-        looked.is_duplicate[i] = True
+        summary.is_duplicate[i] = True
         yield Finding(
             "duplicate",
             (original, name),
-            f"{name!r} says the same as {original!r} in every row. Keep one of them "
-            f"({leave_out(name)}).",
+            f"{name!r} duplicates {original!r} in every row. Keep one of them "
+            f"({format_drop_hint(name)}).",
         )
 
 
-def _partition_mark(codes: NDArray[np.unsignedinteger], arity: int) -> bytes:
-    """Return a digest of how a column parts the rows, whatever its states are called."""
-    rank = np.argsort(np.argsort(_first_rows(codes, arity))).astype(np.uint16)
+def _hash_partition(codes: NDArray[np.unsignedinteger], arity: int) -> bytes:
+    """Return a hash of the partition of the rows by a column, independent of state names."""
+    rank = np.argsort(np.argsort(_find_first_rows(codes, arity))).astype(np.uint16)
     return hashlib.blake2b(rank[codes].tobytes(), digest_size=16).digest()
 
 
-def _first_rows(codes: NDArray[np.unsignedinteger], arity: int) -> NDArray[np.int64]:
-    """Return the first row that shows each state; behind all rows for one never seen."""
+def _find_first_rows(codes: NDArray[np.unsignedinteger], arity: int) -> NDArray[np.int64]:
+    """Return the first row with each state; the number of rows if a state does not occur."""
     first = np.full(arity, len(codes), dtype=np.int64)
     np.minimum.at(first, codes, np.arange(len(codes)))
     return first
 
 
-def _deterministic(looked: _Looked, dataset: Dataset) -> Iterator[Finding]:
-    search = _Followers(looked, dataset)
+def _find_deterministic(summary: _TableSummary, dataset: Dataset) -> Iterator[Finding]:
+    search = _DeterminedColumns(summary, dataset)
     for i in search.candidates.tolist():
-        followers = [looked.names[j] for j in search.of(i)]
-        if not followers:
+        determined = [summary.names[j] for j in search.find_determined(i)]
+        if not determined:
             continue
-        name = looked.names[i]
-        listed = _listed([repr(follower) for follower in followers])
-        verb = "follows" if len(followers) == 1 else "follow"
+        name = summary.names[i]
+        listed = _list_first([repr(other) for other in determined])
+        verb, columns = ("is", "column") if len(determined) == 1 else ("are", "columns")
         yield Finding(
             "deterministic",
-            (name, *followers),
-            f"{listed} {verb} from {name!r} in every row. Leave out {name!r} ({leave_out(name)}), "
-            f"or what follows from it.",
+            (name, *determined),
+            f"{listed} {verb} determined by {name!r} in every row. Leave out {name!r} "
+            f"({format_drop_hint(name)}), or the {columns} that it determines.",
         )
 
 
-class _Followers:
-    """For each column those that follow from it, found without looking at all rows of all."""
+class _DeterminedColumns:
+    """Find the columns that a column determines, without a full comparison of all pairs."""
 
-    def __init__(self, looked: _Looked, dataset: Dataset) -> None:
+    def __init__(self, summary: _TableSummary, dataset: Dataset) -> None:
         self._codes = dataset.codes
-        self._n_seen = looked.n_seen
-        self._budget = MOST_CELLS
-        useful = ~looked.is_identifier & ~looked.is_duplicate & (looked.n_seen > 1)
-        # From two states nothing can follow but a duplicate or a constant; and by chance
-        # much follows from a column with nearly a state for each row.
-        often = looked.n_seen * FEW_ROWS <= looked.n_rows
-        self.candidates = np.flatnonzero(useful & often & (looked.n_seen > 2))
+        self._n_observed = summary.n_observed
+        self._budget = MAX_CELLS
+        useful = ~summary.is_identifier & ~summary.is_duplicate & (summary.n_observed > 1)
+        # A column of two states can determine only duplicates and constants. A column with nearly
+        # one state per row determines others by chance.
+        recur = summary.n_observed * MIN_COUNT <= summary.n_rows
+        self.candidates = np.flatnonzero(useful & recur & (summary.n_observed > 2))
         self._others = np.flatnonzero(useful)
-        rows = [self._witnesses(j, looked.counts[j]) for j in self._others.tolist()]
+        rows = [self._choose_witnesses(j, summary.counts[j]) for j in self._others.tolist()]
         self._rows = np.array(rows, dtype=np.int64)
 
-    def _witnesses(self, variable: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return a few rows that show the rarest states of a variable, the rarest first."""
+    def _choose_witnesses(self, variable: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a few rows with the rarest states of a variable, the rarest first."""
         codes = self._codes[variable]
         rarest = np.argsort(np.where(counts > 0, counts, np.iinfo(np.int64).max), kind="stable")
-        seen = rarest[: int(np.count_nonzero(counts))]
-        rows = np.concatenate([np.flatnonzero(codes == s)[:WITNESSES] for s in seen[:2]])
+        observed = rarest[: int(np.count_nonzero(counts))]
+        rows = np.concatenate([np.flatnonzero(codes == s)[:WITNESSES] for s in observed[:2]])
         return np.resize(rows, 2 * WITNESSES)
 
-    def of(self, variable: int) -> list[int]:
-        """Return the columns that follow from this one and have fewer states."""
+    def find_determined(self, variable: int) -> list[int]:
+        """Return the columns with fewer states that this column determines."""
         codes = self._codes[variable]
-        first = _first_rows(codes, int(codes.max()) + 1)
-        is_coarser = self._n_seen[self._others] < self._n_seen[variable]
+        first = _find_first_rows(codes, int(codes.max()) + 1)
+        is_coarser = self._n_observed[self._others] < self._n_observed[variable]
         others, rows = self._others[is_coarser], self._rows[is_coarser]
-        stands_for = first[codes[rows]]  # the row whose states those of the row must equal
-        agree = self._codes[others[:, None], rows] == self._codes[others[:, None], stands_for]
-        found = []
+        first_rows = first[codes[rows]]  # the first row with the same state of this column
+        agree = self._codes[others[:, None], rows] == self._codes[others[:, None], first_rows]
+        determined = []
         for other in others[agree.all(axis=1)].tolist():
             self._budget -= len(codes)
             if self._budget < 0:
                 break
             column = self._codes[other]
             if np.array_equal(column[first[codes]], column):
-                found.append(other)
-        return found
+                determined.append(other)
+        return determined
 
 
-def _rare_states(looked: _Looked) -> Iterator[Finding]:
-    for i, counts in enumerate(looked.counts):
-        rare = (counts > 0) & (counts < FEW_ROWS)
-        if looked.is_identifier[i] or not rare.any():
+def _find_rare_states(summary: _TableSummary) -> Iterator[Finding]:
+    for i, counts in enumerate(summary.counts):
+        rare = (counts > 0) & (counts < MIN_COUNT)
+        if summary.is_identifier[i] or not rare.any():
             continue
-        name, states = looked.names[i], looked.states(i, rare)
+        name, states = summary.names[i], summary.format_states(i, rare)
         is_one = len(states) == 1
         yield Finding(
             "rare_states",
             (name,),
-            f"{name!r} has {len(states):,} {'state' if is_one else 'states'} seen fewer than "
-            f"{FEW_ROWS} times: {_listed(states)}. Join {'it' if is_one else 'them'} with others.",
+            f"{name!r} has {len(states):,} {'state' if is_one else 'states'} with fewer than "
+            f"{MIN_COUNT} rows: {_list_first(states)}. Merge {'it' if is_one else 'them'} with "
+            "other states.",
         )
 
 
-def _few_rows(looked: _Looked) -> Iterator[Finding]:
-    """Yield one finding on the columns for whose tables there are too few rows."""
-    seen = looked.n_seen
-    usual = float(np.median(seen))
-    n_parameters = (seen - 1) * usual  # with one parent of the usual kind
-    many = (n_parameters * FEW_ROWS > looked.n_rows) & ~looked.is_identifier & (seen > 1)
-    found = np.flatnonzero(many)
-    if not len(found):
+def _find_few_rows(summary: _TableSummary) -> Iterator[Finding]:
+    """Yield one finding on the columns with too many parameters for the number of rows."""
+    n_states = summary.n_observed
+    typical = float(np.median(n_states))
+    n_parameters = (n_states - 1) * typical  # with one parent that has the median of states
+    many = n_parameters * MIN_COUNT > summary.n_rows
+    columns = np.flatnonzero(many & ~summary.is_identifier & (n_states > 1))
+    if not len(columns):
         return
-    order = found[np.argsort(-seen[found], kind="stable")]
-    names = [f"{looked.names[i]!r} ({seen[i]:,} states)" for i in order.tolist()]
+    order = columns[np.argsort(-n_states[columns], kind="stable")]
+    names = [f"{summary.names[i]!r} ({n_states[i]:,} states)" for i in order.tolist()]
     yield Finding(
         "few_rows",
-        tuple(looked.names[i] for i in order.tolist()),
-        f"With one parent, fewer than {FEW_ROWS} rows are left for each parameter of "
-        f"{_listed(names)}. Join states, use fewer bins, or bring more rows than "
-        f"{looked.n_rows:,}.",
+        tuple(summary.names[i] for i in order.tolist()),
+        f"With one parent, fewer than {MIN_COUNT} rows are left for each parameter of "
+        f"{_list_first(names)}. Merge states, use fewer bins, or collect more than "
+        f"{summary.n_rows:,} rows.",
     )
 
 
-def _listed(items: Sequence[str]) -> str:
-    """Return the first few items, and how many more there are."""
-    shown = ", ".join(items[:SHOWN])
-    rest = len(items) - SHOWN
+def _list_first(items: Sequence[str]) -> str:
+    """Return the first items, and the number of further items."""
+    shown = ", ".join(items[:MAX_LISTED])
+    rest = len(items) - MAX_LISTED
     return f"{shown} and {rest:,} more" if rest > 0 else shown

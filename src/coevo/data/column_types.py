@@ -1,8 +1,8 @@
-"""What a column is taken for: states, numbers to cut into bins, or nothing at all.
+"""Types of columns: categorical, continuous (cut into bins), or ignored.
 
-A caller may say it for some columns, as a word, as cut points, or as an object of the form
-that a run writes down (`ColumnInfo.as_dict`), so that a later table can be read as an
-earlier one was. For the others it is inferred from what they hold.
+A caller can declare the type of a column as a word, as cut points, or as the object that a run
+writes (`ColumnInfo.as_dict`). With the object of an earlier run, a later table gets the same
+states and bins. `coevo.data.infer_columns` infers the type of the other columns.
 """
 
 from __future__ import annotations
@@ -16,46 +16,46 @@ from coevo.checks import is_int
 from coevo.data.binning import BINNINGS
 from coevo.data.cut_points import CutPoints
 from coevo.data.variable import Variable
-from coevo.errors import DataError, FormatError, ParameterError, bad_choice, suggestion
-from coevo.user_files import Row, is_json_file, read_json, read_rows
+from coevo.errors import DataError, FormatError, ParameterError, bad_choice, suggest_match
+from coevo.user_files import CsvRow, is_json_file, read_csv_rows, read_json
 
 __all__ = ["BIN_METHODS", "TYPES", "Binning", "ColumnInfo", "ColumnType", "read_types"]
 
 TYPES = ("categorical", "continuous", "ignore")
 BIN_METHODS = (*sorted(BINNINGS), "mdl")
-# Where nothing is said; `benchmarks/bins.py` shows what other numbers would find.
+# The defaults; `benchmarks/bins.py` compares them with other numbers.
 DEFAULT_BINS = 3
-MOST_MDL_BINS = 5
+MAX_MDL_BINS = 5
 _KEYS = ("type", "cuts", "bins", "method", "states", "holds")
 
 
 @dataclass(frozen=True, slots=True)
 class Binning:
-    """A method that cuts numbers, and how many bins it makes (`mdl`: at most)."""
+    """A binning method and its number of bins (for `mdl`: the maximum)."""
 
     method: str
     bins: int
 
     @classmethod
-    def of(cls, method: object, bins: object, owner: str) -> Binning:
-        """Check a method and a number of bins; either may be None.
+    def from_parameters(cls, method: object, bins: object, owner: str) -> Binning:
+        """Validate a method and a number of bins; either can be None.
 
-        Who asks for so many bins gets so many: a number alone means quantiles.
+        A number without a method means quantiles, because they give exactly this number of bins.
         """
-        usual = "mdl" if bins is None else "quantile"
-        chosen = usual if method is None else method
+        default = "mdl" if bins is None else "quantile"
+        chosen = default if method is None else method
         if chosen not in BIN_METHODS:
             raise bad_choice("discretise", owner, BIN_METHODS, method)
         if bins is None:
-            return cls(str(chosen), MOST_MDL_BINS if chosen == "mdl" else DEFAULT_BINS)
+            return cls(str(chosen), MAX_MDL_BINS if chosen == "mdl" else DEFAULT_BINS)
         if not is_int(bins, 2):
             raise ParameterError(f"'bins' of {owner} must be an int >= 2; got {bins!r}.")
-        return cls(str(chosen), int(bins))  # type: ignore[call-overload]  # is_int says so
+        return cls(str(chosen), int(bins))  # type: ignore[call-overload]  # is_int checked it
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
-    """What a caller says about one column; checked."""
+    """The declared type of one column, validated."""
 
     kind: str  # one of TYPES
     cuts: CutPoints | None = None
@@ -64,57 +64,58 @@ class ColumnType:
     bins: int | None = None
 
     @classmethod
-    def of(cls, name: str, given: object) -> ColumnType:
-        """Check what is said about the column called `name`."""
+    def parse(cls, name: str, given: object) -> ColumnType:
+        """Validate the declared type of the column `name`."""
         if isinstance(given, ColumnType):
             return given
         if isinstance(given, CutPoints):
             return cls("continuous", given)
         if isinstance(given, str):
-            return cls(_checked_kind(name, given))
+            return cls(_parse_kind(name, given))
         if isinstance(given, Mapping):
-            return cls._of_object(name, given)
+            return cls._from_mapping(name, given)
         if isinstance(given, Iterable) and not isinstance(given, bytes):
-            return cls("continuous", _checked_cuts(name, given))
-        raise _bad_type(name, given)
+            return cls("continuous", _parse_cuts(name, given))
+        raise _make_declared_type_error(name, given)
 
     @classmethod
-    def _of_object(cls, name: str, given: Mapping[str, Any]) -> ColumnType:
+    def _from_mapping(cls, name: str, given: Mapping[str, Any]) -> ColumnType:
         for key in given:
             if key not in _KEYS:
-                near = suggestion(key, _KEYS)
+                near = suggest_match(key, _KEYS)
                 raise DataError(f"The type of column {name!r} has no {key!r}.{near}")
-        kind = _checked_kind(name, given.get("type", "continuous"))
+        kind = _parse_kind(name, given.get("type", "continuous"))
         cuts, states = given.get("cuts"), given.get("states")
         if kind == "categorical" and isinstance(states, list | tuple):
             return cls(kind, states=Variable(name, tuple(map(str, states))).states)
         if kind != "continuous":
             return cls(kind)
         if cuts is not None:
-            return cls(kind, _checked_cuts(name, cuts))
+            return cls(kind, _parse_cuts(name, cuts))
         owner = f"column {name!r}"
-        Binning.of(given.get("method"), given.get("bins"), owner)
+        Binning.from_parameters(given.get("method"), given.get("bins"), owner)
         return cls(kind, method=given.get("method"), bins=given.get("bins"))
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnInfo:
-    """What was decided about one column, for people and for a later table.
+    """The type, states and cut points of one column of a table.
 
     Attributes
     ----------
     name : str
-        The column.
+        The name of the column.
     type : str
         ``'categorical'``, ``'continuous'`` or ``'ignore'``.
     states : tuple of str
-        Its states, or the names of its bins, in their order; none if it is ignored.
+        Its states, or the names of its bins, in order; empty if the column is ignored.
     holds : str
-        ``'text'``, ``'whole numbers'``, ``'decimal numbers'`` or ``'declared states'``.
+        The kind of its values: ``'text'``, ``'whole numbers'``, ``'decimal numbers'`` or
+        ``'declared states'``.
     cuts : CutPoints or None
-        Its cut points, if it is continuous.
+        Its cut points, if the column is continuous.
     method : str or None
-        What chose them; None if they were given.
+        The method that found the cut points; None if the caller gave them.
     """
 
     name: str
@@ -125,7 +126,7 @@ class ColumnInfo:
     method: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the note as plain values, which `types` of `read_data` takes.
+        """Return the info as plain values; `types` of `read_data` accepts them.
 
         >>> cuts = CutPoints((18, 65))
         >>> ColumnInfo("age", "continuous", holds="whole numbers", cuts=cuts).as_dict()
@@ -144,13 +145,13 @@ class ColumnInfo:
 
 
 def read_types(path: str | Path) -> dict[str, Any]:
-    r"""Read what each column is, from JSON or CSV, for `types` of `read_data`.
+    r"""Read the types of columns from a JSON or CSV file, for `types` of `read_data`.
 
-    JSON is an object with one entry a column: ``"continuous"``, ``"categorical"``,
+    JSON is an object with one entry per column: ``"continuous"``, ``"categorical"``,
     ``"ignore"``, a list of cut points, or an object (``{"type": "continuous", "bins": 3,
-    "method": "kmeans"}``). The ``run.json`` of an earlier run will do as well. CSV has the
-    columns ``column,type`` and may have ``cuts`` (numbers, with blanks between them),
-    ``bins`` and ``method``.
+    "method": "kmeans"}``). The ``run.json`` of an earlier run is accepted too. CSV has the
+    columns ``column,type``, and optionally ``cuts`` (numbers, separated by blanks), ``bins`` and
+    ``method``.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -161,21 +162,21 @@ def read_types(path: str | Path) -> dict[str, Any]:
     """
     source = Path(path)
     if not is_json_file(source):
-        return _types_of_rows(source, read_rows(source, ("column", "type"), _KEYS[1:4]))
+        return _parse_rows(source, read_csv_rows(source, ("column", "type"), _KEYS[1:4]))
     found = read_json(source)
     if isinstance(found, dict) and "data_hash" in found and isinstance(found.get("columns"), dict):
-        found = found["columns"]  # of the file that a run has written
+        found = found["columns"]  # the file is the run.json of a run
     if not isinstance(found, dict):
         raise FormatError(f"{str(source)!r} must hold an object with a type for each column.")
     return found
 
 
-def _types_of_rows(source: Path, rows: list[Row]) -> dict[str, Any]:
+def _parse_rows(source: Path, rows: list[CsvRow]) -> dict[str, Any]:
     types: dict[str, Any] = {}
     for line, cells in rows:
         name = cells["column"]
         if name in types:
-            raise FormatError(f"{str(source)!r}, line {line}: {name!r} is there twice.")
+            raise FormatError(f"{str(source)!r}, line {line}: column {name!r} occurs twice.")
         found: dict[str, Any] = {key: cell for key, cell in cells.items() if cell}
         try:
             if "cuts" in found:
@@ -188,13 +189,13 @@ def _types_of_rows(source: Path, rows: list[Row]) -> dict[str, Any]:
     return types
 
 
-def _checked_kind(name: str, given: object) -> str:
+def _parse_kind(name: str, given: object) -> str:
     if given not in TYPES:
-        raise _bad_type(name, given)
+        raise _make_declared_type_error(name, given)
     return str(given)
 
 
-def _checked_cuts(name: str, given: Any) -> CutPoints:
+def _parse_cuts(name: str, given: Any) -> CutPoints:
     try:
         return CutPoints(tuple(given))
     except (ParameterError, TypeError) as error:
@@ -205,9 +206,9 @@ def _checked_cuts(name: str, given: Any) -> CutPoints:
         ) from None
 
 
-def _bad_type(name: str, given: object) -> DataError:
+def _make_declared_type_error(name: str, given: object) -> DataError:
     listed = ", ".join(map(repr, TYPES))
     return DataError(
         f"The type of column {name!r} must be one of {listed}, or a list of cut points; got "
-        f"{given!r}.{suggestion(given, TYPES)}"
+        f"{given!r}.{suggest_match(given, TYPES)}"
     )

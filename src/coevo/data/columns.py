@@ -1,11 +1,10 @@
-"""What a column of a table must be before it becomes a variable.
+"""Validate the columns of a table and assemble them into a `Dataset`.
 
-Readers differ in how they find the cells; what they may find is decided here, once. A
-reader turns each column into labels and codes (a `Column`). `check_cells` refuses missing
-cells; `assemble`, after numbers were cut into bins (`coevo.data.infer_columns`), refuses decimal
-numbers, identifiers and undeclared values, and puts what is left into a `Dataset`. Each
-refusal is one sentence that names the column, the first row and the way out. Rows are
-counted from 1, without the header.
+Each reader turns each column into labels and codes (a `Column`). All readers share the rules in
+this module. `check_complete` rejects missing values; `mask_missing` keeps them.
+`coevo.data.infer_columns` then cuts numbers into bins. `assemble_dataset` rejects decimal
+numbers, identifiers and undeclared values, and builds the `Dataset`. Each error names the
+column, the first row and the way out. Rows are counted from 1, without the header.
 """
 
 from __future__ import annotations
@@ -18,51 +17,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.dataset import Dataset
-from coevo.data.number_labels import MISSING_LABELS, NumberLabels, numbers_of
-from coevo.data.read_options import leave_out
-from coevo.data.variable import MAX_STATES, Variable, natural_order
-from coevo.errors import CoevoWarning, DataError, listed
+from coevo.data.number_labels import MISSING_LABELS, NumberLabels, parse_numbers
+from coevo.data.read_options import format_drop_hint
+from coevo.data.variable import MAX_STATES, Variable, sort_naturally
+from coevo.errors import CoevoWarning, DataError, format_list
 
 __all__ = [
     "IDENTIFIER_ABOVE",
     "Column",
-    "Holes",
-    "assemble",
-    "check_cells",
+    "MissingMask",
+    "assemble_dataset",
+    "check_complete",
     "check_states",
-    "open_holes",
-    "recoded",
-    "refuse_overflow",
-    "refuse_type",
-    "variable_of",
+    "make_overflow_error",
+    "make_unsupported_type_error",
+    "make_variable",
+    "mask_missing",
+    "recode_column",
 ]
 
-# In a table this small, a column of different values is more likely a coincidence, or
-# somebody's first example, than an identifier.
+# In a table with fewer rows, distinct values in each row are more likely a coincidence or a
+# small example than an identifier.
 IDENTIFIER_ABOVE = 20
 
-Holes = NDArray[np.bool_]  # (n_rows,), which cells of a column are missing
+MissingMask = NDArray[np.bool_]  # (n_rows,), True where the value is missing
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column as a reader found it.
+    """One column of a table: labels, and a code for each row.
 
     Parameters
     ----------
     name : str
-        What the source calls it.
+        The name in the source.
     labels : sequence of str or None
-        The text of each code; None stands for a missing cell. Some may be unseen.
+        The text of each code; None stands for a missing value. A label need not occur.
     codes : array of int
         For each row an index into `labels`.
     declared : tuple of str, optional
-        All states, in the order of whoever declared them. Observed states if left out.
+        All states, in the declared order. If left out, the observed labels are the states.
     decimal : int, optional
-        The code of the first decimal number, if the source holds numbers and not text.
-    holes : array of bool, optional
-        Cells whose code means nothing, because they are missing and that was allowed. No
-        label then stands for a missing cell.
+        The code of the first decimal number, if the source contains numbers and not text.
+    missing : array of bool, optional
+        Rows with a missing value; their codes have no meaning. With this mask no label stands
+        for a missing value.
     """
 
     name: str
@@ -70,37 +69,37 @@ class Column:
     codes: NDArray[np.integer]
     declared: tuple[str, ...] | None = None
     decimal: int | None = None
-    holes: Holes | None = None
-    counts: NDArray[np.int64] = field(init=False)  # rows that show each label
+    missing: MissingMask | None = None
+    counts: NDArray[np.int64] = field(init=False)  # number of rows with each label
 
     def __post_init__(self) -> None:
-        # All columns of a table wait here for each other, so that bytes count.
+        # All columns of a table are in memory at the same time, so small codes save memory.
         dtype = np.min_scalar_type(max(0, len(self.labels) - 1))
         object.__setattr__(self, "codes", self.codes.astype(dtype, copy=False))
-        seen = self.codes if self.holes is None else self.codes[~self.holes]
-        counts = np.bincount(seen, minlength=len(self.labels))
+        observed = self.codes if self.missing is None else self.codes[~self.missing]
+        counts = np.bincount(observed, minlength=len(self.labels))
         object.__setattr__(self, "counts", counts)
 
     @property
-    def n_seen(self) -> int:
-        """How many rows have a value."""
+    def n_observed(self) -> int:
+        """Number of rows with a value."""
         return int(self.counts.sum())
 
-    def first_of(self, codes: Sequence[int]) -> int:
-        """Return the first row, counted from 0, that shows one of these labels."""
-        shows = np.isin(self.codes, codes)
-        return int(np.argmax(shows if self.holes is None else shows & ~self.holes))
+    def find_first_row(self, codes: Sequence[int]) -> int:
+        """Return the first row, counted from 0, with one of these codes."""
+        matches = np.isin(self.codes, codes)
+        return int(np.argmax(matches if self.missing is None else matches & ~self.missing))
 
-    def first_row(self, code: int) -> str:
-        """Return the first row of a label, counted from 1, as a sentence shows it."""
-        return f"{self.first_of([code]) + 1:,}"
+    def format_first_row(self, code: int) -> str:
+        """Return the first row with this code, counted from 1, as text for a message."""
+        return f"{self.find_first_row([code]) + 1:,}"
 
-    def missing(self, labels: Set[str] = MISSING_LABELS) -> list[int]:
-        """Return the codes of the labels that stand for a missing cell in this column."""
+    def find_missing(self, labels: Set[str] = MISSING_LABELS) -> list[int]:
+        """Return the codes that stand for a missing value in this column."""
         if isinstance(self.labels, NumberLabels):
-            return self.labels.missing(labels)
-        seen = np.flatnonzero(self.counts).tolist()
-        return [code for code in seen if self._is_missing(code, labels)]
+            return self.labels.find_missing(labels)
+        observed = np.flatnonzero(self.counts).tolist()
+        return [code for code in observed if self._is_missing(code, labels)]
 
     def _is_missing(self, code: int, labels: Set[str]) -> bool:
         label = self.labels[code]
@@ -109,22 +108,24 @@ class Column:
         return label.strip() in labels and label not in (self.declared or ())
 
 
-LEARN_WITH_HOLES = ", or learn with missing='evolve' (--missing evolve of coevo learn and strength)"
+LEARN_WITH_MISSING = (
+    ", or learn with missing='evolve' (--missing evolve of coevo learn and strength)"
+)
 
 
-def check_cells(columns: Sequence[Column], way_out: str = LEARN_WITH_HOLES) -> None:
-    """Raise `DataError` if there are no rows, or if a cell is missing.
+def check_complete(columns: Sequence[Column], way_out: str = LEARN_WITH_MISSING) -> None:
+    """Raise `DataError` if the table has no rows or a missing value.
 
-    `way_out` is what can be done about missing cells, beside dropping and filling them.
+    `way_out` is an alternative to dropping and filling the missing values, for the message.
     """
     _check_rows(columns)
-    _refuse_missing(columns, way_out)
+    _check_no_missing(columns, way_out)
 
 
-def open_holes(columns: Sequence[Column], labels: Set[str] = MISSING_LABELS) -> list[Column]:
-    """Return the columns with their missing cells noted as holes; `labels` stand for them."""
+def mask_missing(columns: Sequence[Column], labels: Set[str] = MISSING_LABELS) -> list[Column]:
+    """Return the columns with a mask of their missing values; `labels` stand for such values."""
     _check_rows(columns)
-    return [_with_holes(column, column.missing(labels)) for column in columns]
+    return [_mask_codes(column, column.find_missing(labels)) for column in columns]
 
 
 def _check_rows(columns: Sequence[Column]) -> None:
@@ -132,16 +133,16 @@ def _check_rows(columns: Sequence[Column]) -> None:
         raise DataError("The table has no rows. Give at least one observation.")
 
 
-def _with_holes(column: Column, missing: list[int]) -> Column:
-    """Return a column without the labels of missing cells, whose rows become holes."""
-    if not missing:
+def _mask_codes(column: Column, missing_codes: list[int]) -> Column:
+    """Return a column without these codes; the mask `missing` has their rows."""
+    if not missing_codes:
         return column
     kept = np.ones(len(column.labels), dtype=np.bool_)
-    kept[missing] = False
+    kept[missing_codes] = False
     if not column.counts[kept].any():
         raise DataError(
             f"Column {column.name!r} has no value in any row. Leave it out "
-            f"({leave_out(column.name)})."
+            f"({format_drop_hint(column.name)})."
         )
     labels: Sequence[str | None]
     if isinstance(column.labels, NumberLabels):
@@ -150,78 +151,75 @@ def _with_holes(column: Column, missing: list[int]) -> Column:
         labels = [label for label, keep in zip(column.labels, kept, strict=True) if keep]
     recode = np.maximum(np.cumsum(kept) - 1, 0)
     decimal = None if column.decimal is None else int(recode[column.decimal])
-    holes = ~kept[column.codes]
-    codes = np.where(holes, 0, recode[column.codes])
-    return Column(column.name, labels, codes, column.declared, decimal, holes)
+    missing = ~kept[column.codes]
+    codes = np.where(missing, 0, recode[column.codes])
+    return Column(column.name, labels, codes, column.declared, decimal, missing)
 
 
 def check_states(column: Column) -> None:
-    """Raise `DataError` if a column shows undeclared values, or decimal numbers."""
+    """Raise `DataError` if a column has undeclared values or decimal numbers."""
     if column.declared is not None:
-        _refuse_undeclared(column, np.flatnonzero(column.counts).tolist())
+        _check_declared(column, np.flatnonzero(column.counts).tolist())
     elif column.decimal is not None:
-        raise _decimal(column, column.decimal)
+        raise _make_decimal_error(column, column.decimal)
 
 
-def assemble(columns: Sequence[Column], fold: bool = True) -> Dataset:
-    """Put the columns of a table, once they are all states, into a dataset.
-
-    It is folded where that pays.
-    """
-    variables = [variable_of(column) for column in columns]
-    coded = [recoded(*pair) for pair in zip(columns, variables, strict=True)]
+def assemble_dataset(columns: Sequence[Column], deduplicate: bool = True) -> Dataset:
+    """Build a dataset from columns of states."""
+    variables = [make_variable(column) for column in columns]
+    coded = [recode_column(*pair) for pair in zip(columns, variables, strict=True)]
     _warn_constant(columns)
     dataset = Dataset(variables, coded)
-    return dataset.folded() if fold else dataset
+    return dataset.deduplicate() if deduplicate else dataset
 
 
-def refuse_overflow(column: Column, is_late: bool = False) -> DataError:
-    """Return what is wrong with a column of which a reader gave up the rest.
+def make_overflow_error(column: Column, is_late: bool = False) -> DataError:
+    """Return the error for a column with more than `MAX_STATES` labels.
 
-    A reader may stop once a column shows more than `MAX_STATES` labels. `is_late` says that
-    the column is a later part of such a one, which were numbers up to here.
+    A reader stops at the first label too many, so `column` is only the start of the column.
+    `is_late` says that `column` is a later part, and that all earlier labels were numbers.
     """
     if is_late:
-        return _too_many_states(column)
+        return _make_too_many_states_error(column)
     if column.declared is not None:
-        _refuse_undeclared(column, range(len(column.labels)))
+        _check_declared(column, range(len(column.labels)))
     if column.decimal is not None:
-        return _decimal(column, column.decimal)
+        return _make_decimal_error(column, column.decimal)
     if len(column.codes) <= len(column.labels):
-        return _identifier(column, f"first {len(column.codes):,}")
-    return _too_many_states(column)
+        return _make_identifier_error(column, f"first {len(column.codes):,}")
+    return _make_too_many_states_error(column)
 
 
-def refuse_type(name: str, kind: object) -> DataError:
-    """Return the sentence for a column whose type has no states."""
+def make_unsupported_type_error(name: str, kind: object) -> DataError:
+    """Return the error for a column of a type that coevo cannot read."""
     return DataError(
-        f"Column {name!r} has the type {kind}, which coevo does not read. Turn it into text "
-        f"or categories first, or leave it out ({leave_out(name)})."
+        f"Column {name!r} has the type {kind}, which coevo does not read. Convert it to text "
+        f"or categories first, or leave it out ({format_drop_hint(name)})."
     )
 
 
-def _refuse_missing(columns: Sequence[Column], way_out: str) -> None:
-    found = [
+def _check_no_missing(columns: Sequence[Column], way_out: str) -> None:
+    incomplete = [
         (column, codes, int(column.counts[codes].sum()))
         for column in columns
-        if (codes := column.missing())
+        if (codes := column.find_missing())
     ]
-    if not found:
+    if not incomplete:
         return
-    column, codes, n_cells = found[0]
-    row = column.first_of(codes)
+    column, codes, n_cells = incomplete[0]
+    row = column.find_first_row(codes)
     label = column.labels[int(column.codes[row])]
     values = "1 missing value," if n_cells == 1 else f"{n_cells:,} missing values, the first"
     sentences = [f"Column {column.name!r} has {values} in row {row + 1:,}."]
-    if len(found) > 1:
-        others = [f"{other.name!r} ({n:,})" for other, _, n in found[1:]]
+    if len(incomplete) > 1:
+        others = [f"{other.name!r} ({n:,})" for other, _, n in incomplete[1:]]
         verb = "column has" if len(others) == 1 else "columns have"
-        total = sum(n for _, _, n in found)
+        total = sum(n for _, _, n in incomplete)
         sentences.append(
-            f"{len(others):,} other {verb} missing values too: {listed(others)}; "
+            f"{len(others):,} other {verb} missing values too: {format_list(others)}; "
             f"{total:,} cells in all."
         )
-    them = "them" if len(found) > 1 or n_cells > 1 else "it"
+    them = "them" if len(incomplete) > 1 or n_cells > 1 else "it"
     sentences.append(f"Drop or fill {them}{way_out}.")
     if label is not None and label.strip():
         sentences.append(
@@ -230,33 +228,33 @@ def _refuse_missing(columns: Sequence[Column], way_out: str) -> None:
     raise DataError(" ".join(sentences))
 
 
-def variable_of(column: Column) -> Variable:
-    """Return the variable of a column, or refuse what cannot be one."""
+def make_variable(column: Column) -> Variable:
+    """Return the variable of a column. Raise `DataError` if the column cannot be a variable."""
     check_states(column)
-    seen = np.flatnonzero(column.counts).tolist()
+    observed = np.flatnonzero(column.counts).tolist()
     if column.declared is not None:
         return Variable(column.name, column.declared)
-    n_rows = column.n_seen
-    if len(seen) == n_rows > IDENTIFIER_ABOVE:
-        raise _identifier(column, f"{n_rows:,}")
-    if len(seen) > MAX_STATES:
-        raise _too_many_states(column)
-    return Variable(column.name, natural_order(str(column.labels[code]) for code in seen))
+    n_rows = column.n_observed
+    if len(observed) == n_rows > IDENTIFIER_ABOVE:
+        raise _make_identifier_error(column, f"{n_rows:,}")
+    if len(observed) > MAX_STATES:
+        raise _make_too_many_states_error(column)
+    return Variable(column.name, sort_naturally(str(column.labels[code]) for code in observed))
 
 
-def recoded(column: Column, variable: Variable) -> NDArray[np.unsignedinteger]:
+def recode_column(column: Column, variable: Variable) -> NDArray[np.unsignedinteger]:
     """Return the codes of a column as positions in the states of its variable."""
     position = {state: i for i, state in enumerate(variable.states)}
-    # An unseen label needs no state of its own; nothing points to it.
+    # A label that does not occur need not be a state; no row has its code.
     recode = [position.get(str(label), 0) for label in column.labels]
     dtype = np.uint8 if variable.arity <= 256 else np.uint16
-    recoded: NDArray[np.unsignedinteger] = np.array(recode, dtype=dtype)[column.codes]
-    return recoded
+    codes: NDArray[np.unsignedinteger] = np.array(recode, dtype=dtype)[column.codes]
+    return codes
 
 
 def _warn_constant(columns: Sequence[Column]) -> None:
     if len(columns[0].codes) == 1:
-        return  # one row says nothing about what varies
+        return  # every column of one row is constant
     constant = [
         (column, int(np.argmax(column.counts)))
         for column in columns
@@ -266,24 +264,25 @@ def _warn_constant(columns: Sequence[Column]) -> None:
         return
     column, code = constant[0]
     sentence = (
-        f"Column {column.name!r} is {column.labels[code]!r} in every row, so it can tell "
-        "nothing about the other columns."
+        f"Column {column.name!r} is {column.labels[code]!r} in every row, so it gives "
+        "no information about the other columns."
     )
     if len(constant) > 1:
         others = [repr(other.name) for other, _ in constant[1:]]
-        sentence += f" The same holds for {listed(others)}."
-    # `read_data` is three calls up, and was called by the one who should see this.
+        sentence += f" The same holds for {format_list(others)}."
+    # The warning points at the caller of `read_data`, which is three calls above this one.
     warnings.warn(sentence, CoevoWarning, stacklevel=5)
 
 
-def _refuse_undeclared(column: Column, seen: Iterable[int]) -> None:
+def _check_declared(column: Column, codes: Iterable[int]) -> None:
+    """Raise `DataError` if the label of one of these codes is not a declared state."""
     declared = column.declared or ()
     known = set(declared)
-    strange = [code for code in seen if column.labels[code] not in known]
-    if not strange:
+    undeclared = [code for code in codes if column.labels[code] not in known]
+    if not undeclared:
         return
-    row = column.first_of(strange)
-    states = listed([repr(state) for state in declared])
+    row = column.find_first_row(undeclared)
+    states = format_list([repr(state) for state in declared])
     raise DataError(
         f"Column {column.name!r} holds {column.labels[int(column.codes[row])]!r}, first in row "
         f"{row + 1:,}, which is not one of its declared states {states}. "
@@ -291,27 +290,27 @@ def _refuse_undeclared(column: Column, seen: Iterable[int]) -> None:
     )
 
 
-def _decimal(column: Column, code: int) -> DataError:
+def _make_decimal_error(column: Column, code: int) -> DataError:
     return DataError(
         f"Column {column.name!r} holds decimal numbers, the first is {column.labels[code]} in "
-        f"row {column.first_row(code)}. Discretise it with discretise= (coevo learn does), or "
-        "declare its states with states= (--states)."
+        f"row {column.format_first_row(code)}. Discretise it with discretise= (coevo learn does), "
+        "or declare its states with states= (--states)."
     )
 
 
-def _identifier(column: Column, rows: str) -> DataError:
+def _make_identifier_error(column: Column, rows: str) -> DataError:
     hint = ""
-    if numbers_of(column.labels) is not None:
-        hint = " If it is a measurement, say so with types= (--types)."
+    if parse_numbers(column.labels) is not None:
+        hint = " If it is a measurement, declare its type with types= (--types)."
     return DataError(
         f"Column {column.name!r} has a different value in each of its {rows} rows, so it looks "
-        f"like an identifier. Leave it out ({leave_out(column.name)}), or declare its states "
-        f"with states= (--states).{hint}"
+        f"like an identifier. Leave it out ({format_drop_hint(column.name)}), or declare its "
+        f"states with states= (--states).{hint}"
     )
 
 
-def _too_many_states(column: Column) -> DataError:
+def _make_too_many_states_error(column: Column) -> DataError:
     return DataError(
-        f"Column {column.name!r} has more than {MAX_STATES:,} states, the most that coevo "
-        f"takes. Group its values, or leave it out ({leave_out(column.name)})."
+        f"Column {column.name!r} has more than {MAX_STATES:,} states, the maximum of coevo. "
+        f"Group its values, or leave it out ({format_drop_hint(column.name)})."
     )

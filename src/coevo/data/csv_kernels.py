@@ -1,15 +1,15 @@
-"""The inner loops of CSV: bytes to fields, fields to codes, and codes back to bytes.
+"""The kernels of CSV: bytes to fields, fields to codes, and codes back to bytes.
 
-`split` walks once over a buffer of bytes and notes where the fields of each complete
-record are. `encode` then takes the fields of one column and looks each up in the hash
-table of the labels seen so far, which live in one pool of bytes; what remains of a cell
-is a code, in order of first sight. Nothing is decoded and no Python object is made for a
-cell. A kernel that needs room returns to Python, which makes it and calls again.
+`split` walks once over a buffer of bytes and stores the position of every field of each complete
+record. `encode` then looks up the fields of one column in a hash table of labels; all labels are
+in one pool of bytes. The code of a label is its rank by first occurrence. The kernels decode no
+text and create no Python object per cell. A kernel that needs more space returns to Python,
+which enlarges the arrays and calls the kernel again.
 
-The rules for quotes are those of Python's `csv` module: a quote counts at the start of a
-field only, two quotes inside are one, and text after the closing quote is kept.
+The rules for quotes are those of Python's `csv` module: a quote has a meaning only at the start
+of a field, two quotes inside are one quote, and text after the closing quote is kept.
 
-Sums are masked to 31 bits, so that they never overflow, also as plain Python.
+Hashes are masked to 31 bits, so that they do not overflow, with or without the JIT.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from coevo.jit import kernel
 
 __all__ = ["LabelTable", "encode", "render", "split"]
 
-# What `split` returns.
-DONE = 0  # one record is complete (never leaves this module)
-MORE = 1  # it needs more bytes, or room for more rows
-RAGGED = 2  # a record has another number of fields than the header
+# The status that `split` returns.
+DONE = 0  # one record is complete (used inside this module only)
+MORE = 1  # it needs more bytes, or space for more rows
+RAGGED = 2  # a record and the header have different numbers of fields
 UNCLOSED = 3  # the file ends inside quotes
 
-# Where the cursor of `split` keeps what. POSITION to STOP is what is left of the buffer;
-# FINAL says that the file ends there. LINE is that of the next record, and FIELD explains
-# a refusal: the number of fields, or the line of a quote.
+# The entries of the cursor of `split`. POSITION to STOP is the rest of the buffer; FINAL says
+# that the file ends at STOP. LINE is the line of the next record. FIELD explains an error: it is
+# the number of fields, or the line of an unclosed quote.
 POSITION, STOP, FINAL, DELIMITER, ROW, LINE, FIELD = range(7)
 CURSOR_SIZE = 7
 
@@ -42,18 +42,18 @@ class LabelTable(NamedTuple):
     """The labels of one column, as arrays that a kernel can use."""
 
     slots: Any  # (a power of two,) int32, open addressing: label + 1, or 0 for empty
-    marks: Any  # (n,) int64, hash of each label
-    starts: Any  # (n + 1,) int64, where each label begins in the pool
+    hashes: Any  # (n,) int64, hash of each label
+    starts: Any  # (n + 1,) int64, the position of each label in the pool
     pool: Any  # (n_bytes,) uint8
-    count: Any  # (1,) int64, labels so far
+    count: Any  # (1,) int64, number of labels
 
 
 @kernel
 def split(buffer: Any, cursor: Any, starts: Any, lengths: Any) -> Any:
     """Overwrite `starts` and `lengths`, both (n_fields, n_rows), with the next records.
 
-    A negative length means that the field still has quotes to take out. The cursor moves
-    behind the last complete record, and stands before a record that is refused.
+    A negative length means that quotes must still be removed from the field. The cursor moves to
+    the end of the last complete record. If a record is invalid, the cursor stays before it.
     """
     while cursor[POSITION] < cursor[STOP] and cursor[ROW] < starts.shape[1]:
         status = _split_record(buffer, cursor, starts, lengths)
@@ -83,7 +83,7 @@ def _split_record(buffer: Any, cursor: Any, starts: Any, lengths: Any) -> Any:
         while i < stop and buffer[i] != delimiter and buffer[i] != _LF and buffer[i] != _CR:
             i += 1
         if i == stop and not final:
-            return MORE  # the field may go on
+            return MORE  # the field can continue in the next bytes
         if start == behind_quotes:
             length = i - start  # there are no quotes
         elif length < 0 or i > behind_quotes:
@@ -102,12 +102,12 @@ def _split_record(buffer: Any, cursor: Any, starts: Any, lengths: Any) -> Any:
 def _end_record(
     buffer: Any, i: Any, n_fields: Any, expected: Any, n_breaks: Any, cursor: Any
 ) -> Any:
-    """Step over the line end at `i`; count the record, unless the line is blank."""
+    """Skip the line end at `i`; count the record, unless the line is blank."""
     if i < cursor[STOP]:
         if buffer[i] == _CR:
             if i + 1 == cursor[STOP]:
                 if cursor[FINAL] == 0:
-                    return MORE  # the line feed may follow
+                    return MORE  # a line feed can follow
             elif buffer[i + 1] == _LF:
                 i += 1
         i += 1
@@ -123,9 +123,9 @@ def _end_record(
 
 @kernel
 def _end_of_quotes(buffer: Any, i: Any, stop: Any) -> Any:
-    """Return where the quotes that opened before `i` end, or -1 if they do not.
+    """Return the position behind the quotes that open before `i`, or -1 if they do not close.
 
-    Also return whether there is no doubled quote inside, and the number of line breaks.
+    Also return whether no quote inside is doubled, and the number of line breaks.
     """
     is_plain = True
     n_breaks = 0
@@ -143,26 +143,26 @@ def _end_of_quotes(buffer: Any, i: Any, stop: Any) -> Any:
 
 @kernel
 def encode(buffer: Any, starts: Any, lengths: Any, first: Any, table: Any, codes: Any) -> Any:
-    """Overwrite ``codes[first:]`` with the codes of fields; new labels go into `table`.
+    """Overwrite ``codes[first:]`` with the codes of fields; add new labels to `table`.
 
-    Return the number of rows done, which is less than all when the table is full. Fields
-    with quotes to take out are rewritten in place, in `buffer` and `lengths`.
+    Return the number of encoded rows, which is less than the number of rows if the table is
+    full. Remove the quotes of fields in place, in `buffer` and `lengths`.
     """
-    slots, marks, known, pool = table.slots, table.marks, table.starts, table.pool
+    slots, hashes, known, pool = table.slots, table.hashes, table.starts, table.pool
     mask = slots.size - 1
     for row in range(first, codes.size):
         start, length = np.int64(starts[row]), np.int64(lengths[row])
         if length < 0:
             length = _unquote(buffer, start, start - length)
             lengths[row] = length
-        mark = length
+        hash_ = length
         for i in range(start, start + length):
-            mark = (mark * 1_000_003 + np.int64(buffer[i])) & 0x7FFFFFFF
-        mark ^= mark >> 15
-        slot = mark & mask
+            hash_ = (hash_ * 1_000_003 + np.int64(buffer[i])) & 0x7FFFFFFF
+        hash_ ^= hash_ >> 15
+        slot = hash_ & mask
         code = np.int64(slots[slot]) - 1
         while code >= 0:
-            if marks[code] == mark and known[code + 1] - known[code] == length:
+            if hashes[code] == hash_ and known[code + 1] - known[code] == length:
                 i = 0
                 while i < length and pool[known[code] + i] == buffer[start + i]:
                     i += 1
@@ -171,7 +171,7 @@ def encode(buffer: Any, starts: Any, lengths: Any, first: Any, table: Any, codes
             slot = (slot + 1) & mask
             code = np.int64(slots[slot]) - 1
         if code < 0:
-            code = _insert(buffer, start, length, mark, slot, table)
+            code = _insert(buffer, start, length, hash_, slot, table)
             if code < 0:
                 return row
         codes[row] = code
@@ -180,31 +180,31 @@ def encode(buffer: Any, starts: Any, lengths: Any, first: Any, table: Any, codes
 
 @kernel
 def _unquote(buffer: Any, start: Any, stop: Any) -> Any:
-    """Take the quotes out of a field in place and return the length that is left."""
+    """Remove the quotes of a field in place and return its new length."""
     n = start
     i = start
     while buffer[i] != _QUOTE or (i + 1 < stop and buffer[i + 1] == _QUOTE):
         buffer[n] = buffer[i]
         n += 1
         i += 2 if buffer[i] == _QUOTE else 1
-    for j in range(i + 1, stop):  # what stands behind the closing quote
+    for j in range(i + 1, stop):  # the text after the closing quote
         buffer[n] = buffer[j]
         n += 1
     return n - start
 
 
 @kernel
-def _insert(buffer: Any, start: Any, length: Any, mark: Any, slot: Any, table: Any) -> Any:
-    """Give a new label the next code and return that, or -1 if there is no room."""
+def _insert(buffer: Any, start: Any, length: Any, hash_: Any, slot: Any, table: Any) -> Any:
+    """Add a label to the table and return its code, or -1 if the table is full."""
     code = table.count[0]
     begin = table.starts[code]
-    no_room = 2 * code >= table.slots.size or begin + length > table.pool.size
-    if no_room or code == table.marks.size or code == MAX_LABELS:
+    is_full = 2 * code >= table.slots.size or begin + length > table.pool.size
+    if is_full or code == table.hashes.size or code == MAX_LABELS:
         return np.int64(-1)
     for i in range(length):
         table.pool[begin + i] = buffer[start + i]
     table.starts[code + 1] = begin + length
-    table.marks[code] = mark
+    table.hashes[code] = hash_
     table.slots[slot] = code + 1
     table.count[0] += 1
     return code
@@ -215,7 +215,7 @@ def render(codes: Any, rows: Any, first_text: Any, texts: Any, pool: Any, out: A
     """Write rows of text into `out` and return the number of bytes written.
 
     The text of code k of variable v is ``pool[texts[t]:texts[t + 1]]`` with
-    ``t = first_text[v] + k``; it holds its delimiter or line end already. The rows of
+    ``t = first_text[v] + k``; it ends with its delimiter or line end. The rows of
     `first_text` are pairs of variable and first text, in the order of output.
     """
     n = 0

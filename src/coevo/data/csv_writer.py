@@ -1,75 +1,131 @@
-"""A dataset as a text table: the inverse of `coevo.data.csv_reader`.
+"""Write a dataset, or blocks of rows, as a text table: the inverse of `coevo.data.csv_reader`.
 
-Each label is turned into bytes once, with its quotes and the delimiter or line end that
-follows it; the kernel `render` then only copies.
+The writer turns each label into bytes once, with its quotes and the delimiter or line end that
+follows it. The kernel `render` then only copies bytes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.data.csv_block import ENCODING_ERRORS, CsvBlock
 from coevo.data.csv_kernels import render
-from coevo.data.dataset import Dataset
-from coevo.files import replacing
+from coevo.data.dataset import Codes, Dataset
+from coevo.files import replace_file
 
-__all__ = ["open_csv", "quoted", "write_csv"]
+__all__ = ["write_csv", "write_csv_blocks"]
 
-BLOCK_BYTES = 8 << 20
+BUFFER_BYTES = 8 << 20
 # Level 6 saves a quarter of the size, and takes nearly three times as long.
 GZIP_LEVEL = 3
 
 
 def write_csv(dataset: Dataset, path: Path, delimiter: str = ",") -> None:
-    """Write the rows of a dataset, compressed when the name ends in ``.gz``."""
-    texts = _Texts(dataset, delimiter)
-    block = max(1, BLOCK_BYTES // texts.widest)
-    out = np.empty(block * texts.widest, dtype=np.uint8)
-    with open_csv(path) as stream:
-        stream.write(texts.header)
-        for rows in _row_blocks(dataset, block):
-            n_bytes = render(dataset.codes, rows, texts.first, texts.starts, texts.pool, out)
-            stream.write(out[:n_bytes].data)
+    """Write the rows of a dataset, compressed if the name ends in ``.gz``."""
+    names = [variable.name for variable in dataset.source_variables]
+    positions = [dataset.position(name) for name in names]
+    states = [dataset.variables[position].states for position in positions]
+    texts = _TextPool(
+        [[_quote_field(state, delimiter) for state in column] for column in states],
+        positions,
+        delimiter,
+    )
+    stored_rows = None if dataset.weights is None else np.cumsum(dataset.weights)
+    with _open_csv(path) as stream:
+        stream.write(_format_header(names, delimiter).encode())
+        for rows in _iter_rows(dataset.n_rows, texts.chunk_rows):
+            if stored_rows is not None:
+                rows = np.searchsorted(stored_rows, rows, side="right")
+            stream.write(texts.render_rows(dataset.codes, rows))
 
 
-class _Texts:
-    """The bytes of every label, each with what follows it in a line."""
+def write_csv_blocks(
+    names: Sequence[str], blocks: Iterable[CsvBlock], path: Path, delimiter: str = ","
+) -> None:
+    """Write blocks of rows, compressed if the name ends in ``.gz``.
 
-    first: NDArray[np.int64]  # (n_columns, 2), variable and its first text, in source order
-    starts: NDArray[np.int64]  # (n_texts + 1,), where each text begins in the pool
-    pool: NDArray[np.uint8]
-    header: bytes
-    widest: int  # bytes of the longest line that can occur
+    The text of every cell is written unchanged, except for its quotes. An empty cell has no
+    quotes, unless it is the only cell of its line.
+    """
+    with _open_csv(path) as stream:
+        stream.write(_format_header(names, delimiter).encode(errors=ENCODING_ERRORS))
+        for block in blocks:
+            fields = [
+                [
+                    _quote_field(label, delimiter) if label or len(names) == 1 else ""
+                    for label in labels
+                ]
+                for labels in block.labels
+            ]
+            texts = _TextPool(fields, range(len(names)), delimiter, ENCODING_ERRORS)
+            for rows in _iter_rows(block.n_rows, texts.chunk_rows):
+                stream.write(texts.render_rows(block.codes, rows))
 
-    def __init__(self, dataset: Dataset, delimiter: str) -> None:
-        names = [variable.name for variable in dataset.source_variables]
-        first: list[tuple[int, int]] = []
+
+class _TextPool:
+    """The bytes of every label of a table, each with the delimiter or line end that follows.
+
+    Parameters
+    ----------
+    fields : sequence of sequence of str
+        The text of each code of each column, with quotes; columns in the order of output.
+    positions : sequence of int
+        The row of the code array that belongs to each column.
+    delimiter : str
+        The text between two fields.
+    errors : str, default: "strict"
+        The handler of characters that UTF-8 cannot encode.
+    """
+
+    def __init__(
+        self,
+        fields: Sequence[Sequence[str]],
+        positions: Sequence[int],
+        delimiter: str,
+        errors: str = "strict",
+    ) -> None:
         texts: list[bytes] = []
-        self.widest = 0
-        for name in names:
-            position = dataset.position(name)
-            first.append((position, len(texts)))
-            follows = "\n" if name == names[-1] else delimiter
-            states = dataset.variables[position].states
-            found = [(quoted(state, delimiter) + follows).encode() for state in states]
-            self.widest += max(map(len, found))
-            texts += found
-        self.first = np.array(first, dtype=np.int64)
-        self.starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-        self.pool = np.frombuffer(b"".join(texts), dtype=np.uint8)
-        self.header = (delimiter.join(quoted(name, delimiter) for name in names) + "\n").encode()
+        first = np.empty((len(fields), 2), dtype=np.int64)  # position, and its first text
+        widest = 0  # bytes of the longest line that can occur
+        for i, column in enumerate(fields):
+            first[i] = positions[i], len(texts)
+            end = "\n" if i == len(fields) - 1 else delimiter
+            encoded = [(field + end).encode(errors=errors) for field in column]
+            widest += max(map(len, encoded))
+            texts += encoded
+        self._first = first
+        self._starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        self._pool = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        self.chunk_rows = max(1, BUFFER_BYTES // widest)
+        self._out = np.empty(self.chunk_rows * widest, dtype=np.uint8)
+
+    def render_rows(self, codes: Codes, rows: NDArray[np.int64]) -> memoryview:
+        """Return the lines of at most `chunk_rows` rows; the next call overwrites them."""
+        n_bytes = render(codes, rows, self._first, self._starts, self._pool, self._out)
+        return self._out[:n_bytes].data
 
 
-def quoted(text: str, delimiter: str) -> str:
-    """Return a text as it stands in a field, in quotes where it would not survive bare.
+def _iter_rows(n_rows: int, chunk_rows: int) -> Iterator[NDArray[np.int64]]:
+    """Yield all row numbers, `chunk_rows` at a time."""
+    for start in range(0, n_rows, chunk_rows):
+        yield np.arange(start, min(start + chunk_rows, n_rows), dtype=np.int64)
 
-    >>> print(quoted("yes, no", ","))
+
+def _format_header(names: Sequence[str], delimiter: str) -> str:
+    return delimiter.join(_quote_field(name, delimiter) for name in names) + "\n"
+
+
+def _quote_field(text: str, delimiter: str) -> str:
+    """Return a text as a field, with quotes if the reader would change it without quotes.
+
+    >>> print(_quote_field("yes, no", ","))
     "yes, no"
     """
     if text and text.strip() == text and not any(c in text for c in (delimiter, '"', "\n", "\r")):
@@ -78,21 +134,13 @@ def quoted(text: str, delimiter: str) -> str:
     return f'"{doubled}"'
 
 
-def _row_blocks(dataset: Dataset, block: int) -> Iterator[NDArray[np.int64]]:
-    """Yield the stored row of each observation, so many at a time."""
-    ends = None if dataset.weights is None else np.cumsum(dataset.weights)
-    for start in range(0, dataset.n_rows, block):
-        rows = np.arange(start, min(start + block, dataset.n_rows), dtype=np.int64)
-        yield rows if ends is None else np.searchsorted(ends, rows, side="right")
-
-
 @contextlib.contextmanager
-def open_csv(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    """Open a text table to be written, compressed when its name ends in ``.gz``."""
-    with replacing(path) as stream:
+def _open_csv(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    """Open a text table for writing, compressed if its name ends in ``.gz``."""
+    with replace_file(path) as stream:
         if path.suffix.lower() != ".gz":
             yield stream
             return
-        # Neither the name nor the time goes into the file: same rows, same bytes.
+        # The file contains neither its name nor the time: the same rows give the same bytes.
         with gzip.GzipFile("", "wb", GZIP_LEVEL, stream, mtime=0) as packed:
             yield packed

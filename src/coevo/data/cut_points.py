@@ -1,10 +1,10 @@
-"""Cut points: how a number becomes a state, and how a state is called.
+"""Cut points: they map numbers to states, and name the states.
 
-Bins are half open: a number that equals a cut point belongs to the bin above. The states
-are called ``below_3.2``, ``from_3.2_to_5`` and ``from_5``: plain words that every reader of
-BIF takes (pyAgrum refuses names such as ``3.2`` or ``<3``), and from which the cut points
-can be read back to the last bit. A network therefore carries its cut points wherever its
-states go, and new numbers can be put into the bins of an old model.
+Bins are half open: a number that equals a cut point belongs to the bin above. The names of the
+states are ``below_3.2``, ``from_3.2_to_5`` and ``from_5``. Every BIF reader accepts these plain
+words (pyAgrum rejects names such as ``3.2`` or ``<3``). The exact cut points can be parsed from
+the names. A network therefore stores its cut points in its states, and new numbers can be put
+into the bins of an old model.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from coevo.checks import is_number
 from coevo.errors import DataError, ParameterError
 
-__all__ = ["CutPoints", "number_text", "readable_between"]
+__all__ = ["CutPoints", "format_number", "round_between"]
 
-ONE_BIN = "any"  # the state of a column that is not cut
+ONE_BIN = "any"  # the state of a column without cut points
 _NUMBER = r"-?(?:\d+(?:\.\d+)?)(?:e-?\d+)?"
 _STATE = re.compile(
     rf"below_(?P<below>{_NUMBER})|from_(?P<low>{_NUMBER})(?:_to_(?P<high>{_NUMBER}))?"
@@ -32,7 +32,7 @@ _STATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CutPoints:
-    """Cut points in ascending order; there is one bin more than there are points.
+    """Cut points in ascending order. `n` points make `n + 1` bins.
 
     Examples
     --------
@@ -53,13 +53,13 @@ class CutPoints:
             raise ParameterError(
                 f"Cut points must be finite numbers in ascending order; got {list(points)!r}."
             )
-        # Adding 0 turns -0 into 0, which has one name only.
+        # Adding 0 turns -0 into 0, so that zero has one name.
         object.__setattr__(self, "points", tuple(float(point) + 0.0 for point in points))
 
     @property
     def states(self) -> tuple[str, ...]:
         """The names of the bins, from low to high."""
-        texts = [number_text(point) for point in self.points]
+        texts = [format_number(point) for point in self.points]
         if not texts:
             return (ONE_BIN,)
         inner = [f"from_{low}_to_{high}" for low, high in pairwise(texts)]
@@ -67,7 +67,7 @@ class CutPoints:
 
     @classmethod
     def from_states(cls, states: Iterable[str]) -> CutPoints | None:
-        """Return the cut points that states name, in any order, or None if they name none.
+        """Return the cut points in the names of states, in any order; None if there are none.
 
         >>> CutPoints.from_states(["from_2", "below_2"])
         CutPoints(points=(2.0,))
@@ -103,21 +103,21 @@ class CutPoints:
         return np.searchsorted(np.array(self.points), numbers, side="right")
 
 
-def number_text(number: float) -> str:
+def format_number(number: float) -> str:
     """Return the shortest text of a number, without a plus sign.
 
-    >>> number_text(3.0), number_text(-0.25), number_text(1e20)
+    >>> format_number(3.0), format_number(-0.25), format_number(1e20)
     ('3', '-0.25', '1e20')
     """
     return repr(float(number)).removesuffix(".0").replace("e+", "e").replace("e-0", "e-")
 
 
-def readable_between(low: float, high: float, near: float) -> float:
-    """Return a number with few digits in (low, high], as near to `near` as its digits allow.
+def round_between(low: float, high: float, near: float) -> float:
+    """Round `near` to as few digits as possible, so that the result is in (low, high].
 
-    >>> readable_between(3.1415, 3.2718, 3.2)
+    >>> round_between(3.1415, 3.2718, 3.2)
     3.2
-    >>> readable_between(-0.4, 0.9, 0.25), readable_between(0.1, 0.30000000000000004, 0.3)
+    >>> round_between(-0.4, 0.9, 0.25), round_between(0.1, 0.30000000000000004, 0.3)
     (0.0, 0.3)
     """
     if low < 0 <= high:

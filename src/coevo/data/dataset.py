@@ -1,9 +1,9 @@
-"""The table that everything else computes on: compact codes in canonical order.
+"""A table of observations in memory: compact codes in canonical order.
 
-A `Dataset` is a value. Its variables are sorted by name and the states of each by code
-point, so that the layout of the source cannot reach a result; what the source looked
-like is kept beside it for output. A cell takes one byte, or two when some variable has
-more than 256 states.
+A `Dataset` is immutable. Its variables are sorted by name, and the states of each variable by
+code point, so that the layout of the source does not affect results. The dataset also keeps the
+order of the source, for output. A value takes one byte, or two bytes if a variable has more
+than 256 states.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from numpy.typing import NDArray
 
 from coevo.data.table import RowDigest, Table
 from coevo.data.variable import Variable
-from coevo.errors import DataError, first_repeated
+from coevo.errors import DataError, find_duplicate
 
-__all__ = ["Codes", "Dataset", "combine_row_hashes", "row_hashes"]
+__all__ = ["Codes", "Dataset", "combine_row_hashes", "hash_rows"]
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]  # (n_vars, n_stored_rows)
 Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
 
-# A weighted row costs more to count than a bit of a bit set, so that folding pays only
-# when few distinct rows are left (see benchmarks/README.md, "Folding").
-FOLD_AT_MOST = 1 / 16
+# Counting a weighted row takes longer than counting a bit of a bit set. Weights therefore save
+# time only if the share of distinct rows is small (see benchmarks/README.md, "Deduplication").
+MAX_DISTINCT_SHARE = 1 / 16
 
-MAX_OBSERVATIONS = 2**53  # up to which floats count exactly
+MAX_OBSERVATIONS = 2**53  # floats count exactly up to here
 
 
 class Dataset(Table):
     """Discrete observations, ready for counting.
 
-    Use a reader of `coevo.data` to make one. The constructor takes coded columns.
+    Use `read_data` to read one. The constructor takes coded columns.
 
     Parameters
     ----------
     variables : iterable of Variable
-        One a column, in the order of the source, states in the order of the source.
+        One per column. Variables and states are in the order of the source.
     columns : sequence of integer arrays
         For each variable the code of its state in each row, an index into its `states`.
     weights : array of int, optional
-        How often each row occurs; once if left out.
+        Number of occurrences of each row; 1 if left out.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Dataset(Table):
         _check_columns(source, arrays)
         order = sorted(range(len(source)), key=lambda i: source[i].name)
         self._source = source
-        self._variables = tuple(source[i].canonical() for i in order)
+        self._variables = tuple(source[i].to_canonical() for i in order)
         dtype = np.uint8 if max(v.arity for v in source) <= 256 else np.uint16
         codes = np.empty((len(source), len(arrays[0])), dtype=dtype)
         for row, i in enumerate(order):
@@ -77,17 +77,17 @@ class Dataset(Table):
             np.take(recode, arrays[i], out=codes[row])
         codes.flags.writeable = False
         self._codes: Codes = codes
-        self._weights = None if weights is None else _checked_weights(weights, codes.shape[1])
+        self._weights = None if weights is None else _copy_weights(weights, codes.shape[1])
 
     @classmethod
-    def _assembled(
+    def _from_parts(
         cls,
         source: tuple[Variable, ...],
         variables: tuple[Variable, ...],
         codes: Codes,
         weights: Weights | None,
     ) -> Dataset:
-        """Return a dataset of parts that another dataset has already checked."""
+        """Return a dataset from parts that were validated before."""
         self = cls.__new__(cls)
         codes.flags.writeable = False
         if weights is not None:
@@ -103,7 +103,7 @@ class Dataset(Table):
 
     @property
     def weights(self) -> Weights | None:
-        """How often each stored row occurs, or None when every row is stored."""
+        """Number of occurrences of each stored row, or None if every row is stored."""
         return self._weights
 
     @cached_property
@@ -113,7 +113,7 @@ class Dataset(Table):
 
     @cached_property
     def state_counts(self) -> tuple[NDArray[np.int64], ...]:
-        """How many observations are in each state, for each variable in canonical order."""
+        """Number of observations in each state, for each variable in canonical order."""
         return tuple(
             np.bincount(column, weights=self._weights, minlength=int(arity)).astype(np.int64)
             for column, arity in zip(self._codes, self.arities, strict=True)
@@ -121,70 +121,72 @@ class Dataset(Table):
 
     @cached_property
     def row_digest(self) -> RowDigest:
-        """Two numbers that no order of the rows changes; those of parts add up to them."""
-        return combine_row_hashes(self._marks, self._weights)
+        """Two numbers that do not depend on the order of rows; digests of parts add up."""
+        return combine_row_hashes(self._row_hashes, self._weights)
 
-    def folded(self) -> Dataset:
-        """Return the same observations with equal rows stored once, where that pays."""
-        if self._weights is not None or not self._may_fold():
+    def deduplicate(self) -> Dataset:
+        """Return the same observations with equal rows stored once, as weighted rows.
+
+        Return this dataset if it has so many distinct rows that weights would not save time.
+        """
+        if self._weights is not None or not self._may_have_duplicates():
             return self
-        _, first, counts = self._distinct_rows()
-        if len(first) > FOLD_AT_MOST * self._codes.shape[1]:
+        first, counts = self._find_distinct_rows()
+        if len(first) > MAX_DISTINCT_SHARE * self._codes.shape[1]:
+            return self
+        if not self._are_hashes_unique(first):
             return self
         codes: Codes = self._codes[:, first].copy(order="C")
-        folded = Dataset._assembled(self._source, self._variables, codes, counts)
-        return folded if self._is_folding(first) else self
+        return Dataset._from_parts(self._source, self._variables, codes, counts)
 
-    def unfolded(self) -> Dataset:
+    def expand(self) -> Dataset:
         """Return the same observations with every row stored."""
         if self._weights is None:
             return self
-        every = np.repeat(np.arange(len(self._weights)), self._weights)
-        codes: Codes = self._codes[:, every].copy(order="C")
-        return Dataset._assembled(self._source, self._variables, codes, None)
+        stored_rows = np.repeat(np.arange(len(self._weights)), self._weights)
+        codes: Codes = self._codes[:, stored_rows].copy(order="C")
+        return Dataset._from_parts(self._source, self._variables, codes, None)
 
-    def resampled(self, rng: np.random.Generator) -> Dataset:
-        """Return as many observations, drawn from these with replacement.
+    def resample(self, rng: np.random.Generator) -> Dataset:
+        """Return a bootstrap sample: `n_rows` observations, drawn with replacement.
 
-        No order of rows changes the draw, nor does folding: it is made among the observations
-        as their marks sort them. The result is stored as this one is, row by row or with
-        weights, so that the same kernels count it.
+        The draw sorts the observations by their hashes. It therefore depends neither on the order
+        of rows nor on deduplication. If this dataset has weights, the sample has weights too, so
+        that the same kernels count both.
 
         >>> dataset = Dataset([Variable("wet", ("no", "yes"))], [[0, 1, 1]])
-        >>> dataset.resampled(np.random.default_rng(1)).codes
+        >>> dataset.resample(np.random.default_rng(1)).codes
         array([[1, 1, 0]], dtype=uint8)
         """
-        order = np.argsort(self._marks, kind="stable")
+        order = np.argsort(self._row_hashes, kind="stable")
         drawn = rng.integers(self.n_rows, size=self.n_rows)
         if self._weights is None:
             codes: Codes = self._codes[:, order[drawn]].copy(order="C")
-            return Dataset._assembled(self._source, self._variables, codes, None)
+            return Dataset._from_parts(self._source, self._variables, codes, None)
         slots = np.searchsorted(np.cumsum(self._weights[order]), drawn, side="right")
         counts = np.bincount(slots, minlength=len(order)).astype(np.int64)
         kept = np.flatnonzero(counts)
         codes = self._codes[:, order[kept]].copy(order="C")
-        return Dataset._assembled(self._source, self._variables, codes, counts[kept])
+        return Dataset._from_parts(self._source, self._variables, codes, counts[kept])
 
-    def _may_fold(self) -> bool:
-        """Return whether a look at the first rows leaves a chance that folding pays."""
+    def _may_have_duplicates(self) -> bool:
+        """Return whether at most half of the first rows are distinct."""
         start = self._codes[:, :4096]
-        return bool(len(np.unique(row_hashes(start))) <= start.shape[1] / 2)
+        return bool(len(np.unique(hash_rows(start))) <= start.shape[1] / 2)
 
     @cached_property
-    def _marks(self) -> NDArray[np.uint64]:
-        return row_hashes(self._codes)
+    def _row_hashes(self) -> NDArray[np.uint64]:
+        return hash_rows(self._codes)
 
-    def _distinct_rows(
-        self,
-    ) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.int64]]:
-        """Return mark, first position and count of each distinct row, sorted by mark."""
-        marks, first, counts = np.unique(self._marks, return_index=True, return_counts=True)
-        return marks, first, counts.astype(np.int64)
+    def _find_distinct_rows(self) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+        """Return first position and count of each distinct row, sorted by hash."""
+        _, first, counts = np.unique(self._row_hashes, return_index=True, return_counts=True)
+        return first, counts.astype(np.int64)
 
-    def _is_folding(self, first: NDArray[np.intp]) -> bool:
-        """Return whether equal marks mean equal rows here; two rows may share a mark."""
-        stands_for = first[np.searchsorted(self._marks[first], self._marks)]
-        return all(np.array_equal(column[stands_for], column) for column in self._codes)
+    def _are_hashes_unique(self, first: NDArray[np.intp]) -> bool:
+        """Return whether rows with equal hashes are equal; different rows can share a hash."""
+        same_hash = first[np.searchsorted(self._row_hashes[first], self._row_hashes)]
+        return all(np.array_equal(column[same_hash], column) for column in self._codes)
 
     def __eq__(self, other: object) -> bool:
         """Return whether both hold the same observations of the same variables."""
@@ -196,8 +198,8 @@ class Dataset(Table):
         return hash(self.content_hash)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An array that was pickled can be written to; the parts of a dataset cannot.
-        return Dataset._assembled, (self._source, self._variables, self._codes, self._weights)
+        # A pickled array becomes writeable; `_from_parts` makes the arrays read-only again.
+        return Dataset._from_parts, (self._source, self._variables, self._codes, self._weights)
 
     def __repr__(self) -> str:
         stored = "" if self._weights is None else f" ({self._codes.shape[1]:,} distinct)"
@@ -205,7 +207,7 @@ class Dataset(Table):
 
 
 def _check_columns(variables: tuple[Variable, ...], columns: Sequence[NDArray[np.integer]]) -> None:
-    twice = first_repeated(variable.name for variable in variables)
+    twice = find_duplicate(variable.name for variable in variables)
     if twice is not None:
         raise DataError(f"Two columns are called {twice!r}. Rename one of them.")
     if len(columns) != len(variables):
@@ -218,45 +220,46 @@ def _check_columns(variables: tuple[Variable, ...], columns: Sequence[NDArray[np
         if not len(column):
             raise DataError("The table has no rows. Give at least one observation.")
         if column.dtype.kind not in "iu":
-            raise DataError(f"The codes of column {variable.name!r} are not whole numbers.")
+            raise DataError(f"The codes of column {variable.name!r} are not integers.")
         if int(column.min()) < 0 or int(column.max()) >= variable.arity:
             raise DataError(
                 f"A code of column {variable.name!r} is not one of its {variable.arity} states."
             )
 
 
-def _checked_weights(weights: NDArray[np.int64], n_stored: int) -> Weights:
+def _copy_weights(weights: NDArray[np.int64], n_stored: int) -> Weights:
+    """Validate weights and return a read-only copy."""
     given = np.asarray(weights)
     if given.shape != (n_stored,) or given.dtype.kind not in "iu" or (given < 1).any():
-        raise DataError("Weights must be one whole number of 1 or above for each row.")
+        raise DataError("Weights must be one integer >= 1 for each row.")
     if float(given.sum(dtype=np.float64)) > MAX_OBSERVATIONS:
         raise DataError(f"The weights sum to more than {MAX_OBSERVATIONS:,}.")
-    checked = given.astype(np.int64)
-    checked.flags.writeable = False
-    return checked
+    copy = given.astype(np.int64)
+    copy.flags.writeable = False
+    return copy
 
 
-def combine_row_hashes(marks: NDArray[np.uint64], weights: Weights | None = None) -> RowDigest:
-    """Return two numbers that no order of rows with these marks changes."""
+def combine_row_hashes(hashes: NDArray[np.uint64], weights: Weights | None = None) -> RowDigest:
+    """Return two numbers that identify the rows and do not depend on their order."""
     times = np.uint64(1) if weights is None else weights.astype(np.uint64)
-    return int((marks * times).sum()), int((marks * marks * times).sum())  # both wrap around
+    return int((hashes * times).sum()), int((hashes * hashes * times).sum())  # both wrap around
 
 
-def row_hashes(codes: Codes) -> NDArray[np.uint64]:
-    """Return a 64-bit mark for each row; equal rows have equal marks.
+def hash_rows(codes: Codes) -> NDArray[np.uint64]:
+    """Return a 64-bit hash of each row.
 
-    Each step is the mixing function of splitmix64 (Steele, Lea and Flood 2014), taken on
-    the mark so far plus the next code.
+    Each step adds the next code to the hash and applies the mixing function of splitmix64
+    (Steele, Lea and Flood 2014).
     """
-    marks = np.zeros(codes.shape[1], dtype=np.uint64)
-    shifted = np.empty_like(marks)
+    hashes = np.zeros(codes.shape[1], dtype=np.uint64)
+    shifted = np.empty_like(hashes)
     for column in codes:
-        marks += column
-        marks += np.uint64(0x9E3779B97F4A7C15)
+        hashes += column
+        hashes += np.uint64(0x9E3779B97F4A7C15)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            np.right_shift(marks, np.uint64(shift), out=shifted)
-            marks ^= shifted
-            marks *= np.uint64(factor)
-        np.right_shift(marks, np.uint64(31), out=shifted)
-        marks ^= shifted
-    return marks
+            np.right_shift(hashes, np.uint64(shift), out=shifted)
+            hashes ^= shifted
+            hashes *= np.uint64(factor)
+        np.right_shift(hashes, np.uint64(31), out=shifted)
+        hashes ^= shifted
+    return hashes

@@ -1,10 +1,9 @@
-"""A table with missing cells: codes as a `Dataset` has them, and which of them mean nothing.
+"""A table with missing values: the codes of a `Dataset`, and a mask of the missing values.
 
-An `IncompleteDataset` is a value. Its variables and states are in the same canonical order as
-those of a `Dataset`; every row is stored, in the order of the source, so that a completed
-table has its rows where they were. What becomes of the missing cells is not decided here
-(see `coevo.missing`), except for the two ways that need no model: to leave the rows out, and
-to make a state of what is missing.
+An `IncompleteDataset` is immutable. Its variables and states are in the same canonical order as
+those of a `Dataset`. It stores every row in the order of the source, so that an imputed table
+has the same rows as the source. `coevo.missing` imputes missing values. This module has only the
+two policies that need no model: drop the rows with missing values, or add the state "missing".
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from numpy.typing import NDArray
 
 from coevo.data.dataset import Dataset
 from coevo.data.variable import MAX_STATES, Variable
-from coevo.errors import DataError, bad_parameter, listed
+from coevo.errors import DataError, bad_parameter, format_list
 
 __all__ = ["MISSING_STATE", "IncompleteDataset", "Rows"]
 
 MISSING_STATE = "missing"
-FEWEST_ROWS = 2  # that are worth learning from
+MIN_ROWS = 2  # a network needs at least so many complete rows
 
 
 class IncompleteDataset:
-    """Discrete observations of which some cells are missing.
+    """Discrete observations with missing values.
 
-    Use `read_incomplete` to make one.
+    Use `read_incomplete` to read one.
 
     Parameters
     ----------
     dataset : Dataset
-        All rows, none folded; a missing cell holds any of its states.
+        All rows, without weights. The code of a missing value can be any state.
     missing : array of bool, (n_variables, n_rows)
-        Which cells are missing, the variables in canonical order.
+        True for each missing value; the variables are in canonical order.
 
     Examples
     --------
@@ -45,7 +44,7 @@ class IncompleteDataset:
     ...                [[0, 1, 1], [0, 0, 1]])
     >>> table = IncompleteDataset(rows, [[False, True, False], [False, False, False]])
     >>> table
-    <IncompleteDataset: 3 rows, 2 variables, 1 cell missing>
+    <IncompleteDataset: 3 rows, 2 variables, 1 missing value>
     >>> table.missing_counts
     {'rain': 1, 'wet': 0}
     """
@@ -54,23 +53,23 @@ class IncompleteDataset:
         self, dataset: Dataset, missing: NDArray[np.bool_] | Sequence[Sequence[bool]]
     ) -> None:
         if not isinstance(dataset, Dataset) or dataset.weights is not None:
-            expected = "a Dataset that is not folded"
+            expected = "a Dataset without weights (see Dataset.expand)"
             raise bad_parameter("dataset", "IncompleteDataset", expected, dataset)
-        holes = np.array(missing)
-        if holes.shape != dataset.codes.shape or holes.dtype != np.bool_:
+        mask = np.array(missing)
+        if mask.shape != dataset.codes.shape or mask.dtype != np.bool_:
             shape = " x ".join(map(str, dataset.codes.shape))
             raise DataError(f"'missing' must be {shape} truth values, one for each cell.")
-        holes.flags.writeable = False
-        self._dataset, self._missing = dataset, holes
+        mask.flags.writeable = False
+        self._dataset, self._missing = dataset, mask
 
     @property
     def dataset(self) -> Dataset:
-        """All rows; the missing cells hold any of their states."""
+        """All rows; the code of a missing value has no meaning."""
         return self._dataset
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """Which cells are missing: (n_variables, n_rows), read-only."""
+        """Mask of the missing values: (n_variables, n_rows), read-only."""
         return self._missing
 
     @property
@@ -90,27 +89,29 @@ class IncompleteDataset:
 
     @cached_property
     def n_missing(self) -> int:
-        """Number of missing cells."""
+        """Number of missing values."""
         return int(self._missing.sum())
 
     @cached_property
     def missing_counts(self) -> dict[str, int]:
-        """How many cells of each variable are missing."""
+        """Number of missing values of each variable."""
         return dict(zip(self.names, self._missing.sum(axis=1).tolist(), strict=True))
 
     @cached_property
     def state_counts(self) -> tuple[NDArray[np.int64], ...]:
-        """How many cells that are there hold each state, for each variable in canonical order."""
-        cells = zip(self._dataset.codes, self._missing, self._dataset.arities, strict=True)
-        return tuple(np.bincount(own[~holes], minlength=arity) for own, holes, arity in cells)
+        """Number of observed values in each state, for each variable in canonical order."""
+        columns = zip(self._dataset.codes, self._missing, self._dataset.arities, strict=True)
+        return tuple(
+            np.bincount(codes[~missing], minlength=arity) for codes, missing, arity in columns
+        )
 
     @cached_property
     def n_complete_rows(self) -> int:
-        """Number of rows without a missing cell."""
+        """Number of rows without missing values."""
         return int((~self._missing.any(axis=0)).sum())
 
-    def missing_facts(self) -> dict[str, Any]:
-        """Return how much is missing where, as plain values; columns in the source's order."""
+    def summarise_missing(self) -> dict[str, Any]:
+        """Return the numbers of missing values as a dict; columns are in source order."""
         counts = self.missing_counts
         source = [variable.name for variable in self._dataset.source_variables]
         return {
@@ -122,73 +123,79 @@ class IncompleteDataset:
 
     @cached_property
     def content_hash(self) -> str:
-        """A digest of names, states, rows and holes that no order of any of them changes."""
-        marked = self.with_state()
-        return hashlib.blake2b(marked.content_hash.encode(), digest_size=16).hexdigest()
+        """A hash of names, states, rows and missing values that does not depend on their order."""
+        table = self.add_missing_state()
+        return hashlib.blake2b(table.content_hash.encode(), digest_size=16).hexdigest()
 
-    def by_content(self) -> tuple[IncompleteDataset, NDArray[np.intp]]:
-        """Return the table with its rows in an order that does not depend on theirs.
+    def sort_by_content(self) -> tuple[IncompleteDataset, NDArray[np.intp]]:
+        """Return the table with sorted rows, and the position of each of them in this table.
 
-        The second is where each of its rows stands here.
+        The result does not depend on the order of rows in this table.
         """
         codes = self._dataset.codes.astype(np.int64)
         codes[self._missing] = self._dataset.arities.max()
         order = np.lexsort(codes[::-1])
         return IncompleteDataset(
-            self.completed(self._dataset.codes[:, order]), self._missing[:, order]
+            self.make_dataset(self._dataset.codes[:, order]), self._missing[:, order]
         ), order
 
-    def resampled(self, rng: np.random.Generator) -> IncompleteDataset:
-        """Return as many rows, drawn from these with replacement; no order of rows matters."""
-        table, _ = self.by_content()
+    def resample(self, rng: np.random.Generator) -> IncompleteDataset:
+        """Return a bootstrap sample: `n_rows` rows, drawn with replacement.
+
+        The draw does not depend on the order of rows.
+        """
+        table, _ = self.sort_by_content()
         drawn = rng.integers(self.n_rows, size=self.n_rows)
-        rows = table.completed(table.dataset.codes[:, drawn])
+        rows = table.make_dataset(table.dataset.codes[:, drawn])
         return IncompleteDataset(rows, table.missing[:, drawn])
 
-    def completed(self, codes: NDArray[np.integer]) -> Dataset:
-        """Return other codes of the same variables as a dataset; any number of rows."""
-        source = self._dataset
-        own: Any = np.array(codes, dtype=source.codes.dtype, order="C")
-        return Dataset._assembled(source.source_variables, source.variables, own, None)
+    def make_dataset(self, codes: NDArray[np.integer]) -> Dataset:
+        """Return a dataset with the variables of this table and these codes.
 
-    def complete_rows(self) -> Dataset:
-        """Return the rows without a missing cell, or refuse where too few are left."""
+        The codes are (n_variables, any number of rows), for example those of an imputed table.
+        """
+        source = self._dataset
+        copy: Any = np.array(codes, dtype=source.codes.dtype, order="C")
+        return Dataset._from_parts(source.source_variables, source.variables, copy, None)
+
+    def drop_incomplete_rows(self) -> Dataset:
+        """Return the complete rows. Raise `DataError` if fewer than two rows are complete."""
         kept = ~self._missing.any(axis=0)
-        if self.n_complete_rows < FEWEST_ROWS:
+        if self.n_complete_rows < MIN_ROWS:
             n = self.n_complete_rows
             left = "1 row is" if n == 1 else "no row is" if n == 0 else f"{n} rows are"
             raise DataError(
-                f"Of {self.n_rows:,} rows, {left} without a missing cell, too few to learn from "
-                "(missing='drop'). Take another policy, such as missing='evolve', or leave out "
-                f"the columns that miss most: {listed(self._worst())}."
+                f"Of {self.n_rows:,} rows, {left} without missing values, too few to learn from "
+                "(missing='drop'). Use another policy, such as missing='evolve', or leave out the "
+                f"columns with the most missing values: {format_list(self._rank_incomplete())}."
             )
-        return self.completed(self._dataset.codes[:, kept])
+        return self.make_dataset(self._dataset.codes[:, kept])
 
-    def with_state(self, label: str = MISSING_STATE) -> Dataset:
-        """Return all rows, with a further state of each variable that misses some."""
-        states, columns = [], []
+    def add_missing_state(self, label: str = MISSING_STATE) -> Dataset:
+        """Return all rows; each variable with missing values gets the additional state `label`."""
+        variables, columns = [], []
         for variable in self._dataset.source_variables:
             place = self._dataset.position(variable.name)
             canonical = self._dataset.variables[place].states
             recode = np.array([variable.states.index(state) for state in canonical])
             column = recode[self._dataset.codes[place]]
-            holes = self._missing[place]
-            if holes.any():
-                name = _unused(label, variable)
-                column = np.where(holes, variable.arity, column)
-                variable = Variable(variable.name, (*variable.states, name))
-            states.append(variable)
+            missing = self._missing[place]
+            if missing.any():
+                state = _choose_label(label, variable)
+                column = np.where(missing, variable.arity, column)
+                variable = Variable(variable.name, (*variable.states, state))
+            variables.append(variable)
             columns.append(column)
-        return Dataset(states, columns)
+        return Dataset(variables, columns)
 
-    def _worst(self) -> list[str]:
-        """Return the variables that miss something, the worst first, with how many."""
+    def _rank_incomplete(self) -> list[str]:
+        """Return the incomplete variables with their counts, most missing values first."""
         counts = self.missing_counts
         ranked = sorted((n for n in counts if counts[n]), key=lambda name: (-counts[name], name))
         return [f"{name!r} ({counts[name]:,})" for name in ranked]
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both hold the same observations, with the same cells missing."""
+        """Return whether both have the same observations and the same missing values."""
         if not isinstance(other, IncompleteDataset):
             return NotImplemented
         return self.content_hash == other.content_hash
@@ -200,23 +207,20 @@ class IncompleteDataset:
         return IncompleteDataset, (self._dataset, self._missing)
 
     def __repr__(self) -> str:
-        cells = "1 cell" if self.n_missing == 1 else f"{self.n_missing:,} cells"
-        return (
-            f"<IncompleteDataset: {self.n_rows:,} rows, {self.n_variables} variables, {cells} "
-            "missing>"
-        )
+        missing = f"{self.n_missing:,} missing value{'' if self.n_missing == 1 else 's'}"
+        return f"<IncompleteDataset: {self.n_rows:,} rows, {self.n_variables} variables, {missing}>"
 
 
-Rows = Dataset | IncompleteDataset  # a table in memory, whether all its cells are there or not
+Rows = Dataset | IncompleteDataset  # a table in memory, complete or not
 
 
-def _unused(label: str, variable: Variable) -> str:
-    """Return the label, with underscores behind it as long as it is a state already."""
+def _choose_label(label: str, variable: Variable) -> str:
+    """Return the label, with underscores appended until it is not a state of the variable."""
     while label in variable.states:
         label += "_"
     if variable.arity == MAX_STATES:
         raise DataError(
-            f"Variable {variable.name!r} has {MAX_STATES:,} states, so that there is no room for "
-            "one more. Group its values, or take another policy than missing='state'."
+            f"Variable {variable.name!r} has {MAX_STATES:,} states, the maximum of coevo, so "
+            "missing='state' cannot add one. Group its values, or use another policy."
         )
     return label

@@ -1,11 +1,12 @@
-"""What each column of a table becomes: states as they are, or numbers cut into bins.
+"""Infer the type of each column: categorical, or continuous and cut into bins.
 
-Readers find labels; here it is decided which of them are numbers to be cut. Unless a caller
-says otherwise, a column of numbers keeps its values as states where they are few: up to 20
-whole numbers, or up to 10 decimal numbers that occur five times on average. Other columns
-of numbers are measurements, except whole numbers of which each occurs once: those look like
-identifiers, and are refused as such later on. Text and declared states stay as they are; a
-column whose declared states are the bins of an earlier model is put into those bins.
+The readers return labels. This module decides which labels are numbers to cut into bins, unless
+the caller declares the type of the column. A column of numbers keeps its values as states if
+they are few: at most 20 distinct integers, or at most 10 distinct decimal numbers that occur
+five times on average. Other columns of numbers are measurements. Integers that each occur once
+are an exception: they look like identifiers, and `coevo.data.columns` rejects them later. Text
+and declared states stay unchanged. If the declared states are the bins of an earlier model, the
+numbers go into these bins.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ from numpy.typing import NDArray
 from coevo.data.binning import BINNINGS
 from coevo.data.column_types import Binning, ColumnInfo, ColumnType
 from coevo.data.columns import IDENTIFIER_ABOVE, Column
-from coevo.data.cut_points import CutPoints, number_text
-from coevo.data.mdl import Coded, Measured, coarse, mdl
-from coevo.data.number_labels import numbers_of
-from coevo.data.read_options import ReadOptions, leave_out
-from coevo.data.variable import natural_order
+from coevo.data.cut_points import CutPoints, format_number
+from coevo.data.mdl import DiscreteColumn, NumericColumn, bin_coarsely, cut_by_mdl
+from coevo.data.number_labels import parse_numbers
+from coevo.data.read_options import ReadOptions, format_drop_hint
+from coevo.data.variable import sort_naturally
 from coevo.errors import DataError
 
-__all__ = ["are_states", "settle"]
+__all__ = ["are_states", "infer_columns"]
 
-FEW_WHOLE = 20  # different whole numbers that are states rather than measurements
-FEW_DECIMAL = 10  # the same for decimal numbers, if each occurs
-ROWS_A_STATE = 5  # so often on average
+MAX_INTEGER_STATES = 20  # a column with more distinct integers is a measurement
+MAX_DECIMAL_STATES = 10  # the same for decimal numbers, if each occurs
+ROWS_PER_STATE = 5  # so often on average
 
 Numbers = NDArray[np.float64]  # (n_labels,), the number of each label
 
 
 @dataclass(frozen=True, slots=True)
-class _Decided:
-    """A column, and what is decided about it; where `binning` is set, its cuts are open."""
+class _InferredColumn:
+    """A column with its inferred type. If `binning` is set, the cut points are not yet known."""
 
     column: Column
     holds: str = ""
@@ -45,119 +46,130 @@ class _Decided:
     numbers: Numbers | None = None
     binning: Binning | None = None
 
-    def cut(self, cuts: CutPoints) -> _Decided:
+    def cut(self, cuts: CutPoints) -> _InferredColumn:
         """Return the column in bins."""
         assert self.numbers is not None
-        bins = cuts.apply(np.nan_to_num(self.numbers))[self.column.codes]  # unseen ones are NaN
+        numbers = np.nan_to_num(self.numbers)  # NaN is the number of labels that do not occur
+        bins = cuts.apply(numbers)[self.column.codes]
         states = list(cuts.states)
-        column = Column(self.column.name, states, bins, tuple(states), holes=self.column.holes)
+        missing = self.column.missing
+        column = Column(self.column.name, states, bins, tuple(states), missing=missing)
         return replace(self, column=column, cuts=cuts)
 
-    def note(self) -> ColumnInfo:
-        """Return what was decided, for people."""
+    def as_info(self) -> ColumnInfo:
+        """Return the type, the states and the cut points of the column."""
         column = self.column
-        seen = [str(column.labels[code]) for code in np.flatnonzero(column.counts).tolist()]
-        states = column.declared or natural_order(seen)
+        observed = [str(column.labels[code]) for code in np.flatnonzero(column.counts).tolist()]
+        states = column.declared or sort_naturally(observed)
         kind = "categorical" if self.cuts is None else "continuous"
         method = None if self.binning is None else self.binning.method
         return ColumnInfo(column.name, kind, states, self.holds, self.cuts, method)
 
 
-def settle(
-    columns: Sequence[Column], request: ReadOptions
+def infer_columns(
+    columns: Sequence[Column], options: ReadOptions
 ) -> tuple[list[Column], tuple[ColumnInfo, ...]]:
-    """Return the columns as states, and notes on them.
+    """Return the columns as states, and the inferred type of each column.
 
-    Missing cells are holes of their column, and bins are found without them. The notes on
-    columns that were left out come last.
+    Missing values do not affect the cut points. The infos of ignored columns come last.
     """
-    decided = [_decide(column, request) for column in columns]
-    cuts = _chosen_cuts(decided)
-    settled = [one.cut(cuts[i]) if i in cuts else one for i, one in enumerate(decided)]
-    ignored = [ColumnInfo(name, "ignore") for name in sorted(set(request.ignored))]
-    return [one.column for one in settled], (*(one.note() for one in settled), *ignored)
+    typed = [_infer_type(column, options) for column in columns]
+    cuts = _find_cuts(typed)
+    inferred = [one.cut(cuts[i]) if i in cuts else one for i, one in enumerate(typed)]
+    ignored = [ColumnInfo(name, "ignore") for name in sorted(set(options.ignored))]
+    return [one.column for one in inferred], (*(one.as_info() for one in inferred), *ignored)
 
 
-def _decide(column: Column, request: ReadOptions) -> _Decided:
-    """Return what a column becomes, by what is said of it or else by what it holds."""
-    said = request.types.get(column.name)
-    if column.declared is not None and (said is None or said.kind != "continuous"):
-        return _in_declared_bins(column, column.declared)
-    if said is None and request.binning is None:
-        return _Decided(column)
-    numbers = numbers_of(column.labels)
+def _infer_type(column: Column, options: ReadOptions) -> _InferredColumn:
+    """Return the column with its type: the declared type, or else the type of its values."""
+    declared = options.types.get(column.name)
+    if column.declared is not None and (declared is None or declared.kind != "continuous"):
+        return _apply_declared_bins(column, column.declared)
+    if declared is None and options.binning is None:
+        return _InferredColumn(column)
+    numbers = parse_numbers(column.labels)
     if numbers is None or np.isnan(numbers[column.counts > 0]).any():
-        return _text(column, said)
+        return _infer_text(column, declared)
     distinct = np.unique(numbers[column.counts > 0])
-    is_whole = bool((distinct == np.floor(distinct)).all())
-    holds = "whole numbers" if is_whole else "decimal numbers"
-    found = _Decided(column, holds, numbers=numbers)
-    if said is not None and said.kind == "continuous":
-        return _as_said(found, said, request.binning)
-    if said is not None or _stays(column, len(distinct), is_whole):
-        return replace(found, column=_with_numbers_as_states(column, numbers, said is not None))
-    return replace(_finite(found), binning=request.binning)
+    is_integer = bool((distinct == np.floor(distinct)).all())
+    holds = "whole numbers" if is_integer else "decimal numbers"
+    inferred = _InferredColumn(column, holds, numbers=numbers)
+    if declared is not None and declared.kind == "continuous":
+        return _apply_continuous_type(inferred, declared, options.binning)
+    if declared is not None or _keeps_values(column, len(distinct), is_integer):
+        states = _use_numbers_as_states(column, numbers, is_declared=declared is not None)
+        return replace(inferred, column=states)
+    _check_finite(inferred)
+    return replace(inferred, binning=options.binning)
 
 
-def _in_declared_bins(column: Column, declared: tuple[str, ...]) -> _Decided:
-    """Put numbers into the bins that the declared states name, if they name any."""
+def _apply_declared_bins(column: Column, declared: tuple[str, ...]) -> _InferredColumn:
+    """Put numbers into the bins that the declared states name, if they name bins."""
     cuts = CutPoints.from_states(declared)
-    found = _Decided(column, "declared states", cuts)
-    seen = column.labels[int(np.argmax(column.counts))]
-    if cuts is None or seen in declared:
-        return found
-    numbers = numbers_of(column.labels)
-    return found if numbers is None else replace(found, numbers=numbers).cut(cuts)
+    inferred = _InferredColumn(column, "declared states", cuts)
+    most_common = column.labels[int(np.argmax(column.counts))]
+    if cuts is None or most_common in declared:
+        return inferred
+    numbers = parse_numbers(column.labels)
+    return inferred if numbers is None else replace(inferred, numbers=numbers).cut(cuts)
 
 
-def _text(column: Column, said: ColumnType | None) -> _Decided:
-    if said is not None and said.kind == "continuous":
+def _infer_text(column: Column, declared: ColumnType | None) -> _InferredColumn:
+    """Return a column of text. Raise `DataError` if its declared type is continuous."""
+    if declared is not None and declared.kind == "continuous":
         code = next(c for c in np.flatnonzero(column.counts).tolist() if _is_text(column.labels[c]))
         raise DataError(
             f"Column {column.name!r} holds {column.labels[code]!r}, first in row "
-            f"{column.first_row(code)}, which is not a number. Correct it, or leave the type "
-            "'continuous' away."
+            f"{column.format_first_row(code)}, which is not a number. Correct it, or remove the "
+            "type 'continuous'."
         )
-    return _Decided(column if said is None else _declaring_its_own(column), "text")
+    return _InferredColumn(column if declared is None else _declare_labels(column), "text")
 
 
 def _is_text(label: str | None) -> bool:
-    """Return whether a label is no number; that of a missing cell is none where it is a state."""
-    numbers = numbers_of([label])
+    """Return whether a label is not a number. A missing label that is a state is text."""
+    numbers = parse_numbers([label])
     return numbers is None or bool(np.isnan(numbers).any())
 
 
-def _as_said(found: _Decided, said: ColumnType, binning: Binning | None) -> _Decided:
-    """Cut a column at the points that are given, or note how it is to be cut."""
-    if said.cuts is not None:
-        return found.cut(said.cuts)
-    if said.method is None and said.bins is None and binning is not None:
-        return replace(_finite(found), binning=binning)
-    own = Binning.of(said.method, said.bins, f"column {found.column.name!r}")
-    return replace(_finite(found), binning=own)
+def _apply_continuous_type(
+    inferred: _InferredColumn, declared: ColumnType, default: Binning | None
+) -> _InferredColumn:
+    """Cut a column at the declared cut points, or set the method that will cut it."""
+    if declared.cuts is not None:
+        return inferred.cut(declared.cuts)
+    if declared.method is None and declared.bins is None and default is not None:
+        binning = default
+    else:
+        owner = f"column {inferred.column.name!r}"
+        binning = Binning.from_parameters(declared.method, declared.bins, owner)
+    _check_finite(inferred)
+    return replace(inferred, binning=binning)
 
 
-def _stays(column: Column, n_distinct: int, is_whole: bool) -> bool:
-    """Return whether numbers are to be kept as states, or refused as an identifier."""
-    differ = column.decimal is None and n_distinct == column.n_seen > IDENTIFIER_ABOVE
-    return (is_whole and differ) or are_states(n_distinct, column.n_seen, is_whole=is_whole)
+def _keeps_values(column: Column, n_distinct: int, is_integer: bool) -> bool:
+    """Return whether the numbers stay as they are: they are states, or an identifier."""
+    all_differ = column.decimal is None and n_distinct == column.n_observed > IDENTIFIER_ABOVE
+    if is_integer and all_differ:
+        return True
+    return are_states(n_distinct, column.n_observed, is_integer=is_integer)
 
 
-def are_states(n_distinct: int, n_rows: int, *, is_whole: bool) -> bool:
-    """Return whether so many different numbers in so many rows are states."""
-    if is_whole:
-        return n_distinct <= FEW_WHOLE
-    often = n_distinct * ROWS_A_STATE <= n_rows
-    return n_distinct == 1 or (n_distinct <= FEW_DECIMAL and often)
+def are_states(n_distinct: int, n_rows: int, *, is_integer: bool) -> bool:
+    """Return whether `n_distinct` numbers in `n_rows` rows are states, not a measurement."""
+    if is_integer:
+        return n_distinct <= MAX_INTEGER_STATES
+    recur = n_distinct * ROWS_PER_STATE <= n_rows
+    return n_distinct == 1 or (n_distinct <= MAX_DECIMAL_STATES and recur)
 
 
-def _with_numbers_as_states(column: Column, numbers: Numbers, is_said: bool) -> Column:
-    """Return a column whose numbers are its states; ``0.5`` and ``.50`` are the same one."""
+def _use_numbers_as_states(column: Column, numbers: Numbers, is_declared: bool) -> Column:
+    """Return a column whose numbers are its states; ``0.5`` and ``.50`` are the same state."""
     if column.decimal is None:
-        return _declaring_its_own(column) if is_said else column
+        return _declare_labels(column) if is_declared else column
     texts = [str(label) for label in column.labels]
     ranks = [
-        (number, text != number_text(number), len(text), text)
+        (number, text != format_number(number), len(text), text)
         for number, text in zip(numbers.tolist(), texts, strict=True)
     ]
     states: list[str] = []
@@ -168,68 +180,71 @@ def _with_numbers_as_states(column: Column, numbers: Numbers, is_said: bool) -> 
             states.append(texts[code])
             last = numbers[code]
         position[code] = len(states) - 1
-    holes = column.holes
-    return Column(column.name, states, position[column.codes], tuple(states), holes=holes)
+    codes = position[column.codes]
+    return Column(column.name, states, codes, tuple(states), missing=column.missing)
 
 
-def _declaring_its_own(column: Column) -> Column:
-    """Return a column whose labels are declared to be its states, whatever they look like."""
-    return replace(column, declared=natural_order(str(label) for label in column.labels))
+def _declare_labels(column: Column) -> Column:
+    """Return the column with its labels as declared states, so that later checks accept them."""
+    return replace(column, declared=sort_naturally(str(label) for label in column.labels))
 
 
-def _finite(found: _Decided) -> _Decided:
-    """Refuse numbers without an end, which no cut point can be found for."""
-    assert found.numbers is not None
-    endless = np.flatnonzero(np.isinf(found.numbers) & (found.column.counts > 0))
-    if not len(endless):
-        return found
-    name, code = found.column.name, int(endless[0])
+def _check_finite(inferred: _InferredColumn) -> None:
+    """Raise `DataError` if a number is infinite, because the bins would have no finite ends."""
+    assert inferred.numbers is not None
+    infinite = np.flatnonzero(np.isinf(inferred.numbers) & (inferred.column.counts > 0))
+    if not len(infinite):
+        return
+    name, code = inferred.column.name, int(infinite[0])
     raise DataError(
-        f"Column {name!r} holds {found.column.labels[code]!r}, first in row "
-        f"{found.column.first_row(code)}, for which no bins can be found. Correct it, give the "
-        f"cut points of the column with types= (--types), or leave it out ({leave_out(name)})."
+        f"Column {name!r} holds {inferred.column.labels[code]!r}, first in row "
+        f"{inferred.column.format_first_row(code)}, for which no bins can be found. Correct it, "
+        "give the cut points of the column with types= (--types), or leave it out "
+        f"({format_drop_hint(name)})."
     )
 
 
-def _chosen_cuts(decided: Sequence[_Decided]) -> dict[int, CutPoints]:
-    """Return the cuts of the columns that are still to be cut, by their place."""
-    measured: dict[int, Measured] = {}
-    coded: list[Coded] = []
+def _find_cuts(typed: Sequence[_InferredColumn]) -> dict[int, CutPoints]:
+    """Return the cut points of the columns that have a binning method, by position."""
+    numeric: dict[int, NumericColumn] = {}
+    discrete: list[DiscreteColumn] = []
     by_mdl: list[int] = []
-    for i, one in enumerate(decided):
+    for i, one in enumerate(typed):
         if one.binning is None:
-            coded.append(_coded(one.column))
+            discrete.append(_make_discrete(one.column))
             continue
-        measured[i] = _measured(one)
+        numeric[i] = _make_numeric(one)
         if one.binning.method == "mdl":
             by_mdl.append(i)
         else:
-            coded.append(coarse(measured[i]))
-    most = [one.binning.bins for one in decided if one.binning and one.binning.method == "mdl"]
-    cuts = dict(zip(by_mdl, mdl([measured[i] for i in by_mdl], coded, most), strict=True))
-    for i, column in measured.items():
-        binning = decided[i].binning
+            discrete.append(bin_coarsely(numeric[i]))
+    max_bins = [one.binning.bins for one in typed if one.binning and one.binning.method == "mdl"]
+    found = cut_by_mdl([numeric[i] for i in by_mdl], discrete, max_bins)
+    cuts = dict(zip(by_mdl, found, strict=True))
+    for i, column in numeric.items():
+        binning = typed[i].binning
         if binning is not None and i not in cuts:
             cuts[i] = BINNINGS[binning.method](column.values, column.counts, binning.bins)
     return cuts
 
 
-def _measured(one: _Decided) -> Measured:
-    """Return the distinct numbers of a column, and which of them each row shows."""
-    assert one.numbers is not None
-    seen = one.column.counts > 0
-    values, places = np.unique(one.numbers[seen], return_inverse=True)
-    place_of = np.zeros(len(one.numbers), dtype=np.intp)
-    place_of[seen] = places
-    of_rows = place_of[one.column.codes]
-    if one.column.holes is not None:
-        of_rows[one.column.holes] = len(values)
-    return Measured(one.column.name, values, of_rows)
+def _make_numeric(inferred: _InferredColumn) -> NumericColumn:
+    """Return the distinct numbers of a column, and the index of the number of each row."""
+    assert inferred.numbers is not None
+    column = inferred.column
+    occurs = column.counts > 0
+    values, indices = np.unique(inferred.numbers[occurs], return_inverse=True)
+    index_of_label = np.zeros(len(inferred.numbers), dtype=np.intp)
+    index_of_label[occurs] = indices
+    index_of_row = index_of_label[column.codes]
+    if column.missing is not None:
+        index_of_row[column.missing] = len(values)
+    return NumericColumn(column.name, values, index_of_row)
 
 
-def _coded(column: Column) -> Coded:
-    """Return a column of states; that a cell is missing is one more of them."""
-    if column.holes is None:
-        return Coded(column.name, column.codes, len(column.labels))
+def _make_discrete(column: Column) -> DiscreteColumn:
+    """Return a column of states; "missing" is an additional state."""
     n = len(column.labels)
-    return Coded(column.name, np.where(column.holes, n, column.codes), n + 1)
+    if column.missing is None:
+        return DiscreteColumn(column.name, column.codes, n)
+    return DiscreteColumn(column.name, np.where(column.missing, n, column.codes), n + 1)

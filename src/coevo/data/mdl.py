@@ -1,22 +1,21 @@
-"""Cut points, and how many of them, by description length.
+"""Find the number of bins and the cut points of a column by minimum description length.
 
-What a network needs of a column is not its density but what it tells about the others. (The
-usual criteria of a histogram leave a uniform column in one bin, and with that nothing to
-learn from.) So the cuts of a column are those with which it describes its *relatives* in the
-fewest nats:
+A network does not need the density of a column. It needs the information of the column about
+the other columns. (The usual criteria for histograms leave a uniform column in one bin, and
+one bin has no information.) The cut points of a column therefore minimise the number of nats
+that describe its *relatives*:
 
     sum over relatives Y of   N H(Y | bins) + (bins - 1) (arity of Y - 1) / 2 log N
-    plus the logarithm of the number of ways to place so many cuts,
+    plus the logarithm of the number of ways to place so many cut points.
 
-the two-part code of Fayyad and Irani (1993) and of Friedman and Goldszmidt (1996), with the
-price of a parameter that BIC has. The relatives are the (at most five) columns that a BIC
-score would join to this one; for that question, and as relatives, columns of numbers are
-taken in four bins of equal size, whatever becomes of them, so that no order of columns
-matters. A column without relatives is cut once, near its median.
+This is the two-part code of Fayyad and Irani (1993) and of Friedman and Goldszmidt (1996), with
+the penalty of BIC for a parameter. The relatives are the (at most five) columns that BIC would
+connect to this column. For this choice, and as relatives, columns of numbers have four bins of
+equal size, independent of their final bins. The order of columns therefore does not matter. A
+column without relatives gets one cut point, near its median.
 
-The cuts are chosen among the borders of 32 groups of about equal size, which is every
-possible cut where there are no more values, and the best of all choices is found by dynamic
-programming.
+The candidates for cut points are the borders of 32 groups of about equal size. With at most 32
+values these are all possible cut points. Dynamic programming finds the best choice among them.
 """
 
 from __future__ import annotations
@@ -28,110 +27,122 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.binning import Costs, Counts, Starts, Values, best_starts, even_starts, midway
+from coevo.data.binning import (
+    Costs,
+    Counts,
+    Starts,
+    Values,
+    cut_midway,
+    find_best_starts,
+    find_even_starts,
+)
 from coevo.data.cut_points import CutPoints
 
-__all__ = ["Coded", "Measured", "coarse", "mdl"]
+__all__ = ["DiscreteColumn", "NumericColumn", "bin_coarsely", "cut_by_mdl"]
 
-MOST_GROUPS = 32
-MOST_RELATIVES = 5
-MOST_STATES = 64  # of a relative; pairs say little about one that has more
+MAX_GROUPS = 32
+MAX_RELATIVES = 5
+MAX_RELATIVE_STATES = 64  # pairs say little about a column with more states
 COARSE_BINS = 4
-BLOCK_CELLS = 1 << 24  # of zeros and ones that pairs are counted with
-LEAST_GAIN = 1e-9  # what round-off may pretend
+BLOCK_CELLS = 1 << 24  # zeros and ones in memory while pairs are counted
+MIN_GAIN = 1e-9  # a smaller gain can be round-off
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class DiscreteColumn:
     """A column of states: a code for each row."""
 
     name: str
     codes: NDArray[np.integer]
     arity: int
 
-    def at(self, rows: NDArray[np.bool_]) -> Coded:
-        """Return the column in some rows."""
-        return Coded(self.name, self.codes[rows], self.arity)
+    def select_rows(self, rows: NDArray[np.bool_]) -> DiscreteColumn:
+        """Return the column with some of its rows."""
+        return DiscreteColumn(self.name, self.codes[rows], self.arity)
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """A column of numbers: its distinct values, and which of them each row shows.
+class NumericColumn:
+    """A column of numbers: its distinct values, and the index of the value of each row.
 
-    A row whose number is missing has the place behind the last.
+    The index of a missing value is ``len(values)``.
     """
 
     name: str
     values: Values
-    places: NDArray[np.integer]  # (n_rows,)
+    indices: NDArray[np.integer]  # (n_rows,)
 
     @property
     def counts(self) -> Counts:
-        """How many rows show each value."""
-        return np.bincount(self.places, minlength=len(self.values))[: len(self.values)]
+        """Number of rows with each value."""
+        return np.bincount(self.indices, minlength=len(self.values))[: len(self.values)]
 
     @property
-    def seen(self) -> NDArray[np.bool_]:
-        """Which rows have a number."""
-        return self.places < len(self.values)
+    def is_observed(self) -> NDArray[np.bool_]:
+        """Whether the number of each row is present."""
+        return self.indices < len(self.values)
 
-    def grouped(self, starts: Starts) -> Coded:
-        """Return the column in bins that start at these of its values.
+    def group(self, starts: Starts) -> DiscreteColumn:
+        """Return the column in bins that start at these positions among its values.
 
-        Missing numbers, if there are any, are one bin more.
+        If there are missing values, they are in an additional bin.
         """
         bins = np.searchsorted(starts, np.arange(len(self.values) + 1), side="right")
         n_bins = len(starts) + 1
         bins[-1] = n_bins
-        arity = n_bins + int(not self.seen.all())
-        return Coded(self.name, bins.astype(np.uint8)[self.places], arity)
+        arity = n_bins + int(not self.is_observed.all())
+        return DiscreteColumn(self.name, bins.astype(np.uint8)[self.indices], arity)
 
 
-def coarse(column: Measured) -> Coded:
+def bin_coarsely(column: NumericColumn) -> DiscreteColumn:
     """Return a column of numbers in a few bins of about equal size."""
-    return column.grouped(even_starts(column.counts, COARSE_BINS))
+    return column.group(find_even_starts(column.counts, COARSE_BINS))
 
 
-def mdl(
-    columns: Sequence[Measured], coded: Sequence[Coded], most_bins: Sequence[int]
+def cut_by_mdl(
+    columns: Sequence[NumericColumn], discrete: Sequence[DiscreteColumn], max_bins: Sequence[int]
 ) -> list[CutPoints]:
-    """Return the cuts of each column, of at most so many bins each.
+    """Return the cut points of each column; `max_bins` limits the bins of each column.
 
-    `coded` are the other columns of the table.
+    `discrete` are the other columns of the table.
     """
-    rough = [coarse(column) for column in columns]
+    coarse = [bin_coarsely(column) for column in columns]
     others = sorted(
-        (other for other in (*coded, *rough) if 2 <= other.arity <= MOST_STATES),
+        (other for other in (*discrete, *coarse) if 2 <= other.arity <= MAX_RELATIVE_STATES),
         key=lambda other: other.name,
     )
-    gains = _gains(rough, others)
+    gains = _compute_gains(coarse, others)
     found = []
-    for column, gain, most in zip(columns, gains, most_bins, strict=True):
-        order = np.argsort(-gain, kind="stable")[:MOST_RELATIVES]
-        relatives = [others[i] for i in order if gain[i] > LEAST_GAIN]
-        borders = even_starts(column.counts, MOST_GROUPS)
-        fine = Coded(column.name, column.grouped(borders).codes, len(borders) + 1).at(column.seen)
-        near = [other.at(column.seen) for other in relatives]
-        starts = borders[_best_cuts(fine, near, most)]
+    for column, gain, limit in zip(columns, gains, max_bins, strict=True):
+        order = np.argsort(-gain, kind="stable")[:MAX_RELATIVES]
+        relatives = [others[i] for i in order if gain[i] > MIN_GAIN]
+        borders = find_even_starts(column.counts, MAX_GROUPS)
+        groups = DiscreteColumn(column.name, column.group(borders).codes, len(borders) + 1)
+        observed = column.is_observed
+        fine = groups.select_rows(observed)
+        cuts = _choose_cuts(fine, [other.select_rows(observed) for other in relatives], limit)
+        starts = borders[cuts]
         if not len(starts):
-            starts = even_starts(column.counts, 2)
-        found.append(midway(column.values, starts))
+            starts = find_even_starts(column.counts, 2)
+        found.append(cut_midway(column.values, starts))
     return found
 
 
-def _gains(columns: Sequence[Coded], others: Sequence[Coded]) -> NDArray[np.float64]:
-    """Return by how much BIC rises when a column is joined to another: [column, other].
+def _compute_gains(
+    columns: Sequence[DiscreteColumn], others: Sequence[DiscreteColumn]
+) -> NDArray[np.float64]:
+    """Return the increase of BIC when a column is connected to another: [column, other].
 
-    Pairs are counted by products of matrices of zeros and ones, which are exact and fast.
+    Products of matrices of zeros and ones count the pairs of states, exactly and fast.
     """
     gains = np.full((len(columns), len(others)), -np.inf)
     if not columns or not others:
         return gains
     n_rows = len(columns[0].codes)
-    own = n_rows * math.log(n_rows)
-    price = math.log(n_rows) / 2
-    for down, column_ones, column_starts in _ones(columns, n_rows):
-        for across, other_ones, other_starts in _ones(others, n_rows):
+    base = n_rows * math.log(n_rows)
+    penalty = math.log(n_rows) / 2
+    for down, column_ones, column_starts in _iter_one_hot(columns, n_rows):
+        for across, other_ones, other_starts in _iter_one_hot(others, n_rows):
             table = (column_ones @ other_ones.T).astype(np.float64)
             joint = np.add.reduceat(_x_log_x(table), other_starts, axis=1)
             joint = np.add.reduceat(joint, column_starts, axis=0)
@@ -144,16 +155,16 @@ def _gains(columns: Sequence[Coded], others: Sequence[Coded]) -> NDArray[np.floa
             free = np.multiply.outer(
                 [c.arity - 1 for c in columns[down]], [o.arity - 1 for o in others[across]]
             )
-            gains[down, across] = joint + own - price * free
+            gains[down, across] = joint + base - penalty * free
     same = [[c.name == o.name for o in others] for c in columns]
     return np.where(same, -np.inf, gains)
 
 
-def _ones(
-    columns: Sequence[Coded], n_rows: int
+def _iter_one_hot(
+    columns: Sequence[DiscreteColumn], n_rows: int
 ) -> Iterator[tuple[slice, NDArray[np.floating], NDArray[np.intp]]]:
-    """Yield blocks of columns as zeros and ones, (states, rows), and where each begins."""
-    dtype = np.float32 if n_rows < 1 << 24 else np.float64  # that count exactly
+    """Yield blocks of columns as zeros and ones, (states, rows), and the first row of each."""
+    dtype = np.float32 if n_rows < 1 << 24 else np.float64  # exact up to this number of rows
     step = max(1, BLOCK_CELLS // (n_rows * max(c.arity for c in columns)))
     for first in range(0, len(columns), step):
         block = columns[first : first + step]
@@ -165,26 +176,30 @@ def _ones(
         yield slice(first, first + len(block)), ones, starts
 
 
-def _best_cuts(fine: Coded, relatives: Sequence[Coded], most: int) -> Starts:
-    """Return which borders of the groups to cut at, counted from 0."""
+def _choose_cuts(
+    fine: DiscreteColumn, relatives: Sequence[DiscreteColumn], max_bins: int
+) -> Starts:
+    """Return the borders between groups to cut at, counted from 0."""
     if not relatives or fine.arity == 1:
         return np.zeros(0, dtype=np.intp)
-    price = math.log(len(fine.codes)) / 2 * sum(other.arity - 1 for other in relatives)
+    penalty = math.log(len(fine.codes)) / 2 * sum(other.arity - 1 for other in relatives)
     best, chosen = math.inf, np.zeros(0, dtype=np.intp)
-    for total, starts in best_starts(_costs(fine, relatives), min(most, fine.arity)):
+    for total, starts in find_best_starts(
+        _compute_costs(fine, relatives), min(max_bins, fine.arity)
+    ):
         ways = math.comb(fine.arity - 1, len(starts))
-        length = total + price * len(starts) + math.log(ways)
-        if length < best - LEAST_GAIN:
+        length = total + penalty * len(starts) + math.log(ways)
+        if length < best - MIN_GAIN:
             best, chosen = length, starts - 1
     return chosen
 
 
-def _costs(fine: Coded, relatives: Sequence[Coded]) -> Costs:
-    """Return what it takes to tell the relatives, for each run of groups as one bin."""
+def _compute_costs(fine: DiscreteColumn, relatives: Sequence[DiscreteColumn]) -> Costs:
+    """Return the nats that describe the relatives, for each run of groups as one bin."""
     costs = np.zeros((fine.arity, fine.arity + 1))
     for other in relatives:
         below = np.zeros((fine.arity + 1, other.arity))
-        np.cumsum(_table(fine, other), axis=0, out=below[1:])
+        np.cumsum(_count_pairs(fine, other), axis=0, out=below[1:])
         inside = below - below[:-1, None]  # [i, j, state]
         inside = np.maximum(inside, 0.0)
         costs += _x_log_x(inside.sum(axis=2)) - _x_log_x(inside).sum(axis=2)
@@ -192,8 +207,8 @@ def _costs(fine: Coded, relatives: Sequence[Coded]) -> Costs:
     return costs
 
 
-def _table(one: Coded, two: Coded) -> NDArray[np.float64]:
-    """Return how many rows show each pair of states."""
+def _count_pairs(one: DiscreteColumn, two: DiscreteColumn) -> NDArray[np.float64]:
+    """Return the number of rows with each pair of states."""
     joint = one.codes.astype(np.intp) * two.arity + two.codes
     counts = np.bincount(joint, minlength=one.arity * two.arity)
     return counts.reshape(one.arity, two.arity).astype(np.float64)

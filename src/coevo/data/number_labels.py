@@ -1,7 +1,7 @@
-"""Labels that are numbers: read from text, or made from numbers only when they are shown.
+"""Labels that are numbers: parse them from text, or create their text on demand.
 
-A column of measurements may have a label for each row; as text they would take far more
-memory than the table itself.
+A column of measurements can have a different label in each row. The text of all labels would
+take far more memory than the table itself.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING_LABELS", "NumberLabels", "first_decimal", "numbers_of"]
+__all__ = ["MISSING_LABELS", "NumberLabels", "find_decimal", "parse_numbers"]
 
-# Text that stands for a missing cell, unless it is a declared state of its column.
-# Spaces around it do not count: many published tables write ", ?".
+# Text that stands for a missing value, unless it is a declared state of its column.
+# Spaces around it do not matter: many published tables write ", ?".
 MISSING_LABELS = frozenset({"", "NA", "NaN", "nan", "null", "NULL", "?"})
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_ENDLESS = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
-_WHOLE = re.compile(r"[+-]?\d+")
+_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+_INTEGER = re.compile(r"[+-]?\d+")
 
 
 class NumberLabels(Sequence[str | None]):
-    """The texts of numbers, each made when it is asked for; the last may be NaN, as None.
+    """The texts of numbers, created on demand. The last number can be NaN; its text is None.
 
     >>> list(NumberLabels(np.array([0.5, 2.0, np.nan])))
     ['0.5', '2.0', None]
@@ -35,8 +35,8 @@ class NumberLabels(Sequence[str | None]):
     def __init__(self, numbers: NDArray[np.floating]) -> None:
         self.numbers = numbers
 
-    def missing(self, labels: Set[str] = MISSING_LABELS) -> list[int]:
-        """Return the codes of missing cells: NaN, and numbers that `labels` name."""
+    def find_missing(self, labels: Set[str] = MISSING_LABELS) -> list[int]:
+        """Return the codes of missing values: NaN, and the numbers in `labels`."""
         named = [float(label) for label in sorted(labels) if _NUMBER.fullmatch(label)]
         return np.flatnonzero(np.isnan(self.numbers) | np.isin(self.numbers, named)).tolist()
 
@@ -51,19 +51,19 @@ class NumberLabels(Sequence[str | None]):
 
     def __getitem__(self, code: int | slice) -> str | list[str | None] | None:
         if isinstance(code, slice):
-            return [_text(number) for number in self.numbers[code]]
-        return _text(self.numbers[code])
+            return [_format(number) for number in self.numbers[code]]
+        return _format(self.numbers[code])
 
     def __iter__(self) -> Iterator[str | None]:
         return iter(self[:])
 
 
-def numbers_of(labels: Sequence[str | None]) -> NDArray[np.float64] | None:
-    """Return the number of each label, NaN where it is missing, or None if one is text.
+def parse_numbers(labels: Sequence[str | None]) -> NDArray[np.float64] | None:
+    """Return the number of each label, NaN for a missing value, or None if a label is text.
 
-    >>> numbers_of(["3", " -.5", "1e3", "NA"]).tolist()
+    >>> parse_numbers(["3", " -.5", "1e3", "NA"]).tolist()
     [3.0, -0.5, 1000.0, nan]
-    >>> numbers_of(["3", "high"]) is None
+    >>> parse_numbers(["3", "high"]) is None
     True
     """
     if isinstance(labels, NumberLabels):
@@ -71,7 +71,7 @@ def numbers_of(labels: Sequence[str | None]) -> NDArray[np.float64] | None:
     numbers = np.empty(len(labels))
     for code, label in enumerate(labels):
         text = (label or "").strip()
-        if _NUMBER.fullmatch(text) or _ENDLESS.fullmatch(text):
+        if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text):
             numbers[code] = float(text)
         elif text in MISSING_LABELS:
             numbers[code] = math.nan
@@ -80,16 +80,16 @@ def numbers_of(labels: Sequence[str | None]) -> NDArray[np.float64] | None:
     return numbers
 
 
-def first_decimal(labels: Sequence[str | None], missing: Set[str] = MISSING_LABELS) -> int | None:
+def find_decimal(labels: Sequence[str | None], missing: Set[str] = MISSING_LABELS) -> int | None:
     """Return the code of the first decimal number, if all labels are numbers or missing.
 
-    >>> first_decimal(["3", "NA", "2.5"]), first_decimal(["3", "2.5", "high"])
+    >>> find_decimal(["3", "NA", "2.5"]), find_decimal(["3", "2.5", "high"])
     (2, None)
     """
     first = None
     for code, label in enumerate(labels):
         text = (label or "").strip()
-        if _WHOLE.fullmatch(text) or text in missing:
+        if _INTEGER.fullmatch(text) or text in missing:
             continue
         if not _NUMBER.fullmatch(text):
             return None
@@ -97,5 +97,5 @@ def first_decimal(labels: Sequence[str | None], missing: Set[str] = MISSING_LABE
     return first
 
 
-def _text(number: np.floating) -> str | None:
+def _format(number: np.floating) -> str | None:
     return None if np.isnan(number) else str(number)

@@ -1,6 +1,6 @@
-"""Parquet files, through PyArrow.
+"""Read and write Parquet files with PyArrow.
 
-Columns are read one at a time, so that a table never stands in memory as text.
+The reader reads one column at a time, so that the text of the table is never in memory at once.
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ from coevo.data.columns import Column
 from coevo.data.dataset import Dataset
 from coevo.data.frame_reader import read_series
 from coevo.data.read_options import ReadOptions
-from coevo.errors import DataError, require
-from coevo.files import replacing
+from coevo.errors import DataError, import_optional
+from coevo.files import replace_file
 
-__all__ = ["column_names", "open_parquet", "read_parquet", "write_parquet"]
+__all__ = ["list_columns", "open_parquet", "read_parquet", "write_parquet"]
 
-ROW_GROUP = 1 << 20
+ROW_GROUP_ROWS = 1 << 20
 
 
 @contextmanager
 def open_parquet(path: Path) -> Iterator[Any]:
-    """Yield the `ParquetFile` of a path; what is wrong with it is said in one sentence."""
-    parquet = require("pyarrow.parquet", "PyArrow", "parquet")
-    with _said_clearly(path), parquet.ParquetFile(path) as file:
+    """Yield the `ParquetFile` of a path; raise `DataError` if it is damaged."""
+    parquet = import_optional("pyarrow.parquet", "PyArrow", "parquet")
+    with _translate_errors(path), parquet.ParquetFile(path) as file:
         yield file
 
 
-def column_names(file: Any) -> list[str]:
-    """Return the columns that are data."""
+def list_columns(file: Any) -> list[str]:
+    """Return the names of the columns, without the index of pandas."""
     schema = file.schema_arrow
-    index = _pandas_index(schema)
+    index = _find_pandas_index(schema)
     return [name for name in schema.names if name not in index]
 
 
-def read_parquet(path: Path, request: ReadOptions) -> list[Column]:
+def read_parquet(path: Path, options: ReadOptions) -> list[Column]:
     """Read the columns of a Parquet file."""
     with open_parquet(path) as file:
-        names = column_names(file)
-        kept = [names[i] for i in request.kept(names)]
+        names = list_columns(file)
+        kept = [names[i] for i in options.select_columns(names)]
         columns = []
         for name in kept:
             table = nw.from_native(file.read(columns=[name]), eager_only=True)
-            columns.append(read_series(name, table[name], request))
+            columns.append(read_series(name, table[name], options))
         return columns
 
 
 def write_parquet(dataset: Dataset, path: Path) -> None:
     """Write the rows of a dataset as columns of categories."""
-    parquet = require("pyarrow.parquet", "PyArrow", "parquet")
-    arrow = require("pyarrow", "PyArrow", "parquet")
+    parquet = import_optional("pyarrow.parquet", "PyArrow", "parquet")
+    arrow = import_optional("pyarrow", "PyArrow", "parquet")
     columns = {}
     for variable in dataset.source_variables:
         position = dataset.position(variable.name)
@@ -67,12 +67,12 @@ def write_parquet(dataset: Dataset, path: Path) -> None:
         if dataset.weights is not None:
             codes = np.repeat(codes, dataset.weights)
         columns[variable.name] = arrow.DictionaryArray.from_arrays(codes, list(variable.states))
-    with replacing(path) as stream:
-        parquet.write_table(arrow.table(columns), stream, row_group_size=ROW_GROUP)
+    with replace_file(path) as stream:
+        parquet.write_table(arrow.table(columns), stream, row_group_size=ROW_GROUP_ROWS)
 
 
-def _pandas_index(schema: Any) -> frozenset[str]:
-    """Return the columns in which pandas keeps the index of a frame; they are not data."""
+def _find_pandas_index(schema: Any) -> frozenset[str]:
+    """Return the names of the columns that store the index of a pandas frame."""
     try:
         index = json.loads(schema.metadata[b"pandas"])["index_columns"]
     except (KeyError, TypeError, ValueError):
@@ -81,9 +81,9 @@ def _pandas_index(schema: Any) -> frozenset[str]:
 
 
 @contextmanager
-def _said_clearly(path: Path) -> Iterator[None]:
-    """Turn an error of PyArrow about a file into a sentence."""
-    arrow = require("pyarrow", "PyArrow", "parquet")
+def _translate_errors(path: Path) -> Iterator[None]:
+    """Raise `DataError` in place of an error of PyArrow."""
+    arrow = import_optional("pyarrow", "PyArrow", "parquet")
     try:
         yield
     except (arrow.ArrowException, OSError) as error:

@@ -1,7 +1,7 @@
-"""What a caller asked of a reader: columns to leave out, states and types to take as said.
+"""Options of all readers: columns to leave out, declared states, column types, binning.
 
-Every reader asks the same `ReadOptions` which of its columns to read, so that a wrong name is
-refused with the same sentence for a file, a data frame and an array.
+Every reader calls `ReadOptions.select_columns`, so that an unknown column name gives the same
+error for a file, a data frame and an array.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from coevo.data.column_types import Binning, ColumnType
 from coevo.data.cut_points import CutPoints
 from coevo.data.number_labels import MISSING_LABELS
 from coevo.data.variable import Variable
-from coevo.errors import DataError, bad_parameter, listed, suggestion
+from coevo.errors import DataError, bad_parameter, format_list, suggest_match
 
-__all__ = ["ReadOptions", "leave_out"]
+__all__ = ["ReadOptions", "format_drop_hint"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Columns to leave out, declared states and types by column; all checked."""
+    """Validated parameters of `read_data` and `read_incomplete`."""
 
     states: Mapping[str, tuple[str, ...]]
     drop: tuple[str, ...]
-    whole_network: bool = False  # the states of columns that are not there do not matter
+    allows_extra_states: bool = False  # states may be declared for columns that do not exist
     types: Mapping[str, ColumnType] = field(default_factory=dict)
-    binning: Binning | None = None  # None: numbers are cut where a type says so only
-    only: tuple[str, ...] | None = None  # columns to read, where there are such
+    binning: Binning | None = None  # None: cut only columns whose declared type is continuous
+    only: tuple[str, ...] | None = None  # columns to read, if the table has them
     missing_labels: Set[str] = MISSING_LABELS
-    keeps_missing: bool = False  # else a missing cell is refused
-    refuses_measurements: bool = False  # numbers that would have to be cut, and cannot be
+    keeps_missing: bool = False  # False: a missing value is an error
+    refuses_measurements: bool = False  # a column that needs unknown cut points is an error
 
     @classmethod
-    def of(
+    def from_parameters(
         cls,
         states: object = None,
         drop: object = (),
@@ -44,32 +44,34 @@ class ReadOptions:
         bins: object = None,
         only: object = None,
     ) -> ReadOptions:
-        """Check the parameters of `read_data` and keep them."""
-        dropped = _names("drop", drop, "a list of column names")
-        wanted = None if only is None else _names("only", only, "a list of column names or None")
-        said = _said(types)
+        """Validate the parameters of `read_data`."""
+        dropped = _parse_names("drop", drop, "a list of column names")
+        selected = None
+        if only is not None:
+            selected = _parse_names("only", only, "a list of column names or None")
+        column_types = _parse_types(types)
         binning = None
         if discretise is not None or bins is not None:
-            binning = Binning.of(discretise, bins, "read_data")
+            binning = Binning.from_parameters(discretise, bins, "read_data")
         declared: dict[str, tuple[str, ...]]
         if is_network := _is_variables(states):
             declared = {variable.name: variable.states for variable in states}
         else:
-            declared = _declared(states)
-        for name, kind in said.items():
+            declared = _parse_states(states)
+        for name, column_type in column_types.items():
             if name in declared and not is_network:
                 raise DataError(
-                    f"Column {name!r} has declared states and the type {kind.kind!r}. Give one of "
-                    "the two."
+                    f"Column {name!r} has declared states and the type {column_type.kind!r}. Give "
+                    "one of the two."
                 )
-            if kind.states is not None:
-                declared[name] = kind.states
-            elif kind.kind != "ignore":
+            if column_type.states is not None:
+                declared[name] = column_type.states
+            elif column_type.kind != "ignore":
                 declared.pop(name, None)
-        return cls(declared, dropped, is_network, said, binning, wanted)
+        return cls(declared, dropped, is_network, column_types, binning, selected)
 
-    def keeping_missing(self, labels: object = None) -> ReadOptions:
-        """Return the request of one who takes missing cells, with the labels of those."""
+    def allow_missing(self, labels: object = None) -> ReadOptions:
+        """Return options that keep missing values; `labels` stand for missing values."""
         if labels is None:
             return replace(self, keeps_missing=True)
         if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
@@ -80,78 +82,80 @@ class ReadOptions:
     @property
     def ignored(self) -> tuple[str, ...]:
         """All columns to leave out."""
-        return (*self.drop, *(name for name, said in self.types.items() if said.kind == "ignore"))
+        return (*self.drop, *(name for name, type_ in self.types.items() if type_.kind == "ignore"))
 
     def wants_numbers(self, name: str) -> bool:
-        """Return whether the numbers of a column must be kept, however many there are."""
+        """Return whether the reader must keep all numbers of a column, without a limit."""
         if name in self.states:
             return CutPoints.from_states(self.states[name]) is not None
         return self.binning is not None or name in self.types
 
-    def kept(self, names: Sequence[str], hint: str = "") -> list[int]:
-        """Return the positions of the columns to read, once all names are in order.
+    def select_columns(self, names: Sequence[str], hint: str = "") -> list[int]:
+        """Validate all column names and return the positions of the columns to read.
 
         Parameters
         ----------
         names : sequence of str
             All columns of the source, in its order.
         hint : str, default: ""
-            A sentence to add when there are too few columns.
+            A sentence to append to the message if there are too few columns.
         """
         if not names:
             raise DataError(f"The table has no columns. A network needs at least two.{hint}")
-        declared = () if self.whole_network else tuple(self.states)
-        asked_for = (("drop", self.drop), ("types", tuple(self.types)), ("states", declared))
-        for parameter, asked in asked_for:
-            for name in asked:
+        declared = () if self.allows_extra_states else tuple(self.states)
+        parameters = (("drop", self.drop), ("types", tuple(self.types)), ("states", declared))
+        for parameter, columns in parameters:
+            for name in columns:
                 if name not in names:
                     raise DataError(
                         f"{parameter!r} names {name!r}, which is not a column of the table."
-                        f"{suggestion(name, names)}"
+                        f"{suggest_match(name, names)}"
                     )
-        left_out = set(self.ignored)
-        kept = [i for i, name in enumerate(names) if name not in left_out]
+        ignored = set(self.ignored)
+        kept = [i for i, name in enumerate(names) if name not in ignored]
         if self.only is not None:
-            return self._wanted(names, kept)
+            return self._select_only(names, kept)
         _check_names([names[i] for i in kept], kept)
         if len(kept) < 2:
-            after = " left after dropping" if left_out else ""
+            after = " left after dropping" if ignored else ""
             left = f"one column{after}, {names[kept[0]]!r}" if kept else f"no column{after}"
             raise DataError(f"The table has {left}. A network needs at least two.{hint}")
         return kept
 
-    def _wanted(self, names: Sequence[str], kept: Iterable[int]) -> list[int]:
-        """Return which of these positions are among the only columns to read."""
+    def _select_only(self, names: Sequence[str], kept: Iterable[int]) -> list[int]:
+        """Return the positions of the columns in `only`."""
         only = self.only or ()
-        wanted = [i for i in kept if names[i] in only]
-        _check_names([names[i] for i in wanted], wanted)
-        if not wanted:
-            raise DataError(f"The table has none of the columns {listed(list(map(repr, only)))}.")
-        return wanted
+        selected = [i for i in kept if names[i] in only]
+        _check_names([names[i] for i in selected], selected)
+        if not selected:
+            raise DataError(
+                f"The table has none of the columns {format_list(list(map(repr, only)))}."
+            )
+        return selected
 
 
-def _names(parameter: str, names: object, expected: str) -> tuple[str, ...]:
-    """Return the names of a list of columns."""
+def _parse_names(parameter: str, names: object, expected: str) -> tuple[str, ...]:
+    """Return a list of column names as text."""
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         raise bad_parameter(parameter, "read_data", expected, names)
     return tuple(str(name) for name in names)
 
 
 def _is_variables(states: object) -> TypeGuard[Sequence[Variable]]:
-    """Return whether these are variables, as a network has them."""
+    """Return whether `states` is a list of variables."""
     return isinstance(states, list | tuple) and all(isinstance(v, Variable) for v in states)
 
 
-def _said(types: object) -> dict[str, ColumnType]:
-    """Return what is said about the type of some columns."""
+def _parse_types(types: object) -> dict[str, ColumnType]:
+    """Return the declared type of each column."""
     if types is None:
         return {}
     if not isinstance(types, Mapping):
         raise bad_parameter("types", "read_data", "a mapping of column to its type", types)
-    return {str(name): ColumnType.of(str(name), given) for name, given in types.items()}
+    return {str(name): ColumnType.parse(str(name), given) for name, given in types.items()}
 
 
-def _declared(states: object) -> dict[str, tuple[str, ...]]:
+def _parse_states(states: object) -> dict[str, tuple[str, ...]]:
     """Return the declared states of each column as text."""
     if states is None:
         return {}
@@ -164,7 +168,7 @@ def _declared(states: object) -> dict[str, tuple[str, ...]]:
         if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
             expected = f"a list of states for column {str(name)!r}"
             raise bad_parameter("states", "read_data", expected, labels)
-        # A variable refuses an empty list and a state that is declared twice.
+        # `Variable` rejects an empty list and a repeated state.
         declared[str(name)] = Variable(str(name), tuple(str(label) for label in labels)).states
     return declared
 
@@ -175,17 +179,17 @@ def _check_names(names: Sequence[str], positions: Sequence[int]) -> None:
         if not name:
             raise DataError(
                 f"Column {position + 1} has no name. Give it one, or leave it out "
-                f"({leave_out(name)})."
+                f"({format_drop_hint(name)})."
             )
         if name in seen:
             raise DataError(f"Two columns are called {name!r}. Rename one of them.")
         seen.add(name)
 
 
-def leave_out(name: str) -> str:
-    """Return how a column is left out, in Python and on the command line.
+def format_drop_hint(name: str) -> str:
+    """Return the options that leave out a column, in Python and on the command line.
 
-    >>> print(leave_out("id"))
+    >>> print(format_drop_hint("id"))
     drop=['id'], or --drop id
     """
     return f"drop=[{name!r}], or --drop {shlex.quote(name)}"

@@ -1,7 +1,9 @@
-"""The one door for data: whatever holds a table comes in here and leaves as a `Dataset`.
+"""Read a table of any supported kind into a `Dataset`.
 
-The readers are imported when they are used, because numba and narwhals take longer to
-import than many a table takes to read.
+`read_data` accepts CSV and Parquet files, data frames, Arrow tables and NumPy arrays.
+`read_incomplete` accepts the same sources and keeps their missing values. Each kind of source
+has a reader module of its own. This module imports a reader when it needs it, because numba and
+narwhals take longer to import than many tables take to read.
 """
 
 from __future__ import annotations
@@ -9,22 +11,25 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from coevo.data.array_reader import read_array
 from coevo.data.column_types import ColumnInfo
-from coevo.data.columns import Column, assemble, check_cells, open_holes
+from coevo.data.columns import Column, assemble_dataset, check_complete, mask_missing
 from coevo.data.dataset import Dataset
 from coevo.data.incomplete import IncompleteDataset
-from coevo.data.infer_columns import settle
+from coevo.data.infer_columns import infer_columns
 from coevo.data.read_options import ReadOptions
 from coevo.data.variable import Variable
 from coevo.errors import FileError, ParameterError
 from coevo.files import open_source
 
-__all__ = ["read_columns", "read_data", "read_incomplete"]
+__all__ = ["read_data", "read_incomplete"]
+
+DeclaredStates = Mapping[str, Iterable[Any]] | Sequence[Variable]
+ColumnInfos = tuple[ColumnInfo, ...]
 
 _ACCEPTED = (
     "the path of a CSV or Parquet file, a pandas or polars data frame, a PyArrow table, "
@@ -32,81 +37,118 @@ _ACCEPTED = (
 )
 
 
+@overload
 def read_data(
     source: Any,
     *,
-    states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
+    states: DeclaredStates | None = ...,
+    drop: Iterable[str] = ...,
+    names: Sequence[str] | None = ...,
+    deduplicate: bool = ...,
+    types: Mapping[str, Any] | None = ...,
+    discretise: str | None = ...,
+    bins: int | None = ...,
+    only: Iterable[str] | None = ...,
+    return_info: Literal[False] = ...,
+) -> Dataset: ...
+
+
+@overload
+def read_data(
+    source: Any,
+    *,
+    states: DeclaredStates | None = ...,
+    drop: Iterable[str] = ...,
+    names: Sequence[str] | None = ...,
+    deduplicate: bool = ...,
+    types: Mapping[str, Any] | None = ...,
+    discretise: str | None = ...,
+    bins: int | None = ...,
+    only: Iterable[str] | None = ...,
+    return_info: Literal[True],
+) -> tuple[Dataset, ColumnInfos]: ...
+
+
+def read_data(
+    source: Any,
+    *,
+    states: DeclaredStates | None = None,
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
-    fold: bool = True,
+    deduplicate: bool = True,
     types: Mapping[str, Any] | None = None,
     discretise: str | None = None,
     bins: int | None = None,
     only: Iterable[str] | None = None,
-) -> Dataset:
+    return_info: bool = False,
+) -> Dataset | tuple[Dataset, ColumnInfos]:
     """Read a table of observations.
 
-    Labels are text: the number 1 is the state ``"1"``, True is ``"True"``, and text is kept
-    exactly as it stands, spaces included. The states of a column are those that it shows, or
-    those that it declares (a pandas Categorical, a polars Enum, an Arrow dictionary), or
-    those given here.
+    Labels are text: the number 1 is the state ``"1"``, True is ``"True"``. Text is not changed;
+    spaces are part of it. The states of a column are its distinct values, unless the column
+    declares its states (a pandas Categorical, a polars Enum, an Arrow dictionary) or `states`
+    does.
 
-    Numbers are cut into bins where `discretise`, `bins` or `types` ask for it. The states of
-    such a column are named after its cut points (``below_18``, ``from_18_to_65``,
-    ``from_65``; see `CutPoints`), and a column of numbers whose declared states are bins is put
-    into those: ``states=network.variables`` reads new rows as the old ones were.
+    `discretise`, `bins` and `types` cut columns of numbers into bins. The names of the bins
+    contain the cut points (``below_18``, ``from_18_to_65``, ``from_65``; see `CutPoints`). If the
+    declared states of a column of numbers are bins, the numbers go into these bins:
+    ``states=network.variables`` reads new rows with the bins of the network.
 
-    Refused, each with a sentence that names the column and the way out: missing cells (an
-    empty cell, ``NA``, ``NaN``, ``nan``, ``null``, ``NULL``, ``?``, and the nulls of data
-    frames), decimal numbers that are not to be cut, more than 65,535 states, and a column
-    that has a different value in each of more than 20 rows, which is taken for an
-    identifier.
+    `read_data` rejects a table with missing values (an empty cell, ``NA``, ``NaN``, ``nan``,
+    ``null``, ``NULL``, ``?``, and the nulls of data frames). It rejects a column of decimal
+    numbers without bins, a column with more than 65,535 states, and a column with a different
+    value in each of more than 20 rows (probably an identifier). The error names the column
+    and the way out.
 
     Parameters
     ----------
     source : path, data frame, PyArrow table, array or Dataset
-        A text table has a header, fields separated by comma, semicolon, tab or ``|``, and
-        is UTF-8; it may be compressed with gzip. Parquet needs PyArrow. A dataset is
-        returned as it is.
+        A text table has a header. Its delimiter is a comma, a semicolon, a tab or ``|``. Its
+        encoding is UTF-8. It can be compressed with gzip. Parquet needs PyArrow. A Dataset is
+        returned unchanged.
     states : mapping of str to iterable, or sequence of Variable, optional
-        All states of some columns, in the order to show them. Declares states that the
-        rows do not show, lets decimal numbers and identifiers in as labels, and makes a
-        state out of text such as ``NA``. Variables are those of a network
-        (``states=network.variables``); those that the table does not have are passed over.
+        All states of some columns, in display order. A declared state need not occur in the
+        rows. Declare states to keep decimal numbers or identifiers as labels, or to use text
+        such as ``NA`` as a state. Variables come from a network (``states=network.variables``);
+        variables that are not columns of the table are ignored.
     drop : iterable of str, optional
-        Columns to leave out, before anything about them is checked.
+        Columns to leave out. Their values are not checked.
     names : sequence of str, optional
-        Names of the columns of a NumPy array.
-    fold : bool
-        Whether equal rows are stored once, where that pays. False keeps every row in its
-        place, for answers that are one a row.
+        Column names of a NumPy array.
+    deduplicate : bool, default: True
+        Store equal rows once, with a weight, if that makes counting faster. With False each row
+        keeps its position; use it if you need one answer per row.
     types : mapping of str to type, optional
-        What some columns are: ``'categorical'`` (each value is a state), ``'continuous'``,
+        Types of some columns: ``'categorical'`` (each value is a state), ``'continuous'``,
         ``'ignore'``, a list of cut points, `CutPoints`, or ``{"type": "continuous", "bins": 3,
         "method": "kmeans"}``. See also `read_types`.
     discretise : str, optional
-        Cut columns of numbers into bins: ``'mdl'`` (chooses how many, by what the column
-        tells about the others), ``'quantile'``, ``'uniform'`` or ``'kmeans'``. Up to 20
-        different whole numbers, or 10 decimal ones that recur, stay states, unless `types`
-        says that the column is continuous.
+        Method that cuts columns of numbers into bins: ``'mdl'`` (chooses the number of bins by
+        the information about the other columns), ``'quantile'``, ``'uniform'`` or ``'kmeans'``.
+        A column with at most 20 distinct integers, or at most 10 distinct decimal numbers that
+        recur, keeps its values as states unless `types` declares it continuous.
     bins : int, optional
-        How many bins (3), or the most that ``'mdl'`` may make (5). Without a method it means
-        quantiles.
+        Number of bins (default: 3), or the maximum for ``'mdl'`` (default: 5). If `bins` is
+        given without `discretise`, the method is ``'quantile'``.
     only : iterable of str, optional
-        The columns to read, where the table has them. The others are left out, before
-        anything about them is checked, and one column is enough.
+        Columns to read, if the table has them. The values of the other columns are not checked.
+        One column is enough.
+    return_info : bool, default: False
+        Return also the inferred type of each column.
 
     Returns
     -------
-    Dataset
+    dataset : Dataset
         The observations.
+    infos : tuple of ColumnInfo
+        Type, states and cut points of each column. Only with ``return_info=True``.
 
     Raises
     ------
     DataError
-        If the table cannot be used as it is.
+        If the table has an error in its data.
     ParameterError
-        If `source` is not a table, or another argument is not what it must be.
+        If `source` is not a table, or another argument is invalid.
 
     Warns
     -----
@@ -126,164 +168,198 @@ def read_data(
     >>> binned = read_data(measured, names=["mm", "day"], discretise="quantile", bins=2)
     >>> binned.source_variables[0]
     Variable(name='mm', states=('below_2', 'from_2'))
-    """
-    request = ReadOptions.of(states, drop, types, discretise, bins, only)
-    return _read(source, request, names, fold)[0]
-
-
-def read_columns(
-    source: Any,
-    *,
-    states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
-    drop: Iterable[str] = (),
-    names: Sequence[str] | None = None,
-    types: Mapping[str, Any] | None = None,
-    discretise: str | None = None,
-    bins: int | None = None,
-) -> tuple[Dataset, tuple[ColumnInfo, ...]]:
-    """Read a table as `read_data` does; return also what was decided about its columns.
-
-    >>> import numpy as np
-    >>> measured = np.array([[0.2, 7], [1.4, 8], [3.1, 8], [9.9, 7]])
-    >>> _, notes = read_columns(measured, names=["mm", "day"], types={"mm": [1, 3]}, bins=2)
-    >>> [(note.name, note.type, note.holds) for note in notes]
+    >>> _, infos = read_data(
+    ...     measured, names=["mm", "day"], types={"mm": [1, 3]}, bins=2, return_info=True
+    ... )
+    >>> [(info.name, info.type, info.holds) for info in infos]
     [('mm', 'continuous', 'decimal numbers'), ('day', 'categorical', 'whole numbers')]
     """
-    request = ReadOptions.of(states, drop, types, discretise, bins)
-    return _read(source, request, names)
+    options = ReadOptions.from_parameters(states, drop, types, discretise, bins, only)
+    dataset, infos = _read(source, options, names, deduplicate)
+    return (dataset, infos) if return_info else dataset
+
+
+@overload
+def read_incomplete(
+    source: Any,
+    *,
+    missing_labels: Iterable[str] | None = ...,
+    states: DeclaredStates | None = ...,
+    drop: Iterable[str] = ...,
+    names: Sequence[str] | None = ...,
+    types: Mapping[str, Any] | None = ...,
+    discretise: str | None = ...,
+    bins: int | None = ...,
+    return_info: Literal[False] = ...,
+) -> IncompleteDataset: ...
+
+
+@overload
+def read_incomplete(
+    source: Any,
+    *,
+    missing_labels: Iterable[str] | None = ...,
+    states: DeclaredStates | None = ...,
+    drop: Iterable[str] = ...,
+    names: Sequence[str] | None = ...,
+    types: Mapping[str, Any] | None = ...,
+    discretise: str | None = ...,
+    bins: int | None = ...,
+    return_info: Literal[True],
+) -> tuple[IncompleteDataset, ColumnInfos]: ...
 
 
 def read_incomplete(
     source: Any,
     *,
     missing_labels: Iterable[str] | None = None,
-    states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
+    states: DeclaredStates | None = None,
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
     types: Mapping[str, Any] | None = None,
     discretise: str | None = None,
     bins: int | None = None,
-) -> tuple[IncompleteDataset, tuple[ColumnInfo, ...]]:
-    """Read a table as `read_columns` does, and keep its missing cells.
+    return_info: bool = False,
+) -> IncompleteDataset | tuple[IncompleteDataset, ColumnInfos]:
+    """Read a table as `read_data` does, and keep its missing values.
 
-    Bins of columns of numbers are found from the cells that are there.
+    The cut points of a column depend only on its observed values.
 
     Parameters
     ----------
     source : path, data frame, PyArrow table, array, Dataset or IncompleteDataset
         As for `read_data`.
     missing_labels : iterable of str, optional
-        Text that stands for a missing cell, spaces around it aside. If left out: nothing at
-        all, ``NA``, ``NaN``, ``nan``, ``null``, ``NULL`` and ``?``. The nulls of data frames
-        are always missing, and a declared state never is.
+        Text that stands for a missing value; spaces around it do not matter. The default is
+        the empty text, ``NA``, ``NaN``, ``nan``, ``null``, ``NULL`` and ``?``. A null of a data
+        frame is always missing. A declared state is never missing.
     states, drop, names, types, discretise, bins : optional
         As for `read_data`.
+    return_info : bool, default: False
+        Return also the inferred type of each column.
 
     Returns
     -------
-    IncompleteDataset, tuple of ColumnInfo
-        The observations with their holes, and what was decided about the columns.
+    table : IncompleteDataset
+        The observations, with their missing values.
+    infos : tuple of ColumnInfo
+        Type, states and cut points of each column. Only with ``return_info=True``.
 
     Examples
     --------
     >>> import numpy as np
     >>> rows = np.array([["no", "dry"], ["yes", "?"], ["no", "wet"]])
-    >>> table, notes = read_incomplete(rows, names=["rain", "grass"])
+    >>> table, infos = read_incomplete(rows, names=["rain", "grass"], return_info=True)
     >>> table.missing_counts
     {'grass': 1, 'rain': 0}
-    >>> notes[1].states
+    >>> infos[1].states
     ('dry', 'wet')
     """
-    request = ReadOptions.of(states, drop, types, discretise, bins)
-    if isinstance(source, IncompleteDataset):
-        _, notes = _read(source.dataset, request, names)
-        return source, notes
-    if isinstance(source, Dataset):
-        rows, notes = _read(source, request, names)
-        unfolded = rows.unfolded()
-        return IncompleteDataset(unfolded, np.zeros(unfolded.codes.shape, dtype=np.bool_)), notes
-    asked = request.keeping_missing(missing_labels)
-    columns = open_holes(_read_table(source, asked, names), asked.missing_labels)
-    settled, notes = settle(columns, asked)
-    dataset = assemble(settled, fold=False)
-    missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
-    for column in settled:
-        if column.holes is not None:
-            missing[dataset.position(column.name)] = column.holes
-    return IncompleteDataset(dataset, missing), notes
+    options = ReadOptions.from_parameters(states, drop, types, discretise, bins)
+    table, infos = _read_incomplete(source, options, names, missing_labels)
+    return (table, infos) if return_info else table
 
 
 def _read(
-    source: Any, request: ReadOptions, names: Sequence[str] | None, fold: bool = True
-) -> tuple[Dataset, tuple[ColumnInfo, ...]]:
+    source: Any, options: ReadOptions, names: Sequence[str] | None, deduplicate: bool = True
+) -> tuple[Dataset, ColumnInfos]:
     if isinstance(source, Dataset):
-        if request != ReadOptions.of() or names is not None:
-            raise ParameterError(
-                "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data "
-                "are for tables; a Dataset is already read. Give them where it is made."
-            )
-        notes = [
-            ColumnInfo(v.name, "categorical", v.states, "declared states")
-            for v in source.source_variables
-        ]
-        return source, tuple(notes)
-    columns = _read_table(source, request, names)
-    check_cells(columns)
-    settled, found = settle(columns, request)
-    return assemble(settled, fold), found
+        return source, _describe_dataset(source, options, names)
+    columns = _read_columns(source, options, names)
+    check_complete(columns)
+    inferred, infos = infer_columns(columns, options)
+    return assemble_dataset(inferred, deduplicate), infos
 
 
-def _read_table(source: Any, request: ReadOptions, names: Sequence[str] | None) -> list[Column]:
+def _read_incomplete(
+    source: Any,
+    options: ReadOptions,
+    names: Sequence[str] | None,
+    missing_labels: Iterable[str] | None,
+) -> tuple[IncompleteDataset, ColumnInfos]:
+    if isinstance(source, IncompleteDataset):
+        return source, _describe_dataset(source.dataset, options, names)
+    if isinstance(source, Dataset):
+        infos = _describe_dataset(source, options, names)
+        rows = source.expand()
+        return IncompleteDataset(rows, np.zeros(rows.codes.shape, dtype=np.bool_)), infos
+    lenient = options.allow_missing(missing_labels)
+    columns = mask_missing(_read_columns(source, lenient, names), lenient.missing_labels)
+    inferred, infos = infer_columns(columns, lenient)
+    dataset = assemble_dataset(inferred, deduplicate=False)
+    missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
+    for column in inferred:
+        if column.missing is not None:
+            missing[dataset.position(column.name)] = column.missing
+    return IncompleteDataset(dataset, missing), infos
+
+
+def _describe_dataset(
+    dataset: Dataset, options: ReadOptions, names: Sequence[str] | None
+) -> ColumnInfos:
+    """Return the column infos of a dataset. Raise an error if there are options to apply."""
+    if options != ReadOptions.from_parameters() or names is not None:
+        raise ParameterError(
+            "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data do "
+            "not apply to a Dataset. Use them when you read the table that it comes from."
+        )
+    return tuple(
+        ColumnInfo(variable.name, "categorical", variable.states, "declared states")
+        for variable in dataset.source_variables
+    )
+
+
+def _read_columns(source: Any, options: ReadOptions, names: Sequence[str] | None) -> list[Column]:
     if isinstance(source, np.ndarray):
-        return read_array(source, names, request)
+        return read_array(source, names, options)
     if names is not None:
         raise ParameterError(
-            "'names' of read_data is for NumPy arrays only; this table has names of its own."
+            "'names' of read_data is for NumPy arrays only; this table has column names already."
         )
     if isinstance(source, str | os.PathLike):
-        return _read_file(Path(source), request)
-    return _read_frame(source, request)
+        return _read_file(Path(source), options)
+    return _read_frame(source, options)
 
 
-def _read_frame(source: object, request: ReadOptions) -> list[Column]:
+def _read_frame(source: object, options: ReadOptions) -> list[Column]:
     from coevo.data.frame_reader import as_frame, read_frame
 
     frame = as_frame(source)
     if frame is None:
-        raise ParameterError(_not_a_table(source))
-    return read_frame(frame, request)
+        raise _make_source_error(source)
+    return read_frame(frame, options)
 
 
-def _read_file(path: Path, request: ReadOptions) -> list[Column]:
+def _read_file(path: Path, options: ReadOptions) -> list[Column]:
     if os.path.isdir(path) and any(path.glob("*.parquet")):
         raise FileError(
-            f"{str(path)!r} is a folder of Parquet files. Learn from it in pieces, with shards= "
-            "(--shards DIR) or cluster= (--cluster), or name a file in it."
+            f"{str(path)!r} is a folder of Parquet files. Learn from it in chunks with shards= "
+            "(--shards DIR) or cluster= (--cluster), or give one of its files."
         )
     with open_source(path) as source:
         if not source.is_parquet:
             from coevo.data.csv_reader import read_csv
 
-            return read_csv(source, request)
+            return read_csv(source, options)
     from coevo.data.parquet import read_parquet
 
-    return read_parquet(path, request)
+    return read_parquet(path, options)
 
 
-def _not_a_table(source: object) -> str:
-    """Return the sentence for something that is not a table, with the way out if known."""
+def _make_source_error(source: object) -> ParameterError:
+    """Return the error for an object that is not a table, with the way out if there is one."""
     kind = type(source)
     got = f"{kind.__module__.split('.')[0]}.{kind.__name__}"
     got = kind.__name__ if kind.__module__ == "builtins" else got
     hint = ""
     if hasattr(source, "collect"):
         hint = " Call .collect() on it first."
-    elif hasattr(source, "to_delayed"):  # of Dask
+    elif hasattr(source, "to_delayed"):  # a Dask frame
         hint = " Learn from it with shards= or cluster=, or call .compute() on it first."
     elif hasattr(source, "toarray"):
-        hint = " A sparse table is not read. Call .toarray() on it first."
+        hint = " Sparse tables are not supported. Call .toarray() on it first."
     elif kind.__name__ == "Series":
         hint = " A network needs at least two columns."
     elif isinstance(source, list | tuple | dict):
-        hint = " Make a data frame of it first."
-    return f"'source' of read_data must be {_ACCEPTED}; got a {got}.{hint}"
+        hint = " Convert it to a data frame first."
+    return ParameterError(f"'source' of read_data must be {_ACCEPTED}; got a {got}.{hint}")

@@ -1,7 +1,7 @@
-"""What is known of a table without looking at a row: its variables, in canonical order.
+"""The base class of tables: variables in canonical order, and a hash of the content.
 
-Two digests of the rows add up over any parts of them, so that a table has the same hash
-wherever its rows are: in memory, in files or on other machines.
+The rows can be in memory, in files or on other machines. The digest of a table is the sum of the
+digests of its parts, so that equal tables have equal hashes wherever their rows are.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.variable import Variable
-from coevo.errors import DataError, suggestion
+from coevo.errors import DataError, suggest_match
 
 __all__ = ["RowDigest", "Table"]
 
-RowDigest = tuple[int, int]  # sums over rows, of their marks and of the squares of those
+RowDigest = tuple[int, int]  # sums over rows: of their hashes, and of the squared hashes
 
 
 class Table(ABC):
-    """Observations of some variables, wherever the rows are."""
+    """Observations of some variables, in memory or elsewhere."""
 
     _source: tuple[Variable, ...]
     _variables: tuple[Variable, ...]
@@ -47,16 +47,16 @@ class Table(ABC):
     @property
     @abstractmethod
     def state_counts(self) -> tuple[NDArray[np.int64], ...]:
-        """How many observations are in each state, for each variable in canonical order."""
+        """Number of observations in each state, for each variable in canonical order."""
 
     @property
     @abstractmethod
     def row_digest(self) -> RowDigest:
-        """Two numbers that no order of the rows changes; those of parts add up to them."""
+        """Two numbers that do not depend on the order of rows; digests of parts add up."""
 
     @cached_property
     def content_hash(self) -> str:
-        """A digest of names, states and rows that no order of any of them changes."""
+        """A hash of names, states and rows that does not depend on their order."""
         head = json.dumps([[v.name, v.states] for v in self._variables], ensure_ascii=True)
         digest = [number % 2**64 for number in self.row_digest]
         text = f"{head} {self.n_rows} {digest}"
@@ -80,9 +80,9 @@ class Table(ABC):
         return len(self._variables)
 
     def position(self, name: str) -> int:
-        """Return the canonical index of the variable called `name`."""
+        """Return the index of the variable `name` in canonical order."""
         if name not in self._positions:
-            raise DataError(f"There is no column {name!r}.{suggestion(name, self.names)}")
+            raise DataError(f"There is no column {name!r}.{suggest_match(name, self.names)}")
         return self._positions[name]
 
     @cached_property

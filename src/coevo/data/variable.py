@@ -1,9 +1,8 @@
-"""A variable: its name and the states that it can take.
+"""A variable: its name and its states.
 
-Two orders matter and are kept apart. The *source* order is the one that a person wrote
-(LOW, NORMAL, HIGH) and is used wherever something is shown or written. The *canonical*
-order sorts by code point and is used wherever something is computed, so that an answer
-never depends on how a table was laid out.
+States have two orders. The *source* order is the order in the data (LOW, NORMAL, HIGH); output
+uses it. The *canonical* order sorts by code point; computations use it, so that results do not
+depend on the layout of a table.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from coevo.errors import DataError, first_repeated
+from coevo.errors import DataError, find_duplicate
 
-__all__ = ["MAX_STATES", "Variable", "natural_order"]
+__all__ = ["MAX_STATES", "Variable", "sort_naturally"]
 
 MAX_STATES = 65_535
 
@@ -25,7 +24,7 @@ class Variable:
     >>> pressure = Variable("BP", ("LOW", "NORMAL", "HIGH"))
     >>> pressure.arity
     3
-    >>> pressure.canonical().states
+    >>> pressure.to_canonical().states
     ('HIGH', 'LOW', 'NORMAL')
     """
 
@@ -35,7 +34,7 @@ class Variable:
     def __post_init__(self) -> None:
         if not self.states:
             raise DataError(f"Variable {self.name!r} has no states. Declare at least one.")
-        twice = first_repeated(self.states)
+        twice = find_duplicate(self.states)
         if twice is not None:
             raise DataError(
                 f"Variable {self.name!r} declares the state {twice!r} twice. Remove one of them."
@@ -43,7 +42,7 @@ class Variable:
         if len(self.states) > MAX_STATES:
             raise DataError(
                 f"Variable {self.name!r} has {len(self.states):,} states; "
-                f"the most that coevo takes is {MAX_STATES:,}. Group its values."
+                f"the maximum of coevo is {MAX_STATES:,}. Group its values."
             )
 
     @property
@@ -51,17 +50,17 @@ class Variable:
         """Number of states."""
         return len(self.states)
 
-    def canonical(self) -> Variable:
+    def to_canonical(self) -> Variable:
         """Return the same variable with its states in canonical order."""
         return Variable(self.name, tuple(sorted(self.states)))
 
 
-def natural_order(labels: Iterable[str]) -> tuple[str, ...]:
-    """Sort labels as a person would: by value when all are whole numbers, else by text.
+def sort_naturally(labels: Iterable[str]) -> tuple[str, ...]:
+    """Sort labels by value if all are integers, else by text.
 
-    >>> natural_order(["10", "9", "-1"])
+    >>> sort_naturally(["10", "9", "-1"])
     ('-1', '9', '10')
-    >>> natural_order(["yes", "no"])
+    >>> sort_naturally(["yes", "no"])
     ('no', 'yes')
     """
     texts = sorted(labels)

@@ -1,15 +1,16 @@
-"""The table that observations were read from, with its missing cells filled.
+"""Copy a table and replace its missing values by imputed values.
 
-All else stays as it was: columns that were left out, numbers that were cut into bins, and the
-order of both rows and columns. A missing number becomes the middle one of those that its bin
-shows, so that it is a number of the table.
+The rest of the table does not change: columns that were left out, numbers that were cut into
+bins, and the order of rows and columns. The imputed value of a column of numbers is the median
+of the observed numbers in the imputed bin (the lower one of two), so that it is a number of the
+table.
+
+`impute_frame` copies a data frame. `write_imputed_file` copies a CSV or Parquet file, with the
+same CSV reader and writer as `read_data` and `write_data`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,34 +22,31 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.csv_dialect import HEAD_BYTES, detect_delimiter
+from coevo.data.csv_block import BLOCK_ROWS, ENCODING_ERRORS, CsvBlock
 from coevo.data.cut_points import CutPoints
 from coevo.data.frame_reader import as_frame
 from coevo.data.parquet import open_parquet
-from coevo.data.writer import delimiter_of
-from coevo.errors import DataError, bad_parameter, require
-from coevo.files import ByteSource, open_source, replacing
+from coevo.data.writer import choose_delimiter
+from coevo.errors import DataError, bad_parameter, import_optional
+from coevo.files import open_source, replace_file
 
-__all__ = ["Patch", "filled_frame", "write_filled"]
-
-LONGEST_FIELD = 1 << 30
-AS_THEY_ARE = "surrogateescape"  # bytes of columns that nobody reads as text need not be UTF-8
+__all__ = ["ImputedColumn", "impute_frame", "write_imputed_file"]
 
 
 @dataclass(frozen=True)
-class Patch:
-    """What a column is once it is complete.
+class ImputedColumn:
+    """A column with imputed states.
 
     Attributes
     ----------
     name : str
-        The column.
+        The name of the column.
     states : tuple of str
-        What codes stand for.
+        The state of each code.
     codes : array of int, (n_rows,)
-        The state of each row.
+        The observed or imputed state of each row.
     missing : array of bool, (n_rows,)
-        Which cells are to be filled.
+        True for each row with an imputed state.
     """
 
     name: str
@@ -58,237 +56,226 @@ class Patch:
 
     @cached_property
     def cuts(self) -> CutPoints | None:
-        """Where numbers were cut, if the states are bins."""
+        """The cut points of the column, if its states are bins."""
         return CutPoints.from_states(self.states)
 
-    def values(self, cells: Sequence[Any]) -> list[Any]:
-        """Return what fills a missing cell, for each state, given all cells of the column.
+    def choose_values(self, cells: Sequence[Any]) -> list[Any]:
+        """Return the value to impute for each state, given all cells of the column.
 
-        It is a cell with that state, so that it has the type of the others.
+        The value is an observed cell with this state, so that it has the type of the column.
 
         >>> cells = ["36.6", "?", "36.9", "36.8", "39.5"]
         >>> missing = np.array([False, True, False, False, False])
         >>> states = ("below_37", "from_37")
-        >>> Patch("temperature", states, np.array([0, 0, 0, 0, 1]), missing).values(cells)
+        >>> column = ImputedColumn("temperature", states, np.array([0, 0, 0, 0, 1]), missing)
+        >>> column.choose_values(cells)
         ['36.8', '39.5']
         """
-        seen = np.flatnonzero(~self.missing)
-        by_code: list[list[Any]] = [[] for _ in self.states]
-        for row, code in zip(seen.tolist(), self.codes[seen].tolist(), strict=True):
-            by_code[code].append(cells[row])
-        like = cells[seen[0]] if len(seen) else ""
-        is_cut = self.cuts is not None and str(like) not in self.states
-        found = []
-        for own, state in zip(by_code, self.states, strict=True):
-            if not own:
-                found.append(self._unseen(state, like, is_cut))
+        observed = np.flatnonzero(~self.missing)
+        cells_by_code: list[list[Any]] = [[] for _ in self.states]
+        for row, code in zip(observed.tolist(), self.codes[observed].tolist(), strict=True):
+            cells_by_code[code].append(cells[row])
+        example = cells[observed[0]] if len(observed) else ""
+        has_numbers = self.cuts is not None and str(example) not in self.states
+        values = []
+        for state, candidates in zip(self.states, cells_by_code, strict=True):
+            if not candidates:
+                values.append(self._make_value(state, example, has_numbers))
             else:
-                found.append(_middle(own) if is_cut else _one_of(own, state))
-        return found
+                choose = _find_median if has_numbers else _choose_cell
+                values.append(choose(candidates, state))
+        return values
 
-    def _unseen(self, state: str, like: Any, is_cut: bool) -> Any:
-        """Return a cell for a state that no cell has; of a bin, one of its ends."""
-        if is_cut and self.cuts is not None:
-            return type(like)(self.cuts.points[max(0, self.cuts.states.index(state) - 1)])
-        if isinstance(like, bool):
+    def _make_value(self, state: str, example: Any, has_numbers: bool) -> Any:
+        """Return a value for a state without observed cells; for a bin, one of its cut points."""
+        if has_numbers and self.cuts is not None:
+            return type(example)(self.cuts.points[max(0, self.cuts.states.index(state) - 1)])
+        if isinstance(example, bool):
             return state == "True"
-        return type(like)(float(state)) if isinstance(like, int | float) else state
+        return type(example)(float(state)) if isinstance(example, int | float) else state
 
 
-def _middle(cells: list[Any]) -> Any:
-    """Return the middle one of some numbers; no order of theirs matters."""
+def _find_median(cells: list[Any], state: str) -> Any:
+    """Return the lower median of numbers; it does not depend on their order."""
     return sorted(cells, key=lambda cell: (float(cell), str(cell)))[(len(cells) - 1) // 2]
 
 
-def _one_of(cells: list[Any], state: str) -> Any:
-    """Return one of some cells that mean the same state; no order of theirs matters."""
+def _choose_cell(cells: list[Any], state: str) -> Any:
+    """Return one of several cells with the same state; it does not depend on their order."""
     return min(cells, key=lambda cell: (str(cell) != state, str(cell)))
 
 
-def filled_frame(frame: Any, patches: Iterable[Patch], owner: str = "filled_frame") -> Any:
-    """Return a data frame of pandas, polars or Arrow with its missing cells filled."""
-    found = as_frame(frame)
-    if found is None:
+def impute_frame(frame: Any, columns: Iterable[ImputedColumn], owner: str = "impute_frame") -> Any:
+    """Return a copy of a pandas, polars or Arrow table with imputed values."""
+    copy = as_frame(frame)
+    if copy is None:
         raise bad_parameter("frame", owner, "a data frame", frame)
-    names = list(map(str, found.columns))
-    for patch in patches:
-        place = _place(names, patch)
-        series = found.get_column(found.columns[place])
-        found = found.with_columns(_filled(series, patch))
-    return found.to_native()
+    names = list(map(str, copy.columns))
+    for column in columns:
+        series = copy.get_column(copy.columns[_find_column(names, column)])
+        copy = copy.with_columns(_impute_series(series, column))
+    return copy.to_native()
 
 
-def _filled(series: nw.Series[Any], patch: Patch) -> nw.Series[Any]:
-    """Return a column of the same type with its missing cells filled."""
-    _check_rows(len(series), patch)
-    cells, holes = series.to_list(), np.flatnonzero(patch.missing)
-    values = patch.values(cells)
-    filled = [values[code] for code in patch.codes[holes].tolist()]
+def _impute_series(series: nw.Series[Any], column: ImputedColumn) -> nw.Series[Any]:
+    """Return a copy of a series, of the same type, with imputed values."""
+    _check_row_count(len(series), column)
+    cells, rows = series.to_list(), np.flatnonzero(column.missing)
+    values = column.choose_values(cells)
+    imputed = [values[code] for code in column.codes[rows].tolist()]
     native = series.to_native()
     if series.implementation.is_pandas_like():
         copy = native.copy()
-        copy.iloc[holes] = type(native)(filled, dtype=native.dtype).array
+        copy.iloc[rows] = type(native)(imputed, dtype=native.dtype).array
         return nw.from_native(copy, series_only=True)
-    for row, value in zip(holes.tolist(), filled, strict=True):
+    for row, value in zip(rows.tolist(), imputed, strict=True):
         cells[row] = value
     if series.implementation.is_pyarrow():
-        arrow = require("pyarrow", "PyArrow", "parquet")
-        whole = arrow.chunked_array([arrow.array(cells, type=native.type)])
-        made: nw.Series[Any] = nw.from_native(whole, series_only=True).alias(series.name)
-        return made
+        arrow = import_optional("pyarrow", "PyArrow", "parquet")
+        array = arrow.chunked_array([arrow.array(cells, type=native.type)])
+        copied: nw.Series[Any] = nw.from_native(array, series_only=True).alias(series.name)
+        return copied
     backend = nw.get_native_namespace(series)
     return nw.new_series(series.name, cells, series.dtype, backend=backend)
 
 
-def _place(names: Sequence[str], patch: Patch) -> int:
-    """Return where a column stands."""
-    if patch.name not in names:
+def _find_column(names: Sequence[str], column: ImputedColumn) -> int:
+    """Return the position of a column in a table."""
+    if column.name not in names:
         raise DataError(
-            f"The table has no column {patch.name!r}, which was read from it. Give the table that "
+            f"The table has no column {column.name!r}, which was read from it. Give the table that "
             "was learned from."
         )
-    return names.index(patch.name)
+    return names.index(column.name)
 
 
-def write_filled(
-    source: str | os.PathLike[str], target: str | os.PathLike[str], patches: Sequence[Patch]
+def _check_row_count(n_rows: int, column: ImputedColumn) -> None:
+    n_read = len(column.missing)
+    if n_rows != n_read:
+        raise DataError(
+            f"The table has {n_rows:,} rows, but {n_read:,} rows were read. Do not change a table "
+            "while coevo learns from it."
+        )
+
+
+def write_imputed_file(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    columns: Sequence[ImputedColumn],
 ) -> None:
-    """Write a table that is a CSV or Parquet file to another file, filled.
+    """Write a copy of a CSV or Parquet file with imputed values.
 
-    The suffix of `target` chooses the format, as for `write_data`.
+    The suffix of `target` determines the format, as for `write_data`.
     """
-    origin, path = Path(source), Path(target)
-    with open_source(origin) as opened:
+    input_path, output_path = Path(source), Path(target)
+    with open_source(input_path) as opened:
         is_parquet = opened.is_parquet
     if is_parquet:
-        with open_parquet(origin) as file:
-            table = file.read()
-        for patch in patches:
-            place = _place(table.column_names, patch)
-            series = nw.from_native(table.column(place), series_only=True)
-            table = table.set_column(place, patch.name, _filled(series, patch).to_native())
-        _write_table(table, path)
-        return
-    with _filled_rows(origin, patches) as (names, rows):
-        _write_rows(names, rows, path)
+        _copy_parquet(input_path, output_path, columns)
+    else:
+        _copy_csv(input_path, output_path, columns)
 
 
-def _write_table(table: Any, path: Path) -> None:
-    """Write an Arrow table in the format that the name asks for."""
-    if delimiter_of(path) is None:
-        parquet = require("pyarrow.parquet", "PyArrow", "parquet")
-        with replacing(path) as stream:
-            parquet.write_table(table, stream)
-        return
-    columns = [column.to_pylist() for column in table.columns]
-    rows = (
-        ["" if cell is None else str(cell) for cell in row] for row in zip(*columns, strict=True)
-    )
-    _write_rows(table.column_names, rows, path)
+def _copy_parquet(source: Path, target: Path, columns: Sequence[ImputedColumn]) -> None:
+    with open_parquet(source) as file:
+        table = file.read()
+    for column in columns:
+        position = _find_column(table.column_names, column)
+        series = nw.from_native(table.column(position), series_only=True)
+        table = table.set_column(position, column.name, _impute_series(series, column).to_native())
+    if choose_delimiter(target) is None:
+        _write_parquet(table, target)
+    else:
+        _write_blocks(table.column_names, _iter_table_blocks(table), target)
 
 
-def _write_rows(names: Sequence[str], rows: Iterable[Sequence[str]], path: Path) -> None:
-    """Write rows of text in the format that the name asks for."""
-    from coevo.data.csv_writer import open_csv, quoted  # imports numba
-
-    delimiter = delimiter_of(path)
-    if delimiter is None:
-        arrow = require("pyarrow", "PyArrow", "parquet")
-        columns = [list(map(_readable, column)) for column in zip(*rows, strict=True)]
-        _write_table(arrow.Table.from_arrays(list(map(arrow.array, columns)), names), path)
-        return
-    with open_csv(path) as stream:
-        header = delimiter.join(quoted(name, delimiter) for name in names)
-        stream.write((header + "\n").encode(errors=AS_THEY_ARE))
-        for row in rows:
-            line = delimiter.join(quoted(cell, delimiter) if cell else "" for cell in row)
-            stream.write((line + "\n").encode(errors=AS_THEY_ARE))
+def _iter_table_blocks(table: Any) -> Iterator[CsvBlock]:
+    """Yield the rows of an Arrow table as text."""
+    for start in range(0, table.num_rows, BLOCK_ROWS):
+        columns = table.slice(start, BLOCK_ROWS).columns
+        yield CsvBlock.from_texts(
+            [
+                ["" if cell is None else str(cell) for cell in column.to_pylist()]
+                for column in columns
+            ]
+        )
 
 
-def _readable(text: str) -> str:
-    """Return a text with a mark in place of bytes that are not UTF-8."""
-    return text.encode(errors=AS_THEY_ARE).decode(errors="replace")
+def _copy_csv(source: Path, target: Path, columns: Sequence[ImputedColumn]) -> None:
+    """Copy a text table; it is read twice, first for the values to impute."""
+    from coevo.data.csv_reader import CsvReader  # imports numba
+
+    texts = _choose_texts(source, columns)
+    with open_source(source) as opened:
+        reader = CsvReader(opened)
+        positions = [_find_column(reader.names, column) for column in columns]
+        blocks = reader.iter_blocks(range(len(reader.names)))
+        imputed = _impute_blocks(blocks, list(zip(positions, columns, texts, strict=True)))
+        _write_blocks(reader.names, imputed, target)
 
 
-@contextlib.contextmanager
-def _filled_rows(
-    path: Path, patches: Sequence[Patch]
-) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
-    """Yield the names of a text table and its rows, filled; it is read twice."""
-    with _opened(path) as (names, rows):
-        places = [_place(names, patch) for patch in patches]
-        values = _values(rows, list(zip(places, patches, strict=True)))
-    with _opened(path) as (names, rows):
-        yield names, _replaced(rows, list(zip(places, patches, values, strict=True)))
+def _choose_texts(source: Path, columns: Sequence[ImputedColumn]) -> list[list[str]]:
+    """Return the text to impute for each column and state.
 
-
-def _values(rows: Iterable[list[str]], patches: Sequence[tuple[int, Patch]]) -> list[list[str]]:
-    """Return what fills a missing cell, for each column and state; a text is its own state.
-
-    Only numbers that were cut are looked through.
+    The text of a state is its name, unless the state is a bin of numbers.
     """
-    cells: dict[int, list[str]] = {p: [] for p, patch in patches if patch.cuts is not None}
+    from coevo.data.csv_reader import CsvReader  # imports numba
+
+    binned = [column for column in columns if column.cuts is not None]
+    cells: dict[str, list[str]] = {column.name: [] for column in binned}
     n_rows = 0
-    for row in rows:
-        n_rows += 1
-        for place, own in cells.items():
-            own.append(row[place])
-    for _, patch in patches:
-        _check_rows(n_rows, patch)
+    with open_source(source) as opened:
+        reader = CsvReader(opened)
+        for block in reader.iter_blocks([_find_column(reader.names, column) for column in binned]):
+            n_rows += block.n_rows
+            for i, column in enumerate(binned):
+                cells[column.name] += block.list_texts(i)
+    for column in columns:
+        _check_row_count(n_rows, column)
     return [
-        list(patch.states) if patch.cuts is None else patch.values(cells[place])
-        for place, patch in patches
+        list(column.states) if column.cuts is None else column.choose_values(cells[column.name])
+        for column in columns
     ]
 
 
-def _replaced(
-    rows: Iterable[list[str]], patches: Sequence[tuple[int, Patch, Sequence[str]]]
-) -> Iterator[list[str]]:
-    """Yield rows with their missing cells filled."""
-    for number, row in enumerate(rows):
-        for place, patch, values in patches:
-            if patch.missing[number]:
-                row[place] = values[patch.codes[number]]
-        yield row
+def _impute_blocks(
+    blocks: Iterable[CsvBlock], columns: Sequence[tuple[int, ImputedColumn, Sequence[str]]]
+) -> Iterator[CsvBlock]:
+    """Yield the blocks with the imputed texts of (position, column, text of each state)."""
+    start = 0
+    for block in blocks:
+        stop = start + block.n_rows
+        for position, column, texts in columns:
+            rows = np.flatnonzero(column.missing[start:stop])
+            codes = column.codes[start:stop][rows].tolist()
+            block.replace_texts(position, rows, [texts[code] for code in codes])
+        yield block
+        start = stop
 
 
-def _check_rows(n_rows: int, patch: Patch) -> None:
-    n_read = len(patch.missing)
-    if n_rows != n_read:
-        raise DataError(
-            f"The table has {n_rows:,} rows, and {n_read:,} were read. Leave it as it is while it "
-            "is learned from."
-        )
+def _write_blocks(names: Sequence[str], blocks: Iterable[CsvBlock], path: Path) -> None:
+    """Write rows of text in the format of the suffix."""
+    from coevo.data.csv_writer import write_csv_blocks  # imports numba
+
+    delimiter = choose_delimiter(path)
+    if delimiter is not None:
+        write_csv_blocks(names, blocks, path, delimiter)
+        return
+    arrow = import_optional("pyarrow", "PyArrow", "parquet")
+    chunks: list[list[Any]] = [[] for _ in names]
+    for block in blocks:
+        for column, labels, codes in zip(chunks, block.labels, block.codes, strict=True):
+            column.append(arrow.array(list(map(_replace_invalid, labels))).take(arrow.array(codes)))
+    arrays = [arrow.chunked_array(column, type=arrow.string()) for column in chunks]
+    _write_parquet(arrow.Table.from_arrays(arrays, names), path)
 
 
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
-    """Yield the names of a text table, and its rows."""
-    with open_source(path) as source:
-        source.skip_bom()
-        head = source.read(HEAD_BYTES)
-        source.unread(head)
-        delimiter, _ = detect_delimiter(head, is_whole=len(head) < HEAD_BYTES)
-        bytes_ = io.BufferedReader(_Stream(source))
-        text = io.TextIOWrapper(bytes_, encoding="utf-8", errors=AS_THEY_ARE, newline="")
-        rows = filter(None, csv.reader(text, delimiter=delimiter))
-        longest = csv.field_size_limit(LONGEST_FIELD)
-        try:
-            yield next(rows), rows
-        finally:
-            csv.field_size_limit(longest)
+def _replace_invalid(text: str) -> str:
+    """Return a text with U+FFFD in place of bytes that are not UTF-8."""
+    return text.encode(errors=ENCODING_ERRORS).decode(errors="replace")
 
 
-class _Stream(io.RawIOBase):
-    """A source of bytes as Python's own readers want it."""
-
-    def __init__(self, source: ByteSource) -> None:
-        self._source = source
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        part = self._source.read(len(buffer))
-        buffer[: len(part)] = part
-        return len(part)
+def _write_parquet(table: Any, path: Path) -> None:
+    parquet = import_optional("pyarrow.parquet", "PyArrow", "parquet")
+    with replace_file(path) as stream:
+        parquet.write_table(table, stream)

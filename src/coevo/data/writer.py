@@ -1,4 +1,4 @@
-"""Writing a dataset back to a table, in the format that the name of the file asks for."""
+"""Write a dataset to a file; the suffix of its name determines the format."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from coevo.data.dataset import Dataset
-from coevo.errors import DataError, ParameterError, bad_parameter, require
-from coevo.files import check_folder
+from coevo.errors import DataError, ParameterError, bad_parameter, import_optional
+from coevo.files import check_output_path
 
-__all__ = ["check_writable", "delimiter_of", "write_data"]
+__all__ = ["check_writable", "choose_delimiter", "write_data"]
 
 _CSV = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -20,17 +20,17 @@ _PARQUET = (".parquet", ".pq")
 def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     """Write the observations of a dataset to a file.
 
-    Columns and labels are those of the source, and a row that occurs several times is
-    written as often. The rows of a folded dataset are written in the order in which they
-    are stored. The file appears under its name once it is complete.
+    Columns and labels are those of the source. A row with a weight is repeated. The rows of a
+    deduplicated dataset are in the order of storage, not in that of the source. The file is
+    written under a temporary name and renamed when it is complete.
 
     Parameters
     ----------
     dataset : Dataset
-        What to write.
+        The observations.
     path : str or path
-        Where to. The suffix chooses the format: ``.csv``, ``.tsv``, both also with
-        ``.gz``, or ``.parquet`` (``.pq``), which needs PyArrow.
+        The file. The suffix determines the format: ``.csv``, ``.tsv``, both also with ``.gz``, or
+        ``.parquet`` (``.pq``), which needs PyArrow.
 
     Examples
     --------
@@ -48,8 +48,8 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     if not isinstance(dataset, Dataset):
         raise bad_parameter("dataset", "write_data", "a Dataset", dataset)
     try:
-        _writer(path)(dataset, Path(path))
-    except UnicodeEncodeError as error:  # half of a pair that UTF-16 needs two of
+        _choose_writer(path)(dataset, Path(path))
+    except UnicodeEncodeError as error:  # a lone surrogate, half of a UTF-16 pair
         character = error.object[error.start : error.end]
         raise DataError(
             f"{str(path)!r} cannot be written: a name or a state holds {character!r}, which "
@@ -58,32 +58,32 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise what `write_data` would raise for this name, before there is anything to write.
+    """Raise the error that `write_data` would raise for this path.
 
     >>> check_writable("rows.xlsx")
     Traceback (most recent call last):
     coevo.errors.ParameterError: The name of a table must end in one of .csv, .csv.gz, .tsv, \
 .tsv.gz, .parquet, .pq; got 'rows.xlsx'.
     """
-    _writer(path)
-    check_folder(Path(path))
+    _choose_writer(path)
+    check_output_path(Path(path))
 
 
-def _writer(path: str | os.PathLike[str]) -> Callable[[Dataset, Path], None]:
-    """Return the function that writes the format which the suffix names."""
-    delimiter = delimiter_of(path)
+def _choose_writer(path: str | os.PathLike[str]) -> Callable[[Dataset, Path], None]:
+    """Return the function that writes the format of the suffix."""
+    delimiter = choose_delimiter(path)
     if delimiter is not None:
         from coevo.data.csv_writer import write_csv  # imports numba
 
         return partial(write_csv, delimiter=delimiter)
     from coevo.data.parquet import write_parquet
 
-    require("pyarrow.parquet", "PyArrow", "parquet")
+    import_optional("pyarrow.parquet", "PyArrow", "parquet")
     return write_parquet
 
 
-def delimiter_of(path: str | os.PathLike[str]) -> str | None:
-    """Return what separates fields in a text table of this name; None for Parquet."""
+def choose_delimiter(path: str | os.PathLike[str]) -> str | None:
+    """Return the delimiter of a text table with this name; None for Parquet."""
     if not isinstance(path, str | os.PathLike):
         raise bad_parameter("path", "write_data", "the name of a file", path)
     name = os.fspath(path).lower()

@@ -87,7 +87,7 @@ class WithoutArchive(CCMASearch):
         used = np.unique(choice)
         sets = flatten_sets([archive.parents_of(family) for family in used.tolist()])
         marks = np.empty(0, dtype=np.uint64)
-        empty = Archive.empty(self._problem)
+        empty = Archive.from_problem(self._problem)
         kept = empty.with_families(archive.children[used], archive.score[used], *sets, marks)
         place = dict(zip(kept.hash_families().tolist(), range(kept.n_families), strict=True))
         moved = [[place[mark] for mark in row] for row in archive.hash_families()[choice].tolist()]

@@ -1,7 +1,7 @@
 """The contract suite of all search methods. A subclass of `SearchContract` tests one method.
 
     class TestHillClimb(SearchContract):
-        def method(self, names):
+        def make_method(self, names):
             return HillClimb()
 
 The suite uses only the interface of `coevo.search.base`. Its parts are `SameAnswer` (a result
@@ -12,7 +12,7 @@ depends on data, settings and seed only), `Endings` (budgets, callbacks, interru
 import pytest
 
 from coevo.search import Budget, run_search
-from helpers.problems import trajectory
+from helpers.problems import collect_states
 
 # These modules hold tests without a test name. Register them so that a failure shows its values.
 pytest.register_assert_rewrite(
@@ -32,15 +32,15 @@ class SearchContract(SameAnswer, Endings, Starts, Structures):
 
     n_steps = 5  # the default of a test
 
-    def method(self, names):
+    def make_method(self, names):
         """Return the method for data with these variables."""
         raise NotImplementedError
 
     def run(self, scorer, seed, **options):
         defaults = {"budget": Budget(max_generations=self.n_steps), "random_state": seed}
-        return run_search(self.method(scorer.dataset.names), scorer, **(defaults | options))
+        return run_search(self.make_method(scorer.dataset.names), scorer, **(defaults | options))
 
-    def states(self, problem, seed, n_steps=None):
+    def collect_states(self, problem, seed, n_steps=None):
         """Return the states of a search without a budget."""
-        method = self.method(problem.names)
-        return trajectory(method, problem, seed, self.n_steps if n_steps is None else n_steps)
+        method = self.make_method(problem.names)
+        return collect_states(method, problem, seed, self.n_steps if n_steps is None else n_steps)

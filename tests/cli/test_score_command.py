@@ -49,7 +49,7 @@ def answer(as_json):
     return partial(as_json, "score")
 
 
-def naive_scores(name, network, dataset, ess=1.0):
+def score_naively(name, network, dataset, ess=1.0):
     rows, arities = dataset.codes.T.tolist(), dataset.arities.tolist()
     position = dataset.position
     return {
@@ -69,8 +69,8 @@ def test_json_has_the_numbers_of_the_scorer_and_of_naive(name, asia, answer):
     found = answer("asia.csv", "--structure", "asia", "--score", name)
     scorer = FamilyScorer(asia, name)
     assert found["score"] == scorer.score(network.dag)
-    assert found["per_variable"] == scorer.per_variable(network.dag)
-    expected = naive_scores({"bde": "bdeu"}.get(name, name), network, asia)
+    assert found["per_variable"] == scorer.score_per_variable(network.dag)
+    expected = score_naively({"bde": "bdeu"}.get(name, name), network, asia)
     assert found["per_variable"] == pytest.approx(expected, rel=1e-9)
     assert found["score"] == pytest.approx(math.fsum(expected.values()), rel=1e-9)
     assert (found["n_rows"], found["n_variables"], found["n_arcs"]) == (400, 8, 8)
@@ -106,7 +106,7 @@ def test_bdeu_is_the_score_if_none_is_named(asia, answer):
 @pytest.mark.parametrize("option", ["--ess", "--iss", "--alpha"])
 def test_the_sample_size_has_three_names(option, asia, answer):
     found = answer("asia.csv", "--structure", "asia", option, 12.5)
-    expected = naive_scores("bdeu", load_network("asia"), asia, 12.5)
+    expected = score_naively("bdeu", load_network("asia"), asia, 12.5)
     assert found["per_variable"] == pytest.approx(expected, rel=1e-9)
     assert found["ess"] == 12.5
 
@@ -220,7 +220,7 @@ def test_warnings_are_plain_lines(small, run):
     assert err == (
         "Warning: rounded.bif, line 4, column 21: the table of 'a' sums to 0.999; it was "
         "normalised.\n"
-        "Warning: Column 'a' is 'x' in every row, so it can tell nothing about the other columns.\n"
+        "Warning: Column 'a' is 'x' in every row, so it gives no information about the other columns.\n"
     )
 
 
@@ -274,8 +274,8 @@ def test_a_name_that_looks_like_markup(small, run):
         ),
         (
             "small.csv --structure small.csv",
-            "small.csv, line 2: the row 'x' is not a name of the header; this is no adjacency "
-            "matrix.",
+            "small.csv, line 2: the row 'x' is not a name of the header, so this is not an "
+            "adjacency matrix.",
         ),
         (
             "small.csv --structure broken.bif",
@@ -376,7 +376,7 @@ def test_states_from_a_network_in_json(asia, answer, refused):
     assert answer("asia.csv", "--structure", "a.dot", "--states", "a.json") == expected
     arguments = ["asia.csv", "--structure", "asia", "--drop", "xray"]
     assert refused("score", *arguments, "--states", "a.dot") == (
-        "'a.dot' holds a structure without tables, and a network is needed. Name a file with "
+        "'a.dot' holds a structure without tables, but a network is needed. Name a file with "
         "tables, such as BIF, or fit tables to the structure first."
     )
 

@@ -12,7 +12,13 @@ from coevo import threads as threads_module
 from coevo.score import FamilyScorer
 from coevo.score import cache as cache_module
 from coevo.search import Budget
-from helpers.problems import differing_fields, outcome, random_constraints, random_table, shuffled
+from helpers.problems import (
+    find_differing_fields,
+    get_outcome,
+    random_constraints,
+    random_table,
+    shuffle_table,
+)
 
 IN_A_PROCESS = """
 import json, sys
@@ -38,8 +44,8 @@ class SameAnswer:
     def test_the_same_seed_gives_the_same_answer(self, seed):
         table = random_table(seed)
         first, again = (self.run(FamilyScorer(table, "k2"), seed) for _ in range(2))
-        assert outcome(first) == outcome(again)
-        assert not differing_fields(first.state, again.state)
+        assert get_outcome(first) == get_outcome(again)
+        assert not find_differing_fields(first.state, again.state)
         assert first.seed == seed
 
     @pytest.mark.parametrize("kind", ["none", "generator"])
@@ -47,7 +53,7 @@ class SameAnswer:
         scorer = FamilyScorer(random_table(seed), "k2")
         given = None if kind == "none" else np.random.default_rng(seed)
         first = self.run(scorer, given)
-        assert outcome(self.run(scorer, first.seed)) == outcome(first)
+        assert get_outcome(self.run(scorer, first.seed)) == get_outcome(first)
 
     def test_threads_change_nothing(self, seed, monkeypatch):
         used = []
@@ -64,7 +70,7 @@ class SameAnswer:
             for n in (1, 2, 3)
         ]
         assert {2, 3} <= set(used)  # there are enough families for two threads and for three
-        assert outcome(runs[0]) == outcome(runs[1]) == outcome(runs[2])
+        assert get_outcome(runs[0]) == get_outcome(runs[1]) == get_outcome(runs[2])
         assert runs[0].cache == runs[1].cache == runs[2].cache
 
     @pytest.mark.parametrize("what", ["columns", "rows", "states"])
@@ -72,15 +78,15 @@ class SameAnswer:
         rng = np.random.default_rng(seed)
         table = random_table(seed)
         known = random_constraints(rng, table.names)
-        other = shuffled(table, rng, what)
+        other = shuffle_table(table, rng, what)
         one, two = (
             self.run(FamilyScorer(data, "bdeu"), seed, constraints=known) for data in (table, other)
         )
-        assert outcome(one) == outcome(two)
+        assert get_outcome(one) == get_outcome(two)
 
     def test_the_hash_seed_changes_nothing(self, seed):
         names = ["asia", "bronc", "dysp", "either", "lung", "smoke", "tub", "xray"]
-        method = self.method(names)
+        method = self.make_method(names)
         words = [method.name, json.dumps(method.settings), str(seed)]
         command = [sys.executable, "-c", IN_A_PROCESS, *words]
         processes = [
@@ -105,6 +111,6 @@ class SameAnswer:
             self.run(scorer, seed + 1)
             self.run(scorer, seed)
         found = self.run(scorer, seed)
-        assert outcome(found) == outcome(fresh)  # the number of evaluations included
+        assert get_outcome(found) == get_outcome(fresh)  # the number of evaluations included
         assert found.cache.requested == fresh.cache.requested
         assert found.cache.emptied > 0 if cache == "tiny" else found.cache.scored == 0

@@ -12,11 +12,11 @@ from coevo.score import FamilyScorer
 from coevo.search import Budget, Problem
 from helpers.problems import (
     InterruptedScorer,
-    differing_fields,
-    outcome,
-    problem_of,
+    drop_times,
+    find_differing_fields,
+    get_outcome,
+    make_problem,
     random_table,
-    timeless,
     walk,
 )
 
@@ -26,12 +26,12 @@ NEVER = 10**9
 class Endings:
     """A search stops after the first generation that reaches a limit, and reports the limit."""
 
-    def stopped(self, problem, seed, budget, reached):
+    def check_stop(self, problem, seed, budget, reached):
         """Run with a budget; compare with the states of a search without one.
 
         `reached` returns the limit that a state has reached, or None.
         """
-        search = self.method(problem.names).make_search(problem)
+        search = self.make_method(problem.names).make_search(problem)
         for state in walk(search, seed):
             reason = reached(state) or ("finished" if search.is_finished(state) else None)
             if reason is not None:
@@ -39,7 +39,7 @@ class Endings:
             assert state.generation < 1000
         found = self.run(problem.scorer, seed, budget=budget)
         assert found.stop_reason == reason
-        assert not differing_fields(found.state, state)
+        assert not find_differing_fields(found.state, state)
         assert found.generations == state.generation == len(found.history) - 1
         assert found.evaluations == state.evaluations
         assert found.dag == problem.make_dag(state.adjacency)
@@ -47,8 +47,8 @@ class Endings:
 
     @pytest.mark.parametrize("limit", [0, 1, 3])
     def test_generations(self, limit, seed):
-        found = self.stopped(
-            problem_of(random_table(seed)),
+        found = self.check_stop(
+            make_problem(random_table(seed)),
             seed,
             Budget(max_generations=limit),
             lambda state: "generations" if state.generation >= limit else None,
@@ -57,9 +57,9 @@ class Endings:
 
     @pytest.mark.parametrize(("generation", "more"), [(0, -1), (0, 0), (0, 1), (1, 0), (1, 1)])
     def test_evaluations(self, generation, more, seed):
-        problem = problem_of(random_table(seed))
-        limit = self.states(problem, seed)[generation].evaluations + more
-        self.stopped(
+        problem = make_problem(random_table(seed))
+        limit = self.collect_states(problem, seed)[generation].evaluations + more
+        self.check_stop(
             problem,
             seed,
             Budget(max_evaluations=limit),
@@ -69,8 +69,8 @@ class Endings:
     @pytest.mark.parametrize("limit", [1, 4])
     def test_patience(self, limit, seed):
         """With three variables every search soon finds the best structure."""
-        self.stopped(
-            problem_of(random_table(seed, n_variables=3)),
+        self.check_stop(
+            make_problem(random_table(seed, n_variables=3)),
             seed,
             Budget(patience=limit),
             lambda state: "patience" if state.generation - state.improved >= limit else None,
@@ -78,11 +78,11 @@ class Endings:
 
     @pytest.mark.parametrize("generation", [0, 1, 2])
     def test_target(self, generation, seed):
-        problem = problem_of(random_table(seed))
-        states = self.states(problem, seed)
+        problem = make_problem(random_table(seed))
+        states = self.collect_states(problem, seed)
         target = states[min(generation, len(states) - 1)].score
         for goal in (target, np.nextafter(target, -np.inf)):
-            found = self.stopped(
+            found = self.check_stop(
                 problem,
                 seed,
                 Budget(target=goal, max_generations=9),
@@ -97,7 +97,7 @@ class Endings:
     def test_earlier_seconds_count_against_the_time_limit(self, seed):
         scorer, limit = FamilyScorer(random_table(seed), "k2"), Budget(max_time=1000.0)
         found = self.run(scorer, seed, budget=limit, seconds=1000.5)
-        assert outcome(found) == outcome(self.run(scorer, seed, budget=Budget(max_time=0)))
+        assert get_outcome(found) == get_outcome(self.run(scorer, seed, budget=Budget(max_time=0)))
         assert found.seconds >= found.history[-1].seconds >= 1000.5
 
     @pytest.mark.parametrize("budget", [None, Budget(target=1.0)], ids=["none", "too high"])
@@ -105,9 +105,11 @@ class Endings:
         scorer = FamilyScorer(random_table(seed, n_variables=3), "k2")
         too_long = [lambda row: row.generation > 1000]
         found = self.run(scorer, seed, budget=budget, callbacks=too_long)
-        own = self.method(scorer.dataset.names).default_budget
+        own = self.make_method(scorer.dataset.names).default_budget
         assert own.target is None
-        assert outcome(found) == outcome(self.run(scorer, seed, budget=own, callbacks=too_long))
+        assert get_outcome(found) == get_outcome(
+            self.run(scorer, seed, budget=own, callbacks=too_long)
+        )
         assert found.stop_reason == "finished" or (
             own.is_bounded and found.stop_reason != "callback"
         )
@@ -127,7 +129,7 @@ class Endings:
         assert found.stop_reason == "callback"
         assert list(found.history) == rows == others
         assert found.generations == last
-        assert timeless(rows) == timeless(self.run(scorer, seed).history)[: last + 1]
+        assert drop_times(rows) == drop_times(self.run(scorer, seed).history)[: last + 1]
 
     @pytest.mark.parametrize("kind", ["exception", "signal"])
     @pytest.mark.parametrize("last", [0, 1])
@@ -146,12 +148,12 @@ class Endings:
             # A signal takes effect between steps. After the last step it changes nothing.
             is_over = kind == "signal" and last == uninterrupted.generations
             reason = uninterrupted.stop_reason if is_over else "interrupt"
-            found = self.interrupted(scorer, seed, reason, callbacks=[interrupt])
+            found = self.run_interrupted(scorer, seed, reason, callbacks=[interrupt])
             assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         finally:
             signal.signal(signal.SIGINT, before)
-        assert timeless(found.history) == timeless(uninterrupted.history)[: last + 1]
-        self.is_best_so_far(found, FamilyScorer(scorer.dataset, "k2"))
+        assert drop_times(found.history) == drop_times(uninterrupted.history)[: last + 1]
+        self.check_best_so_far(found, FamilyScorer(scorer.dataset, "k2"))
 
     def test_an_interrupt_inside_a_step(self, seed):
         """The previous state stays valid, and the scorer can be used again."""
@@ -168,32 +170,32 @@ class Endings:
         assert len(n_batches) > 1
         for at in range(n_batches[-1]):
             scorer = InterruptedScorer(table, "k2", at=at)
-            found = self.interrupted(scorer, seed, constraints=known)
+            found = self.run_interrupted(scorer, seed, constraints=known)
             n_rows = sum(at >= n for n in n_batches)
-            assert timeless(found.history) == timeless(uninterrupted.history)[:n_rows]
-            self.is_best_so_far(found, right)
+            assert drop_times(found.history) == drop_times(uninterrupted.history)[:n_rows]
+            self.check_best_so_far(found, right)
             if n_rows == 0:
                 assert (found.state, found.generations, found.evaluations) == (None, 0, 0)
                 assert found.dag == DAG(table.names, known.required)
             for state in (None, found.state):
                 after = self.run(scorer, seed, constraints=known, state=state)
-                assert not differing_fields(after.state, uninterrupted.state)
+                assert not find_differing_fields(after.state, uninterrupted.state)
 
     def test_a_step_can_be_repeated_after_an_interrupt(self, seed):
         """An interrupt does not corrupt a search."""
         table = random_table(seed)
-        right = self.states(problem_of(table), seed)
+        right = self.collect_states(make_problem(table), seed)
         for at in range(4):
-            search = self.method(table.names).make_search(
+            search = self.make_method(table.names).make_search(
                 Problem.from_scorer(InterruptedScorer(table, "k2", at=at))
             )
             for i in range(len(right)):
                 for rng in (random_stream(seed, i), random_stream(seed, i)):
                     with contextlib.suppress(KeyboardInterrupt):
                         state, _ = search.step(rng, right[i - 1]) if i else search.start(rng)
-                assert not differing_fields(state, right[i])
+                assert not find_differing_fields(state, right[i])
 
-    def interrupted(self, scorer, seed, reason="interrupt", **options):
+    def run_interrupted(self, scorer, seed, reason="interrupt", **options):
         """Run a search that is interrupted; it must return a result."""
         try:
             found = self.run(scorer, seed, **options)
@@ -202,7 +204,7 @@ class Endings:
         assert found.stop_reason == reason
         return found
 
-    def is_best_so_far(self, found, scorer):
+    def check_best_so_far(self, found, scorer):
         assert found.score == scorer.score(found.dag)
         assert found.per_variable == scorer.score_per_variable(found.dag)
         if found.history:

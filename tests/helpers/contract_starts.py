@@ -9,7 +9,13 @@ from coevo.errors import DataError, GraphError, ParameterError
 from coevo.graph import DAG, Constraints
 from coevo.score import FamilyScorer
 from coevo.search import StoredCheckpoint, run_search, write_checkpoint
-from helpers.problems import differing_fields, outcome, random_constraints, random_table, timeless
+from helpers.problems import (
+    drop_times,
+    find_differing_fields,
+    get_outcome,
+    random_constraints,
+    random_table,
+)
 
 
 class Starts:
@@ -18,7 +24,7 @@ class Starts:
     def test_a_search_resumes_from_every_checkpoint_file(self, seed, tmp_path):
         table = random_table(seed)
         known = random_constraints(np.random.default_rng(seed), table.names)
-        path, kind = tmp_path / "checkpoint.npz", self.method(table.names).state_type
+        path, kind = tmp_path / "checkpoint.npz", self.make_method(table.names).state_type
         contents = []
 
         def save(checkpoint):
@@ -34,10 +40,12 @@ class Starts:
             stored = StoredCheckpoint(path)
             reached = stored.to_checkpoint(kind)
             assert stored.facts == {"seed": seed}
-            assert timeless(reached.history) == timeless(uninterrupted.history)[: generation + 1]
+            assert (
+                drop_times(reached.history) == drop_times(uninterrupted.history)[: generation + 1]
+            )
             resumed = self.run(FamilyScorer(table, "k2"), seed, constraints=known, state=reached)
-            assert outcome(resumed) == outcome(uninterrupted)
-            assert not differing_fields(resumed.state, uninterrupted.state)
+            assert get_outcome(resumed) == get_outcome(uninterrupted)
+            assert not find_differing_fields(resumed.state, uninterrupted.state)
             clock = [row.seconds for row in resumed.history]
             assert clock == sorted(clock)
             assert resumed.seconds >= clock[-1]
@@ -55,7 +63,7 @@ class Starts:
             found = self.run(scorer, seed, constraints=known, start=given)
             assert found.score >= found.history[0].score >= scorer.score(start)
             again = self.run(scorer, seed, constraints=known, start=start)
-            assert outcome(again) == outcome(found)
+            assert get_outcome(again) == get_outcome(found)
 
     def test_bad_starts(self, seed):
         scorer = FamilyScorer(random_table(seed, 4), "k2")

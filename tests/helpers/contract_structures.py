@@ -13,13 +13,13 @@ from coevo.randomness import random_stream
 from coevo.score import SCORES, FamilyScorer
 from coevo.search import Budget, Problem, read_state, run_search, write_state
 from helpers.problems import (
-    differing_fields,
-    naive_scores,
-    outcome,
-    problem_of,
+    drop_times,
+    find_differing_fields,
+    get_outcome,
+    make_problem,
     random_constraints,
     random_table,
-    timeless,
+    score_naively,
 )
 from helpers.random_tables import dataset_of
 
@@ -34,8 +34,8 @@ class Structures:
         rng = np.random.default_rng([seed, case])
         table = random_table(seed + case, n_variables=int(rng.integers(2, 9)), n_rows=60)
         known = random_constraints(rng, table.names)
-        problem = problem_of(table, "loglik" if case % 2 else "k2", known)  # loglik adds all arcs
-        for state in self.states(problem, seed, n_steps=9):
+        problem = make_problem(table, "loglik" if case % 2 else "k2", known)  # loglik adds all arcs
+        for state in self.collect_states(problem, seed, n_steps=9):
             assert problem.rules.is_satisfied_by(state.adjacency)
             assert state.score == problem.scorer.score(problem.make_dag(state.adjacency))
         found = self.run(problem.scorer, seed, constraints=known)
@@ -44,7 +44,7 @@ class Structures:
 
     @pytest.mark.parametrize("case", range(3))
     def test_the_best_score_never_falls(self, case, seed):
-        problem = problem_of(random_table([seed, case]))
+        problem = make_problem(random_table([seed, case]))
         found = self.run(problem.scorer, seed, budget=Budget(max_generations=12))
         history = found.history
         assert [row.generation for row in history] == list(range(found.generations + 1))
@@ -55,7 +55,7 @@ class Structures:
             assert row.improved == (row.generation if rises else before.improved)
             assert row.evaluations >= before.evaluations
             assert row.seconds >= before.seconds
-        states = self.states(problem, seed, n_steps=12)
+        states = self.collect_states(problem, seed, n_steps=12)
         assert [row.score for row in history] == [state.score for state in states]
         assert [row.n_arcs for row in history] == [int(s.adjacency.sum()) for s in states]
         assert found.seconds >= history[-1].seconds
@@ -67,7 +67,7 @@ class Structures:
         assert isinstance(found.dag, DAG)
         assert found.dag.nodes == table.names
         assert found.score == FamilyScorer(table, score).score(found.dag)
-        right = naive_scores(table, found.dag, score)
+        right = score_naively(table, found.dag, score)
         assert found.per_variable == pytest.approx(right, **TIGHT)
         assert list(found.per_variable) == list(table.names)
         assert found.score == pytest.approx(sum(right.values()), **TIGHT)
@@ -80,20 +80,20 @@ class Structures:
         shape = {"1 variable": (20, 1), "2 variables": (20, 2), "1 row": (1, 5)}.get(kind, (20, 5))
         arities = [3, 2, 1 if kind == "a constant" else 2, 4, 2][: shape[1]]
         table = dataset_of(arities, rng.integers(0, arities, shape).T)
-        problem = problem_of(table, score)
+        problem = make_problem(table, score)
         found = self.run(problem.scorer, seed)
         assert found.dag.nodes == table.names
         assert found.score == pytest.approx(
-            sum(naive_scores(table, found.dag, score).values()), **TIGHT
+            sum(score_naively(table, found.dag, score).values()), **TIGHT
         )
-        assert self.states(problem, seed)[-1].score == found.score
+        assert self.collect_states(problem, seed)[-1].score == found.score
 
     def test_a_step_is_pure(self, seed):
         """A step changes no state, and a search has no memory."""
         table = random_table(seed)
         known = random_constraints(np.random.default_rng(seed), table.names)
-        problem = problem_of(table, "k2", known)
-        search = self.method(problem.names).make_search(problem)
+        problem = make_problem(table, "k2", known)
+        search = self.make_method(problem.names).make_search(problem)
         states, copies, infos = [], [], []
         while len(states) <= self.n_steps and not (states and search.is_finished(states[-1])):
             rng = random_stream(seed, len(states))
@@ -101,15 +101,15 @@ class Structures:
             states.append(state)
             copies.append(copy.deepcopy(state))
             infos.append(dict(info))
-        other = self.method(problem.names).make_search(problem_of(table, "k2", known))
+        other = self.make_method(problem.names).make_search(make_problem(table, "k2", known))
         for i in reversed(range(len(states))):
             for one in (search, other):
                 rng = random_stream(seed, i)
                 state, info = one.step(rng, states[i - 1]) if i else one.start(rng)
-                assert not differing_fields(state, copies[i])
+                assert not find_differing_fields(state, copies[i])
                 assert dict(info) == infos[i]
         for state, before in zip(states, copies, strict=True):
-            assert not differing_fields(state, before)
+            assert not find_differing_fields(state, before)
 
     @pytest.mark.parametrize("generation", [0, 1, 3])
     def test_a_search_resumes_from_a_state_file(self, generation, seed, tmp_path):
@@ -123,14 +123,16 @@ class Structures:
             budget=Budget(max_generations=generation),
         )
         write_state(first.state, tmp_path / "state.npz")
-        kind = self.method(table.names).state_type
+        kind = self.make_method(table.names).state_type
         state = read_state(tmp_path / "state.npz", kind)
-        assert not differing_fields(state, first.state)
+        assert not find_differing_fields(state, first.state)
         resumed = self.run(FamilyScorer(table, "k2"), seed, constraints=known, state=state)
-        assert not differing_fields(resumed.state, uninterrupted.state)
-        assert not differing_fields(state, first.state)
-        assert outcome(resumed) | {"history": []} == outcome(uninterrupted) | {"history": []}
-        assert timeless([*first.history, *resumed.history]) == timeless(uninterrupted.history)
+        assert not find_differing_fields(resumed.state, uninterrupted.state)
+        assert not find_differing_fields(state, first.state)
+        assert get_outcome(resumed) | {"history": []} == get_outcome(uninterrupted) | {
+            "history": []
+        }
+        assert drop_times([*first.history, *resumed.history]) == drop_times(uninterrupted.history)
 
     def test_the_arguments_of_the_caller_stay_unchanged(self, seed):
         rng = np.random.default_rng(seed)
@@ -142,14 +144,14 @@ class Structures:
         words = repr(known)
         scorer = FamilyScorer(table, "k2")
         rules = copy.deepcopy(Problem.from_scorer(scorer, known).rules)
-        method = self.method(table.names)
+        method = self.make_method(table.names)
         settings = method.settings
         budget = Budget(max_generations=3)
         found = run_search(method, scorer, constraints=known, budget=budget, random_state=seed)
         assert np.array_equal(cells, cells_before)
         assert np.array_equal(table.codes, codes)
         assert repr(known) == words
-        assert not differing_fields(Problem.from_scorer(scorer, known).rules, rules)
+        assert not find_differing_fields(Problem.from_scorer(scorer, known).rules, rules)
         assert budget == Budget(max_generations=3)
         assert method.settings == settings == found.settings
         assert json.loads(json.dumps(settings)) == settings  # plain JSON values

@@ -32,7 +32,7 @@ def random_table(seed, n_variables=7, n_rows=120):
     return dataset_of(arities[places], np.array(codes)[places])
 
 
-def shuffled(dataset, rng, what):
+def shuffle_table(dataset, rng, what):
     """Return the same data with its columns, its rows or its states in another order."""
     columns, rows = np.arange(dataset.n_variables), np.arange(dataset.n_rows)
     if what == "columns":
@@ -72,8 +72,8 @@ def as_arcs(matrix):
     return {(int(parent), int(child)) for parent, child in np.argwhere(matrix)}
 
 
-def read_naively(order, mask, rules):
-    """Return the arcs of an order and a mask under rules, by the slow twin."""
+def decode_naively(order, mask, rules):
+    """Return the arcs of an order and a mask under rules, by the naive oracle."""
     return naive.read_pair(
         order.tolist(),
         mask.tolist(),
@@ -83,7 +83,7 @@ def read_naively(order, mask, rules):
     )
 
 
-def naive_scores(dataset, dag, score):
+def score_naively(dataset, dag, score):
     """Return the local score of each variable of a structure, by the direct sum."""
     rows, arities = dataset.codes.T.tolist(), dataset.arities.tolist()
     number = {name: i for i, name in enumerate(dataset.names)}
@@ -104,41 +104,41 @@ def walk(search, seed):
         yield state
 
 
-def trajectory(method, problem, seed, n_steps):
+def collect_states(method, problem, seed, n_steps):
     """Return the states of the first `n_steps` steps of a search, fewer if it finishes."""
     return list(itertools.islice(walk(method.make_search(problem), seed), n_steps + 1))
 
 
-def differing_fields(one, two):
+def find_differing_fields(one, two):
     """Return the names of the fields in which two states differ, in type or in value."""
     assert type(one) is type(two)
     return [
         field.name
         for field in fields(one)
-        if not _identical(getattr(one, field.name), getattr(two, field.name))
+        if not _is_identical(getattr(one, field.name), getattr(two, field.name))
     ]
 
 
-def _identical(one, two):
+def _is_identical(one, two):
     if isinstance(one, np.ndarray):
         return one.dtype == two.dtype and np.array_equal(one, two)
     if isinstance(one, tuple) and one and isinstance(one[0], SearchState):
-        return len(one) == len(two) and not any(map(differing_fields, one, two))
+        return len(one) == len(two) and not any(map(find_differing_fields, one, two))
     return type(one) is type(two) and one == two
 
 
-def timeless(history):
+def drop_times(history):
     """Return the history without its times."""
     return [replace(row, seconds=0.0) for row in history]
 
 
-def outcome(result):
+def get_outcome(result):
     """Return the parts of a result that may not depend on the clock or the cache."""
     kept = {field.name: getattr(result, field.name) for field in fields(result)}
     for name in ("seconds", "cache", "state"):
         del kept[name]
     support = None if result.support is None else result.support.tolist()
-    history = timeless(result.history)
+    history = drop_times(result.history)
     return kept | {"history": history, "nodes": result.dag.nodes, "support": support}
 
 
@@ -156,5 +156,5 @@ class InterruptedScorer(FamilyScorer):
         return super()._compute(families)
 
 
-def problem_of(dataset, score="k2", constraints=None):
+def make_problem(dataset, score="k2", constraints=None):
     return Problem.from_scorer(FamilyScorer(dataset, score), constraints)

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
+import coevo
 from coevo.bundled import load_network
 from coevo.errors import CoevoWarning, FileError, FormatError, GraphError, ParameterError
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, read_run
 from coevo.learning import checkpoints, learn
 from coevo.network import sample
-from coevo.search import CCGA, StoredCheckpoint
-from helpers.problems import timeless
+from coevo.search import CCGA, StoredCheckpoint, write_checkpoint
+from helpers.problems import drop_times
 
 CHECKPOINT = Path("run/checkpoint.npz")
 
@@ -62,7 +63,7 @@ def test_a_run_that_was_cut_off(method, generation, rows, seed, often):
     assert StoredCheckpoint(CHECKPOINT).facts.get("stop_reason") is None
     found = learn(rows, **options, output="run", resume=True)
     assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
-    assert timeless(found.history) == timeless(whole.history)
+    assert drop_times(found.history) == drop_times(whole.history)
     assert found.as_dict() | {"seconds": 0} == whole.as_dict() | {"seconds": 0}
     assert StoredCheckpoint(CHECKPOINT).facts["stop_reason"] == whole.search.stop_reason
 
@@ -73,7 +74,7 @@ def test_a_longer_budget_extends_a_run_that_has_ended(rows):
         found = learn(rows, max_generations=limit, output="run", resume=limit > 0)
         assert found.search.generations == limit
     assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
-    assert timeless(found.history) == timeless(whole.history)
+    assert drop_times(found.history) == drop_times(whole.history)
     assert [row["generation"] for row in read_run(Path("run")).history] == list(range(10))
     shorter = learn(rows, max_generations=2, output="run", resume=True)
     assert shorter.search.generations == 9  # what was found is not thrown away
@@ -99,8 +100,8 @@ def test_a_run_that_was_cut_off_is_not_overwritten(rows, often):
     with pytest.raises(FileError) as caught:
         learn(rows, output="run", random_state=3)
     assert str(caught.value) == (
-        "'run' holds a search that was cut off. Resume it (--resume), or remove "
-        f"{str(CHECKPOINT)!r} to start anew."
+        "'run' holds a search that was interrupted. Resume it (--resume), or remove "
+        f"{str(CHECKPOINT)!r} to start again."
     )
     assert CHECKPOINT.read_bytes() == before
     CHECKPOINT.unlink()
@@ -126,7 +127,7 @@ def test_a_run_that_was_cut_off_is_not_overwritten(rows, often):
         ({"start": "asia"}, "start None; this is [['asia', 'tub']"),
     ],
 )
-def test_another_search_is_not_gone_on_with(other, sentence, rows):
+def test_another_search_is_not_resumed(other, sentence, rows):
     learn(rows, max_generations=1, output="run")
     before = CHECKPOINT.read_bytes()
     with pytest.raises(FileError) as caught:
@@ -136,7 +137,20 @@ def test_another_search_is_not_gone_on_with(other, sentence, rows):
     assert CHECKPOINT.read_bytes() == before
 
 
-def test_another_table_is_not_gone_on_with(rows, seed):
+def test_a_search_of_another_version_is_not_resumed(rows):
+    """Settings may have other names there, so the message does not compare them."""
+    found = learn(rows, max_generations=1, output="run")
+    facts = StoredCheckpoint(CHECKPOINT).facts | {"version": "0.1.0", "settings": {"refill": 12}}
+    write_checkpoint(found.search.checkpoint, facts, CHECKPOINT)
+    with pytest.raises(FileError) as caught:
+        learn(rows, max_generations=2, output="run", resume=True)
+    assert str(caught.value) == (
+        f"'run' holds a search of coevo 0.1.0, which coevo {coevo.__version__} cannot resume. "
+        "Give another folder."
+    )
+
+
+def test_another_table_is_not_resumed(rows, seed):
     learn(rows, max_generations=1, output="run")
     others = sample(load_network("asia"), 500, seed + 1)
     with pytest.raises(FileError, match="'run' holds a search with other data: hash "):
@@ -150,7 +164,7 @@ def test_what_is_no_checkpoint(rows):
         for resume in (True, False):
             with pytest.raises(FormatError, match=sentence):
                 learn(rows, output="run", resume=resume)
-    with pytest.raises(ParameterError, match="'resume' of learn needs 'output', the folder"):
+    with pytest.raises(ParameterError, match="'resume' of learn needs 'output', the run folder"):
         learn(rows, resume=True)
 
 
@@ -165,15 +179,15 @@ def test_how_often_checkpoints_are_written(rows, monkeypatch):
 
     monkeypatch.setattr(checkpoints.time, "perf_counter", lambda: now)
     monkeypatch.setattr(checkpoints, "write_checkpoint", write)
-    kept = checkpoints.CheckpointFile(Path("run"), {}, CCGA())
+    file = checkpoints.CheckpointFile(Path("run"), {}, CCGA())
     for step in range(30):
         now = 100 + 0.4 * step
-        kept.keep(None)
+        file.write_if_due(None)
     assert written == pytest.approx([101.2 + 1.2 * i for i in range(9)])
     written.clear()
     took, now = 0.5, 200.0
     for _ in range(60):
-        kept.keep(None)
+        file.write_if_due(None)
         now += 0.5
     assert written == pytest.approx([200, 210, 220, 230])
 

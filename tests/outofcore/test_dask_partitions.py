@@ -1,4 +1,4 @@
-"""A Dask data frame gives the table that the whole frame gives, in files and on workers."""
+"""A Dask data frame in shards gives the same result as the computed data frame in memory."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 import coevo
 from coevo.errors import DataError, ParameterError
 from coevo.score import FamilyBatch
-from helpers.problems import timeless
+from helpers.problems import drop_times
 from helpers.random_tables import random_families
 
 pytest.importorskip("distributed")
@@ -44,14 +44,14 @@ def table(seed, n_rows=300):
 
 @pytest.fixture(params=["files", "workers"])
 def place(request, tmp_path, dask_workers):
-    """Return where the rows go."""
+    """Return the option that selects where the rows are stored."""
     if request.param == "files":
         return {"shards": tmp_path / "shards"}
     return {"cluster": dask_workers.client}
 
 
 def without(answer):
-    """Return an answer without times and without what is only said of shards."""
+    """Return an answer without times and without the findings about shards."""
     findings = [one for one in answer["audit"] if one["kind"] != "not_compared"]
     kept = {name: value for name, value in answer.items() if name not in ("traffic", "seconds")}
     return kept | {"audit": findings}
@@ -63,7 +63,7 @@ def test_a_network_is_learned(table, place):
         frames.from_pandas(table, npartitions=7), **OPTIONS, **place, output="there"
     )
     assert without(there.as_dict()) == without(here.as_dict())
-    assert timeless(there.history) == timeless(here.history)
+    assert drop_times(there.history) == drop_times(here.history)
     assert Path("there/model.bif").read_bytes() == Path("here/model.bif").read_bytes()
     assert there.dataset.content_hash == here.dataset.content_hash
     assert ("traffic" in json.loads(Path("there/run.json").read_text())) == ("cluster" in place)
@@ -73,7 +73,9 @@ def opened(frame, place, **options):
     folder = place.get("shards")
     if folder is not None:
         folder.mkdir()
-    return coevo.open_shards(frame, folder=folder, cluster=place.get("cluster"), **options)
+    return coevo.outofcore.open_shards(
+        frame, folder=folder, cluster=place.get("cluster"), **options
+    )
 
 
 def test_partitions_without_rows(table, place, seed):
@@ -81,10 +83,10 @@ def test_partitions_without_rows(table, place, seed):
     late = lazy[(lazy["id"] > 220) & (lazy["id"] < 240)].drop(columns=["id"])
     batch = FamilyBatch.from_pairs(random_families(5, 40, 3, seed))
     with opened(late, place, types={"age": [40, 65]}) as shards:
-        found = coevo.ShardedScorer(shards).local_scores(batch)
+        found = coevo.outofcore.ShardedScorer(shards).local_scores(batch)
         rows = coevo.read_data(late.compute(), types={"age": [40, 65]})
         assert rows.n_rows == 19
-        assert shards.content_hash == rows.unfolded().content_hash
+        assert shards.content_hash == rows.expand().content_hash
     assert found.tobytes() == coevo.FamilyScorer(rows).local_scores(batch).tobytes()
 
 
@@ -99,7 +101,7 @@ def test_partitions_that_declare_other_states(place):
     assert states == {"a": ("x", "y", "z"), "b": ("0", "1")}
 
 
-def test_what_is_wrong_is_said_of_its_partition(table, place):
+def test_an_error_names_its_partition(table, place):
     table.loc[250, "smoker"] = None
     lazy = frames.from_pandas(table, npartitions=3)
     with pytest.raises(DataError) as raised:
@@ -109,7 +111,7 @@ def test_what_is_wrong_is_said_of_its_partition(table, place):
     )
 
 
-def test_what_is_wrong_before_anything_is_computed(place):
+def test_options_are_checked_before_anything_is_computed(place):
     def never(_):
         raise AssertionError("it was computed")
 
@@ -117,7 +119,7 @@ def test_what_is_wrong_before_anything_is_computed(place):
     lazy = frames.from_map(never, [0, 1], meta=meta)
     with pytest.raises(DataError, match="'drop' names 'c', which is not a column of the table"):
         coevo.learn(lazy, drop=["c"], **place)
-    with pytest.raises(DataError, match="Column 'a' is to be cut into bins"):
+    with pytest.raises(DataError, match="Column 'a' is continuous, and cut points cannot"):
         coevo.learn(lazy, types={"a": "continuous"}, **place)
 
 

@@ -1,4 +1,4 @@
-"""Learning from rows in shards gives what learning from rows in memory gives, in every file."""
+"""Learning from rows in shards writes the same files as learning from rows in memory."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ import coevo
 from coevo.data import audit
 from coevo.errors import CoevoWarning, DataError, FileError, NetworkError, ParameterError
 from coevo.learning import checkpoints, learn
-from helpers.problems import timeless
+from helpers.problems import drop_times
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ OPTIONS = {
 
 
 def without(answer):
-    """Return an answer without its time, and without what is only said of shards."""
+    """Return an answer without its time and without the findings about shards."""
     findings = [one for one in answer["audit"] if one["kind"] != "not_compared"]
     return answer | {"seconds": 0, "audit": findings}
 
@@ -66,7 +66,7 @@ def test_every_file_is_that_of_the_rows_in_memory(method, written):
     assert here.audit == ()
     assert [finding.kind for finding in there.audit] == ["not_compared"]
     assert there.columns == here.columns
-    assert timeless(there.history) == timeless(here.history)
+    assert drop_times(there.history) == drop_times(here.history)
     assert Path("there/model.bif").read_bytes() == Path("here/model.bif").read_bytes()
     assert {path.name for path in Path("there").iterdir()} == {
         path.name for path in Path("here").iterdir()
@@ -87,7 +87,7 @@ def test_a_folder_of_parts_in_any_order(written):
 
 
 def test_tables_too_large_for_a_network(written, monkeypatch):
-    monkeypatch.setattr(sys.modules[coevo.fit.__module__], "LARGEST_TABLE", 1)
+    monkeypatch.setattr(sys.modules[coevo.fit_network.__module__], "LARGEST_TABLE", 1)
     found = learn(written(), **OPTIONS, shards=".")
     with pytest.raises(NetworkError, match="would have"):
         found.network  # noqa: B018
@@ -95,12 +95,12 @@ def test_tables_too_large_for_a_network(written, monkeypatch):
 
 
 class CutError(Exception):
-    """What ends a process at once, in these tests."""
+    """An error that stops a run at once."""
 
 
 @pytest.mark.parametrize(("first", "then"), [("shards", None), (None, "shards")])
 def test_resuming_elsewhere(first, then, written, monkeypatch):
-    """A search goes on wherever the rows are: the hash of the table is that of its rows."""
+    """A search resumes wherever the rows are, because the hash depends only on the rows."""
     monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(checkpoints, "SHARE_OF_TIME", 1e9)
     path = written()
@@ -114,7 +114,7 @@ def test_resuming_elsewhere(first, then, written, monkeypatch):
         learn(path, **OPTIONS, output="run", shards=first, callbacks=[cut])
     found = learn(path, **OPTIONS, output="run", shards=then, resume=True)
     assert without(found.as_dict()) == without(whole.as_dict())
-    assert timeless(found.history) == timeless(whole.history)
+    assert drop_times(found.history) == drop_times(whole.history)
     assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
 
 
@@ -127,15 +127,16 @@ def test_other_rows_are_not_resumed(written):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"missing": "evolve"}, "'missing' of learn needs all rows in memory, and they are to be "
-         "in shards ('shards' or 'cluster'). Drop or fill missing cells where the table is made."),
-        ({"bootstraps": 3}, "'bootstraps' of learn needs all rows in memory, and they are to be in "
-         "shards ('shards' or 'cluster'). Leave it out; with so many rows most arcs are sure."),
-        ({"bins": 3}, "'bins' of learn needs all rows in memory, and they are to be in shards "
-         "('shards' or 'cluster'). Give the cut points with 'types'; the run.json of a run on some "
+        ({"missing": "evolve"}, "'missing' of learn needs all rows in memory, and 'shards' or "
+         "'cluster' keeps them in shards. Drop or impute missing values where the table is made."),
+        ({"bootstraps": 3}, "'bootstraps' of learn needs all rows in memory, and 'shards' or "
+         "'cluster' keeps them in shards. Leave it out; with so many rows the strength of most "
+         "arcs is near 0 or 1."),
+        ({"bins": 3}, "'bins' of learn needs all rows in memory, and 'shards' or 'cluster' keeps "
+         "them in shards. Give the cut points with 'types'; the run.json of a run on some "
          "of the rows has them."),
-        ({"discretise": "kmeans"}, "'discretise' of learn needs all rows in memory, and they are "
-         "to be in shards ('shards' or 'cluster'). Give the cut points with 'types'; the run.json "
+        ({"discretise": "kmeans"}, "'discretise' of learn needs all rows in memory, and 'shards' "
+         "or 'cluster' keeps them in shards. Give the cut points with 'types'; the run.json "
          "of a run on some of the rows has them."),
         ({"cluster": "local:2"}, "'shards' of learn are files of this machine, and a cluster keeps "
          "its own. Give one of the two."),
@@ -151,35 +152,35 @@ def test_what_cannot_be_done_in_shards(options, message):
     assert str(raised.value) == message
 
 
-SAY_CUTS = (
-    "Give its cut points with types= (--types), as the run.json of a run on some of the rows has "
-    "them, or say 'categorical' there, or leave it out (drop=['age'], or --drop age)."
+CUT_HINT = (
+    "Give its cut points with types= (--types), for example from the run.json of a run on some of "
+    "the rows, or give 'categorical' there, or leave it out (drop=['age'], or --drop age)."
 )
 
 
-def test_numbers_that_would_be_cut(written):
+def test_numbers_without_cut_points(written):
     path = written()
     types = {**OPTIONS["types"], "age": "continuous"}
     with pytest.raises(DataError) as raised:
         learn(path, shards=".", types=types)
     assert str(raised.value) == (
-        "Column 'age' is to be cut into bins, and no piece of a table can tell where. Give its cut "
-        "points with types= (--types); the run.json of a run on some of the rows has them."
+        "Column 'age' is continuous, and cut points cannot be found out of core. Give its cut "
+        "points with types= (--types), for example from the run.json of a run on some of the rows."
     )
     del types["age"]
     n_ages = len(np.unique(pq.read_table(path)["age"].to_numpy()))
     with pytest.raises(DataError) as raised:
         learn(path, shards=".", types=types)
     assert str(raised.value) == (
-        f"Column 'age' holds {n_ages} different numbers, too many for states, and no piece of a "
-        f"table can tell where to cut them. {SAY_CUTS}"
+        f"Column 'age' holds {n_ages} different numbers, too many for states, and cut points "
+        f"cannot be found out of core. {CUT_HINT}"
     )
     found = learn(path, shards=".", types=types, discretise="none", max_generations=1)
     here = learn(path, types=types, discretise="none", max_generations=1)
     assert without(found.as_dict()) == without(here.as_dict())
 
 
-def test_the_run_of_a_sample_says_where_to_cut(written):
+def test_cut_points_come_from_the_run_of_a_sample(written):
     whole = pq.read_table(written())
     pq.write_table(whole.slice(0, 200), "sample.parquet")
     learn("sample.parquet", drop=["id"], max_generations=1, output="run")
@@ -206,7 +207,7 @@ def test_the_audit_of_single_columns():
     pq.write_table(pa.table(columns), "t.parquet", row_group_size=30)
     with pytest.warns(CoevoWarning, match="'same' is 'x' in every row"):
         whole = audit(coevo.read_data("t.parquet"))
-    with coevo.open_shards("t.parquet") as shards:
+    with coevo.outofcore.open_shards("t.parquet") as shards:
         found = audit(shards)
     alone = [one for one in whole if one.kind not in ("duplicate", "deterministic")]
     assert [one for one in found if one.kind != "not_compared"] == alone

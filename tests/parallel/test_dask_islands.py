@@ -1,4 +1,4 @@
-"""Islands find the same wherever they evolve, and whoever dies on the way."""
+"""Islands give the same result on a cluster, in processes, and after a worker dies."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from coevo.parallel import Processes
 from coevo.parallel.dask_islands import DaskIslands
 from helpers import cluster_jobs
 from helpers.clusters import dask_commands, kill
-from helpers.problems import differing_fields, outcome, random_table
+from helpers.problems import find_differing_fields, get_outcome, random_table
 
 pytest.importorskip("distributed")
 
@@ -28,39 +28,39 @@ def run(method, seed, n_epochs=2, **options):
 
 def test_the_same_on_a_cluster(dask_workers, seed):
     here = run(METHOD, seed)
-    with coevo.distribute_islands(METHOD, cluster=dask_workers.client) as method:
+    with coevo.parallel.distribute_islands(METHOD, cluster=dask_workers.client) as method:
         there = run(method, seed)
-    assert outcome(there) == outcome(here)
-    assert not differing_fields(there.state, here.state)
+    assert get_outcome(there) == get_outcome(here)
+    assert not find_differing_fields(there.state, here.state)
 
 
 def test_the_same_in_processes(seed):
     there = run(replace(METHOD, runner=DaskIslands(Processes(2))), seed, n_epochs=1)
-    assert not differing_fields(there.state, run(METHOD, seed, n_epochs=1).state)
+    assert not find_differing_fields(there.state, run(METHOD, seed, n_epochs=1).state)
 
 
 def test_a_worker_killed_in_the_middle_of_an_epoch(dask_workers, seed, tmp_path):
-    apart = DaskIslands(dask_workers)
+    remote = DaskIslands(dask_workers)
 
     def dying(epoch, islands):
-        return apart(cluster_jobs.DyingEpoch(epoch, tmp_path / "died"), islands)
+        return remote(cluster_jobs.DyingEpoch(epoch, tmp_path / "died"), islands)
 
     there = run(replace(METHOD, runner=dying), seed)
     assert (tmp_path / "died").exists()
-    assert not differing_fields(there.state, run(METHOD, seed).state)
+    assert not find_differing_fields(there.state, run(METHOD, seed).state)
 
 
 def test_the_table_is_sent_once(dask_workers, seed, monkeypatch):
     sent = []
-    given = type(dask_workers).given
+    share = type(dask_workers).share
     monkeypatch.setattr(
-        type(dask_workers), "given", lambda self, value: sent.append(value) or given(self, value)
+        type(dask_workers), "share", lambda self, value: sent.append(value) or share(self, value)
     )
     run(replace(METHOD, runner=DaskIslands(dask_workers)), seed, n_epochs=3)
     assert len(sent) == 1
 
 
-def test_the_scheduler_goes_and_the_search_goes_on_here(seed):
+def test_a_search_resumes_here_after_the_scheduler_dies(seed):
     kept = []
     with dask_commands() as dask:
         dask.add_worker()
@@ -71,16 +71,16 @@ def test_the_scheduler_goes_and_the_search_goes_on_here(seed):
                 kill(dask.scheduler)
 
         with (
-            pytest.raises(WorkerError, match="is gone"),
-            coevo.distribute_islands(METHOD, cluster=dask.address) as method,
+            pytest.raises(WorkerError, match="is lost"),
+            coevo.parallel.distribute_islands(METHOD, cluster=dask.address) as method,
         ):
-            run(method, seed, n_epochs=3, keep=keep)
+            run(method, seed, n_epochs=3, on_checkpoint=keep)
     assert [state.generation for state in kept] == [0, 1]
     rest = run(METHOD, seed, n_epochs=3, state=kept[-1])
-    assert not differing_fields(rest.state, run(METHOD, seed, n_epochs=3).state)
+    assert not find_differing_fields(rest.state, run(METHOD, seed, n_epochs=3).state)
 
 
-def test_what_stays_here(dask_workers, seed):
+def test_islands_need_a_family_scorer(dask_workers, seed):
     class Other(coevo.FamilyScorer):
         pass
 
@@ -89,12 +89,12 @@ def test_what_stays_here(dask_workers, seed):
             replace(METHOD, runner=DaskIslands(dask_workers)), Other(random_table(seed))
         )
     assert str(raised.value) == (
-        "Islands evolve on workers that hold the whole table each, by a FamilyScorer; a Other "
-        "stays here. Leave the cluster of the islands out."
+        "Islands on a cluster need a FamilyScorer, because each worker holds the complete table; "
+        "got a Other. Leave out the cluster of the islands."
     )
     with (
         pytest.raises(ParameterError, match="'method' of distribute_islands must be Islands"),
-        coevo.distribute_islands(coevo.CCMA()),
+        coevo.parallel.distribute_islands(coevo.CCMA()),
     ):
         pass
 
@@ -115,13 +115,13 @@ def test_the_command(dask_workers, tmp_path, monkeypatch, capsys):
     assert here["method"] == "islands"
     for own in ("model.bif", "history.jsonl"):
         one, two = ((tmp_path / folder / own).read_text() for folder in ("here", "there"))
-        assert [timeless(line) for line in one.splitlines()] == [
-            timeless(line) for line in two.splitlines()
+        assert [drop_times(line) for line in one.splitlines()] == [
+            drop_times(line) for line in two.splitlines()
         ]
     assert there["score"] == here["score"]
 
 
-def timeless(line):
+def drop_times(line):
     if not line.startswith("{"):
         return line
     return {name: value for name, value in json.loads(line).items() if name != "seconds"}
@@ -130,8 +130,8 @@ def timeless(line):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--islands 2 -m k2", "--islands goes with ccma; got -m k2."),
-        ("--cluster local:2", "--cluster goes with DATA; the rows of an example are known."),
+        ("--islands 2 -m k2", "--islands needs the method ccma; got -m k2."),
+        ("--cluster local:2", "--cluster needs DATA; it cannot be combined with --example."),
         ("--islands 2 --cluster local:", "'cluster' of learn must be an address"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Scores that a cluster computes are those of one machine, to the last bit."""
+"""Scores that a cluster computes equal those of one machine exactly."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from coevo.parallel import dask_scorer
 from coevo.parallel.dask_jobs import DaskWorkers
 from coevo.score import FamilyBatch
 from helpers import cluster_jobs
-from helpers.problems import outcome, random_table
+from helpers.problems import get_outcome, random_table
 from helpers.random_tables import random_families
 
 pytest.importorskip("distributed")
@@ -22,8 +22,8 @@ def table(seed):
 
 
 @pytest.fixture(autouse=True)
-def worth_while(monkeypatch):
-    monkeypatch.setattr(dask_scorer, "WORTH_SENDING", 200 * 50)  # fifty families of the table
+def send_small_batches(monkeypatch):
+    monkeypatch.setattr(dask_scorer, "MIN_WORK_TO_SEND", 200 * 50)  # fifty families of the table
 
 
 def batch(seed, n_families=300):
@@ -34,12 +34,14 @@ def batch(seed, n_families=300):
 def test_the_same_scores(dask_workers, table, seed, score):
     options = {"weights": {tuple(table.names[:2]): 1.5}, "parent_penalty": 0.125}
     here = coevo.FamilyScorer(table, score, **options)
-    there = coevo.DistributedScorer(table, score, cluster=dask_workers.client, **options)
+    there = coevo.parallel.DistributedScorer(table, score, cluster=dask_workers.client, **options)
     for families in (batch(seed), batch(seed, 3), batch(seed + 1), batch(seed)):
         expected = here.local_scores(families).tobytes()
         assert there.local_scores(families).tobytes() == expected
-    assert there.statistics() == here.statistics()
-    assert there.round_trips == 2  # three families are not worth one, and the last are known
+    assert there.cache_statistics == here.cache_statistics
+    assert (
+        there.round_trips == 2
+    )  # three families are too few to send, and the last batch is cached
     there.close()
     assert dask_workers.client.status == "running"
 
@@ -53,8 +55,8 @@ def test_families_of_a_child_go_together(table, seed, monkeypatch):
         return submit_all(self, function, arguments)
 
     monkeypatch.setattr(DaskWorkers, "submit_all", watched)
-    # Workers of its own: of those that tests share, some test may have killed one.
-    with coevo.DistributedScorer(table, cluster="local:2") as scorer:
+    # Separate workers: another test may have killed one of the shared workers.
+    with coevo.parallel.DistributedScorer(table, cluster="local:2") as scorer:
         scorer.local_scores(batch(seed))
     children = [part.members[part.start[:-1]].tolist() for part in sent]
     assert len(sent) == 2
@@ -65,26 +67,26 @@ def test_families_of_a_child_go_together(table, seed, monkeypatch):
 @pytest.mark.parametrize("method", ["ccma", "hill_climb"])
 def test_a_search_finds_the_same(dask_workers, table, seed, method):
     limit = coevo.Budget(max_generations=2)
-    with coevo.DistributedScorer(table, "k2", cluster=dask_workers.client) as there:
+    with coevo.parallel.DistributedScorer(table, "k2", cluster=dask_workers.client) as there:
         found, expected = (
             coevo.run_search(method, scorer, budget=limit, random_state=seed)
             for scorer in (there, coevo.FamilyScorer(table, "k2"))
         )
     assert there.round_trips > 0
-    assert outcome(found) == outcome(expected)
+    assert get_outcome(found) == get_outcome(expected)
 
 
 def test_a_worker_killed_in_the_middle_of_a_batch(dask_workers, table, seed, tmp_path):
     here = coevo.FamilyScorer(table, "k2")
-    with coevo.DistributedScorer(table, "k2", cluster=dask_workers.client) as there:
+    with coevo.parallel.DistributedScorer(table, "k2", cluster=dask_workers.client) as there:
         dying = cluster_jobs.DyingScorer(table, tmp_path / "died")
-        there._there = dask_workers.given(dying)
+        there._remote_scorer = dask_workers.share(dying)
         families = batch(seed)
         assert there.local_scores(families).tobytes() == here.local_scores(families).tobytes()
         assert (tmp_path / "died").exists()
 
 
 @pytest.mark.parametrize("cluster", [None, "somewhere"])
-def test_what_is_no_cluster(table, cluster):
+def test_an_invalid_cluster(table, cluster):
     with pytest.raises(ParameterError, match="'cluster' of DistributedScorer must be an address"):
-        coevo.DistributedScorer(table, cluster=cluster)
+        coevo.parallel.DistributedScorer(table, cluster=cluster)

@@ -1,4 +1,4 @@
-"""``coevo learn --cluster`` learns what one machine does, and outlives its scheduler."""
+"""``coevo learn --cluster`` gives the result of one machine, and can resume without one."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from coevo.data import parquet as parquet_module
 from coevo.learning import checkpoints
 from helpers.clusters import dask_commands, kill
 from helpers.interrupts import interrupted_command
-from helpers.problems import timeless
+from helpers.problems import drop_times
 
 pytest.importorskip("distributed")
 
@@ -36,14 +36,14 @@ COMMAND = [
 def rows(tmp_path, monkeypatch, seed):
     """Write a table in many row groups into the current folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(parquet_module, "ROW_GROUP", 100)
+    monkeypatch.setattr(parquet_module, "ROW_GROUP_ROWS", 100)
     dataset = coevo.sample(coevo.load_network("asia"), 900, random_state=seed)
     coevo.write_data(dataset, "table.parquet")
     return dataset
 
 
 def without(answer):
-    """Return an answer without times and without what is only said of a cluster."""
+    """Return an answer without times and without the parts that only a cluster adds."""
     findings = [one for one in answer["audit"] if one["kind"] != "not_compared"]
     kept = {name: value for name, value in answer.items() if name not in ("traffic", "seconds")}
     return kept | {"audit": findings}
@@ -53,7 +53,7 @@ def test_a_network_is_learned_on_a_client(dask_workers):
     here = coevo.learn("table.parquet", **OPTIONS, output="here")
     there = coevo.learn("table.parquet", **OPTIONS, output="there", cluster=dask_workers.client)
     assert without(there.as_dict()) == without(here.as_dict())
-    assert timeless(there.history) == timeless(here.history)
+    assert drop_times(there.history) == drop_times(here.history)
     assert Path("there/model.bif").read_bytes() == Path("here/model.bif").read_bytes()
     traffic = json.loads(Path("there/run.json").read_text())["traffic"]
     assert traffic["families"] >= there.search.cache.scored
@@ -75,9 +75,9 @@ def test_a_scheduler_that_dies_in_the_middle(monkeypatch, capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.splitlines()[-1] == (
-        f"Error: The scheduler of the cluster at {dask.address} is gone. What was done is kept in "
-        "the folder of -o; the same command (coevo learn: with --resume) goes on, on another "
-        "cluster or without one."
+        f"Error: The connection to the scheduler at {dask.address} is lost. Finished work is saved "
+        "in the output folder (-o). Run the same command again to continue (coevo learn: with "
+        "--resume), on another cluster or without one."
     )
     assert [path.name for path in Path("run").iterdir()] == ["checkpoint.npz"]
     assert n_kept == [3]

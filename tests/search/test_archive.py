@@ -18,7 +18,7 @@ from coevo.search.order_kernels import (
     index_by_parent,
 )
 from coevo.search.parent_extension import add_extensions, extend_parent_sets
-from helpers.problems import problem_of, random_constraints, random_table
+from helpers.problems import make_problem, random_constraints, random_table
 
 pytestmark = pytest.mark.kernel
 
@@ -52,7 +52,7 @@ def random_families(rng, n, per_child):
     return families
 
 
-def archive_of(families, parts, rng):
+def make_archive(families, parts, rng):
     """Return an archive that received the families in several parts, in random order."""
     n = len(families)
     start, parents = flatten_sets([() for _ in range(n)])
@@ -69,7 +69,7 @@ def archive_of(families, parts, rng):
     return archive
 
 
-def held(archive):
+def list_families(archive):
     """Return the families of each child, in the sequence of the archive."""
     return [
         [
@@ -84,8 +84,8 @@ def held(archive):
 def test_dominated_families_are_dropped(case, seed):
     rng = np.random.default_rng([seed, case])
     families = random_families(rng, n=6, per_child=25)
-    archive = archive_of(families, parts=1 + case % 4, rng=rng)
-    assert held(archive) == [naive.undominated(sets) for sets in families]
+    archive = make_archive(families, parts=1 + case % 4, rng=rng)
+    assert list_families(archive) == [naive.undominated(sets) for sets in families]
 
 
 def test_ties_go_to_the_smaller_family_and_the_first_name(seed):
@@ -93,7 +93,7 @@ def test_ties_go_to_the_smaller_family_and_the_first_name(seed):
                  frozenset({2}): -1.0}, {frozenset(): 0.0}, {frozenset(): 0.0}]  # fmt: skip
     rng = np.random.default_rng(seed)
     for parts in (1, 2, 3):
-        assert held(archive_of(families, parts, rng))[0] == [
+        assert list_families(make_archive(families, parts, rng))[0] == [
             (frozenset({1}), -1.0),
             (frozenset({2}), -1.0),
             (frozenset(), -2.0),
@@ -105,13 +105,13 @@ def test_best_responses_and_climbing(case, seed):
     """Best responses equal those of the naive oracle; after the climb no move gains."""
     rng = np.random.default_rng([seed, case])
     n = 6
-    archive = archive_of(random_families(rng, n, per_child=20), 2, rng)
+    archive = make_archive(random_families(rng, n, per_child=20), 2, rng)
     orders = np.array([rng.permutation(n) for _ in range(4)])
     choice = np.empty((4, n), dtype=np.int64)
     respond(orders, archive.families, choice)
     before = archive.score[choice].sum(axis=1)
     for order, chosen in zip(orders, choice, strict=True):
-        slow = naive.best_response(order.tolist(), held(archive))
+        slow = naive.best_response(order.tolist(), list_families(archive))
         assert [float(archive.score[f]) for f in chosen] == [slow[v] for v in range(n)]
 
     climbed = orders.copy()
@@ -119,20 +119,22 @@ def test_best_responses_and_climbing(case, seed):
     climb(climbed, visits, archive.families, choice)
     assert (archive.score[choice].sum(axis=1) >= before - 1e-9).all()
     for order, chosen in zip(climbed.tolist(), choice, strict=True):
-        slow = naive.best_response(order, held(archive))
+        slow = naive.best_response(order, list_families(archive))
         assert [float(archive.score[f]) for f in chosen] == [slow[v] for v in range(n)]
         total = sum(slow.values())
         for variable in range(n):
             for place in range(n):
                 other = naive.moved(order, variable, place)
-                assert sum(naive.best_response(other, held(archive)).values()) <= total + 1e-8
+                assert (
+                    sum(naive.best_response(other, list_families(archive)).values()) <= total + 1e-8
+                )
 
 
 @pytest.mark.parametrize("case", range(6))
 def test_a_perturbed_order_ends_in_a_local_optimum_and_never_gets_worse(case, seed):
     rng = np.random.default_rng([seed, case])
     n = 7
-    archive = archive_of(random_families(rng, n, per_child=25), 2, rng)
+    archive = make_archive(random_families(rng, n, per_child=25), 2, rng)
     before = np.array([rng.permutation(n) for _ in range(5)])
     visits = np.array([rng.permutation(n) for _ in range(5)])
     choice = np.empty((5, n), dtype=np.int64)
@@ -159,7 +161,7 @@ def test_a_perturbed_order_ends_in_a_local_optimum_and_never_gets_worse(case, se
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_every_perturbation_returns_a_permutation(n, draws, seed):
     rng = np.random.default_rng(seed)
-    archive = archive_of(random_families(rng, n, per_child=3 if n > 1 else 0), 1, rng)
+    archive = make_archive(random_families(rng, n, per_child=3 if n > 1 else 0), 1, rng)
     orders, choice = rng.permutation(n)[None], np.empty((1, n), dtype=np.int64)
     perturbation = np.concatenate([rng.random(n), draws])[None, None]
     climb(orders, np.arange(n)[None], archive.families, choice, perturbations=perturbation)
@@ -170,7 +172,7 @@ def test_every_perturbation_returns_a_permutation(n, draws, seed):
 def test_nearby_responses_are_those_after_any_one_move(case, seed):
     rng = np.random.default_rng([seed, case])
     n = 6
-    archive = archive_of(random_families(rng, n, per_child=20), 2, rng)
+    archive = make_archive(random_families(rng, n, per_child=20), 2, rng)
     order, choice = rng.permutation(n), np.empty((1, n), dtype=np.int64)
     respond(order[None], archive.families, choice)
     families = archive.families
@@ -188,8 +190,8 @@ def test_nearby_responses_are_those_after_any_one_move(case, seed):
 
 def test_a_late_required_parent_gives_the_score_minus_infinity(seed):
     """It is no error, and local search leaves such an order."""
-    problem = problem_of(random_table(seed, 3), "k2", Constraints(required=[("v000", "v001")]))
-    archive = Archive.empty(problem)
+    problem = make_problem(random_table(seed, 3), "k2", Constraints(required=[("v000", "v001")]))
+    archive = Archive.from_problem(problem)
     choice = np.empty((2, 3), dtype=np.int64)
     respond(np.array([[0, 1, 2], [1, 0, 2]]), archive.families, choice)
     totals = archive.score[choice].sum(axis=1)
@@ -205,7 +207,7 @@ def test_extensions_are_all_that_the_rules_allow_and_that_could_gain(case, seed)
     rng = np.random.default_rng([seed, case])
     table = random_table([seed, case], 5)
     score = ["k2", "bic"][case % 2]
-    problem = problem_of(table, score, random_constraints(rng, table.names))
+    problem = make_problem(table, score, random_constraints(rng, table.names))
     rules = problem.rules
     rows = []
     for child in range(5):
@@ -232,7 +234,7 @@ def test_extensions_are_all_that_the_rules_allow_and_that_could_gain(case, seed)
                 assert score == "bic"
                 assert found.wider_scores[r, other] == -np.inf
                 assert expected <= found.scores[r]
-    archive = add_extensions(Archive.empty(problem), found)
+    archive = add_extensions(Archive.from_problem(problem), found)
     child = np.array([row[0] for row in rows])
     hashes = hash_parent_sets(child, *flatten_sets([row[1] for row in rows]), 5)
     assert sorted(archive.extended.tolist()) == sorted(hashes.tolist())
@@ -243,7 +245,7 @@ def test_families_that_cannot_gain_are_not_scored(seed):
     table = random_table(seed, n_variables=9, n_rows=40)
     rows = [(child, tuple(v for v in range(5) if v != child)) for child in range(9)]
     n_scored = {
-        score: extend_parent_sets(problem_of(table, score), rows).n_scored
+        score: extend_parent_sets(make_problem(table, score), rows).n_scored
         for score in ("k2", "bic")
     }
     assert n_scored["bic"] < n_scored["k2"]

@@ -13,12 +13,12 @@ from coevo.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, Budget, decode, n_bits, run_search
 from coevo.search import ccga as ccga_module
-from helpers.problems import as_arcs, problem_of, random_table, read_naively, trajectory
+from helpers.problems import as_arcs, collect_states, decode_naively, make_problem, random_table
 
 TIGHT = {"rel": 1e-11, "abs": 1e-9}
 
 
-class Twin:
+class Oracle:
     """A naive oracle: scores any pair of an order and a mask."""
 
     def __init__(self, problem):
@@ -30,12 +30,12 @@ class Twin:
         )
 
     def score(self, order, mask):
-        return self.score_of_arcs(frozenset(read_naively(order, mask, self._rules)))
+        return self.score_of_arcs(frozenset(decode_naively(order, mask, self._rules)))
 
-    def with_orders(self, mask, orders):
+    def score_with_orders(self, mask, orders):
         return [self.score(order, mask) for order in orders]
 
-    def with_masks(self, order, masks):
+    def score_with_masks(self, order, masks):
         return [self.score(order, mask) for mask in masks]
 
 
@@ -56,7 +56,7 @@ METHODS = [
 def problem(seed):
     """Return a problem of five variables, with constraints."""
     known = Constraints(required=[("v003", "v001")], forbidden=[("v000", "v002")], max_parents=3)
-    return problem_of(random_table(seed, n_variables=5, n_rows=40), "k2", known)
+    return make_problem(random_table(seed, n_variables=5, n_rows=40), "k2", known)
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def children(monkeypatch):
     return made
 
 
-def species_of(state, name):
+def get_species(state, name):
     """Return the individuals and the scores of a species, as lists."""
     scores = state.order_scores if name == "orders" else state.mask_scores
     return list(getattr(state, name)), scores.tolist()
@@ -90,20 +90,20 @@ def test_a_generation_is_made_of_the_elite_and_all_children_but_the_worst(
     method, problem, children, seed
 ):
     """The score of a child is the highest one with the best partner and random ones."""
-    twin = Twin(problem)
+    oracle = Oracle(problem)
     search = method.make_search(problem)
     before = search.start(random_stream(seed, 0))[0]
     from_random = 0
     for generation in range(1, 9):
         after = search.step(random_stream(seed, generation), before)[0]
         for name, other, score in (
-            ("orders", "masks", twin.with_masks),
-            ("masks", "orders", twin.with_orders),
+            ("orders", "masks", oracle.score_with_masks),
+            ("masks", "orders", oracle.score_with_orders),
         ):
-            partners, partner_scores = species_of(before, other)
+            partners, partner_scores = get_species(before, other)
             best = int(np.argmax(partner_scores))
-            old, old_scores = species_of(before, name)
-            new, new_scores = species_of(after, name)
+            old, old_scores = get_species(before, name)
+            new, new_scores = get_species(after, name)
             born = list(children[name])
             assert len(new) == len(born) == method.population
             elite = old_scores.index(max(old_scores))
@@ -132,7 +132,7 @@ def test_a_generation_is_made_of_the_elite_and_all_children_but_the_worst(
 @pytest.mark.parametrize("population", [2, 6, 7])
 def test_a_generation_with_the_best_partner_only(population, problem, children, seed):
     """CCGA-1 draws no random partner, so the children determine the next population."""
-    twin = Twin(problem)
+    oracle = Oracle(problem)
     method = CCGA(population=population, random_partners=0)
     search = method.make_search(problem)
     before = search.start(random_stream(seed, 0))[0]
@@ -141,14 +141,14 @@ def test_a_generation_with_the_best_partner_only(population, problem, children, 
         best_order = before.orders[int(before.order_scores.argmax())]
         best_mask = before.masks[int(before.mask_scores.argmax())]
         earned = {
-            "orders": [twin.score(child, best_mask) for child in children["orders"]],
-            "masks": [twin.score(best_order, child) for child in children["masks"]],
+            "orders": [oracle.score(child, best_mask) for child in children["orders"]],
+            "masks": [oracle.score(best_order, child) for child in children["masks"]],
         }
         for name in ("orders", "masks"):
             expected = naive.next_population(
-                *species_of(before, name), list(children[name]), earned[name]
+                *get_species(before, name), list(children[name]), earned[name]
             )
-            new, new_scores = species_of(after, name)
+            new, new_scores = get_species(after, name)
             assert np.array_equal(new, [individual for individual, _ in expected])
             assert new_scores == pytest.approx([score for _, score in expected], **TIGHT)
         before = after
@@ -157,21 +157,21 @@ def test_a_generation_with_the_best_partner_only(population, problem, children, 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_the_start(method, problem, seed):
     """Orders are random, each position has one parent, each score belongs to some partner."""
-    (state,) = trajectory(method, problem, seed, 0)
+    (state,) = collect_states(method, problem, seed, 0)
     size, n = method.population, problem.n_variables
     assert state.orders.shape == (size, n)
     assert state.masks.shape == (size, n_bits(n))
     for mask in state.masks:
         assert decode(np.arange(n), mask).sum(axis=0).tolist() == [0] + [1] * (n - 1)
-    twin = Twin(problem)
+    oracle = Oracle(problem)
     for order, score in zip(state.orders, state.order_scores, strict=True):
-        assert is_one_of(score, twin.with_masks(order, state.masks))
+        assert is_one_of(score, oracle.score_with_masks(order, state.masks))
     for mask, score in zip(state.masks, state.mask_scores, strict=True):
-        assert is_one_of(score, twin.with_orders(mask, state.orders))
+        assert is_one_of(score, oracle.score_with_orders(mask, state.orders))
     best = max(state.order_scores.max(), state.mask_scores.max())
     assert state.score == pytest.approx(best, **TIGHT)
     assert state.score == pytest.approx(
-        twin.score_of_arcs(frozenset(as_arcs(state.adjacency))), **TIGHT
+        oracle.score_of_arcs(frozenset(as_arcs(state.adjacency))), **TIGHT
     )
     assert state.evaluations == 2 * size * n
 
@@ -184,7 +184,7 @@ def test_without_variation_children_are_the_selected(population, problem, childr
     before = search.start(random_stream(seed, 0))[0]
     search.step(random_stream(seed, 1), before)
     for name in ("orders", "masks"):
-        old, scores = species_of(before, name)
+        old, scores = get_species(before, name)
         born = Counter(tuple(child) for child in children[name])
         there = Counter(tuple(individual) for individual in old)
         assert sum(born.values()) == population
@@ -201,10 +201,12 @@ def test_settings_reach_the_operators(problem, children, seed, monkeypatch):
             name,
             lambda *a, operator=operator: crossed.append(a[-1]) or operator(*a),
         )
-    trajectory(CCGA(population=4, p_flip=0.125, p_swap=0.25, p_crossover=0.75), problem, seed, 1)
+    collect_states(
+        CCGA(population=4, p_flip=0.125, p_swap=0.25, p_crossover=0.75), problem, seed, 1
+    )
     assert (children["flip_bits"], children["swap_two"]) == (0.125, 0.25)
     assert crossed == [0.75, 0.75]
-    trajectory(CCGA(population=4), problem, seed, 1)
+    collect_states(CCGA(population=4), problem, seed, 1)
     assert (children["flip_bits"], children["swap_two"]) == (1 / 10, 0.5)
     assert crossed[2:] == [0.6, 0.6]
 
@@ -247,7 +249,7 @@ def test_the_best_of_all_dags_is_found(run, n, score, seed):
 def test_required_arcs_may_leave_no_choice(seed):
     known = Constraints(required=[("v000", "v001"), ("v000", "v002")], max_parents=1)
     table = random_table(seed, n_variables=3)
-    (state,) = trajectory(CCGA(population=2), problem_of(table, "loglik", known), seed, 0)
+    (state,) = collect_states(CCGA(population=2), make_problem(table, "loglik", known), seed, 0)
     assert as_arcs(state.adjacency) == {(0, 1), (0, 2)}
 
 
@@ -283,7 +285,7 @@ def test_a_state_is_rescored_on_other_rows(seed):
     method = CCGA(population=6)
     few = Budget(max_generations=3)
     state = run_search(method, FamilyScorer(table, "k2"), budget=few, random_state=seed).state
-    problem = problem_of(table.resample(np.random.default_rng(seed)))
+    problem = make_problem(table.resample(np.random.default_rng(seed)))
     again = method.make_search(problem).rescore(state)
     best_mask = state.masks[state.mask_scores.argmax()]
     best_order = state.orders[state.order_scores.argmax()]

@@ -15,7 +15,7 @@ from coevo.search import CCMA, Budget, Problem, run_search
 from coevo.search.archive import Archive
 from coevo.search.ccma import _select_survivors
 from coevo.search.parent_extension import extend_parent_sets
-from helpers.problems import problem_of, random_table, trajectory
+from helpers.problems import collect_states, make_problem, random_table
 from helpers.random_tables import dataset_of
 
 
@@ -64,8 +64,8 @@ def test_it_starts_with_hill_climbing_and_then_improves_on_it(seed):
 
 def test_the_archive_agrees_with_the_scorer_at_every_step(seed):
     table = random_table(seed, 6)
-    problem = problem_of(table, "bic")
-    for state in trajectory(CCMA(orders=3, masks=4), problem, seed, 8):
+    problem = make_problem(table, "bic")
+    for state in collect_states(CCMA(orders=3, masks=4), problem, seed, 8):
         archive = state.archive
         assert isinstance(archive, Archive)
         for child in range(6):
@@ -99,7 +99,7 @@ def test_bad_settings(settings, message):
 def test_more_configurations_than_any_number(score):
     """A set of 1,100 parents has 2**1100 configurations. Nothing overflows."""
     codes = np.random.default_rng(0).integers(0, 2, (1102, 4))
-    problem = problem_of(dataset_of([2] * 1102, codes), score)
+    problem = make_problem(dataset_of([2] * 1102, codes), score)
     found = extend_parent_sets(problem, [(0, tuple(range(1, 1101)))])
     assert not np.isnan(found.wider_scores).any()
     assert not np.isnan(found.scores).any()
@@ -110,7 +110,7 @@ def test_a_state_is_rescored_on_other_rows(seed):
     table = random_table([seed, 1], n_variables=6, n_rows=150)
     other = table.resample(np.random.default_rng(seed))
     state = run_search("ccma", FamilyScorer(table, "k2"), random_state=seed).state
-    problem = problem_of(other)
+    problem = make_problem(other)
     search = CCMA().make_search(problem)
     again = search.rescore(np.random.default_rng(seed), state)
     assert search.is_compatible(again)

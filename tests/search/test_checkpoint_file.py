@@ -18,7 +18,7 @@ from coevo.search import (
     run_search,
     write_state,
 )
-from helpers.problems import differing_fields, problem_of, random_table, trajectory
+from helpers.problems import collect_states, find_differing_fields, make_problem, random_table
 
 METHODS = [CCGA(population=4), K2()]
 
@@ -28,20 +28,20 @@ def method(request):
     return request.param
 
 
-def state_of(method, seed, n_variables=5):
-    return trajectory(method, problem_of(random_table(seed, n_variables)), seed, 2)[-1]
+def make_state(method, seed, n_variables=5):
+    return collect_states(method, make_problem(random_table(seed, n_variables)), seed, 2)[-1]
 
 
 @pytest.mark.parametrize("n_variables", [1, 2, 5])
 def test_a_written_state_is_read_back(method, n_variables, seed, tmp_path):
-    state = state_of(method, seed, n_variables)
+    state = make_state(method, seed, n_variables)
     write_state(state, tmp_path / "state.npz")
-    assert not differing_fields(read_state(tmp_path / "state.npz", method.state_type), state)
-    assert not differing_fields(read_state(str(tmp_path / "state.npz"), type(state)), state)
+    assert not find_differing_fields(read_state(tmp_path / "state.npz", method.state_type), state)
+    assert not find_differing_fields(read_state(str(tmp_path / "state.npz"), type(state)), state)
 
 
 def test_nothing_is_pickled(method, seed, tmp_path):
-    write_state(state_of(method, seed), tmp_path / "state.npz")
+    write_state(make_state(method, seed), tmp_path / "state.npz")
     with np.load(tmp_path / "state.npz", allow_pickle=False) as entries:
         assert set(entries) == {"kind", *method.state_type.__dataclass_fields__}
         assert all(entries[name].dtype.kind in "biufU" for name in entries)
@@ -58,13 +58,13 @@ def test_a_state_that_needs_pickle_is_refused(tmp_path):
 def test_an_existing_file_is_replaced(method, seed, tmp_path):
     path = tmp_path / "state.npz"
     path.write_text("something else")
-    state = state_of(method, seed)
+    state = make_state(method, seed)
     write_state(state, path)
     assert list(tmp_path.iterdir()) == [path]
-    assert not differing_fields(read_state(path, method.state_type), state)
+    assert not find_differing_fields(read_state(path, method.state_type), state)
 
 
-def refusal(path, kind=CCGAState):
+def read_error(path, kind=CCGAState):
     with pytest.raises((FileError, FormatError)) as caught:
         read_state(path, kind)
     return str(caught.value).replace(str(path), "state.npz")
@@ -77,16 +77,16 @@ def refusal(path, kind=CCGAState):
 )
 def test_files_that_are_no_state(content, tmp_path):
     (tmp_path / "state.npz").write_bytes(content)
-    assert refusal(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
+    assert read_error(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
 def test_a_truncated_file(share, method, seed, tmp_path):
     path = tmp_path / "state.npz"
-    write_state(state_of(method, seed), path)
+    write_state(make_state(method, seed), path)
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    assert refusal(path, method.state_type) == "'state.npz' is not the state of a search."
+    assert read_error(path, method.state_type) == "'state.npz' is not the state of a search."
 
 
 @pytest.mark.parametrize(
@@ -96,24 +96,24 @@ def test_a_truncated_file(share, method, seed, tmp_path):
 )
 def test_an_npz_file_with_missing_entries(entries, tmp_path):
     np.savez(tmp_path / "state.npz", **entries)
-    assert refusal(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
+    assert read_error(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
 
 
 def test_an_npz_file_with_a_pickle(tmp_path):
     np.savez(tmp_path / "state.npz", kind=np.array([print], dtype=object))
-    assert refusal(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
+    assert read_error(tmp_path / "state.npz") == "'state.npz' is not the state of a search."
 
 
 def test_missing_files(tmp_path, seed):
-    assert refusal(tmp_path / "state.npz") == "There is no file 'state.npz'."
-    write_state(state_of(K2(), seed), tmp_path / "states.npz")
-    assert refusal(tmp_path / "state.npz") == (
+    assert read_error(tmp_path / "state.npz") == "There is no file 'state.npz'."
+    write_state(make_state(K2(), seed), tmp_path / "states.npz")
+    assert read_error(tmp_path / "state.npz") == (
         "There is no file 'state.npz'. Did you mean 'states.npz'?"
     )
-    assert refusal(tmp_path) == "'state.npz' is a folder. Name a file in it."
+    assert read_error(tmp_path) == "'state.npz' is a folder. Name a file in it."
     folder = tmp_path / "none"
     with pytest.raises(FileError) as caught:
-        write_state(state_of(K2(), seed), folder / "state.npz")
+        write_state(make_state(K2(), seed), folder / "state.npz")
     assert str(caught.value) == (
         f"{str(folder / 'state.npz')!r} cannot be written: there is no folder {str(folder)!r}."
     )
@@ -147,8 +147,8 @@ def test_missing_files(tmp_path, seed):
 )
 def test_states_that_cannot_be_resumed(state_from, n_variables, known, message, seed):
     tabu = Constraints(forbidden=[("v000", "v001")])  # no state can satisfy all of `known`
-    problem = problem_of(random_table(seed, n_variables), "k2", tabu)
-    state = trajectory(state_from, problem, seed, 2)[-1]
+    problem = make_problem(random_table(seed, n_variables), "k2", tabu)
+    state = collect_states(state_from, problem, seed, 2)[-1]
     with pytest.raises(ParameterError) as caught:
         run_search(
             CCGA(population=4), FamilyScorer(random_table(seed, 5)), constraints=known, state=state
@@ -157,8 +157,8 @@ def test_states_that_cannot_be_resumed(state_from, n_variables, known, message, 
 
 
 def test_a_state_at_the_limit_stays_unchanged(method, seed):
-    problem = problem_of(random_table(seed))
-    state = trajectory(method, problem, seed, 1)[-1]
+    problem = make_problem(random_table(seed))
+    state = collect_states(method, problem, seed, 1)[-1]
     budget = Budget(max_generations=1)
     found = run_search(method, problem.scorer, budget=budget, random_state=seed, state=state)
     assert found.state is state
@@ -169,7 +169,7 @@ def test_a_state_at_the_limit_stays_unchanged(method, seed):
 
 
 def test_the_state_of_another_method_is_named(seed, tmp_path):
-    write_state(state_of(K2(), seed), tmp_path / "state.npz")
+    write_state(make_state(K2(), seed), tmp_path / "state.npz")
     with pytest.raises(FormatError) as caught:
         read_state(tmp_path / "state.npz", CCGAState)
     path = str(tmp_path / "state.npz")
@@ -191,7 +191,7 @@ def test_a_state_of_another_population_is_refused(population, seed):
 
 def test_a_damaged_file_is_never_a_crash(seed, tmp_path):
     path = tmp_path / "state.npz"
-    write_state(state_of(CCGA(population=4), seed), path)
+    write_state(make_state(CCGA(population=4), seed), path)
     intact = path.read_bytes()
     rng = np.random.default_rng(seed)
     for _ in range(200):

@@ -6,35 +6,35 @@ import pytest
 import naive
 from coevo.search.base import LEAST_GAIN
 from coevo.search.climbing import Climb
-from helpers.problems import as_arcs, problem_of, random_constraints, random_table
+from helpers.problems import as_arcs, make_problem, random_constraints, random_table
 
 pytestmark = pytest.mark.kernel
 
 N = 5
 
 
-def problem(seed, constrained):
+def make_random_problem(seed, constrained):
     data = random_table(seed, N, 60)
     rng = np.random.default_rng(seed)
-    return problem_of(data, "bdeu", random_constraints(rng, data.names) if constrained else None)
+    return make_problem(data, "bdeu", random_constraints(rng, data.names) if constrained else None)
 
 
-def fulfilling(problem):
-    return lambda arcs: problem.rules.is_satisfied_by(_matrix(arcs))
+def make_check(problem):
+    return lambda arcs: problem.rules.is_satisfied_by(_make_matrix(arcs))
 
 
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("seed", range(8))
 def test_moves_match_the_naive_oracle(seed, constrained):
     """Compare on a random walk, which visits structures of every kind."""
-    on = problem(seed, constrained)
+    on = make_random_problem(seed, constrained)
     rng = np.random.default_rng(seed)
-    climb = Climb.at_start(on)
+    climb = Climb.from_problem(on)
     for _ in range(12):
         expected = {
-            (kind, parent, child): on.score(_matrix(after)) - on.score(climb.adjacency)
+            (kind, parent, child): on.score(_make_matrix(after)) - on.score(climb.adjacency)
             for kind, parent, child, after in naive.single_moves(
-                N, as_arcs(climb.adjacency), fulfilling(on)
+                N, as_arcs(climb.adjacency), make_check(on)
             )
         }
         moves = climb.list_moves()
@@ -47,7 +47,7 @@ def test_moves_match_the_naive_oracle(seed, constrained):
         climb.apply(moves[int(rng.integers(len(moves)))])
 
 
-def _matrix(arcs):
+def _make_matrix(arcs):
     matrix = np.zeros((N, N), dtype=np.bool_)
     for parent, child in arcs:
         matrix[parent, child] = True

@@ -21,26 +21,26 @@ from coevo.search import (
 )
 from coevo.search.archive import Archive
 from helpers.problems import (
-    differing_fields,
-    problem_of,
+    collect_states,
+    find_differing_fields,
+    make_problem,
     random_constraints,
     random_table,
-    trajectory,
 )
 
 SMALL = {"orders": 4, "masks": 3, "restart_after": 3}
 
 
-def parents_of(island, order):
+def list_parents(island, order):
     """Return the parents of each child under an order of an island."""
     return [island.archive.parents_of(int(family)) for family in island.choice[order]]
 
 
-def totals(island):
+def sum_scores(island):
     return island.archive.score[island.choice].sum(axis=1)
 
 
-def evolved(problem, seed, n_islands=3, epoch=3):
+def evolve_states(problem, seed, n_islands=3, epoch=3):
     """Return CCMA states from different random streams."""
     search = CCMA(**SMALL).make_search(problem)
     states = []
@@ -53,8 +53,8 @@ def evolved(problem, seed, n_islands=3, epoch=3):
 
 
 def test_one_island_is_ccma_with_other_streams(seed):
-    problem = problem_of(random_table(seed))
-    found = trajectory(Islands(islands=1, epoch=2, **SMALL), problem, seed, 3)
+    problem = make_problem(random_table(seed))
+    found = collect_states(Islands(islands=1, epoch=2, **SMALL), problem, seed, 3)
     search = CCMA(**SMALL).make_search(problem)
     alone, _ = search.start(random_stream(seed, 0))
     for number, state in enumerate(found):
@@ -62,14 +62,14 @@ def test_one_island_is_ccma_with_other_streams(seed):
             (own,) = random_stream(seed, number).spawn(1)
             for rng in own.spawn(2):
                 alone, _ = search.step(rng, alone)
-        assert not differing_fields(state.islands[0], alone)
+        assert not find_differing_fields(state.islands[0], alone)
         assert (state.score, state.evaluations) == (alone.score, alone.evaluations)
         assert state.generation == number
 
 
 def test_islands_differ_and_the_best_one_is_the_result(seed):
-    problem = problem_of(random_table(seed, n_variables=12))
-    state = trajectory(Islands(islands=3, epoch=2, **SMALL), problem, seed, 2)[-1]
+    problem = make_problem(random_table(seed, n_variables=12))
+    state = collect_states(Islands(islands=3, epoch=2, **SMALL), problem, seed, 2)[-1]
     orders = [island.orders.tolist() for island in state.islands]
     assert orders[0] != orders[1] != orders[2] != orders[0]
     assert state.score == max(island.score for island in state.islands)
@@ -80,15 +80,15 @@ def test_islands_differ_and_the_best_one_is_the_result(seed):
 def test_migrants_take_their_families_along_and_replace_the_worst(n_orders, seed):
     table = random_table(seed, n_variables=9)
     known = random_constraints(np.random.default_rng(seed), table.names)
-    problem = problem_of(table, "k2", known)
-    search, (here, there, _) = evolved(problem, seed)
+    problem = make_problem(table, "k2", known)
+    search, (here, there, _) = evolve_states(problem, seed)
     after = search.with_migrants(here, there, n_orders)
     n = min(n_orders, len(here.orders) - 1)
     expected = [*here.orders[:-n].tolist(), *there.orders[:n].tolist()]
     assert sorted(after.orders.tolist()) == sorted(expected)
-    for order, total in zip(there.orders[:n].tolist(), totals(there)[:n], strict=True):
+    for order, total in zip(there.orders[:n].tolist(), sum_scores(there)[:n], strict=True):
         own = after.orders.tolist().index(order)
-        assert totals(after)[own] >= total - 1e-9  # the families of the source, or better ones
+        assert sum_scores(after)[own] >= total - 1e-9  # the families of the source, or better ones
     assert after.score >= max(here.score, there.score) - 1e-9
     assert after.score == problem.score(after.adjacency)
     assert search.is_compatible(after)
@@ -96,9 +96,9 @@ def test_migrants_take_their_families_along_and_replace_the_worst(n_orders, seed
 
 
 def test_migrants_keep_their_score_with_an_empty_archive(seed):
-    problem = problem_of(random_table(seed, n_variables=9))
-    search, (here, there, _) = evolved(problem, seed)
-    empty = Archive.empty(problem)
+    problem = make_problem(random_table(seed, n_variables=9))
+    search, (here, there, _) = evolve_states(problem, seed)
+    empty = Archive.from_problem(problem)
     none = replace(
         here,
         begin=empty.begin,
@@ -111,14 +111,14 @@ def test_migrants_keep_their_score_with_an_empty_archive(seed):
     assert there.choice[0].tolist() != empty.begin[:-1].tolist()
     after = search.with_migrants(none, there, 1)
     assert there.orders[0].tolist() in after.orders.tolist()
-    assert parents_of(after, 0) == parents_of(there, 0)
+    assert list_parents(after, 0) == list_parents(there, 0)
     assert after.score == problem.score(after.adjacency)
     assert after.improved == here.generation
 
 
 def test_there_is_no_migration_during_the_hill_climbing(seed):
-    problem = problem_of(random_table(seed))
-    search, (evolving, *_) = evolved(problem, seed)
+    problem = make_problem(random_table(seed))
+    search, (evolving, *_) = evolve_states(problem, seed)
     climbing, _ = search.start(random_stream(seed, 0))
     assert climbing.is_climbing
     assert search.with_migrants(climbing, evolving, 2) is climbing
@@ -127,13 +127,13 @@ def test_there_is_no_migration_during_the_hill_climbing(seed):
 
 def test_migration_goes_round_the_ring_at_once(seed):
     """Each island receives migrants from the previous island as it was before migration."""
-    problem = problem_of(random_table(seed, n_variables=10))
+    problem = make_problem(random_table(seed, n_variables=10))
     method = Islands(islands=3, epoch=1, migrants=1, **SMALL)
-    search, states = evolved(problem, seed)
+    search, states = evolve_states(problem, seed)
     found = method.make_search(problem)._migrate(states)
     for number, state in enumerate(found):
         expected = search.with_migrants(states[number], states[number - 1], 1)
-        assert not differing_fields(state, expected)
+        assert not find_differing_fields(state, expected)
 
 
 def test_the_runner_is_no_setting(seed):
@@ -149,7 +149,7 @@ def test_the_runner_is_no_setting(seed):
         run_search(method, scorer, budget=Budget(max_generations=2), random_state=seed)
         for method in methods
     )
-    assert not differing_fields(one.state, two.state)
+    assert not find_differing_fields(one.state, two.state)
 
 
 def test_a_problem_can_be_pickled(seed):
@@ -163,10 +163,10 @@ def test_a_problem_can_be_pickled(seed):
     assert other.scorer.weights == weights
     assert (other.scorer.threads.n, other.scorer.estimate_memory()) == (2, scorer.estimate_memory())
     states = [
-        trajectory(Islands(islands=2, epoch=1, **SMALL), one, seed, 2)[-1]
+        collect_states(Islands(islands=2, epoch=1, **SMALL), one, seed, 2)[-1]
         for one in (problem, other)
     ]
-    assert not differing_fields(*states)
+    assert not find_differing_fields(*states)
 
 
 def test_other_kinds_of_scorers_cannot_be_pickled(seed):
@@ -188,10 +188,10 @@ def test_a_state_with_another_number_of_islands_is_refused(seed):
 
 def test_a_file_without_one_of_the_islands(seed, tmp_path):
     method = Islands(islands=2, epoch=1, **SMALL)
-    state = trajectory(method, problem_of(random_table(seed)), seed, 1)[-1]
+    state = collect_states(method, make_problem(random_table(seed)), seed, 1)[-1]
     path = tmp_path / "state.npz"
     write_state(state, path)
-    assert not differing_fields(read_state(path, IslandsState), state)
+    assert not find_differing_fields(read_state(path, IslandsState), state)
     with np.load(path) as held:
         entries = {name: held[name] for name in held.files}
     assert int(entries["islands"]) == 2

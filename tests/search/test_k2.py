@@ -10,11 +10,11 @@ from coevo.errors import ParameterError
 from coevo.graph import DAG, Constraints
 from coevo.score import SCORES, FamilyScorer
 from coevo.search import K2, Budget, run_search
-from helpers.problems import as_arcs, problem_of, random_constraints, random_table, trajectory
+from helpers.problems import as_arcs, collect_states, make_problem, random_constraints, random_table
 from helpers.random_tables import dataset_of
 
 
-def named(table, arcs):
+def make_dag(table, arcs):
     return DAG(table.names, [(table.names[parent], table.names[child]) for parent, child in arcs])
 
 
@@ -24,10 +24,10 @@ def run_k2(method, scorer, **options):
     return found
 
 
-def naive_k2(table, score, order, max_parents, **rules):
+def run_naive_k2(table, score, order, max_parents, **rules):
     rows, arities = table.codes.T.tolist(), table.arities.tolist()
-    numbers = [table.position(name) for name in order]
-    return named(table, naive.k2(score, rows, arities, numbers, max_parents, **rules))
+    numbers = [table.find_position(name) for name in order]
+    return make_dag(table, naive.k2(score, rows, arities, numbers, max_parents, **rules))
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -36,7 +36,7 @@ def test_k2_matches_the_naive_oracle(limit, score, seed):
     table = random_table([seed, limit], n_variables=6, n_rows=150)
     order = np.random.default_rng(seed).permutation(table.names).tolist()
     found = run_k2(K2(order=order, max_parents=limit), FamilyScorer(table, score))
-    assert found.dag == naive_k2(table, score, order, limit)
+    assert found.dag == run_naive_k2(table, score, order, limit)
 
 
 @pytest.mark.parametrize("case", range(6))
@@ -49,7 +49,7 @@ def test_k2_matches_the_naive_oracle_under_constraints(case, seed):
     order = rng.permutation(table.names).tolist()
     found = run_k2(K2(order=order), FamilyScorer(table, "k2"), constraints=known)
     required, allowed = as_arcs(rules.required), as_arcs(rules.allowed)
-    assert found.dag == naive_k2(
+    assert found.dag == run_naive_k2(
         table, "k2", order, rules.max_parents, required=required, allowed=allowed
     )
 
@@ -58,17 +58,19 @@ def test_a_required_arc_against_the_order(seed):
     table = random_table(seed, n_variables=3)
     names = table.names
     known = Constraints(required=[(names[2], names[0])])
-    states = trajectory(K2(order=names), problem_of(table, "loglik", known), seed, 9)
+    states = collect_states(K2(order=names), make_problem(table, "loglik", known), seed, 9)
     assert all(state.order.tolist() == [1, 2, 0] for state in states)
-    assert named(table, as_arcs(states[0].adjacency)).arcs == known.required
-    assert named(table, as_arcs(states[-1].adjacency)) == DAG(
+    assert make_dag(table, as_arcs(states[0].adjacency)).arcs == known.required
+    assert make_dag(table, as_arcs(states[-1].adjacency)) == DAG(
         names, [(names[1], names[0]), (names[1], names[2]), (names[2], names[0])]
     )
 
 
 def test_random_orders_are_drawn_from_the_seed(seed):
-    problem = problem_of(random_table(seed, n_variables=5))
-    orders = {tuple(trajectory(K2(), problem, [seed, i], 0)[0].order.tolist()) for i in range(400)}
+    problem = make_problem(random_table(seed, n_variables=5))
+    orders = {
+        tuple(collect_states(K2(), problem, [seed, i], 0)[0].order.tolist()) for i in range(400)
+    }
     assert len(orders) > 100  # of 120
     assert all(sorted(order) == list(range(5)) for order in orders)
 
@@ -78,7 +80,7 @@ def test_the_true_order_of_asia_finds_its_strong_arcs(seed):
     table = coevo.sample(asia, 5000, random_state=seed)
     order = asia.dag.topological_order
     found = run_k2(K2(order=order), FamilyScorer(table, "k2"))
-    assert found.dag == naive_k2(table, "k2", order, 10)
+    assert found.dag == run_naive_k2(table, "k2", order, 10)
     strong = {("bronc", "dysp"), ("either", "xray"), ("lung", "either"), ("smoke", "bronc")}
     assert strong <= set(found.dag.arcs)
 
@@ -109,8 +111,8 @@ def test_a_parent_without_a_gain_is_not_added(score, seed):
 
 def test_a_step_without_a_gain_does_not_count_as_an_improvement(seed):
     codes = np.random.default_rng(seed).integers(0, 2, (2, 50)) * [[0], [1]]
-    problem = problem_of(dataset_of([1, 2], codes))
-    states = trajectory(K2(), problem, seed, 9)
+    problem = make_problem(dataset_of([1, 2], codes))
+    states = collect_states(K2(), problem, seed, 9)
     assert [(state.generation, state.improved) for state in states] == [(0, 0), (1, 0)]
 
 
@@ -147,8 +149,8 @@ def test_required_arcs_may_exceed_the_limit_of_k2(seed):
 
 def test_evaluations_are_the_families_tried(seed):
     """First each variable without parents, then with each possible parent."""
-    problem = problem_of(random_table(seed, n_variables=6))
-    states = trajectory(K2(), problem, seed, 1)
+    problem = make_problem(random_table(seed, n_variables=6))
+    states = collect_states(K2(), problem, seed, 1)
     assert [state.evaluations for state in states] == [6, 6 + 15]
 
 
@@ -166,7 +168,7 @@ def test_k2_stopped_after_one_step_has_at_most_one_parent_each(seed):
     found = run_search(
         K2(order=table.names), FamilyScorer(table, "k2"), budget=Budget(max_generations=1)
     )
-    assert found.dag == naive_k2(table, "k2", table.names, 1)
+    assert found.dag == run_naive_k2(table, "k2", table.names, 1)
 
 
 @pytest.mark.parametrize(

@@ -20,61 +20,61 @@ from helpers.problems import random_table
 
 
 class TestCCGA(SearchContract):
-    def method(self, names):
+    def make_method(self, names):
         return CCGA(population=12)
 
 
 class TestCCGA1(SearchContract):
-    def method(self, names):
+    def make_method(self, names):
         return CCGA(population=12, random_partners=0)
 
 
 class TestCCGAOfAnOddPopulation(SearchContract):
-    def method(self, names):
+    def make_method(self, names):
         return CCGA(population=7, random_partners=2, p_flip=0.2, p_swap=1.0)
 
 
 class TestK2(SearchContract):
-    def method(self, names):
+    def make_method(self, names):
         return K2()
 
 
 class TestK2OfAGivenOrder(SearchContract):
-    def method(self, names):
+    def make_method(self, names):
         return K2(order=sorted(names, reverse=True), max_parents=2)
 
 
 class TestHillClimb(SearchContract):
-    def method(self, names):
+    def make_method(self, names):
         return HillClimb()
 
 
 class TestHillClimbWithRestarts(SearchContract):
-    def method(self, names):
+    def make_method(self, names):
         return HillClimb(restarts=3, perturbations=2)
 
 
 class TestTabu(SearchContract):
-    def method(self, names):
+    def make_method(self, names):
         return Tabu(tenure=3, max_stalled=20)
 
 
 class TestCCMA(SearchContract):
-    def method(self, names):
+    def make_method(self, names):
         return CCMA(orders=4, masks=3, restart_after=2)
 
 
 class TestIslands(SearchContract):
     n_steps = 3
 
-    def method(self, names):
+    def make_method(self, names):
         return Islands(islands=2, epoch=2, migrants=1, orders=3, masks=2, restart_after=2)
 
 
 class TestOneIsland(SearchContract):
     n_steps = 3
 
-    def method(self, names):
+    def make_method(self, names):
         return Islands(islands=1, epoch=2, orders=3, masks=2, restart_after=2)
 
 

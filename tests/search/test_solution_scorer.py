@@ -16,10 +16,10 @@ from coevo.search.solution_scorer import SolutionScorer
 from helpers.problems import (
     InterruptedScorer,
     as_arcs,
-    problem_of,
+    decode_naively,
+    make_problem,
     random_constraints,
     random_table,
-    read_naively,
 )
 
 # The hashes of families overflow on purpose. Only plain Python warns.
@@ -47,7 +47,7 @@ class WeightScorer:
         return np.array([self.weights[family[1:], family[0]].sum() for family in families])
 
 
-def check_reading(rng, n, share_of_bits, known=None):
+def check_decoding(rng, n, share_of_bits, known=None):
     """Compare a batch of random pairs, and each pair alone, with the naive oracle."""
     scorer = WeightScorer(rng, n)
     problem = Problem.from_scorer(scorer, known or random_constraints(rng, scorer.dataset.names))
@@ -57,7 +57,7 @@ def check_reading(rng, n, share_of_bits, known=None):
     solutions = SolutionScorer(problem)
     scores = solutions.score_solutions(orders, order_of, masks, mask_of)
     for score, order, mask in zip(scores, orders[order_of], masks[mask_of], strict=True):
-        arcs = read_naively(order, mask, problem.rules)
+        arcs = decode_naively(order, mask, problem.rules)
         assert score == sum(scorer.weights[arc] for arc in arcs)
         adjacency, alone = solutions.decode_and_score(order, mask)
         assert as_arcs(adjacency) == arcs
@@ -69,7 +69,7 @@ def check_reading(rng, n, share_of_bits, known=None):
 @BOUNDED
 @given(st.integers(0, 2**32), st.integers(1, 8), st.sampled_from([0.0, 0.3, 0.7, 1.0]))
 def test_decoding_matches_the_naive_oracle(seed, n, share_of_bits):
-    check_reading(np.random.default_rng(seed), n, share_of_bits)
+    check_decoding(np.random.default_rng(seed), n, share_of_bits)
 
 
 @pytest.mark.kernel
@@ -78,8 +78,8 @@ def test_sets_of_parents_of_several_words(n, seed):
     rng = np.random.default_rng([seed, n])
     names = WeightScorer(rng, n).dataset.names
     required = [(names[n - 1], names[0]), (names[n - 2], names[n - 1]), (names[1], names[n - 3])]
-    check_reading(rng, n, 0.05, Constraints())
-    check_reading(rng, n, 0.05, Constraints(required=required, max_parents=3))
+    check_decoding(rng, n, 0.05, Constraints())
+    check_decoding(rng, n, 0.05, Constraints(required=required, max_parents=3))
 
 
 @pytest.mark.kernel
@@ -92,7 +92,7 @@ def test_decoding_without_constraints_follows_the_paper(seed, n):
     assert np.array_equal(solutions.decode_and_score(order, mask)[0], decode(order, mask))
 
 
-def random_pairs_of(seed, n, n_pop=50, n_solutions=200):
+def draw_pairs(seed, n, n_pop=50, n_solutions=200):
     rng = np.random.default_rng(seed)
     orders = rng.permuted(np.tile(np.arange(n), (n_pop, 1)), axis=1)
     masks = rng.random((n_pop, n_bits(n))) < 0.3
@@ -114,8 +114,8 @@ def random_pairs_of(seed, n, n_pop=50, n_solutions=200):
     ],
 )
 def test_parts_and_table_size_change_no_score(constant, value, seed, monkeypatch):
-    problem = problem_of(random_table(seed))
-    batches = [random_pairs_of([seed, i + 1], 7) for i in range(4)]
+    problem = make_problem(random_table(seed))
+    batches = [draw_pairs([seed, i + 1], 7) for i in range(4)]
     right = [SolutionScorer(problem).score_solutions(*pairs).tolist() for pairs in batches]
     monkeypatch.setattr(solutions_module, constant, value)
     solutions = SolutionScorer(problem)
@@ -129,12 +129,12 @@ def test_parts_and_table_size_change_no_score(constant, value, seed, monkeypatch
 
 def test_an_interrupt_leaves_no_family_without_its_score(seed):
     table = random_table(seed)
-    right, pairs = SolutionScorer(problem_of(table)), random_pairs_of(seed, 7, 5, 10)
+    right, pairs = SolutionScorer(make_problem(table)), draw_pairs(seed, 7, 5, 10)
     for n_before in (0, 1, 2):
         scorer = InterruptedScorer(table, "k2", at=n_before)
         solutions = SolutionScorer(Problem.from_scorer(scorer))
         for i in range(n_before):
-            solutions.score_solutions(*random_pairs_of([seed, i + 1], 7, 5, 10))
+            solutions.score_solutions(*draw_pairs([seed, i + 1], 7, 5, 10))
         with pytest.raises(KeyboardInterrupt):
             solutions.score_solutions(*pairs)
         assert solutions.score_solutions(*pairs).tolist() == right.score_solutions(*pairs).tolist()

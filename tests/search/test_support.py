@@ -9,10 +9,10 @@ from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, CCMA, Budget, Problem, run_search
 from coevo.search.support import arc_support
-from helpers.problems import random_constraints, random_table, read_naively
+from helpers.problems import decode_naively, random_constraints, random_table
 
 
-def shares(structures, n):
+def compute_shares(structures, n):
     """Count naively: the share of structures that connect two variables."""
     found = [[0.0] * n for _ in range(n)]
     for i in range(n):
@@ -22,7 +22,7 @@ def shares(structures, n):
     return found
 
 
-def result(method, seed, known=None, n_steps=6):
+def run(method, seed, known=None, n_steps=6):
     table = random_table(seed, n_variables=6)
     scorer = FamilyScorer(table, "k2")
     budget = Budget(max_generations=n_steps)
@@ -34,21 +34,21 @@ def result(method, seed, known=None, n_steps=6):
 def test_orders_with_the_best_mask_and_masks_with_the_best_order(case, seed):
     names = random_table(seed + case, n_variables=6).names
     known = random_constraints(np.random.default_rng([seed, case]), names) if case else None
-    found, problem = result(CCGA(population=7), seed + case, known)
+    found, problem = run(CCGA(population=7), seed + case, known)
     state = found.state
     best_order = state.orders[np.argmax(state.order_scores)]
     best_mask = state.masks[np.argmax(state.mask_scores)]
     pairs = [(order, best_mask) for order in state.orders]
     pairs += [(best_order, mask) for mask in state.masks]
-    structures = [read_naively(order, mask, problem.rules) for order, mask in pairs]
-    assert found.support.tolist() == shares(structures, 6)
+    structures = [decode_naively(order, mask, problem.rules) for order, mask in pairs]
+    assert found.support.tolist() == compute_shares(structures, 6)
 
 
 @pytest.mark.parametrize("case", range(4))
 def test_orders_with_the_families_that_they_have_chosen(case, seed):
     names = random_table(seed + case, n_variables=6).names
     known = random_constraints(np.random.default_rng([seed, case]), names) if case else None
-    found, problem = result(CCMA(orders=5, masks=3), seed + case, known, n_steps=8)
+    found, problem = run(CCMA(orders=5, masks=3), seed + case, known, n_steps=8)
     state, scorer = found.state, problem.scorer
     assert len(state.orders) == 5
     structures = []
@@ -62,7 +62,7 @@ def test_orders_with_the_families_that_they_have_chosen(case, seed):
         held = sum(state.archive.score[family] for family in choice)
         assert held == pytest.approx(scorer.score(problem.make_dag(adjacency)))
         structures.append(arcs)
-    assert found.support.tolist() == shares(structures, 6)
+    assert found.support.tolist() == compute_shares(structures, 6)
 
 
 def test_a_required_arc_is_in_all_and_a_forbidden_pair_in_none(seed):
@@ -72,14 +72,14 @@ def test_a_required_arc_is_in_all_and_a_forbidden_pair_in_none(seed):
         forbidden=[(names[0], names[2]), (names[2], names[0])],
     )
     for method in (CCGA(population=6), CCMA(orders=4, masks=2)):
-        support = result(method, seed, known)[0].support
+        support = run(method, seed, known)[0].support
         assert support[4, 1] == support[1, 4] == 1
         assert support[0, 2] == support[2, 0] == 0
 
 
 def test_without_a_population_there_is_no_support(seed):
-    assert result("hill_climb", seed)[0].support is None
-    assert result("k2", seed)[0].support is None
-    assert result("ccma", seed, n_steps=0)[0].support is None  # hill climbing
-    assert result("ccga", seed, n_steps=0)[0].support is not None
+    assert run("hill_climb", seed)[0].support is None
+    assert run("k2", seed)[0].support is None
+    assert run("ccma", seed, n_steps=0)[0].support is None  # hill climbing
+    assert run("ccga", seed, n_steps=0)[0].support is not None
     assert arc_support([]) is None

@@ -60,6 +60,12 @@ class CheckpointFile:
         if not self._path.is_file():
             return None
         stored = StoredCheckpoint(self._path)
+        version, stored_version = self._fingerprint["version"], stored.facts.get("version")
+        if stored_version != version:
+            raise FileError(
+                f"{str(self._folder)!r} holds a search of coevo {stored_version}, which coevo "
+                f"{version} cannot resume. Give another folder."
+            )
         difference = describe_difference(stored.facts, self._fingerprint)
         if difference is not None:
             raise FileError(

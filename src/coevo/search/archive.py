@@ -51,7 +51,7 @@ class Archive:
     extended: Hashes
 
     @classmethod
-    def empty(cls, problem: Problem) -> Archive:
+    def from_problem(cls, problem: Problem) -> Archive:
         """Return an archive with the smallest family of each child: its required parents.
 
         A child with required parents also gets the empty family with the score -inf. An order
@@ -104,7 +104,9 @@ class Archive:
         batch = FamilyBatch.from_pairs(zip(children.tolist(), sets, strict=True))
         scores = problem.scorer.local_scores(batch)
         none = np.empty(0, dtype=np.uint64)
-        return Archive.empty(problem).with_families(children, scores, *flatten_sets(sets), none)
+        return Archive.from_problem(problem).with_families(
+            children, scores, *flatten_sets(sets), none
+        )
 
     def with_families(
         self,

@@ -207,8 +207,8 @@ class CCMASearch(Search[CCMAState]):
     def start(self, rng: Generator) -> tuple[CCMAState, Info]:
         """Return the start structure, before the hill climbing."""
         n, method = self._n, self._method
-        climb = Climb.at_start(self._problem)
-        archive = Archive.empty(self._problem)
+        climb = Climb.from_problem(self._problem)
+        archive = Archive.from_problem(self._problem)
         state = CCMAState(
             **climb.make_initial_fields(),
             is_climbing=True,

@@ -77,7 +77,7 @@ class Climb:
             self.gains, self.local = gains.copy(), local.copy()
 
     @classmethod
-    def at_start(cls, problem: Problem) -> Climb:
+    def from_problem(cls, problem: Problem) -> Climb:
         """Return a climb at the start structure of a problem."""
         return cls(problem, problem.start)
 

@@ -77,7 +77,7 @@ class HillClimbSearch(Search[HillClimbState]):
 
     def start(self, rng: Generator) -> tuple[HillClimbState, Info]:
         """Return the start structure."""
-        climb = Climb.at_start(self._problem)
+        climb = Climb.from_problem(self._problem)
         first = climb.make_initial_fields() | climb.as_fields()
         state = HillClimbState(**first, at_top=False, n_restarts=0)
         return state, {"current_score": state.score}

@@ -186,7 +186,7 @@ def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> Searc
     """Validate the settings of a search; `owner` is the function that error messages name.
 
     >>> make_spec(method="k2", score="bic").fingerprint("0")["settings"]
-    {'max_parents': 10, 'order': None}
+    {'order': None, 'max_parents': None}
     >>> make_spec("learn", parent_penalty=-1)
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'parent_penalty' of learn must be a number >= 0; got -1.
@@ -204,7 +204,7 @@ def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> Searc
         score=make_score(chosen["score"], chosen["ess"], owner),
         constraints=chosen["constraints"] or Constraints(),
         weights=chosen["weights"] or {},
-        parent_penalty=penalty,
+        parent_penalty=float(penalty),
         start=chosen["start"],
         budget=chosen["budget"] or Budget(),
         seed=resolve_seed(chosen["random_state"], owner),

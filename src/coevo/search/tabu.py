@@ -76,7 +76,7 @@ class TabuSearch(Search[TabuState]):
 
     def start(self, rng: Generator) -> tuple[TabuState, Info]:
         """Return the start structure."""
-        climb = Climb.at_start(self._problem)
+        climb = Climb.from_problem(self._problem)
         state = TabuState(
             **climb.make_initial_fields(),
             **climb.as_fields(),

@@ -12,15 +12,15 @@ import pytest
 import naive
 from coevo.bootstrap.consensus import (
     ArcStrength,
-    consensus,
-    measure,
-    significance_threshold,
-    tally,
+    build_consensus,
+    count_arcs,
+    find_threshold,
+    measure_strengths,
 )
 from coevo.graph import DAG, Constraints
 
 NAMES = ("a", "b", "c", "d")
-FREE = Constraints().rules(NAMES)
+FREE = Constraints().to_rules(NAMES)
 
 
 def dags_of(number, seed):
@@ -35,7 +35,7 @@ def dags_of(number, seed):
 
 def test_directions_are_those_of_the_cpdags(seed):
     dags, chosen, every = dags_of(40, seed)
-    found = tally(dags, NAMES, FREE)
+    found = count_arcs(dags, NAMES, FREE)
     expected = np.zeros((4, 4))
     for arcs in chosen:
         compelled, edges = naive.essential_graph(arcs, every)
@@ -49,13 +49,13 @@ def test_directions_are_those_of_the_cpdags(seed):
 
 def test_constraints_direct_what_data_cannot():
     chain = DAG("abc", [("a", "b"), ("b", "c")])
-    free = tally([chain], "abc", Constraints().rules("abc"))
+    free = count_arcs([chain], "abc", Constraints().to_rules("abc"))
     assert free.tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     for known in (
         Constraints(required=[("a", "b")], forbidden=[("c", "b")]),
         Constraints(tiers=[["a"], ["b"], ["c"]]),
     ):
-        told = tally([chain], "abc", known.rules("abc"))
+        told = count_arcs([chain], "abc", known.to_rules("abc"))
         assert told.tolist() == [[0, 2, 0], [0, 0, 2], [0, 0, 0]]
 
 
@@ -63,10 +63,12 @@ def test_strength_direction_and_gain_by_hand():
     """A collider twice, a chain once, and a network of the whole table with one arc more."""
     collider = DAG("abc", [("a", "b"), ("c", "b")])
     chain = DAG("abc", [("a", "b"), ("b", "c")])
-    halves = tally([collider, collider, chain, DAG("abc")], "abc", Constraints().rules("abc"))
+    halves = count_arcs(
+        [collider, collider, chain, DAG("abc")], "abc", Constraints().to_rules("abc")
+    )
     whole = DAG("abc", [("b", "c"), ("a", "c")])
-    found = measure(halves, 4, whole, {("b", "c"): 3.0, ("a", "c"): 1.5})
-    assert found == [
+    found = measure_strengths(halves, 4, whole, {("b", "c"): 3.0, ("a", "c"): 1.5})
+    assert list(found) == [
         ArcStrength("a", "b", 0.75, 5 / 6, None),
         ArcStrength("c", "b", 0.75, 5 / 6, 3.0),
         ArcStrength("a", "c", 0.0, 0.5, 1.5),
@@ -74,9 +76,9 @@ def test_strength_direction_and_gain_by_hand():
 
 
 def test_a_draw_goes_by_the_whole_network_then_by_name():
-    halves = tally([DAG("ab", [("a", "b")])], "ab", Constraints().rules("ab"))
+    halves = count_arcs([DAG("ab", [("a", "b")])], "ab", Constraints().to_rules("ab"))
     for whole, expected in (([("b", "a")], "ba"), ([("a", "b")], "ab"), ([], "ab")):
-        (arc,) = measure(halves, 1, DAG("ab", whole), {})
+        (arc,) = measure_strengths(halves, 1, DAG("ab", whole), {})
         assert (arc.parent + arc.child, arc.strength, arc.direction) == (expected, 1.0, 0.5)
 
 
@@ -89,7 +91,7 @@ def test_the_threshold_against_all_heights(case, seed):
     rng = random.Random(f"{seed} {case}")
     parts = rng.choice([2, 3, 4, 7, 10, 20])
     strengths = [Fraction(rng.randint(0, parts), parts) for _ in range(rng.randint(1, 12))]
-    assert significance_threshold(strengths) == max(naive.flat_heights(strengths))
+    assert find_threshold(strengths) == max(naive.flat_heights(strengths))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_the_threshold_against_all_heights(case, seed):
     ],
 )
 def test_thresholds_by_hand(strengths, threshold):
-    assert significance_threshold(strengths) == threshold
+    assert find_threshold(strengths) == threshold
 
 
 def test_no_height_is_nearer(seed):
@@ -115,7 +117,7 @@ def test_no_height_is_nearer(seed):
         inside = np.linspace(0, 1, 20001)[:-1] + 1 / 40000
         heights = np.searchsorted(np.sort(strengths), inside, side="right") / len(strengths)
         areas = [np.abs(heights - p).mean() for p in np.linspace(0, 1, 201)]
-        threshold = significance_threshold(strengths.tolist())
+        threshold = find_threshold(strengths.tolist())
         chosen = np.abs(heights - (strengths <= threshold).mean()).mean()
         assert chosen <= min(areas) + 1e-4
 
@@ -132,7 +134,7 @@ def test_by_hand():
         ArcStrength("c", "d", 0.6, 0.5, None),  # closes one too, and may be turned
         ArcStrength("b", "d", 0.5, 1.0, None),  # not above the threshold
     ]
-    found = consensus(arcs, 0.5, 3)
+    found = build_consensus(arcs, 0.5, 3)
     assert [(a.parent + a.child, a.in_consensus) for a in found] == [
         ("ab", True),
         ("bc", True),
@@ -141,17 +143,17 @@ def test_by_hand():
         ("dc", True),
         ("bd", False),
     ]
-    few = consensus(arcs, 0.5, 1)
+    few = build_consensus(arcs, 0.5, 1)
     assert [a.parent + a.child for a in few if a.in_consensus] == ["ab", "bc", "da"]
 
 
 @pytest.mark.parametrize("case", range(60))
 def test_acyclic_and_nothing_more_could_be_added(case, seed):
     dags, _, _ = dags_of(9, f"{seed} {case}")
-    halves = tally(dags, NAMES, FREE)
-    arcs = measure(halves, 9, dags[0], {})
-    threshold = significance_threshold(arc.strength for arc in arcs)
-    marked = consensus(arcs, threshold, 3)
+    halves = count_arcs(dags, NAMES, FREE)
+    arcs = measure_strengths(halves, 9, dags[0], {})
+    threshold = find_threshold(arc.strength for arc in arcs)
+    marked = build_consensus(arcs, threshold, 3)
     chosen = [(arc.parent, arc.child) for arc in marked if arc.in_consensus]
     assert naive.topological_orders(NAMES, chosen)
     for before, arc in zip(arcs, marked, strict=True):
@@ -176,6 +178,6 @@ def test_equivalent_networks_make_their_own_class(seed):
             for other in every
             if naive.equivalent(arcs, other)
         ]
-        found = measure(tally(members, NAMES, FREE), len(members), members[0], {})
-        kept = [(a.parent, a.child) for a in consensus(found, 0.0, 3) if a.in_consensus]
+        found = measure_strengths(count_arcs(members, NAMES, FREE), len(members), members[0], {})
+        kept = [(a.parent, a.child) for a in build_consensus(found, 0.0, 3) if a.in_consensus]
         assert CPDAG(DAG(NAMES, kept)) == CPDAG(members[0])

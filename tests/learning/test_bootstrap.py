@@ -10,12 +10,12 @@ import sys
 import pytest
 
 import coevo
-from coevo.bootstrap import runs
+from coevo.bootstrap import samples
 from coevo.bundled import load_network
 from coevo.errors import CoevoWarning, FileError, ParameterError
 from coevo.graph import Constraints
 from coevo.io import Knowledge, read_run
-from coevo.learning import Plan, bootstraps_of, learn, task_of, with_strength
+from coevo.learning import check_settings, learn, open_task
 from coevo.network import sample
 from coevo.search import Budget
 from helpers.errors import refusal
@@ -40,7 +40,7 @@ def test_strengths_are_those_of_strength(method):
     known = Knowledge(Constraints(required=[("xray", "asia")], max_parents=2), {("tub", "asia"): 3})
     limit = {"method": method, "random_state": 5, "score": "k2"}
     found = learn(ROWS, constraints=known, max_generations=4, bootstraps=3, **limit)
-    expected = coevo.strength(
+    expected = coevo.bootstrap_strength(
         ROWS,
         bootstraps=3,
         constraints=known.constraints,
@@ -48,9 +48,9 @@ def test_strengths_are_those_of_strength(method):
         budget=Budget(max_generations=4),
         **limit,
     )
-    assert found.strength == expected
+    assert found.bootstrap == expected
     alone = learn(ROWS, constraints=known, max_generations=4, **limit)
-    assert (found.dag, found.score, alone.strength) == (alone.dag, alone.score, None)
+    assert (found.dag, found.score, alone.bootstrap) == (alone.dag, alone.score, None)
     for arc in expected.arcs:
         assert (arc.support is None) == (method == "hill_climb")
         if found.support is not None and (arc.parent, arc.child) in found.dag.arcs:
@@ -59,14 +59,17 @@ def test_strengths_are_those_of_strength(method):
 
 def test_the_table_is_searched_once(monkeypatch):
     searched = []
-    search = runs.run_search
-    monkeypatch.setattr(
-        runs, "run_search", lambda *a, **k: searched.append(k["random_state"]) or search(*a, **k)
-    )
+    search = samples._search
+
+    def count(*arguments):
+        searched.append(arguments)
+        return search(*arguments)
+
+    monkeypatch.setattr(samples, "_search", count)
     found = learn(ROWS, bootstraps=2, **QUICK)
     assert len(searched) == 2
-    assert found.strength.network == found.search.dag
-    assert found.strength.score == found.score
+    assert found.bootstrap.network == found.search.dag
+    assert found.bootstrap.score == found.score
 
 
 def test_processes_change_nothing(found):
@@ -82,13 +85,13 @@ def test_each_arc_is_looked_up_in_its_own_direction(found):
     plain = found.as_dict()
     for arc in plain["arcs"]:
         assert list(arc) == ["from", "to", "gain", "directed", "strength", "direction"]
-        told = found.strength.of((arc["from"], arc["to"]))
+        told = found.bootstrap.strength_of((arc["from"], arc["to"]))
         assert told == (arc["strength"], arc["direction"])
-    for arc in found.strength.arcs:
-        assert found.strength.of((arc.parent, arc.child)) == (arc.strength, arc.direction)
-        strength, back = found.strength.of((arc.child, arc.parent))
+    for arc in found.bootstrap.arcs:
+        assert found.bootstrap.strength_of((arc.parent, arc.child)) == (arc.strength, arc.direction)
+        strength, back = found.bootstrap.strength_of((arc.child, arc.parent))
         assert (strength, back) == (arc.strength, pytest.approx(1 - arc.direction))
-    assert found.strength.of(("asia", "no such")) == (0.0, 0.5)
+    assert found.bootstrap.strength_of(("asia", "no such")) == (0.0, 0.5)
 
 
 def test_what_bootstraps_miss_in_the_network(found):
@@ -104,9 +107,9 @@ def test_what_bootstraps_miss_in_the_network(found):
         if arc["strength"] > told["threshold"] and {arc["from"], arc["to"]} not in joined
     ]
     empty = coevo.DAG(found.dag.nodes)
-    above = [arc for arc in found.strength.arcs if arc.strength > told["threshold"]]
+    above = [arc for arc in found.bootstrap.arcs if arc.strength > told["threshold"]]
     assert above
-    assert list(found.strength.beyond(empty)) == above
+    assert list(found.bootstrap.arcs_missing_in(empty)) == above
 
 
 def test_without_bootstraps_nothing_is_said_of_them():
@@ -132,7 +135,9 @@ def test_files(found, tmp_path):
     facts = json.loads((tmp_path / "strength" / "strength.json").read_text())
     assert facts["arcs"] == plain["bootstraps"]["arcs"]
     assert (facts["method"], facts["n_rows"]) == ("hill_climb", 300)
-    assert "<h2>How sure</h2>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<h2>Arc strength (bootstrap confidence)</h2>" in (tmp_path / "report.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_without_matplotlib_the_figure_is_left_out(found, tmp_path, monkeypatch):
@@ -140,7 +145,7 @@ def test_without_matplotlib_the_figure_is_left_out(found, tmp_path, monkeypatch)
     with pytest.warns(CoevoWarning) as said:
         found.save(tmp_path)
     assert [str(warning.message) for warning in said] == [
-        "The figure of the strengths is left out. matplotlib is not installed. Install it with: "
+        "The figure of arc strengths is not written. matplotlib is not installed. Install it with: "
         "pip install 'coevo[plot]'"
     ]
     assert set(os.listdir(tmp_path / "strength")) == FILES
@@ -160,36 +165,39 @@ def test_the_name_of_the_table(tmp_path):
 # -- a folder of bootstraps, and Ctrl-C
 
 
-def task(**settings):
-    plan = Plan(**(QUICK | {"bootstraps": 12} | settings))
-    return task_of(plan, *plan.read(ROWS))
+def open_tasks(output=None, **options):
+    return open_task(
+        check_settings("learn", **(QUICK | {"bootstraps": 12} | options)), ROWS, output=output
+    )
 
 
-def test_bootstraps_of_a_folder_go_on(found, tmp_path):
+def test_bootstraps_of_a_folder_are_resumed(found, tmp_path):
     numbers = []
-    learned = task().run()
+
+    def note(run, done, total):
+        numbers.append((run.bootstrap, done, total))
+
     for n in (5, 12):
-        done = with_strength(
-            learned,
-            bootstraps_of(task(bootstraps=n), tmp_path),
-            lambda run, done, total: numbers.append((run.bootstrap, done, total)),
-        )
+        with open_tasks(tmp_path, bootstraps=n) as task:
+            result = task.run_bootstraps(task.search(), note)
     assert numbers == [
         *((i, i + 1, 6) for i in range(1, 6)),
         *((i, i + 1, 13) for i in range(6, 13)),
     ]
-    assert done.strength == found.strength
-    other = task(random_state=4)
-    assert refusal(FileError, bootstraps_of, other, tmp_path) == (
+    assert result.bootstrap == found.bootstrap
+    (tmp_path / "checkpoint.npz").unlink()
+    with pytest.raises(FileError) as caught, open_tasks(tmp_path, random_state=4):
+        pass
+    assert str(caught.value) == (
         f"{str(tmp_path / 'strength')!r} holds runs with seed 3; this is 4. Give another folder."
     )
 
 
 def test_support_is_kept_in_the_folder(tmp_path):
     options = {"bootstraps": 2, "budget": Budget(max_generations=4), "random_state": 3}
-    first = coevo.strength(ROWS, folder=tmp_path, **options)
+    first = coevo.bootstrap_strength(ROWS, folder=tmp_path, **options)
     assert any(arc.support == 1 for arc in first.arcs)
-    assert coevo.strength(ROWS, folder=tmp_path, **options) == first
+    assert coevo.bootstrap_strength(ROWS, folder=tmp_path, **options) == first
 
 
 @ctrl_c_works()
@@ -199,25 +207,25 @@ def test_ctrl_c_ends_with_the_bootstraps_that_are_done(n_done):
         if done == n_done + 1:
             press_ctrl_c()
 
-    work = task()
-    learned = with_strength(work.run(), bootstraps_of(work), press)
-    assert (learned.strength.n_bootstraps, learned.strength.n_asked) == (n_done, 12)
+    with open_tasks() as task:
+        result = task.run_bootstraps(task.search(), press)
+    assert (result.bootstrap.n_bootstraps, result.bootstrap.n_asked) == (n_done, 12)
 
 
 @ctrl_c_works()
 def test_ctrl_c_before_the_first_bootstrap_leaves_the_network(monkeypatch):
-    work = task()
-    learned = work.run()
-    monkeypatch.setattr(runs, "run_search", lambda *a, **k: press_ctrl_c(2))
-    assert with_strength(learned, bootstraps_of(work)) is learned
+    with open_tasks() as task:
+        result = task.search()
+        monkeypatch.setattr(samples, "_search", lambda *arguments: press_ctrl_c(2))
+        assert task.run_bootstraps(result) is result
 
 
 @ctrl_c_works()
-def test_after_an_interrupted_search_no_bootstrap_is_begun():
-    work = task(method="ccma")
-    learned = work.run([lambda row: press_ctrl_c()])
-    assert learned.search.stop_reason == "interrupt"
-    assert with_strength(learned, bootstraps_of(work)) is learned
+def test_after_an_interrupted_search_no_bootstrap_is_run():
+    with open_tasks(method="ccma") as task:
+        result = task.search([lambda row: press_ctrl_c()])
+        assert result.search.stop_reason == "interrupt"
+        assert task.run_bootstraps(result) is result
 
 
 def test_refusal():

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import coevo
-from coevo.bootstrap.runs import ROWS, SEARCH
+from coevo.bootstrap.samples import ROWS, SEARCH
 from coevo.data import IncompleteDataset
 from coevo.errors import DataError, FileError, ParameterError
 from coevo.missing import POLICIES, learn_incomplete
-from coevo.randomness import stream
+from coevo.randomness import random_stream
 from coevo.search import Budget
 
 OPTIONS = {"max_generations": 3, "random_state": 3, "bootstraps": 2}
@@ -19,7 +19,7 @@ OPTIONS = {"max_generations": 3, "random_state": 3, "bootstraps": 2}
 
 @pytest.fixture
 def table(seed):
-    rows = coevo.sample(coevo.load_network("asia"), 200, seed).unfolded()
+    rows = coevo.sample(coevo.load_network("asia"), 200, seed).expand()
     return IncompleteDataset(rows, np.random.default_rng(seed).random(rows.codes.shape) < 0.1)
 
 
@@ -27,38 +27,38 @@ def table(seed):
 def test_each_bootstrap_is_a_search_on_drawn_rows(policy, table, tmp_path):
     found = coevo.learn(table, missing=policy, **OPTIONS, output=tmp_path)
     alone = coevo.learn(table, missing=policy, **OPTIONS | {"bootstraps": None})
-    assert found.strength.network == found.dag == alone.dag
-    assert found.strength.n_bootstraps == 2
+    assert found.bootstrap.network == found.dag == alone.dag
+    assert found.bootstrap.n_bootstraps == 2
     lines = (tmp_path / "strength" / "runs.jsonl").read_text().splitlines()
     runs = {run["bootstrap"]: run for run in map(json.loads, lines)}
     limit = {"budget": coevo.Budget(max_generations=3)}
     for number in (1, 2):
-        limit["random_state"] = int(stream(3, number, SEARCH).integers(2**32))
+        limit["random_state"] = int(random_stream(3, number, SEARCH).integers(2**32))
         if policy == "drop":  # samples of the complete rows
-            rows = table.complete_rows().resampled(stream(3, number, ROWS))
+            rows = table.drop_incomplete_rows().resample(random_stream(3, number, ROWS))
             expected = coevo.run_search("ccma", coevo.FamilyScorer(rows), **limit)
         else:
-            rows = table.resampled(stream(3, number, ROWS))
+            rows = table.resample(random_stream(3, number, ROWS))
             expected = learn_incomplete(rows, policy, **limit).search
         assert runs[number]["score"] == expected.score
         assert {tuple(arc) for arc in runs[number]["arcs"]} == set(expected.dag.arcs)
-    worth = {(arc.parent, arc.child): arc.gain for arc in found.strength.arcs}
+    worth = {(arc.parent, arc.child): arc.gain for arc in found.bootstrap.arcs}
     assert {arc: worth.get(arc, worth.get(arc[::-1])) for arc in found.gains} == found.gains
 
 
 def test_rows_and_processes_change_nothing(table, seed):
     order = np.random.default_rng(seed).permutation(table.n_rows)
-    codes = table.completed(table.dataset.codes[:, order])
+    codes = table.make_dataset(table.dataset.codes[:, order])
     moved = IncompleteDataset(codes, table.missing[:, order])
     one = coevo.learn(table, missing="em", **OPTIONS)
     two = coevo.learn(moved, missing="em", **OPTIONS, n_jobs=2)
-    assert one.strength == two.strength
+    assert one.bootstrap == two.bootstrap
 
 
 def test_a_folder_with_bootstraps_of_another_policy(table, tmp_path):
     first = coevo.learn(table, missing="state", **OPTIONS, output=tmp_path)
     more = coevo.learn(table, missing="state", **OPTIONS | {"bootstraps": 3}, output=tmp_path)
-    assert (first.strength.n_bootstraps, more.strength.n_bootstraps) == (2, 3)
+    assert (first.bootstrap.n_bootstraps, more.bootstrap.n_bootstraps) == (2, 3)
     with pytest.raises(FileError, match="missing state; this is em"):
         coevo.learn(table, missing="em", **OPTIONS, output=tmp_path)
     assert Path(tmp_path, "strength").is_dir()
@@ -66,31 +66,31 @@ def test_a_folder_with_bootstraps_of_another_policy(table, tmp_path):
 
 def test_few_complete_rows(seed):
     """Some draws of all rows would not have two complete ones."""
-    rows = coevo.sample(coevo.load_network("asia"), 60, seed).unfolded()
+    rows = coevo.sample(coevo.load_network("asia"), 60, seed).expand()
     missing = np.zeros(rows.codes.shape, dtype=np.bool_)
     missing[2, 3:] = True
     found = coevo.learn(
         IncompleteDataset(rows, missing), missing="drop", **OPTIONS | {"bootstraps": 20}
     )
-    assert found.strength.n_bootstraps == 20
+    assert found.bootstrap.n_bootstraps == 20
 
 
 def test_a_column_that_a_draw_leaves_without_a_cell(seed):
     """One cell of a column is there; a third of all draws miss its row."""
-    rows = coevo.sample(coevo.load_network("asia"), 60, seed).unfolded()
+    rows = coevo.sample(coevo.load_network("asia"), 60, seed).expand()
     missing = np.zeros(rows.codes.shape, dtype=np.bool_)
     missing[0, 1:] = True
     for policy in ("evolve", "em", "state", "available"):
         found = coevo.learn(
             IncompleteDataset(rows, missing), missing=policy, **OPTIONS | {"bootstraps": 6}
         )
-        assert found.strength.n_bootstraps == 6
+        assert found.bootstrap.n_bootstraps == 6
 
 
 def test_the_draw(table):
-    """Each row comes with its holes, and all rows are as likely."""
+    """Each row comes with its missing values, and all rows are as likely."""
     rng = np.random.default_rng(5)
-    drawn = [table.resampled(rng) for _ in range(300)]
+    drawn = [table.resample(rng) for _ in range(300)]
     assert {one.n_rows for one in drawn} == {table.n_rows}
     hidden = table.dataset.arities.max()
     cells = [np.where(t.missing, hidden, t.dataset.codes) for t in (table, *drawn)]
@@ -106,49 +106,53 @@ def test_the_draw(table):
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))
 def test_strength_finds_what_learn_finds(policy, table, tmp_path):
-    found = coevo.learn(table, missing=policy, **OPTIONS).strength
+    found = coevo.learn(table, missing=policy, **OPTIONS).bootstrap
     plan = {"missing": policy, "random_state": 3, "budget": Budget(max_generations=3)}
-    alone = coevo.strength(table, bootstraps=2, **plan, folder=tmp_path)
+    alone = coevo.bootstrap_strength(table, bootstraps=2, **plan, folder=tmp_path)
     assert alone == found
-    again = coevo.strength(table, bootstraps=2, **plan, folder=tmp_path)  # gains were kept
+    again = coevo.bootstrap_strength(
+        table, bootstraps=2, **plan, folder=tmp_path
+    )  # gains were kept
     assert again == found
 
 
 def test_strength_of_a_table_of_which_nothing_is_missing(table):
     whole = IncompleteDataset(table.dataset, np.zeros(table.missing.shape, dtype=bool))
     plan = {"bootstraps": 2, "random_state": 3, "budget": Budget(max_generations=3)}
-    expected = coevo.strength(table.dataset, **plan)
-    assert coevo.strength(whole, **plan) == expected
-    assert coevo.strength(whole, **plan, missing="em") == expected
+    expected = coevo.bootstrap_strength(table.dataset, **plan)
+    assert coevo.bootstrap_strength(whole, **plan) == expected
+    assert coevo.bootstrap_strength(whole, **plan, missing="em") == expected
 
 
 def test_what_strength_refuses(table):
     with pytest.raises(DataError) as caught:
-        coevo.strength(table)
+        coevo.bootstrap_strength(table)
     assert str(caught.value) == (
-        f"The table has missing cells ({table.n_missing:,}). Say what becomes of them with "
-        "'missing': 'evolve', 'em', 'available', 'state', 'drop'."
+        f"The table has missing values ({table.n_missing:,}). Choose a policy with 'missing': "
+        "'evolve', 'em', 'available', 'state', 'drop'."
     )
-    with pytest.raises(ParameterError, match="'missing' of strength must be one of 'available', "):
-        coevo.strength(table, missing="evolv")
-    with pytest.raises(ParameterError, match="'dataset' of strength must be a Dataset"):
-        coevo.strength([[1, 2]])
+    with pytest.raises(
+        ParameterError, match="'missing' of bootstrap_strength must be one of 'available', "
+    ):
+        coevo.bootstrap_strength(table, missing="evolv")
+    with pytest.raises(ParameterError, match="'dataset' of bootstrap_strength must be a Dataset"):
+        coevo.bootstrap_strength([[1, 2]])
 
 
 def test_a_folder_knows_its_policy_and_its_data(table, tmp_path):
     plan = {"bootstraps": 2, "random_state": 3, "budget": Budget(max_generations=3)}
-    first = coevo.strength(table, missing="drop", **plan, folder=tmp_path)
-    assert coevo.strength(table, missing="drop", **plan, folder=tmp_path) == first
+    first = coevo.bootstrap_strength(table, missing="drop", **plan, folder=tmp_path)
+    assert coevo.bootstrap_strength(table, missing="drop", **plan, folder=tmp_path) == first
     with pytest.raises(FileError, match="holds runs with missing drop; this is em"):
-        coevo.strength(table, missing="em", **plan, folder=tmp_path)
+        coevo.bootstrap_strength(table, missing="em", **plan, folder=tmp_path)
 
 
 def test_a_journal_that_does_not_know_what_arcs_are_worth(table, tmp_path):
     plan = {"bootstraps": 2, "random_state": 3, "budget": Budget(max_generations=3)}
-    first = coevo.strength(table, missing="em", **plan, folder=tmp_path)
+    first = coevo.bootstrap_strength(table, missing="em", **plan, folder=tmp_path)
     path = tmp_path / "runs.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for line in lines:
         line.pop("worth", None)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert coevo.strength(table, missing="em", **plan, folder=tmp_path) == first
+    assert coevo.bootstrap_strength(table, missing="em", **plan, folder=tmp_path) == first

@@ -16,7 +16,7 @@ from coevo.missing import POLICIES, Imputations, learn_incomplete
 from coevo.network import sample
 from coevo.search import Budget, StoredCheckpoint, run_search
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
-from helpers.problems import timeless
+from helpers.problems import drop_times
 
 CHECKPOINT = Path("run/checkpoint.npz")
 WAYS = [*((policy, "ccma") for policy in sorted(POLICIES)), ("evolve", "ccga"), ("evolve", "tabu")]
@@ -26,7 +26,7 @@ DRAWING = [(policy, method) for policy, method in WAYS if policy != "state" and 
 
 @pytest.fixture
 def table(seed):
-    rows = sample(load_network("asia"), 80, seed).unfolded()
+    rows = sample(load_network("asia"), 80, seed).expand()
     return IncompleteDataset(rows, np.random.default_rng(seed).random(rows.codes.shape) < 0.15)
 
 
@@ -62,8 +62,8 @@ def n_told(table, options):
 
 def same(found, whole):
     assert found.as_dict() | {"seconds": 0} == whole.as_dict() | {"seconds": 0}
-    assert timeless(found.history) == timeless(whole.history)
-    one, two = found.missing.completed, whole.missing.completed
+    assert drop_times(found.history) == drop_times(whole.history)
+    one, two = found.imputation.imputed_table, whole.imputation.imputed_table
     assert (one is None) == (two is None)
     if one is not None:
         assert np.array_equal(one.dataset.codes, two.dataset.codes)
@@ -152,7 +152,7 @@ def test_one_that_has_ended_goes_on_with_the_last_completions(table):
     more = learn(table, max_generations=30, resume=True, **options)
     assert (first.search.generations, more.search.generations) == (20, 30)
     assert more.search.score >= first.search.score
-    assert timeless(more.history)[: len(first.history)] == timeless(first.history)
+    assert drop_times(more.history)[: len(first.history)] == drop_times(first.history)
 
 
 def test_seconds_that_were_spent_count(table):
@@ -193,7 +193,7 @@ def test_another_search_is_not_gone_on_with(table):
 def test_a_state_of_something_else(table):
     found = learn_incomplete(table, "evolve", budget=Budget(max_generations=3))
     assert found.checkpoint is not None
-    plain = replace(found.checkpoint, beside={})
+    plain = replace(found.checkpoint, extra_arrays={})
     for policy in ("evolve", "em"):
         with pytest.raises(ParameterError, match="The state is not one of this policy, so it cann"):
             learn_incomplete(table, policy, state=plain)
@@ -207,8 +207,8 @@ def test_a_state_of_something_else(table):
 
 def test_a_checkpoint_and_what_stands_beside_it(table, tmp_path):
     found = learn_incomplete(table, "evolve", budget=Budget(max_generations=7))
-    assert sorted(found.checkpoint.beside) == sorted(
+    assert sorted(found.checkpoint.extra_arrays) == sorted(
         ["policy", "number", "n_drawn", "cells", "generation", "is_last", "filled"]
     )
-    assert found.checkpoint.beside["cells"].shape == (10, table.n_missing)
+    assert found.checkpoint.extra_arrays["cells"].shape == (10, table.n_missing)
     assert run_search("ccma", found.scorer, budget=Budget(max_generations=0)).checkpoint is not None

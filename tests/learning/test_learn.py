@@ -17,8 +17,8 @@ from coevo.errors import CoevoWarning, DataError, GraphError, NetworkError, Para
 from coevo.graph import CPDAG, Constraints
 from coevo.io import Knowledge, read_run
 from coevo.learning import learn
-from coevo.network import fit, sample
-from coevo.score import FamilyScorer, arc_gains, best_addition
+from coevo.network import fit_network, sample
+from coevo.score import FamilyScorer, arc_gains, find_best_addition
 from coevo.search import Budget, HillClimb, run_search
 
 QUICK = {"method": "hill_climb"}
@@ -41,8 +41,8 @@ def test_the_parts_of_the_library(rows):
     assert [row.score for row in found.history] == [row.score for row in expected.history]
     assert found.cpdag == CPDAG(expected.dag)
     assert found.gains == arc_gains(scorer, expected.dag)
-    assert found.best_rejected == best_addition(scorer, found.dag, known.rules(rows.names))
-    assert found.network == fit(found.dag, rows)
+    assert found.best_rejected == find_best_addition(scorer, found.dag, known.to_rules(rows.names))
+    assert found.network == fit_network(found.dag, rows)
     assert found.network is found.network
     assert (found.search.seed, found.search.stop_reason) == (7, "generations")
     assert {note.name for note in found.columns} == set(rows.names)
@@ -106,7 +106,7 @@ def test_a_structure_without_tables_is_saved(rows, tmp_path, monkeypatch):
         raise NetworkError("The table of 'a' would be too large.")
 
     found = learn(rows, **QUICK)
-    monkeypatch.setattr(coevo.network, "fit", too_large)
+    monkeypatch.setattr("coevo.learning.result.fit_network", too_large)
     with pytest.warns(CoevoWarning, match=r"^model.bif is not written. The table of 'a' would be"):
         files = found.save(tmp_path / "run")
     assert sorted(files) == ["history", "report", "run"]
@@ -158,7 +158,7 @@ def test_types_from_a_file_and_columns_left_out(seed, tmp_path):
 def test_constraints_of_all_kinds(rows, tmp_path):
     known = Constraints(required=[("xray", "asia")], max_parents=2)
     path = tmp_path / "known.json"
-    coevo.write_knowledge(known, path)
+    coevo.io.write_knowledge(known, path)
     for given in (known, Knowledge(known), path, str(path)):
         found = learn(rows, constraints=given, **QUICK)
         assert ("xray", "asia") in found.dag.arcs
@@ -170,7 +170,7 @@ def test_constraints_of_all_kinds(rows, tmp_path):
 
 
 def test_a_dataset_is_already_read(rows):
-    with pytest.raises(ParameterError, match="a Dataset is already read"):
+    with pytest.raises(ParameterError, match="do not apply to a Dataset"):
         learn(rows, bins=3)
 
 

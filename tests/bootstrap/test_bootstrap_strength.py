@@ -1,4 +1,4 @@
-"""``coevo.strength``: the same for everyone, certain where it can be, and never half done."""
+"""`bootstrap_strength`: the same answer everywhere, resumed after any interruption."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import coevo
-from coevo.bootstrap import strength
-from coevo.bootstrap.runs import ROWS, SEARCH
+from coevo.bootstrap import bootstrap_strength
+from coevo.bootstrap.samples import ROWS, SEARCH
 from coevo.data import Dataset, Variable
 from coevo.errors import FileError, FormatError, GraphError, ParameterError
 from coevo.graph import CPDAG, DAG, Constraints
-from coevo.randomness import stream
+from coevo.randomness import random_stream
 from coevo.score import FamilyScorer, arc_gains
 from coevo.search import Budget, run_search
 from helpers.errors import refusal
@@ -42,7 +42,7 @@ DATASET = Dataset(*table())
 
 @pytest.fixture(scope="module")
 def whole():
-    return strength(DATASET, bootstraps=30, **QUICK)
+    return bootstrap_strength(DATASET, bootstraps=30, **QUICK)
 
 
 # -- what comes out
@@ -64,8 +64,8 @@ def test_each_bootstrap_can_be_done_again(whole):
     """Strengths are counted here once more, from searches on rows drawn by hand."""
     dags = []
     for number in range(1, 31):
-        rows = DATASET.resampled(stream(3, number, ROWS))
-        seed = int(stream(3, number, SEARCH).integers(2**32))
+        rows = DATASET.resample(random_stream(3, number, ROWS))
+        seed = int(random_stream(3, number, SEARCH).integers(2**32))
         found = run_search("hill_climb", FamilyScorer(rows, "bdeu"), random_state=seed)
         dags.append(found.dag)
     for arc in whole.arcs:
@@ -101,7 +101,7 @@ def test_plain_values(whole):
 
 def test_constraints_hold_in_the_consensus():
     known = Constraints(required=[("e", "c")], forbidden=[("a", "b")], max_parents=1)
-    found = strength(DATASET, bootstraps=8, constraints=known, **QUICK)
+    found = bootstrap_strength(DATASET, bootstraps=8, constraints=known, **QUICK)
     by_arc = {(arc.parent, arc.child): arc for arc in found.arcs}
     assert (by_arc["e", "c"].strength, by_arc["e", "c"].direction) == (1.0, 1.0)
     assert by_arc["b", "a"].direction == 1.0
@@ -110,7 +110,7 @@ def test_constraints_hold_in_the_consensus():
 
 
 def test_weights_count():
-    found = strength(DATASET, bootstraps=5, weights={("e", "c"): 50.0}, **QUICK)
+    found = bootstrap_strength(DATASET, bootstraps=5, weights={("e", "c"): 50.0}, **QUICK)
     assert next(a for a in found.arcs if {a.parent, a.child} == {"c", "e"}).strength == 1.0
 
 
@@ -118,7 +118,7 @@ def test_weights_count():
 
 
 def test_two_processes_give_the_same(whole):
-    assert strength(DATASET, bootstraps=30, n_jobs=2, **QUICK) == whole
+    assert bootstrap_strength(DATASET, bootstraps=30, n_jobs=2, **QUICK) == whole
 
 
 @pytest.mark.parametrize("how", ["rows", "columns", "folded"])
@@ -135,13 +135,15 @@ def test_no_layout_changes_the_answer(how, whole, seed):
         rows, counts = np.unique(np.array(columns).T, axis=0, return_counts=True)
         other = Dataset(variables, list(rows.T), counts)
         assert other.weights is not None
-    assert strength(other, bootstraps=30, **QUICK) == whole
+    assert bootstrap_strength(other, bootstraps=30, **QUICK) == whole
 
 
 def test_another_seed_draws_other_rows(whole):
-    other = strength(DATASET, bootstraps=30, method="hill_climb", random_state=4)
+    other = bootstrap_strength(DATASET, bootstraps=30, method="hill_climb", random_state=4)
     assert [a.strength for a in other.arcs] != [a.strength for a in whole.arcs]
-    assert strength(DATASET, bootstraps=2, method="k2").seed != 3  # None is a new one each time
+    assert (
+        bootstrap_strength(DATASET, bootstraps=2, method="k2").seed != 3
+    )  # None is a new one each time
 
 
 # -- a folder, and Ctrl-C
@@ -163,11 +165,13 @@ class Pressed:
 def test_an_interrupted_one_rests_on_what_is_done_and_goes_on(whole, tmp_path):
     first, second, heard = Pressed(after=8), Pressed(), []
     options = {"bootstraps": 30, "folder": tmp_path / "sure", **QUICK}
-    stopped = strength(DATASET, tell=first, heard=lambda: heard.append(1), **options)
+    stopped = bootstrap_strength(
+        DATASET, on_run=first, on_interrupt=lambda: heard.append(1), **options
+    )
     assert (stopped.is_complete, stopped.n_bootstraps, stopped.n_asked) == (False, 7, 30)
-    assert replace(strength(DATASET, bootstraps=7, **QUICK), n_asked=30) == stopped
+    assert replace(bootstrap_strength(DATASET, bootstraps=7, **QUICK), n_asked=30) == stopped
     assert heard == [1]
-    assert strength(DATASET, tell=second, **options) == whole
+    assert bootstrap_strength(DATASET, on_run=second, **options) == whole
     assert first.numbers + second.numbers == list(range(31))
     names = {"experiment.json", "runs.jsonl", "times.jsonl"}
     assert set(os.listdir(tmp_path / "sure")) == names
@@ -180,31 +184,33 @@ def test_before_the_first_bootstrap_there_is_nothing_to_tell(tmp_path):
 
     signalled = []
     with pytest.raises(KeyboardInterrupt):
-        strength(
+        bootstrap_strength(
             DATASET,
             bootstraps=2,
-            tell=lambda *_: (_ for _ in ()).throw(KeyboardInterrupt),
+            on_run=lambda *_: (_ for _ in ()).throw(KeyboardInterrupt),
             folder=tmp_path,
             **QUICK,
         )
-    assert strength(
-        DATASET, bootstraps=2, folder=tmp_path, tell=press_at_the_whole_table, **QUICK
+    assert bootstrap_strength(
+        DATASET, bootstraps=2, folder=tmp_path, on_run=press_at_the_whole_table, **QUICK
     ).is_complete
     assert signalled == [2, 3]  # the network of the whole table was kept
 
 
 def test_more_later_and_less_later(whole, tmp_path):
     told = Pressed()
-    strength(DATASET, bootstraps=10, folder=tmp_path, **QUICK)
-    assert strength(DATASET, bootstraps=30, folder=tmp_path, tell=told, **QUICK) == whole
+    bootstrap_strength(DATASET, bootstraps=10, folder=tmp_path, **QUICK)
+    assert (
+        bootstrap_strength(DATASET, bootstraps=30, folder=tmp_path, on_run=told, **QUICK) == whole
+    )
     assert told.numbers == list(range(11, 31))
-    few = strength(DATASET, bootstraps=10, folder=tmp_path, tell=told, **QUICK)
-    assert few == strength(DATASET, bootstraps=10, **QUICK)
+    few = bootstrap_strength(DATASET, bootstraps=10, folder=tmp_path, on_run=told, **QUICK)
+    assert few == bootstrap_strength(DATASET, bootstraps=10, **QUICK)
     assert len(told.numbers) == 20
 
 
 def test_a_folder_of_something_else(tmp_path):
-    strength(DATASET, bootstraps=2, folder=tmp_path, **QUICK)
+    bootstrap_strength(DATASET, bootstraps=2, folder=tmp_path, **QUICK)
     for change, name, was, now in (
         ({"random_state": 4}, "seed", 3, 4),
         ({"method": "k2"}, "method", "hill_climb", "k2"),
@@ -214,12 +220,12 @@ def test_a_folder_of_something_else(tmp_path):
         ({"weights": {("a", "b"): 1}}, "weights", [], [["a", "b", 1.0]]),
     ):
         options = {"bootstraps": 2, "folder": tmp_path, **QUICK, **change}
-        assert refusal(FileError, strength, DATASET, **options) == (
+        assert refusal(FileError, bootstrap_strength, DATASET, **options) == (
             f"{str(tmp_path)!r} holds runs with {name} {was}; this is {now}. Give another folder."
         )
     other = Dataset(*table(seed=1))
     assert "other data" in refusal(
-        FileError, strength, other, bootstraps=2, folder=tmp_path, **QUICK
+        FileError, bootstrap_strength, other, bootstraps=2, folder=tmp_path, **QUICK
     )
 
 
@@ -234,14 +240,14 @@ def test_a_folder_of_something_else(tmp_path):
     ],
 )
 def test_a_damaged_line(was, now, tmp_path):
-    strength(DATASET, bootstraps=2, folder=tmp_path / "old", **QUICK)
+    bootstrap_strength(DATASET, bootstraps=2, folder=tmp_path / "old", **QUICK)
     shutil.copytree(tmp_path / "old", tmp_path / "new")
     path = tmp_path / "new" / "runs.jsonl"
     first, second, third = path.read_text().splitlines(keepends=True)
     assert was in second
     path.write_text(first + second.replace(was, now, 1) + third)
     options = {"bootstraps": 2, "folder": tmp_path / "new", **QUICK}
-    assert refusal(FormatError, strength, DATASET, **options) == (
+    assert refusal(FormatError, bootstrap_strength, DATASET, **options) == (
         f"Line 2 of {str(path)!r} is damaged. Remove it or give another folder."
     )
 
@@ -252,20 +258,33 @@ def test_a_damaged_line(was, now, tmp_path):
 @pytest.mark.parametrize(
     ("options", "kind", "sentence"),
     [
-        ({"bootstraps": 0}, ParameterError, "'bootstraps' of strength must be an int >= 1; got 0."),
-        ({"n_jobs": 1.0}, ParameterError, "'n_jobs' of strength must be an int >= 1; got 1.0."),
+        (
+            {"bootstraps": 0},
+            ParameterError,
+            "'bootstraps' of bootstrap_strength must be an int >= 1; got 0.",
+        ),
+        (
+            {"n_jobs": 1.0},
+            ParameterError,
+            "'n_jobs' of bootstrap_strength must be an int >= 1; got 1.0.",
+        ),
         (
             {"method": "hillclimb"},
             ParameterError,
-            "'method' of strength must be one of 'ccga', 'ccma', 'hill_climb', 'islands', 'k2', "
-            "'tabu'; got 'hillclimb'. Did you mean 'hill_climb'?",
+            "'method' of bootstrap_strength must be one of 'ccga', 'ccma', 'hill_climb', "
+            "'islands', 'k2', 'tabu'; got 'hillclimb'. Did you mean 'hill_climb'?",
         ),
         (
             {"random_state": -1},
             ParameterError,
-            "'random_state' of strength must be an int >= 0, a numpy Generator or None; got -1.",
+            "'random_state' of bootstrap_strength must be an int >= 0, a numpy Generator or None; "
+            "got -1.",
         ),
-        ({"budget": 7}, ParameterError, "'budget' of strength must be a Budget or None; got 7."),
+        (
+            {"budget": 7},
+            ParameterError,
+            "'budget' of bootstrap_strength must be a Budget or None; got 7.",
+        ),
         (
             {"constraints": Constraints(required=[("a", "b")], forbidden=[("a", "b")])},
             GraphError,
@@ -275,14 +294,14 @@ def test_a_damaged_line(was, now, tmp_path):
 )
 def test_refusals_come_before_anything_is_written(options, kind, sentence, tmp_path):
     folder = tmp_path / "new"
-    assert refusal(kind, strength, DATASET, folder=folder, **options) == sentence
+    assert refusal(kind, bootstrap_strength, DATASET, folder=folder, **options) == sentence
     assert not folder.exists()
 
 
 def test_no_table():
-    assert refusal(ParameterError, coevo.strength, [[1]]) == (
-        "'dataset' of strength must be a Dataset (see read_data) or an IncompleteDataset (see "
-        "read_incomplete); got [[1]]."
+    assert refusal(ParameterError, coevo.bootstrap_strength, [[1]]) == (
+        "'dataset' of bootstrap_strength must be a Dataset (see read_data) or an "
+        "IncompleteDataset (see read_incomplete); got [[1]]."
     )
 
 
@@ -291,7 +310,7 @@ def test_no_table():
 
 def test_one_variable_and_one_row():
     one = Dataset([Variable("a", ("x", "y"))], [[0, 1, 1]])
-    found = strength(one, bootstraps=3, **QUICK)
+    found = bootstrap_strength(one, bootstraps=3, **QUICK)
     assert (found.arcs, found.threshold, found.consensus) == ((), 0.0, DAG("a"))
     row = Dataset([Variable("a", ("x", "y")), Variable("b", ("x", "y"))], [[0], [1]])
-    assert strength(row, bootstraps=3, **QUICK).consensus == DAG("ab")
+    assert bootstrap_strength(row, bootstraps=3, **QUICK).consensus == DAG("ab")

@@ -55,7 +55,7 @@ from coevo.missing import POLICIES, Imputations, learn_incomplete
 from coevo.missing.evolve_maximising import climbed
 from coevo.missing.imputations import Filled, filled_in, most_common
 from coevo.missing.policy_input import PolicyInput
-from coevo.randomness import stream
+from coevo.randomness import random_stream
 from coevo.score import make_score
 from coevo.search import make_method
 from coevo.threads import Threads
@@ -72,7 +72,7 @@ TURNS = 5
 
 def holes(dataset: Dataset, fraction: float, mechanism: str, seed: int) -> NDArray[np.bool_]:
     """Return which cells are missing: (n_variables, n_rows)."""
-    rng = stream(seed, 7)
+    rng = random_stream(seed, 7)
     shape = dataset.codes.shape
     if mechanism == "mcar":
         return rng.random(shape) < fraction
@@ -94,7 +94,7 @@ class Case:
     def __init__(self, key: dict[str, Any], n_jobs: int) -> None:
         self.key, self.n_jobs = key, n_jobs
         self.truth: BayesianNetwork = load_network(key["network"])
-        self.rows = sample(self.truth, key["rows"], key["mask"]).unfolded()
+        self.rows = sample(self.truth, key["rows"], key["mask"]).expand()
         self.scorer = FamilyScorer(self.rows, key["score"], n_jobs=n_jobs)
         self.complete = run_search("ccma", self.scorer, random_state=0)
         missing = holes(self.rows, key["fraction"], key["mechanism"], key["mask"])
@@ -162,9 +162,9 @@ class Case:
         completions = Imputations(self.table, 1, question.seed, question.threads())
         codes = completions.codes[0]
         for _ in range(TURNS):
-            result = question.run(question.scorer(self.table.completed(codes)))
+            result = question.run(question.scorer(self.table.make_dataset(codes)))
             codes = climbed(codes, completions, result.dag.adjacency(), question, SWEEPS)
-        result = question.run(question.scorer(self.table.completed(codes)))
+        result = question.run(question.scorer(self.table.make_dataset(codes)))
         return result.dag, codes, result.score
 
     def _by_truth(self) -> Filled:
@@ -201,7 +201,7 @@ class Case:
 
 
 def _like(rows: Dataset, codes: NDArray[Any]) -> Dataset:
-    return IncompleteDataset(rows, np.zeros(rows.codes.shape, dtype=np.bool_)).completed(codes)
+    return IncompleteDataset(rows, np.zeros(rows.codes.shape, dtype=np.bool_)).make_dataset(codes)
 
 
 def plan(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -258,7 +258,7 @@ def measured(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def warm_up(policies: list[str], options: argparse.Namespace) -> None:
     """Load all kernels, so that nobody pays for it."""
-    rows = sample(load_network("asia"), 100, 0).unfolded()
+    rows = sample(load_network("asia"), 100, 0).expand()
     table = IncompleteDataset(rows, holes(rows, 0.1, "mcar", 0))
     for policy in set(policies) & set(POLICIES):
         budget = Budget(max_generations=8)

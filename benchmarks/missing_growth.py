@@ -27,7 +27,7 @@ SHARE = 0.1
 
 def measure(network: str, n_rows: int) -> dict[str, Any]:
     """Return the seconds that each takes on a sample of a network."""
-    rows = sample(load_network(network), n_rows, 0).unfolded()
+    rows = sample(load_network(network), n_rows, 0).expand()
     table = IncompleteDataset(rows, holes(rows, SHARE, "mcar", 0))
     complete = _seconds(lambda: run_search("ccma", FamilyScorer(rows), random_state=0))
     evolve = _seconds(lambda: learn_incomplete(table, "evolve"))
@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="into the README here")
     parser.add_argument("--format", choices=["text", "json"], default="text")
     options = parser.parse_args()
-    small = sample(load_network("asia"), 100, 0).unfolded()  # so that nobody pays for kernels
+    small = sample(load_network("asia"), 100, 0).expand()  # so that nobody pays for kernels
     learn_incomplete(
         IncompleteDataset(small, holes(small, SHARE, "mcar", 0)), budget=Budget(max_generations=25)
     )

@@ -51,7 +51,7 @@ def answer(as_json):
 
 def score_naively(name, network, dataset, ess=1.0):
     rows, arities = dataset.codes.T.tolist(), dataset.arities.tolist()
-    position = dataset.position
+    position = dataset.find_position
     return {
         node: naive.local_score(
             name, rows, arities, position(node), sorted(map(position, network.parents(node))), ess
@@ -220,7 +220,8 @@ def test_warnings_are_plain_lines(small, run):
     assert err == (
         "Warning: rounded.bif, line 4, column 21: the table of 'a' sums to 0.999; it was "
         "normalised.\n"
-        "Warning: Column 'a' is 'x' in every row, so it gives no information about the other columns.\n"
+        "Warning: Column 'a' is 'x' in every row, so it gives no information about the other "
+        "columns.\n"
     )
 
 

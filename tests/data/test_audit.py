@@ -1,4 +1,4 @@
-"""The audit finds what is there, and nothing else, whatever the order."""
+"""The audit finds all problems of a table and no others, in any order of rows and columns."""
 
 import itertools
 import time

@@ -1,4 +1,4 @@
-"""Every refusal, word for word: what is wrong, where, and the way out."""
+"""Every error message of the readers: the problem, its position and the way out."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from coevo.errors import CoevoWarning, DataError, DependencyError, FileError, Pa
 WAY_OUT = ", or learn with missing='evolve' (--missing evolve of coevo learn and strength)."
 
 
-def refusal(source, kind=(DataError, FileError), **parameters):
-    """Return the message with which a source is refused."""
+def read_error(source, kind=(DataError, FileError), **parameters):
+    """Return the message of the error that a source raises."""
     with pytest.raises(kind) as caught:
         read_data(source, **parameters)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
@@ -32,7 +32,7 @@ def refusal(source, kind=(DataError, FileError), **parameters):
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    """Return a function that writes ``t.csv`` in the current folder and gives its name."""
+    """Return a function that writes ``t.csv`` in the current folder and returns its name."""
     monkeypatch.chdir(tmp_path)
 
     def write(content, name="t.csv"):
@@ -48,7 +48,7 @@ def file(tmp_path, monkeypatch):
 @pytest.mark.parametrize("cell", ["", "NA", "NaN", "nan", "null", "NULL", "?", " ? ", "  "])
 def test_missing_cells_in_text(file, cell):
     hint = f" If {cell!r} is a state, declare the states of the column with states= (--states)."
-    assert refusal(file(f"age,sex\n1,f\n2,m\n{cell},f\n1,m\n{cell},m\n")) == (
+    assert read_error(file(f"age,sex\n1,f\n2,m\n{cell},f\n1,m\n{cell},m\n")) == (
         "Column 'age' has 2 missing values, the first in row 3. Drop or fill them"
         + WAY_OUT
         + (hint if cell.strip() else "")
@@ -56,13 +56,13 @@ def test_missing_cells_in_text(file, cell):
 
 
 def test_one_missing_cell(file):
-    assert refusal(file("age,sex\n1,f\n,m\n")) == (
+    assert read_error(file("age,sex\n1,f\n,m\n")) == (
         "Column 'age' has 1 missing value, in row 2. Drop or fill it" + WAY_OUT
     )
 
 
 def test_missing_cells_in_two_columns(file):
-    assert refusal(file("a,b,c\n1,f,\n2,,x\n3,m,\n")) == (
+    assert read_error(file("a,b,c\n1,f,\n2,,x\n3,m,\n")) == (
         "Column 'b' has 1 missing value, in row 2. 1 other column has missing values too: "
         "'c' (2); 3 cells in all. Drop or fill them" + WAY_OUT
     )
@@ -70,7 +70,7 @@ def test_missing_cells_in_two_columns(file):
 
 def test_missing_cells_in_many_columns():
     frame = pd.DataFrame({f"c{i}": [None] * (i + 1) + ["x"] * (9 - i) for i in range(8)})
-    assert refusal(frame) == (
+    assert read_error(frame) == (
         "Column 'c0' has 1 missing value, in row 1. 7 other columns have missing values too: "
         "'c1' (2), 'c2' (3), 'c3' (4), 'c4' (5), 'c5' (6) and 2 more; 36 cells in all. "
         "Drop or fill them" + WAY_OUT
@@ -96,7 +96,7 @@ ROWS = {"y": ["a", "b", "a", "b"]}
     ],
 )
 def test_nulls_of_pandas(values):
-    assert refusal(pd.DataFrame({"x": values, **ROWS})) == MISSING
+    assert read_error(pd.DataFrame({"x": values, **ROWS})) == MISSING
 
 
 @pytest.mark.parametrize(
@@ -113,19 +113,19 @@ def test_nulls_of_pandas(values):
 )
 def test_nulls_of_polars_and_arrow(values):
     frame = pl.DataFrame({"x": values, **ROWS})
-    assert refusal(frame) == MISSING
-    assert refusal(frame.to_arrow()) == MISSING
+    assert read_error(frame) == MISSING
+    assert read_error(frame.to_arrow()) == MISSING
 
 
 def test_nulls_in_arrays():
     x = np.array([[0.5, 1], [np.nan, 0], [0.5, 1], [np.nan, 0]])
-    assert refusal(x, names=["x", "y"]) == MISSING
-    assert refusal(x, names=["x", "y"], states={"x": [0.5], "y": [0.0, 1.0]}) == MISSING
-    assert refusal(np.where(np.isnan(x), None, "a"), names=["x", "y"]) == MISSING
+    assert read_error(x, names=["x", "y"]) == MISSING
+    assert read_error(x, names=["x", "y"], states={"x": [0.5], "y": [0.0, 1.0]}) == MISSING
+    assert read_error(np.where(np.isnan(x), None, "a"), names=["x", "y"]) == MISSING
 
 
 def test_a_column_of_nulls():
-    assert refusal(pa.table({"x": pa.nulls(2), "y": ["a", "b"]})) == (
+    assert read_error(pa.table({"x": pa.nulls(2), "y": ["a", "b"]})) == (
         "Column 'x' has 2 missing values, the first in row 1. Drop or fill them" + WAY_OUT
     )
 
@@ -138,18 +138,18 @@ DECIMAL = (
 
 
 def test_decimal_numbers(file):
-    assert refusal(file("age,sex\n0.37,f\n1,m\n")) == DECIMAL
+    assert read_error(file("age,sex\n0.37,f\n1,m\n")) == DECIMAL
     table = {"age": [0.37, 1.0], "sex": ["f", "m"]}
     for frame in (pd.DataFrame(table), pl.DataFrame(table), pa.table(table)):
-        assert refusal(frame) == DECIMAL
-    assert refusal(pd.DataFrame(table).astype(object)) == DECIMAL
-    assert refusal(np.array([[0.37, 1.0], [1.0, 2.0]]), names=["age", "sex"]) == DECIMAL
-    assert refusal(np.array([[0.37], [1.0]], dtype=np.float32), names=["age"]).startswith("The")
+        assert read_error(frame) == DECIMAL
+    assert read_error(pd.DataFrame(table).astype(object)) == DECIMAL
+    assert read_error(np.array([[0.37, 1.0], [1.0, 2.0]]), names=["age", "sex"]) == DECIMAL
+    assert read_error(np.array([[0.37], [1.0]], dtype=np.float32), names=["age"]).startswith("The")
 
 
 @pytest.mark.parametrize("cell", ["1.0", "2e3", ".5", "-1.", "+0.1"])
 def test_the_first_decimal_number_is_shown(file, cell):
-    assert refusal(file(f"age,sex\n1,f\n-2,m\n{cell},f\n7.5,f\n")) == (
+    assert read_error(file(f"age,sex\n1,f\n-2,m\n{cell},f\n7.5,f\n")) == (
         f"Column 'age' holds decimal numbers, the first is {cell} in row 3. "
         "Discretise it with discretise= (coevo learn does), or declare its states with states= "
         "(--states)."
@@ -161,8 +161,8 @@ def test_numbers_beside_text_are_text(file):
     assert found.source_variables[0].states == ("0.5", "1.5", "high")
 
 
-def test_decimal_numbers_that_are_whole():
-    assert refusal(pl.DataFrame({"x": [1.0, 2.0], "y": [0, 1]})) == (
+def test_floats_with_integer_values():
+    assert read_error(pl.DataFrame({"x": [1.0, 2.0], "y": [0, 1]})) == (
         "Column 'x' holds decimal numbers, the first is 1.0 in row 1. "
         "Discretise it with discretise= (coevo learn does), or declare its states with states= "
         "(--states)."
@@ -178,9 +178,9 @@ IDENTIFIER = (
 
 def test_identifiers(file):
     rows = [(f"p{i}", i % 2) for i in range(21)]
-    assert refusal(file("my id,y\n" + "".join(f"{x},{y}\n" for x, y in rows))) == IDENTIFIER
+    assert read_error(file("my id,y\n" + "".join(f"{x},{y}\n" for x, y in rows))) == IDENTIFIER
     frame = pd.DataFrame(rows, columns=["my id", "y"])
-    assert refusal(frame) == IDENTIFIER
+    assert read_error(frame) == IDENTIFIER
     assert read_data(frame.iloc[:20]).n_rows == 20
     assert read_data(frame, states={"my id": frame["my id"]}).arities.tolist() == [21, 2]
     assert read_data(frame.astype({"my id": "category"})).arities.tolist() == [21, 2]
@@ -188,7 +188,7 @@ def test_identifiers(file):
 
 def test_an_identifier_of_many_rows(file, monkeypatch):
     rows = "".join(f"{i},{i % 2}\n" for i in range(70_000))
-    assert refusal(file("id,y\n" + rows)) == (
+    assert read_error(file("id,y\n" + rows)) == (
         "Column 'id' has a different value in each of its first 65,535 rows, so it looks like "
         "an identifier. Leave it out (drop=['id'], or --drop id), or declare its states with "
         "states= (--states). If it is a measurement, declare its type with types= (--types)."
@@ -202,19 +202,19 @@ def test_too_many_states(file):
     )
     values = ["s0", "s0", *(f"s{i}" for i in range(65_536))]
     rows = "".join(f"{x},{i % 2}\n" for i, x in enumerate(values))
-    assert refusal(file("x,y\n" + rows)) == message
+    assert read_error(file("x,y\n" + rows)) == message
     frame = pl.DataFrame({"x": values, "y": [i % 2 for i in range(len(values))]})
-    assert refusal(frame) == message
+    assert read_error(frame) == message
 
 
 def test_too_many_decimal_or_undeclared_values(file):
     name = file("x,y\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(65_600)))
-    assert refusal(name) == (
+    assert read_error(name) == (
         "Column 'x' holds decimal numbers, the first is 0.5 in row 1. "
         "Discretise it with discretise= (coevo learn does), or declare its states with states= "
         "(--states)."
     )
-    assert refusal(name, states={"x": ["0.5"]}) == (
+    assert read_error(name, states={"x": ["0.5"]}) == (
         "Column 'x' holds '1.5', first in row 2, which is not one of its declared states '0.5'. "
         "Correct the value, or add it to states= (--states)."
     )
@@ -226,8 +226,8 @@ def test_values_that_are_not_declared(file):
         "'b', 's1', 's2', 's3' and 2 more. Correct the value, or add it to states= (--states)."
     )
     states = {"x": ["a", "b", "s1", "s2", "s3", "s4", "s5"]}
-    assert refusal(file("x,y\na,0\nd,1\nc,0\n"), states=states) == message
-    assert refusal(pd.DataFrame({"x": list("adc"), "y": [0, 1, 0]}), states=states) == message
+    assert read_error(file("x,y\na,0\nd,1\nc,0\n"), states=states) == message
+    assert read_error(pd.DataFrame({"x": list("adc"), "y": [0, 1, 0]}), states=states) == message
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_values_that_are_not_declared(file):
     ],
 )
 def test_types_without_states(column, kind):
-    found = refusal(pl.DataFrame({"x": column, "y": ["a", "b"]}))
+    found = read_error(pl.DataFrame({"x": column, "y": ["a", "b"]}))
     found_type = found.removeprefix("Column 'x' has the type ").split(", which")[0]
     assert found_type.split("(")[0] == kind.split("(")[0]
     assert found == (
@@ -257,12 +257,14 @@ def test_objects_and_arrays_without_states():
         "(drop=['x'], or --drop x)."
     )
     objects = pd.DataFrame({"x": [("a",), {"b"}], "y": [0, 1]})
-    assert refusal(objects) == f"Column 'x' has the type tuple{way_out}"
-    assert refusal(np.array([[b"a", b"b"]]), names=["x", "y"]) == (
+    assert read_error(objects) == f"Column 'x' has the type tuple{way_out}"
+    assert read_error(np.array([[b"a", b"b"]]), names=["x", "y"]) == (
         f"Column 'x' has the type |S1{way_out}"
     )
     moments = np.array([["2020-01-01"] * 2], dtype="datetime64[D]")
-    assert refusal(moments, names=["x", "y"]) == (f"Column 'x' has the type datetime64[D]{way_out}")
+    assert read_error(moments, names=["x", "y"]) == (
+        f"Column 'x' has the type datetime64[D]{way_out}"
+    )
 
 
 def test_constant_columns_are_a_warning(file):
@@ -281,56 +283,58 @@ def test_constant_columns_are_a_warning(file):
 
 def test_no_rows(file):
     message = "The table has no rows. Give at least one observation."
-    assert refusal(file("a,b\n")) == message
-    assert refusal(file("a,b")) == message
+    assert read_error(file("a,b\n")) == message
+    assert read_error(file("a,b")) == message
     for table in (pd.DataFrame, pl.DataFrame, pa.table):
-        assert refusal(table({"a": [], "b": []})) == message
-        assert refusal(table({"a": ["x"], "b": ["y"]})[:0]) == message
-    assert refusal(np.zeros((0, 2), dtype=int), names=["a", "b"]) == message
+        assert read_error(table({"a": [], "b": []})) == message
+        assert read_error(table({"a": ["x"], "b": ["y"]})[:0]) == message
+    assert read_error(np.zeros((0, 2), dtype=int), names=["a", "b"]) == message
 
 
 def test_no_columns(file):
     for content in ("", "\n\r\n\n", b"\xef\xbb\xbf", gzip.compress(b"")):
-        assert refusal(file(content)) == ("'t.csv' is empty. It needs a header and rows below it.")
+        assert read_error(file(content)) == (
+            "'t.csv' is empty. It needs a header and rows below it."
+        )
     message = "The table has no columns. A network needs at least two."
-    assert refusal(pd.DataFrame()) == message
-    assert refusal(pl.DataFrame()) == message
-    assert refusal(np.zeros((3, 0), dtype=int), names=[]) == message
+    assert read_error(pd.DataFrame()) == message
+    assert read_error(pl.DataFrame()) == message
+    assert read_error(np.zeros((3, 0), dtype=int), names=[]) == message
 
 
 def test_one_column(file):
-    assert refusal(file("a b\n1\n2\n")) == (
+    assert read_error(file("a b\n1\n2\n")) == (
         "The table has one column, 'a b'. A network needs at least two. "
         "Fields are separated by a comma, a semicolon, a tab or '|'."
     )
-    assert refusal(pl.DataFrame({"a": [1]})) == (
+    assert read_error(pl.DataFrame({"a": [1]})) == (
         "The table has one column, 'a'. A network needs at least two."
     )
-    assert refusal(file("a,b\n1,2\n"), drop=["b"]) == (
+    assert read_error(file("a,b\n1,2\n"), drop=["b"]) == (
         "The table has one column left after dropping, 'a'. A network needs at least two."
     )
-    assert refusal(file("a,b\n1,2\n"), drop=("b", "a")) == (
+    assert read_error(file("a,b\n1,2\n"), drop=("b", "a")) == (
         "The table has no column left after dropping. A network needs at least two."
     )
 
 
 def test_names(file):
     twice = "Two columns are called 'a'. Rename one of them."
-    assert refusal(file("a,b,a\n1,2,3\n")) == twice
-    assert refusal(pd.DataFrame([[1, 2]], columns=["a", "a"])) == twice
-    assert refusal(pa.table([[1], [2]], names=["a", "a"])) == twice
-    assert refusal(np.zeros((2, 2), dtype=int), names=["a", "a"]) == twice
+    assert read_error(file("a,b,a\n1,2,3\n")) == twice
+    assert read_error(pd.DataFrame([[1, 2]], columns=["a", "a"])) == twice
+    assert read_error(pa.table([[1], [2]], names=["a", "a"])) == twice
+    assert read_error(np.zeros((2, 2), dtype=int), names=["a", "a"]) == twice
     nameless = "Column 2 has no name. Give it one, or leave it out (drop=[''], or --drop '')."
-    assert refusal(file("a,,b\n1,2,3\n")) == nameless
-    assert refusal(pl.DataFrame({"a": [1], "": [2], "b": [3]})) == nameless
+    assert read_error(file("a,,b\n1,2,3\n")) == nameless
+    assert read_error(pl.DataFrame({"a": [1], "": [2], "b": [3]})) == nameless
 
 
 def test_unknown_names(file):
     name = file("age,sex\n1,f\n2,m\n")
-    assert refusal(name, drop=["agee"]) == (
+    assert read_error(name, drop=["agee"]) == (
         "'drop' names 'agee', which is not a column of the table. Did you mean 'age'?"
     )
-    assert refusal(name, states={"sx": ["f"]}) == (
+    assert read_error(name, states={"sx": ["f"]}) == (
         "'states' names 'sx', which is not a column of the table. Did you mean 'sex'?"
     )
 
@@ -340,13 +344,13 @@ def test_unknown_names(file):
 
 def test_ragged_lines(file):
     way_out = " Correct the line, or put quotes around text that holds the delimiter ','."
-    assert refusal(file('a,b,c\n1,"x\ny",3\n\n1,2\n')) == (
+    assert read_error(file('a,b,c\n1,"x\ny",3\n\n1,2\n')) == (
         "Line 5 of 't.csv' has 2 fields; its header has 3." + way_out
     )
-    assert refusal(file("a,b,c\n1,2,3\n1,2,3,4\n")) == (
+    assert read_error(file("a,b,c\n1,2,3\n1,2,3,4\n")) == (
         "Line 3 of 't.csv' has 4 fields; its header has 3." + way_out
     )
-    assert refusal(file("a,b,c\r1,2,3\r1\r")) == (
+    assert read_error(file("a,b,c\r1,2,3\r1\r")) == (
         "Line 3 of 't.csv' has 1 field; its header has 3." + way_out
     )
 
@@ -356,89 +360,89 @@ def test_unclosed_quotes(file, monkeypatch):
         "A quote that opens in line 3 of 't.csv' is never closed. "
         "Close it, or put the text in quotes and double the quotes inside."
     )
-    assert refusal(file('a,b\n1,2\n"3,4\n5,6\n')) == message
-    assert refusal(file('a,b\n"1\nx","2\n')) == message
+    assert read_error(file('a,b\n1,2\n"3,4\n5,6\n')) == message
+    assert read_error(file('a,b\n"1\nx","2\n')) == message
     monkeypatch.setattr(csv_reader_module, "MAX_RECORD_BYTES", 1 << 20)
     long = 'a,b\n1,2\n"3,4\n' + "5,6\n" * 3_000_000
-    assert refusal(file(long)) == message
+    assert read_error(file(long)) == message
 
 
 def test_unclosed_quotes_in_the_header(file):
-    assert refusal(file('a,"b\n1,2\n')) == (
+    assert read_error(file('a,"b\n1,2\n')) == (
         "A quote that opens in line 1 of 't.csv' is never closed. "
         "Close it, or put the text in quotes and double the quotes inside."
     )
-    assert refusal(file('a,"b\n' + "1,2\n" * 300_000)) == (
+    assert read_error(file('a,"b\n' + "1,2\n" * 300_000)) == (
         "The header of 't.csv' does not end within 1,048,576 bytes. "
         "Look for a quote that is not closed."
     )
 
 
 def test_wrong_encoding(file):
-    assert refusal(file("city,n\nBern,1\nZürich,2\nZürich,3\n".encode("latin-1"))) == (
+    assert read_error(file("city,n\nBern,1\nZürich,2\nZürich,3\n".encode("latin-1"))) == (
         "Column 'city' in row 2 of 't.csv' is not UTF-8 text: b'Z\\xfcrich'. Save the file as "
         "UTF-8, for example with: iconv -f ISO-8859-1 -t UTF-8"
     )
-    assert refusal(file("größe,n\n1,1\n".encode("latin-1"))) == (
+    assert read_error(file("größe,n\n1,1\n".encode("latin-1"))) == (
         "A name in the header of 't.csv' is not UTF-8 text: b'gr\\xf6\\xdfe'. Save the file as "
         "UTF-8, for example with: iconv -f ISO-8859-1 -t UTF-8"
     )
     for encoding in ("UTF-16", "UTF-32"):
-        assert refusal(file("a,b\n1,2\n".encode(encoding))) == (
+        assert read_error(file("a,b\n1,2\n".encode(encoding))) == (
             f"'t.csv' is {encoding} text. Save it as UTF-8."
         )
 
 
 def test_files_that_are_not_text(file):
     zeros = "'t.csv' holds zero bytes, so it is not a table in text form. Save it as CSV in UTF-8."
-    assert refusal(file("a,b\n1,2\n".encode("utf-16-le"))) == zeros
-    assert refusal(file("a,b\n" + "1,2\n" * 400_000 + "\0")) == zeros
-    assert refusal(file(b"PK\x03\x04rest", "t.xlsx")) == (
+    assert read_error(file("a,b\n1,2\n".encode("utf-16-le"))) == zeros
+    assert read_error(file("a,b\n" + "1,2\n" * 400_000 + "\0")) == zeros
+    assert read_error(file(b"PK\x03\x04rest", "t.xlsx")) == (
         "'t.xlsx' is a zip archive or a spreadsheet. Save its table as CSV."
     )
 
 
 def test_damaged_compression(file):
     packed = gzip.compress(b"a,b\n" + bytes(np.random.default_rng(0).integers(97, 120, 9999)))
-    assert refusal(file(packed[:2000], "t.csv.gz")) == (
+    assert read_error(file(packed[:2000], "t.csv.gz")) == (
         "'t.csv.gz' ends in the middle of its compressed data. Copy or download it again."
     )
     broken = bytearray(packed)
     broken[1000:1100] = bytes(100)
-    assert refusal(file(bytes(broken), "t.csv.gz")) == (
+    assert read_error(file(bytes(broken), "t.csv.gz")) == (
         "'t.csv.gz' has damaged compressed data. Copy or download it again."
     )
-    assert refusal(file(packed[:5], "t.csv.gz")) == (
+    assert read_error(file(packed[:5], "t.csv.gz")) == (
         "'t.csv.gz' ends in the middle of its compressed data. Copy or download it again."
     )
 
 
-def test_files_that_are_not_there(file, tmp_path):
+def test_files_that_do_not_exist(file, tmp_path):
     file("", "alarm.csv")
-    assert refusal("alarn.csv") == "There is no file 'alarn.csv'. Did you mean 'alarm.csv'?"
-    assert refusal("no/alarm.csv") == "There is no file 'no/alarm.csv'."
-    assert refusal("a\0b") == "There is no file 'a\\x00b'."
-    assert refusal(tmp_path) == f"{str(tmp_path)!r} is a folder. Name a file in it."
+    assert read_error("alarn.csv") == "There is no file 'alarn.csv'. Did you mean 'alarm.csv'?"
+    assert read_error("no/alarm.csv") == "There is no file 'no/alarm.csv'."
+    assert read_error("a\0b") == "There is no file 'a\\x00b'."
+    assert read_error(tmp_path) == f"{str(tmp_path)!r} is a folder. Name a file in it."
     (tmp_path / "part.parquet").touch()
-    assert refusal(tmp_path) == (
+    assert read_error(tmp_path) == (
         f"{str(tmp_path)!r} is a folder of Parquet files. Learn from it in chunks with shards= "
         "(--shards DIR) or cluster= (--cluster), or give one of its files."
     )
     long = "x" * 300
-    assert refusal(long) == f"'{long}' cannot be read: File name too long."
+    assert read_error(long) == f"'{long}' cannot be read: File name too long."
 
 
 def test_damaged_parquet(file):
     for content in (b"PAR1 and nothing more", b"a,b\n1,2\n", b""):
-        message = refusal(file(content, "t.parquet"))
+        message = read_error(file(content, "t.parquet"))
         assert message.startswith("'t.parquet' is not a Parquet file, or is damaged (")
         assert message.endswith("). Write it again.")
-    assert refusal(file(b"PAR1 and nothing more")).startswith("'t.csv' is not a Parquet file")
+    assert read_error(file(b"PAR1 and nothing more")).startswith("'t.csv' is not a Parquet file")
 
 
 def test_parquet_without_pyarrow(file, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    assert refusal(file(b"PAR1", "t.parquet"), DependencyError) == (
+    assert read_error(file(b"PAR1", "t.parquet"), DependencyError) == (
         "PyArrow is not installed. Install it with: pip install 'coevo[parquet]'"
     )
 
@@ -468,7 +472,7 @@ ACCEPTED = (
     ],
 )
 def test_sources_that_are_not_tables(source, rest):
-    assert refusal(source, ParameterError) == ACCEPTED + rest
+    assert read_error(source, ParameterError) == ACCEPTED + rest
 
 
 def test_parameters():
@@ -476,7 +480,7 @@ def test_parameters():
     array = np.zeros((2, 3), dtype=int)
 
     def sentence(source, **parameters):
-        return refusal(source, ParameterError, **parameters)
+        return read_error(source, ParameterError, **parameters)
 
     assert sentence(array) == (
         "'names' of read_data must be given for a NumPy array: one name for each of its 3 columns."
@@ -506,10 +510,12 @@ def test_parameters():
         "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data do "
         "not apply to a Dataset. Use them when you read the table that it comes from."
     )
-    assert refusal(array[0], names=["a"]) == (
+    assert read_error(array[0], names=["a"]) == (
         "The array has the shape (3,). Give one with two dimensions, rows and columns."
     )
-    assert refusal(frame, states={"a": [0, 0]}) == (
+    assert read_error(frame, states={"a": [0, 0]}) == (
         "Variable 'a' declares the state '0' twice. Remove one of them."
     )
-    assert refusal(frame, states={"a": []}) == ("Variable 'a' has no states. Declare at least one.")
+    assert read_error(frame, states={"a": []}) == (
+        "Variable 'a' has no states. Declare at least one."
+    )

@@ -1,4 +1,4 @@
-"""Where columns are cut, against every possible way to cut them."""
+"""The cut points of each method are the best of all possible cut points."""
 
 import itertools
 import math
@@ -19,13 +19,13 @@ halves = st.integers(-8, 12).map(lambda k: k / 2)
 columns = st.lists(halves, min_size=2, max_size=14).filter(lambda rows: len(set(rows)) > 1)
 
 
-def measured(rows, name="x"):
+def make_numeric(rows, name="x"):
     values, places = np.unique(np.array(rows, dtype=float), return_inverse=True)
     return NumericColumn(name, values, places)
 
 
-def bins_of(rows, cuts):
-    """Return the bins that cuts make of the values of a column; none may be empty."""
+def split_rows(rows, cuts):
+    """Return the values in each bin; no bin is empty."""
     values = sorted(set(rows))
     codes = cuts.apply(values).tolist()
     assert sorted(set(codes)) == list(range(len(cuts.points) + 1))
@@ -33,14 +33,14 @@ def bins_of(rows, cuts):
 
 
 def cut(method, rows, bins):
-    column = measured(rows)
+    column = make_numeric(rows)
     return BINNINGS[method](column.values, column.counts, bins)
 
 
 @many
 @given(columns, st.integers(2, 5))
 def test_kmeans_is_the_best_of_all_cuts(rows, bins):
-    found = bins_of(rows, cut("kmeans", rows, bins))
+    found = split_rows(rows, cut("kmeans", rows, bins))
     values = sorted(set(rows))
     ways = naive.cut_sets(values, min(bins, len(values)) - 1)
     least = min(naive.squared_distances(rows, way) for way in ways)
@@ -51,7 +51,7 @@ def test_kmeans_is_the_best_of_all_cuts(rows, bins):
 @many
 @given(columns, st.integers(2, 6))
 def test_quantiles_are_as_even_as_the_values_allow(rows, bins):
-    assert bins_of(rows, cut("quantile", rows, bins)) == naive.even_bins(rows, bins)
+    assert split_rows(rows, cut("quantile", rows, bins)) == naive.even_bins(rows, bins)
 
 
 @many
@@ -62,7 +62,7 @@ def test_uniform_bins_are_of_the_same_width(rows, bins):
     wanted = {}
     for value in sorted(set(rows)):
         wanted.setdefault(sum(value >= edge for edge in edges), []).append(value)
-    found = bins_of(rows, cut("uniform", rows, bins))
+    found = split_rows(rows, cut("uniform", rows, bins))
     near = any(math.isclose(v, edge) for v in rows for edge in edges)  # round-off may decide
     assert near or found == [wanted[k] for k in sorted(wanted)]
 
@@ -83,8 +83,8 @@ def test_mdl_is_the_shortest_description_of_all(table, most):
         DiscreteColumn(n, np.unique(o, return_inverse=True)[1], len(set(o)))
         for n, o in others.items()
     ]
-    (cuts,) = cut_by_mdl([measured(rows)], coded, [most])
-    found = bins_of(rows, cuts)
+    (cuts,) = cut_by_mdl([make_numeric(rows)], coded, [most])
+    found = split_rows(rows, cuts)
     joined = [others[name] for name in naive.relatives(rows, others, 5)]
     values = sorted(set(rows))
     ways = [w for k in range(min(most, len(values))) for w in naive.cut_sets(values, k)]
@@ -103,7 +103,7 @@ def test_mdl_finds_the_steps(seed):
     steps = (x > 0.3).astype(int) + (x > 0.7)
     steps = np.where(rng.random(2000) < 0.1, rng.integers(0, 3, 2000), steps)
     cuts, alone = cut_by_mdl(
-        [measured(x), measured(other, "u")], [DiscreteColumn("steps", steps, 3)], [5, 5]
+        [make_numeric(x), make_numeric(other, "u")], [DiscreteColumn("steps", steps, 3)], [5, 5]
     )
     assert min(abs(p - 0.3) for p in cuts.points) < 0.04
     assert min(abs(p - 0.7) for p in cuts.points) < 0.04
@@ -112,9 +112,9 @@ def test_mdl_finds_the_steps(seed):
     assert abs(alone.points[0] - 0.5) < 0.05
 
 
-def test_blocks_change_nothing(seed, monkeypatch):
+def test_block_size_does_not_change_mdl(seed, monkeypatch):
     rng = np.random.default_rng(seed)
-    columns = [measured(rng.normal(size=60), f"x{i}") for i in range(6)]
+    columns = [make_numeric(rng.normal(size=60), f"x{i}") for i in range(6)]
     coded = [DiscreteColumn(f"c{i}", rng.integers(0, i + 2, 60), i + 2) for i in range(6)]
     most = [4] * 6
     expected = cut_by_mdl(columns, coded, most)
@@ -125,19 +125,19 @@ def test_blocks_change_nothing(seed, monkeypatch):
 def test_a_value_that_is_very_frequent_has_a_bin_to_itself():
     rows = [0.0] * 80 + [0.5 + i for i in range(20)]
     for method in ("quantile", "kmeans"):
-        assert bins_of(rows, cut(method, rows, 4))[0][0] == 0.0
-    assert bins_of(rows, cut("quantile", rows, 2))[0] == [0.0]
+        assert split_rows(rows, cut(method, rows, 4))[0][0] == 0.0
+    assert split_rows(rows, cut("quantile", rows, 2))[0] == [0.0]
 
 
 @pytest.mark.parametrize("method", sorted(BINNINGS))
 def test_numbers_far_apart_and_close_together(method):
     for rows in ([1e300, -1e300, 0.0], [1.0, np.nextafter(1, 2)], [1e9 + i for i in range(9)]):
         cuts = cut(method, rows, 2)
-        assert len(bins_of(rows, cuts)) == 2
+        assert len(split_rows(rows, cuts)) == 2
         assert np.isfinite(cuts.points).all()
 
 
-def test_many_values_are_joined_into_groups(monkeypatch, seed):
+def test_many_values_are_merged_into_groups(monkeypatch, seed):
     rows = np.random.default_rng(seed).normal(size=900)
     grouped = cut("kmeans", rows, 3)
     monkeypatch.setattr(binning, "MAX_GROUPS", 1000)

@@ -1,4 +1,4 @@
-"""What columns are taken for, in every kind of table, and how numbers are cut."""
+"""The inferred types of columns and their bins are the same for every kind of table."""
 
 import json
 
@@ -74,7 +74,7 @@ def test_all_sources_are_read_alike(table, method, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["mdl", "quantile", "uniform", "kmeans"])
-def test_no_order_of_rows_or_columns_changes_a_cut(table, method, seed):
+def test_cut_points_do_not_depend_on_row_or_column_order(table, method, seed):
     frame = pd.DataFrame(table)
     moved = frame.sample(frac=1, random_state=seed)[frame.columns[::-1]]
     first, infos = read_data(frame, discretise=method, return_info=True)
@@ -83,13 +83,13 @@ def test_no_order_of_rows_or_columns_changes_a_cut(table, method, seed):
     assert {n.name: n for n in infos} == {n.name: n for n in again}
 
 
-def test_bins_hold_what_their_names_say(table):
+def test_bins_match_their_names(table):
     dataset, infos = read_data(pd.DataFrame(table), discretise="quantile", bins=4, return_info=True)
     for info in infos:
         if info.cuts is None:
             continue
-        variable = dataset.variables[dataset.position(info.name)]
-        codes = dataset.codes[dataset.position(info.name)]
+        variable = dataset.variables[dataset.find_position(info.name)]
+        codes = dataset.codes[dataset.find_position(info.name)]
         expected = [info.states[k] for k in info.cuts.apply(table[info.name])]
         assert [variable.states[code] for code in codes] == expected
     weight = {n.name: n for n in infos}["weight"]
@@ -97,7 +97,7 @@ def test_bins_hold_what_their_names_say(table):
     assert counts.tolist() == [N // 4] * 4
 
 
-def test_a_table_without_numbers_is_the_same_with_and_without(tmp_path):
+def test_discretise_does_not_change_text(tmp_path):
     frame = pd.DataFrame(
         {"a": ["x", "y", "x"] * 9, "b": [1, 2, 3] * 9, "c": [True, False, True] * 9}
     )
@@ -119,12 +119,12 @@ def test_new_rows_go_into_the_bins_of_an_old_model(table, seed):
     assert again == dataset
     bins = next(v for v in network.variables if v.name == "weight").states
     codes = CutPoints.from_states(bins).apply(other["weight"])
-    column = held_out.codes[held_out.position("weight")]
-    states = held_out.variables[held_out.position("weight")].states
+    column = held_out.codes[held_out.find_position("weight")]
+    states = held_out.variables[held_out.find_position("weight")].states
     assert [states[c] for c in column] == [bins[c] for c in codes]
 
 
-def test_rows_that_are_written_in_bins_are_read_again(table, tmp_path):
+def test_written_bins_can_be_read(table, tmp_path):
     dataset = read_data(pd.DataFrame(table), discretise="quantile")
     write_data(dataset, tmp_path / "binned.csv")
     again = read_data(tmp_path / "binned.csv", states=dataset.source_variables)
@@ -150,7 +150,7 @@ def test_infos_read_a_table_again_in_the_same_way(table):
     assert half.variables == dataset.variables
 
 
-def test_types_say_what_a_column_is(table):
+def test_declared_types(table):
     frame = pd.DataFrame(table)
     types = {
         "city": "ignore",
@@ -173,7 +173,7 @@ def test_types_say_what_a_column_is(table):
     assert found["sick"].holds == ""
 
 
-def test_categorical_lets_decimals_and_identifiers_in():
+def test_categorical_accepts_decimals_and_identifiers():
     frame = pd.DataFrame({"id": range(30), "x": [i + 0.5 for i in range(30)], "y": ["a", "b"] * 15})
     dataset, infos = read_data(
         frame, types={"id": "categorical", "x": "categorical"}, return_info=True
@@ -231,7 +231,7 @@ def test_more_numbers_than_labels(tmp_path):
     )
 
 
-def test_whole_numbers_that_are_all_different_are_identifiers():
+def test_distinct_integers_are_identifiers():
     frame = pd.DataFrame({"x": range(100, 130), "y": ["a", "b"] * 15})
     assert refusal(DataError, read_data, frame, discretise="mdl").startswith(
         "Column 'x' has a different value in each of its 30 rows, so it looks like an identifier."
@@ -240,12 +240,12 @@ def test_whole_numbers_that_are_all_different_are_identifiers():
     assert found.source_variables[0].states == ("below_115", "from_115")
 
 
-@pytest.mark.parametrize("endless", ["inf", "-Infinity"])
-def test_numbers_without_an_end(endless, tmp_path):
+@pytest.mark.parametrize("infinite", ["inf", "-Infinity"])
+def test_infinite_numbers(infinite, tmp_path):
     rows = "".join(f"{i}.5,{i % 2}\n" for i in range(20))
-    (tmp_path / "t.csv").write_text(f"x,y\n{rows}{endless},1\n")
+    (tmp_path / "t.csv").write_text(f"x,y\n{rows}{infinite},1\n")
     message = (
-        f"Column 'x' holds {endless!r}, first in row 21, for which no bins can be found. Correct "
+        f"Column 'x' holds {infinite!r}, first in row 21, for which no bins can be found. Correct "
         "it, give the cut points of the column with types= (--types), or leave it out "
         "(drop=['x'], or --drop x)."
     )
@@ -316,11 +316,11 @@ FRAME = pd.DataFrame({"age": [1.5, 2.5, 3.5], "sex": ["f", "m", "f"]})
         ),
     ],
 )
-def test_refusals(options, message):
+def test_invalid_types(options, message):
     assert refusal(CoevoError, read_data, FRAME, **options) == message
 
 
-def test_a_dataset_is_already_read(table):
+def test_options_do_not_apply_to_a_dataset(table):
     dataset = read_data(pd.DataFrame(table), discretise="mdl")
     assert read_data(dataset) is dataset
     assert refusal(ParameterError, read_data, dataset, bins=3) == (

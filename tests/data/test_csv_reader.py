@@ -32,19 +32,19 @@ def path(tmp_path_factory):
 
 
 def oracle(text, delimiter=","):
-    """Return the rows that are not blank, as Python reads them."""
+    """Return the rows that are not blank, read by Python."""
     return [r for r in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if r]
 
 
 def dataset_of(names, rows):
-    """Return the dataset of rows of text, by the constructor alone."""
+    """Return the dataset of rows of text, from the constructor alone."""
     columns = list(zip(*rows, strict=True))
     variables = [Variable(n, tuple(sorted(set(c)))) for n, c in zip(names, columns, strict=True)]
     codes = [[v.states.index(x) for x in c] for v, c in zip(variables, columns, strict=True)]
     return Dataset(variables, codes)
 
 
-def read_in_pieces(path, states, chunk_bytes):
+def read_in_chunks(path, states, chunk_bytes):
     with warnings.catch_warnings(), open_source(path) as source:
         warnings.simplefilter("ignore", CoevoWarning)
         return assemble_dataset(
@@ -52,8 +52,8 @@ def read_in_pieces(path, states, chunk_bytes):
         )
 
 
-def observed(names, rows):
-    """Declare what the rows show, so that text such as '' and 'NA' is allowed."""
+def declare_observed(names, rows):
+    """Declare the observed states, so that text such as '' and 'NA' is allowed."""
     return {n: sorted({row[i] for row in rows}) for i, n in enumerate(names)}
 
 
@@ -66,10 +66,10 @@ def observed(names, rows):
     delimiter=st.sampled_from(DELIMITERS),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     end=st.sampled_from(["\n", "\r\n", "\r"]),
-    mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    bom=st.sampled_from([b"", b"\xef\xbb\xbf"]),
     chunk_bytes=st.sampled_from([1, 2, 3, 7, 64, 1 << 16]),
 )
-def test_reads_what_python_writes(path, rows, delimiter, quoting, end, mark, chunk_bytes):
+def test_reads_what_python_writes(path, rows, delimiter, quoting, end, bom, chunk_bytes):
     # A bare line break is quoted only if it is part of the line end, hence QUOTE_ALL.
     if any(c in "\r\n" for row in rows for cell in row for c in cell):
         quoting = csv.QUOTE_ALL
@@ -77,9 +77,11 @@ def test_reads_what_python_writes(path, rows, delimiter, quoting, end, mark, chu
     file = io.StringIO(newline="")
     writer = csv.writer(file, delimiter=delimiter, quoting=quoting, lineterminator=end)
     writer.writerows([names, *rows])
-    path.write_bytes(mark + file.getvalue().encode())
+    path.write_bytes(bom + file.getvalue().encode())
     assert oracle(file.getvalue(), delimiter) == [names, *rows]
-    assert read_in_pieces(path, observed(names, rows), chunk_bytes) == dataset_of(names, rows)
+    assert read_in_chunks(path, declare_observed(names, rows), chunk_bytes) == dataset_of(
+        names, rows
+    )
 
 
 @pytest.mark.kernel
@@ -93,26 +95,26 @@ def test_agrees_with_python_on_any_text(path, body, chunk_bytes):
     rows = oracle(body)
     is_closed = oracle(body + "\nZ,Z")[-1] == ["Z", "Z"]
     if is_closed and rows and all(len(row) == 2 for row in rows):
-        found = read_in_pieces(path, observed("pq", rows), chunk_bytes)
+        found = read_in_chunks(path, declare_observed("pq", rows), chunk_bytes)
         assert found == dataset_of("pq", rows)
     else:
         with pytest.raises(DataError):
-            read_in_pieces(
-                path, observed("pq", [row for row in rows if len(row) == 2]), chunk_bytes
+            read_in_chunks(
+                path, declare_observed("pq", [row for row in rows if len(row) == 2]), chunk_bytes
             )
 
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("chunk_bytes", range(1, 40))
-def test_pieces_of_any_size_give_the_same_dataset(path, chunk_bytes):
+def test_chunks_of_any_size_give_the_same_dataset(path, chunk_bytes):
     rows = [["yes, no", 'a "quoted" word'], ["two\r\nlines", "é日"], ["", "plain"], ["x", "y"]]
     file = io.StringIO(newline="")
     csv.writer(file).writerows([["p", "q"], *rows])
     path.write_bytes(file.getvalue().encode())
-    assert read_in_pieces(path, observed("pq", rows), chunk_bytes) == dataset_of("pq", rows)
+    assert read_in_chunks(path, declare_observed("pq", rows), chunk_bytes) == dataset_of("pq", rows)
 
 
-def written(path, text):
+def write_bytes(path, text):
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 
@@ -136,26 +138,26 @@ def written(path, text):
     ],
 )
 def test_ways_to_write_the_same_table(path, text):
-    found = read_data(written(path, text))
+    found = read_data(write_bytes(path, text))
     assert found == dataset_of("pq", [("a", "b"), ("c", "d")])
     assert [v.name for v in found.source_variables] == ["p", "q"]
 
 
-def test_text_is_kept_with_its_spaces(path):
-    found = read_data(str(written(path, "p, q\n a,b \nc,d\n")))
+def test_spaces_are_part_of_the_text(path):
+    found = read_data(str(write_bytes(path, "p, q\n a,b \nc,d\n")))
     assert found == dataset_of(["p", " q"], [(" a", "b "), ("c", "d")])
 
 
 def test_states_are_in_natural_order_in_the_source_and_sorted_in_the_dataset(path):
-    found = read_data(written(path, "n,s\n10,b\n9,a\n-1,b\n"))
+    found = read_data(write_bytes(path, "n,s\n10,b\n9,a\n-1,b\n"))
     assert found.source_variables == (Variable("n", ("-1", "9", "10")), Variable("s", ("a", "b")))
     assert found.variables == (Variable("n", ("-1", "10", "9")), Variable("s", ("a", "b")))
     assert found.codes.tolist() == [[1, 2, 0], [1, 0, 1]]
 
 
-def test_declared_states_may_be_unseen_and_keep_their_order(path):
+def test_declared_states_need_not_occur_and_keep_their_order(path):
     found = read_data(
-        written(path, "x,y\n0.5,NA\n1.5,b\n"), states={"x": [1.5, 0.5, 2.5], "y": ("b", "NA")}
+        write_bytes(path, "x,y\n0.5,NA\n1.5,b\n"), states={"x": [1.5, 0.5, 2.5], "y": ("b", "NA")}
     )
     assert found.source_variables == (
         Variable("x", ("1.5", "0.5", "2.5")),
@@ -163,16 +165,16 @@ def test_declared_states_may_be_unseen_and_keep_their_order(path):
     )
 
 
-def test_dropped_columns_are_not_looked_at(path):
+def test_dropped_columns_are_not_checked(path):
     text = "id,x,,y,\n" + "".join(f"{i / 7},{i % 2},,{i % 3},?\n" for i in range(50))
-    found = read_data(written(path, text), drop=["id", ""], states={"id": ["1"]})
+    found = read_data(write_bytes(path, text), drop=["id", ""], states={"id": ["1"]})
     rows = [(str(i % 2), str(i % 3)) for i in range(50)]
     assert found == dataset_of("xy", rows)
 
 
-def test_columns_that_are_not_wanted_are_not_looked_at(path):
+def test_unselected_columns_are_not_checked(path):
     text = "id,x,,y,y,\n" + "".join(f"{i / 7},{i % 2},,{i % 3},?,\n" for i in range(50))
-    found = read_data(written(path, text), only=["x", "z"])
+    found = read_data(write_bytes(path, text), only=["x", "z"])
     assert found == dataset_of("x", [(str(i % 2),) for i in range(50)])
     with pytest.raises(DataError) as caught:
         read_data(path, only=["x", "y"])
@@ -182,8 +184,8 @@ def test_columns_that_are_not_wanted_are_not_looked_at(path):
     assert str(caught.value) == "The table has none of the columns 'x'."
 
 
-def test_equal_rows_are_folded(path):
-    found = read_data(written(path, "x,y\n" + "a,b\nb,a\n" * 500))
+def test_equal_rows_are_deduplicated(path):
+    found = read_data(write_bytes(path, "x,y\n" + "a,b\nb,a\n" * 500))
     assert found.codes.shape == (2, 2)
     assert sorted(found.weights.tolist()) == [500, 500]
 
@@ -192,7 +194,7 @@ def test_equal_rows_are_folded(path):
 def test_many_states(path, n_states):
     rows = [(f"s{i % n_states}", str(i % 2)) for i in range(n_states + 7)]
     text = "x,y\n" + "".join(f"{x},{y}\n" for x, y in rows)
-    found = read_in_pieces(written(path, text), None, 1 << 16)
+    found = read_in_chunks(write_bytes(path, text), None, 1 << 16)
     assert found.arities.tolist() == [n_states, 2]
     assert found.codes.dtype == (np.uint8 if n_states == 256 else np.uint16)
     x, y = found.variables
@@ -205,11 +207,11 @@ def test_a_wide_table(path):
     names = [f"v{i}" for i in range(3000)]
     rows = [[str((i + j) % 3) for i in range(3000)] for j in range(4)]
     text = "\n".join(",".join(row) for row in [names, *rows])
-    assert read_in_pieces(written(path, text), None, 1 << 12) == dataset_of(names, rows)
+    assert read_in_chunks(write_bytes(path, text), None, 1 << 12) == dataset_of(names, rows)
 
 
 @pytest.mark.kernel
-def test_labels_that_collide_are_told_apart():
+def test_labels_with_equal_hashes_are_distinct():
     # Many labels in a small table share slots; the bytes decide.
     texts = [str(i) for i in range(300)] * 2
     buffer = np.frombuffer("".join(texts).encode(), dtype=np.uint8).copy()
@@ -234,5 +236,5 @@ def test_labels_that_collide_are_told_apart():
         (b'a,b\n1,"2\n', (",", 2)),
     ],
 )
-def test_delimiter_is_found_in_the_header(head, expected):
+def test_detect_delimiter(head, expected):
     assert detect_delimiter(head, is_complete=True) == expected

@@ -1,4 +1,4 @@
-"""Cut points and the names of bins say the same, in every tool."""
+"""The names of bins contain their cut points, and other tools accept the names."""
 
 import itertools
 
@@ -56,7 +56,7 @@ def test_a_number_is_in_the_bin_between_its_cuts(found, values):
         (),
     ],
 )
-def test_other_states_are_no_bins(states):
+def test_other_states_are_not_bins(states):
     assert CutPoints.from_states(states) is None
 
 
@@ -94,7 +94,7 @@ def test_other_tools_read_the_names(tmp_path):
     assert_same_network(tmp_path / "x.bif", network)
 
 
-def test_refusals():
+def test_invalid_cut_points():
     for wrong in ((2, 1), (1, 1), (float("nan"),), (float("inf"),), ("a",), (True,)):
         assert refusal(ParameterError, CutPoints, wrong) == (
             f"Cut points must be finite numbers in ascending order; got {list(wrong)!r}."

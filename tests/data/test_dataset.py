@@ -1,4 +1,4 @@
-"""A dataset is a value: no order of rows, columns or states can be seen in it."""
+"""A dataset is immutable and does not depend on the order of rows, columns or states."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def test_variables_and_states_are_put_in_canonical_order():
     assert dataset.source_variables == (wet, rain)
     assert dataset.codes.tolist() == [[2, 0, 1], [1, 0, 0]]
     assert dataset.arities.tolist() == [3, 2]
-    assert dataset.position("wet") == 1
+    assert dataset.find_position("wet") == 1
     assert repr(dataset) == "<Dataset: 3 rows, 2 variables>"
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_order_changes_the_hash(seed):
+def test_the_hash_does_not_depend_on_order(seed):
     variables, columns = random_dataset(seed)
     expected = Dataset(variables, columns)
     rng = np.random.default_rng(seed + 100)
@@ -53,7 +53,7 @@ def test_no_order_changes_the_hash(seed):
     assert hash(found) == hash(expected)
 
 
-def test_a_change_of_anything_changes_the_hash():
+def test_every_change_changes_the_hash():
     variables, columns = random_dataset(0)
     original = Dataset(variables, columns)
     changed = [column.copy() for column in columns]
@@ -81,24 +81,24 @@ def test_the_hash_is_that_of_every_version():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_folding_keeps_the_observations(seed):
+def test_deduplicate_keeps_the_observations(seed):
     variables, columns = random_dataset(seed, n_rows=3000)
     dataset = Dataset(variables, columns)
-    folded = dataset.deduplicate()
-    assert folded.codes.shape == (3, 24)
-    assert folded.n_rows == dataset.n_rows == 3000
-    assert folded == dataset
-    assert folded.source_variables == dataset.source_variables
+    deduplicated = dataset.deduplicate()
+    assert deduplicated.codes.shape == (3, 24)
+    assert deduplicated.n_rows == dataset.n_rows == 3000
+    assert deduplicated == dataset
+    assert deduplicated.source_variables == dataset.source_variables
     rows, counts = np.unique(dataset.codes, axis=1, return_counts=True)
-    order = np.lexsort(folded.codes[::-1])
-    assert np.array_equal(folded.codes[:, order], rows)
-    assert np.array_equal(folded.weights[order], counts)
-    assert folded.codes.flags.c_contiguous
-    assert repr(folded) == "<Dataset: 3,000 rows (24 distinct), 3 variables>"
-    assert folded.deduplicate() is folded
+    order = np.lexsort(deduplicated.codes[::-1])
+    assert np.array_equal(deduplicated.codes[:, order], rows)
+    assert np.array_equal(deduplicated.weights[order], counts)
+    assert deduplicated.codes.flags.c_contiguous
+    assert repr(deduplicated) == "<Dataset: 3,000 rows (24 distinct), 3 variables>"
+    assert deduplicated.deduplicate() is deduplicated
 
 
-def test_folding_is_left_when_it_does_not_pay():
+def test_deduplicate_skips_tables_with_few_duplicates():
     variables, columns = random_dataset(0, n_rows=300)  # 24 of 300 is more than a sixteenth
     dataset = Dataset(variables, columns)
     assert dataset.deduplicate() is dataset
@@ -115,17 +115,23 @@ def test_weights_count_rows():
     assert weighted == plain
 
 
-def test_nothing_can_be_written_to():
+def test_arrays_are_read_only():
     variables, columns = random_dataset(0, n_rows=3000)
     before = [column.copy() for column in columns]
     weights = np.ones(3000, dtype=np.int64)
     weighted = Dataset(variables, columns, weights)
     dataset = Dataset(variables, columns)
-    folded = dataset.deduplicate()
-    sent = pickle.loads(pickle.dumps(folded))  # as a worker gets it
-    assert sent == folded
-    assert sent.source_variables == folded.source_variables
-    arrays = [dataset.codes, folded.codes, folded.weights, weighted.weights, folded.arities]
+    deduplicated = dataset.deduplicate()
+    sent = pickle.loads(pickle.dumps(deduplicated))  # as a worker gets it
+    assert sent == deduplicated
+    assert sent.source_variables == deduplicated.source_variables
+    arrays = [
+        dataset.codes,
+        deduplicated.codes,
+        deduplicated.weights,
+        weighted.weights,
+        deduplicated.arities,
+    ]
     for array in (*arrays, sent.codes, sent.weights):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
@@ -166,14 +172,14 @@ X, Y = Variable("x", ("a", "b")), Variable("y", ("a", "b"))
         ([X, Y], [[-1], [0]], "A code of column 'x' is not one of its 2 states."),
     ],
 )
-def test_columns_that_do_not_fit(variables, columns, message):
+def test_invalid_columns(variables, columns, message):
     with pytest.raises(DataError) as caught:
         Dataset(variables, columns)
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("weights", [[1], [1, 0], [1, -1], [1.5, 2.0], [True, True]])
-def test_weights_that_do_not_fit(weights):
+def test_invalid_weights(weights):
     with pytest.raises(DataError) as caught:
         Dataset([X, Y], [[0, 1], [0, 1]], weights=np.array(weights))
     assert str(caught.value) == "Weights must be one integer >= 1 for each row."
@@ -189,11 +195,11 @@ def test_too_many_states():
 
 def test_an_unknown_name():
     with pytest.raises(DataError) as caught:
-        Dataset([Variable("rain", ("a",)), Y], [[0], [0]]).position("rian")
+        Dataset([Variable("rain", ("a",)), Y], [[0], [0]]).find_position("rian")
     assert str(caught.value) == "There is no column 'rian'. Did you mean 'rain'?"
 
 
-def test_weights_that_no_float_counts():
+def test_weights_with_a_sum_that_floats_cannot_count():
     variables = [Variable("a", ("x", "y")), Variable("b", ("x", "y"))]
     for weights in ([2**62, 2**62], np.array([2**63, 1], dtype=np.uint64)):
         with pytest.raises(DataError) as caught:
@@ -204,8 +210,8 @@ def test_weights_that_no_float_counts():
 # -- resampling
 
 
-def counted(dataset):
-    """Return how often each row occurs."""
+def count_rows(dataset):
+    """Return the number of occurrences of each row."""
     weights = dataset.weights
     weights = np.ones(dataset.codes.shape[1], dtype=int) if weights is None else weights
     found: dict[tuple[int, ...], int] = {}
@@ -214,7 +220,7 @@ def counted(dataset):
     return found
 
 
-def test_no_layout_changes_what_is_drawn(seed):
+def test_resample_does_not_depend_on_layout(seed):
     variables, columns = random_dataset(seed)
     order = np.random.default_rng(seed).permutation(200)
     rows, counts = np.unique(np.array(columns).T, axis=0, return_counts=True)
@@ -225,21 +231,26 @@ def test_no_layout_changes_what_is_drawn(seed):
     ]
     drawn = [table.resample(np.random.default_rng(seed)) for table in tables]
     assert [table.weights is None for table in drawn] == [True, True, False]
-    assert counted(drawn[0]) == counted(drawn[1]) == counted(drawn[2]) != counted(tables[0])
+    assert (
+        count_rows(drawn[0])
+        == count_rows(drawn[1])
+        == count_rows(drawn[2])
+        != count_rows(tables[0])
+    )
     assert {table.n_rows for table in drawn} == {200}
-    assert set(counted(drawn[0])) <= set(counted(tables[0]))
+    assert set(count_rows(drawn[0])) <= set(count_rows(tables[0]))
     assert drawn[2].weights.min() >= 1
     assert drawn[0].source_variables == tables[0].source_variables
     assert not drawn[0].codes.flags.writeable
 
 
-@pytest.mark.parametrize("folded", [False, True])
-def test_each_observation_is_as_likely_as_another(folded, seed):
+@pytest.mark.parametrize("deduplicated", [False, True])
+def test_resample_draws_observations_with_equal_probability(deduplicated, seed):
     wet = Variable("wet", ("a", "b", "c"))
     table = Dataset([wet], [[2, 1, 0, 1, 1, 2]])
-    if folded:
+    if deduplicated:
         table = Dataset([wet], [[2, 0, 1]], np.array([2, 1, 3]))
     rng = np.random.default_rng(seed)
-    draws = [counted(table.resample(rng)) for _ in range(3000)]
+    draws = [count_rows(table.resample(rng)) for _ in range(3000)]
     means = [np.mean([draw.get((state,), 0) for draw in draws]) for state in range(3)]
     assert means == pytest.approx([1, 3, 2], abs=0.12)  # five standard errors

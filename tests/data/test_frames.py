@@ -1,4 +1,4 @@
-"""Data frames, Arrow tables and arrays give the dataset that a CSV of them gives."""
+"""Data frames, Arrow tables and arrays give the same dataset as their CSV file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAKERS = {
     "pandas arrow": lambda t: pd.DataFrame(t).convert_dtypes(dtype_backend="pyarrow"),
     "polars": pl.DataFrame,
     "arrow": pa.table,
-    "arrow in pieces": lambda t: pa.concat_tables([pa.table(t).slice(0, 2), pa.table(t).slice(2)]),
+    "arrow in chunks": lambda t: pa.concat_tables([pa.table(t).slice(0, 2), pa.table(t).slice(2)]),
     "narwhals": lambda t: nw.from_native(pl.DataFrame(t)),
 }
 
@@ -183,7 +183,7 @@ def test_arrays(dtype):
     assert found.codes.tolist() == [[0, 1, 1], [1, 1, 0]]
 
 
-def test_whole_numbers_far_apart():
+def test_integers_far_apart():
     array = np.array([[-(2**63), 0], [2**63 - 1, 1], [5, 1]], dtype=np.int64)
     found = read_data(array, names=["x", "y"])
     assert found.source_variables[0].states == (str(-(2**63)), "5", str(2**63 - 1))
@@ -200,7 +200,7 @@ def test_structured_arrays_have_their_own_names():
     assert read_data(array, names=["p", "q"]).names == ("p", "q")
 
 
-def test_a_dataset_is_returned_as_it_is():
+def test_a_dataset_is_returned_unchanged():
     dataset = read_data(pl.DataFrame(TABLE))
     assert read_data(dataset) is dataset
 

@@ -1,4 +1,4 @@
-"""Tables with missing cells: the same however they come, with bins from what is there."""
+"""Tables with missing values: every source gives the same table; bins use observed values."""
 
 import pickle
 
@@ -15,7 +15,7 @@ from helpers.random_tables import dataset_of
 
 @pytest.fixture
 def frame(seed):
-    """Return a frame of text, whole numbers, truth values and measurements, with nulls."""
+    """Return a frame of text, integers, booleans and measurements, with nulls."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=300)
     columns = {
@@ -54,7 +54,7 @@ def test_every_source_gives_the_same_table(frame, method, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["quantile", "uniform", "kmeans"])
-def test_bins_are_found_without_the_missing_cells(frame, method):
+def test_missing_values_do_not_change_bins(frame, method):
     table, _ = frame
     _, infos = read_incomplete(table[["level", "x"]], discretise=method, return_info=True)
     there = table["x"].dropna().to_numpy()
@@ -64,7 +64,7 @@ def test_bins_are_found_without_the_missing_cells(frame, method):
     assert infos[1].states == dataset.source_variables[0].states
 
 
-def test_mdl_cuts_where_the_others_tell(seed):
+def test_mdl_uses_the_other_columns(seed):
     rng = np.random.default_rng(seed)
     x = rng.uniform(size=600)
     frame = pd.DataFrame({"x": x, "y": np.where(x < 0.3, "a", "b")})
@@ -74,7 +74,7 @@ def test_mdl_cuts_where_the_others_tell(seed):
     assert min(abs(cut - 0.3) for cut in infos[0].cuts.points) < 0.05
 
 
-def test_labels_of_missing_cells_can_be_chosen(tmp_path):
+def test_missing_labels(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c\n1.5,x,NA\n-9,y,?\n2.5, none ,NA\n1.5,x,?\n")
     table, infos = read_incomplete(
@@ -93,8 +93,8 @@ def test_labels_of_missing_cells_can_be_chosen(tmp_path):
     )
 
 
-def test_what_stands_for_missing_elsewhere_is_text_here(tmp_path):
-    """Where other labels are chosen, ``NA`` among numbers is a state: no cut can be found."""
+def test_default_missing_labels_are_text_if_not_listed(tmp_path):
+    """With other missing labels, ``NA`` among numbers is a state, and the column has no bins."""
     path = tmp_path / "t.csv"
     numbers = [str(i / 4) for i in range(40)]
     path.write_text(
@@ -114,7 +114,7 @@ def test_a_declared_state_is_not_missing(tmp_path):
     assert table.missing_counts == {"a": 0, "b": 1}
 
 
-def test_a_column_without_a_value_is_refused(tmp_path):
+def test_a_column_without_values_is_an_error(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n?,x\n,y\n")
     with pytest.raises(DataError) as caught:
@@ -124,7 +124,7 @@ def test_a_column_without_a_value_is_refused(tmp_path):
     )
 
 
-def test_what_is_there_is_checked_as_ever(tmp_path):
+def test_observed_values_are_checked(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n?,x\nno,y\nmaybe,x\n")
     with pytest.raises(DataError, match="'maybe', first in row 3, which is not one"):
@@ -152,7 +152,7 @@ def test_missing_as_a_state():
     assert labels == ["s00000", "s00000_", "s00001", "s00000"]
 
 
-def test_a_table_of_the_same_cells_is_the_same(seed):
+def test_equality_does_not_depend_on_row_order(seed):
     table = small()
     order = np.random.default_rng(seed).permutation(4)
     moved = IncompleteDataset(
@@ -186,7 +186,7 @@ def test_a_dataset_has_no_missing_values():
 
 
 def test_codes_of_missing_values_do_not_matter():
-    """What stands in a missing cell reaches neither the hash nor a comparison."""
+    """The code of a missing value affects neither the hash nor a comparison."""
     wet = [Variable("wet", ("no", "yes")), Variable("x", ("a", "b"))]
     missing = [[False, True], [False, False]]
     one = IncompleteDataset(Dataset(wet, [[0, 0], [0, 1]]), missing)

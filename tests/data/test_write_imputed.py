@@ -76,7 +76,7 @@ def impute_with_evolve(source):
 def check(after, before, imputed_table):
     """Compare rows of text: observed values stay, missing values get the imputed state."""
     numbers = [float(row[1]) for row in before if not is_missing(row[1])]
-    states = {(cell.row, cell.column): cell.state for cell in imputed_table.cells()}
+    states = {(cell.row, cell.column): cell.state for cell in imputed_table.iter_imputed_values()}
     assert len(after) == len(before)
     for number, (new, old) in enumerate(zip(after, before, strict=True), start=1):
         assert new[0] == old[0]
@@ -117,7 +117,7 @@ def test_imputed_numbers_are_medians_of_their_bins(seed):
     young = sorted(float(r[1]) for r in rows if not is_missing(r[1]) and float(r[1]) < 40)
     imputed = {
         cell.state: float(read_back("b.csv")[cell.row - 1][1])
-        for cell in imputed_table.cells()
+        for cell in imputed_table.iter_imputed_values()
         if cell.column == "age"
     }
     for state, number in imputed.items():
@@ -235,12 +235,12 @@ def test_frames(kind, seed):
     frame = FRAMES[kind](make_columns(make_rows(seed)))
     before = as_lists(frame)
     imputed_table = impute_with_evolve(frame)
-    imputed = imputed_table.into(frame)
+    imputed = imputed_table.fill_frame(frame)
     assert type(imputed) is type(frame)
     assert as_lists(frame) == before  # the source does not change
     after = as_lists(imputed)
     assert after["id"] == before["id"]
-    states = {(cell.row, cell.column): cell.state for cell in imputed_table.cells()}
+    states = {(cell.row, cell.column): cell.state for cell in imputed_table.iter_imputed_values()}
     for name in NAMES[1:]:
         for row, (now, was) in enumerate(zip(after[name], before[name], strict=True), start=1):
             if was is not None:
@@ -264,7 +264,7 @@ def test_parquet(seed):
     write_imputed(imputed_table, "b.parquet", "a.parquet")
     found = pyarrow.parquet.read_table("b.parquet")
     assert found.schema.equals(table.schema)
-    assert found.equals(imputed_table.into(table))
+    assert found.equals(imputed_table.fill_frame(table))
     write_imputed(imputed_table, "b.csv", "a.parquet")
     texts = [["" if c is None else str(c) for c in row.values()] for row in found.to_pylist()]
     assert read_back("b.csv") == texts

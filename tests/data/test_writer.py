@@ -1,4 +1,4 @@
-"""What is written can be read again, and a file is never half written."""
+"""Written tables can be read again, and a file is complete or not written."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_python_reads_what_is_written(rows, tmp_path_factory):
 
 
 @pytest.mark.kernel
-def test_a_weighted_row_is_written_as_often_as_it_occurs(tmp_path, monkeypatch):
+def test_a_weighted_row_is_repeated(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_writer_module, "BUFFER_BYTES", 9)  # two lines fit
     x, y = Variable("x", ("b", "a")), Variable("y", ("c", "d"))
     dataset = Dataset([x, y], [[0, 1, 1], [0, 0, 1]], weights=np.array([3, 1, 2]))
@@ -93,7 +93,7 @@ def test_the_same_rows_give_the_same_bytes(tmp_path):
     assert gzip.decompress(first) == (tmp_path / "a.csv").read_bytes()
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_a_file_is_complete_or_not_written(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_text("before")
 
@@ -112,36 +112,36 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE((tmp_path / "other").stat().st_mode)
 
 
-def refusal(dataset, path):
+def write_error(dataset, path):
     with pytest.raises((DataError, ParameterError, FileError)) as caught:
         write_data(dataset, path)
     return str(caught.value)
 
 
-def test_refusals(tmp_path):
-    assert refusal(NASTY, "t.xlsx") == (
+def test_invalid_paths(tmp_path):
+    assert write_error(NASTY, "t.xlsx") == (
         "The name of a table must end in one of .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .pq; "
         "got 't.xlsx'."
     )
-    assert refusal([1], "t.csv") == "'dataset' of write_data must be a Dataset; got [1]."
-    assert refusal(NASTY, 3) == "'path' of write_data must be the name of a file; got 3."
+    assert write_error([1], "t.csv") == "'dataset' of write_data must be a Dataset; got [1]."
+    assert write_error(NASTY, 3) == "'path' of write_data must be the name of a file; got 3."
     missing = tmp_path / "no" / "t.csv"
-    assert refusal(NASTY, missing) == (
+    assert write_error(NASTY, missing) == (
         f"{str(missing)!r} cannot be written: there is no folder {str(missing.parent)!r}."
     )
     (tmp_path / "folder.csv").mkdir()
     folder = tmp_path / "folder.csv"
-    assert refusal(NASTY, folder) == f"{str(folder)!r} cannot be written: Is a directory."
+    assert write_error(NASTY, folder) == f"{str(folder)!r} cannot be written: Is a directory."
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.csv"]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_text_that_utf8_does_not_have(suffix, tmp_path):
+def test_text_that_utf8_cannot_encode(suffix, tmp_path):
     x, y = Variable("x", ("a", "b")), Variable("y", ("c", "d"))
     path = tmp_path / f"t{suffix}"
     for variable in (Variable("z", ("a", "b\ud800")), Variable("z\ud800", ("a", "b"))):
         dataset = Dataset([x, y, variable], [[0, 1]] * 3)
-        assert refusal(dataset, path) == (
+        assert write_error(dataset, path) == (
             f"{str(path)!r} cannot be written: a name or a state holds '\\ud800', which UTF-8 "
             "does not have. Rename it."
         )

@@ -93,7 +93,7 @@ def test_predictions_need_only_the_markov_blanket(seed):
     network = load_network("alarm")
     dataset = sample(network, 50, seed)
     blanket = network.dag.markov_blanket("HR")
-    places = [dataset.position(name) for name in blanket]
+    places = [dataset.find_position(name) for name in blanket]
     few = Dataset([dataset.variables[i] for i in places], [dataset.codes[i] for i in places])
     expected = network.predict(dataset, "HR").probabilities
     assert network.predict(few, "HR").probabilities.tolist() == expected.tolist()

@@ -1,4 +1,4 @@
-"""From a table to a `Dataset`: the only room that knows data frames and files of rows."""
+"""Read tables into a `Dataset` and write them; the only package that knows data frames."""
 
 from coevo.data.audit import Finding, audit
 from coevo.data.column_types import BIN_METHODS, ColumnInfo, read_types

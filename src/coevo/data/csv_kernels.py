@@ -73,7 +73,7 @@ def _split_record(buffer: Any, cursor: Any, starts: Any, lengths: Any) -> Any:
         start, length = i, -1
         if i < stop and buffer[i] == _QUOTE:
             start += 1
-            i, is_plain, more_breaks = _end_of_quotes(buffer, start, stop)
+            i, is_plain, more_breaks = _find_end_of_quotes(buffer, start, stop)
             if i < 0:
                 cursor[FIELD] = cursor[LINE] + n_breaks
                 return UNCLOSED if final else MORE
@@ -122,7 +122,7 @@ def _end_record(
 
 
 @kernel
-def _end_of_quotes(buffer: Any, i: Any, stop: Any) -> Any:
+def _find_end_of_quotes(buffer: Any, i: Any, stop: Any) -> Any:
     """Return the position behind the quotes that open before `i`, or -1 if they do not close.
 
     Also return whether no quote inside is doubled, and the number of line breaks.

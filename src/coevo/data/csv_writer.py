@@ -30,7 +30,7 @@ GZIP_LEVEL = 3
 def write_csv(dataset: Dataset, path: Path, delimiter: str = ",") -> None:
     """Write the rows of a dataset, compressed if the name ends in ``.gz``."""
     names = [variable.name for variable in dataset.source_variables]
-    positions = [dataset.position(name) for name in names]
+    positions = [dataset.find_position(name) for name in names]
     states = [dataset.variables[position].states for position in positions]
     texts = _TextPool(
         [[_quote_field(state, delimiter) for state in column] for column in states],

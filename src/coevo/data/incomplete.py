@@ -175,7 +175,7 @@ class IncompleteDataset:
         """Return all rows; each variable with missing values gets the additional state `label`."""
         variables, columns = [], []
         for variable in self._dataset.source_variables:
-            place = self._dataset.position(variable.name)
+            place = self._dataset.find_position(variable.name)
             canonical = self._dataset.variables[place].states
             recode = np.array([variable.states.index(state) for state in canonical])
             column = recode[self._dataset.codes[place]]

@@ -59,7 +59,7 @@ def write_parquet(dataset: Dataset, path: Path) -> None:
     arrow = import_optional("pyarrow", "PyArrow", "parquet")
     columns = {}
     for variable in dataset.source_variables:
-        position = dataset.position(variable.name)
+        position = dataset.find_position(variable.name)
         canonical = dataset.variables[position].states
         rank = {state: code for code, state in enumerate(variable.states)}
         recode = np.array([rank[state] for state in canonical], dtype=np.int32)

@@ -290,7 +290,7 @@ def _read_incomplete(
     missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
     for column in inferred:
         if column.missing is not None:
-            missing[dataset.position(column.name)] = column.missing
+            missing[dataset.find_position(column.name)] = column.missing
     return IncompleteDataset(dataset, missing), infos
 
 

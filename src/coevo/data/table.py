@@ -79,7 +79,7 @@ class Table(ABC):
         """Number of variables."""
         return len(self._variables)
 
-    def position(self, name: str) -> int:
+    def find_position(self, name: str) -> int:
         """Return the index of the variable `name` in canonical order."""
         if name not in self._positions:
             raise DataError(f"There is no column {name!r}.{suggest_match(name, self.names)}")

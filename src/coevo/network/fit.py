@@ -54,11 +54,11 @@ def fit_network(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") -> B
     if not (is_real and math.isfinite(ess) and ess >= 0):
         raise bad_parameter("ess", "fit_network", "a number >= 0", ess)
     source = {variable.name: variable for variable in dataset.source_variables}
-    variables = [source[dataset.names[dataset.position(node)]] for node in dag.nodes]
+    variables = [source[dataset.names[dataset.find_position(node)]] for node in dag.nodes]
     families = [[source[axis] for axis in (*dag.parents(node), node)] for node in dag.nodes]
     for family in families:
         _check_size(family)
-    groups = [[dataset.position(variable.name) for variable in family] for family in families]
+    groups = [[dataset.find_position(variable.name) for variable in family] for family in families]
     counts = zip(families, count_configurations(dataset, groups), strict=True)
     tables = {family[-1].name: _estimate_table(family, cells, ess) for family, cells in counts}
     return BayesianNetwork(variables, {n: dag.parents(n) for n in dag.nodes}, tables, name)

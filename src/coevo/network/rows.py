@@ -203,7 +203,7 @@ def _encode_columns(
 
 def _encode_column(variable: Variable, dataset: Dataset) -> NDArray[np.integer]:
     """Return the number of the state of a variable in each row, in the order of the network."""
-    place = dataset.position(variable.name)
+    place = dataset.find_position(variable.name)
     number = {state: i for i, state in enumerate(variable.states)}
     new_codes = np.array([number.get(state, -1) for state in dataset.variables[place].states])
     is_unknown = new_codes[dataset.codes[place]] < 0

@@ -141,14 +141,14 @@ class Scorer(ABC):
 
     def local_score(self, child: str, parents: Iterable[str] = ()) -> float:
         """Return the local score of one family, given by names."""
-        position = self._table.position
+        position = self._table.find_position
         pair = (position(child), {position(parent) for parent in parents})
         return float(self.local_scores(FamilyBatch.from_pairs([pair]))[0])
 
     def score_per_variable(self, dag: DAG) -> dict[str, float]:
         """Return the local score of each variable in `dag`: by name, in canonical order."""
         self.check_variables(dag)
-        names, position = self._table.names, self._table.position
+        names, position = self._table.names, self._table.find_position
         pairs = [(position(name), map(position, dag.parents(name))) for name in names]
         scores = self.local_scores(FamilyBatch.from_pairs(pairs))
         return dict(zip(names, scores.tolist(), strict=True))

@@ -38,7 +38,7 @@ def arc_gains(scorer: Scorer, dag: DAG) -> dict[Arc, float]:
     >>> {arc: round(gain, 4) for arc, gain in arc_gains(scorer, DAG("ab", [("a", "b")])).items()}
     {('a', 'b'): 1.204}
     """
-    position = scorer.dataset.position
+    position = scorer.dataset.find_position
     current = scorer.score_per_variable(dag)
     without = [
         (position(child), [position(other) for other in dag.parents(child) if other != parent])
@@ -70,7 +70,7 @@ def find_best_addition(scorer: Scorer, dag: DAG, rules: ArcRules) -> Addition | 
     ('a', 'b', -0.1823)
     >>> find_best_addition(scorer, DAG("ab", [("a", "b")]), rules)
     """
-    names, position = scorer.dataset.names, scorer.dataset.position
+    names, position = scorer.dataset.names, scorer.dataset.find_position
     current = scorer.score_per_variable(dag)
     parts, added = [], []
     for child, name in enumerate(names):

@@ -53,7 +53,10 @@ def test_a_terminal(width):
     lines = lines_of(shown)
     assert all(len(line) <= width for line in lines)
     words = " ".join(line[2:].strip() for line in lines)
-    assert re.search(r"━+ generation 3 of 3, \d+\.\d s.* best score -\d+\.\d\d", words)
+    shown = (
+        r"━+ +100% +[-\d]:[-\d]{2}:[-\d]{2} +generation 3 of 3, \d+\.\d s.* best score -\d+\.\d\d"
+    )
+    assert re.search(shown, words)
     assert out.startswith("score ")
 
 

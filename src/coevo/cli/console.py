@@ -96,35 +96,9 @@ def show_run_progress(unit: str) -> Iterator[Callable[[int, int, str], None]]:
     Yields a function to call after each run, with the number of runs done, the number of all runs
     and a message.
     """
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from coevo.progress import show_runs_on_console
 
-    from coevo.progress import PeriodicLines, can_redraw_lines
-
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with (
-        open_console() as console,
-        Progress(*columns, console=console, disable=not can_redraw_lines(console)) as bar,
-    ):
-        task = bar.add_task("starting", total=None)
-        lines = PeriodicLines()
-
-        def show(done: int, total: int, message: str) -> None:
-            bar.update(task, completed=done, total=total, description=message)
-            if not can_redraw_lines(console):
-                lines.show(f"{done:,} of {total:,} {unit}: {message}", at_once=done == total)
-
+    with open_console() as console, show_runs_on_console(console, unit) as show:
         yield show
 
 

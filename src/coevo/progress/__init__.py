@@ -1,21 +1,31 @@
-"""How far work has come, for people: what is said of a search, and where it is shown.
+"""Progress display: the text about a running search, and the places that show it.
 
-The command line and the Python face share both. A terminal has a few lines that move, a
-notebook one that is replaced, and everything else gets a plain line every few seconds.
+The command line and the Python API share both. A terminal shows a few lines that are redrawn, a
+notebook shows one line that is replaced, and any other stream gets a plain line every few
+seconds.
 """
 
-from coevo.progress.notebook import check_progress, shown
+from coevo.progress.notebook import check_progress, show_progress
 from coevo.progress.search_progress import SearchProgress
-from coevo.progress.terminal import COMPILING, News, OccasionalLines, Say, can_move, on_console
+from coevo.progress.terminal import (
+    COMPILING_MESSAGE,
+    PeriodicLines,
+    ProgressCallback,
+    ProgressMessage,
+    can_redraw_lines,
+    show_on_console,
+    show_runs_on_console,
+)
 
 __all__ = [
-    "COMPILING",
-    "News",
-    "OccasionalLines",
-    "Say",
+    "COMPILING_MESSAGE",
+    "PeriodicLines",
+    "ProgressCallback",
+    "ProgressMessage",
     "SearchProgress",
-    "can_move",
+    "can_redraw_lines",
     "check_progress",
-    "on_console",
-    "shown",
+    "show_on_console",
+    "show_progress",
+    "show_runs_on_console",
 ]

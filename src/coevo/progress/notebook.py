@@ -1,7 +1,7 @@
-"""Progress for who calls from Python: a notebook, a terminal, or neither.
+"""Progress for callers from Python: in a notebook, on a terminal, or none.
 
-A notebook shows one line, which is replaced through IPython's ``display_id``. (rich would
-need ipywidgets for that.) Where there is a notebook, IPython has been imported already.
+A notebook shows one line, which is replaced through IPython's ``display_id``. (rich would need
+ipywidgets for that.) In a notebook, IPython is already imported.
 """
 
 from __future__ import annotations
@@ -16,15 +16,21 @@ from typing import Any
 from coevo.errors import bad_parameter
 from coevo.jit import announce_compilation
 from coevo.progress.search_progress import SearchProgress
-from coevo.progress.terminal import COMPILING, News, Say, lines_on, on_console
+from coevo.progress.terminal import (
+    COMPILING_MESSAGE,
+    PeriodicLines,
+    ProgressCallback,
+    ProgressMessage,
+    show_on_console,
+)
 
-__all__ = ["check_progress", "shown"]
+__all__ = ["check_progress", "show_progress"]
 
-SECONDS_A_CHANGE = 0.1  # between two changes of the line in a notebook
+SECONDS_BETWEEN_UPDATES = 0.1  # of the line in a notebook
 
 
 def check_progress(progress: bool | None, owner: str) -> None:
-    """Raise `ParameterError` unless progress is asked for in one of the three ways.
+    """Raise `ParameterError` unless `progress` is True, False or None.
 
     >>> check_progress("yes", "learn")
     Traceback (most recent call last):
@@ -35,72 +41,78 @@ def check_progress(progress: bool | None, owner: str) -> None:
 
 
 @contextlib.contextmanager
-def shown(progress: bool | None, doing: str) -> Iterator[Say]:
-    """Yield a function that shows what is new; what was said last stays to be read.
+def show_progress(progress: bool | None, message: str) -> Iterator[ProgressCallback]:
+    """Show progress; yield the function that shows the next message. The last message remains.
 
-    `progress` is whether to show anything; None means in notebooks only.
+    Parameters
+    ----------
+    progress : bool or None
+        Whether to show anything. None shows it in notebooks only.
+    message : str
+        The first message.
     """
-    display = _notebook()
+    display = _find_notebook_display()
     if progress is False or (progress is None and display is None):
-        yield _silent
+        yield _show_nothing
         return
-    place = _on_stderr(doing) if display is None else _in_notebook(display, doing)
-    with place as say, announce_compilation(lambda: say(COMPILING, at_once=True)):
-        yield say
+    place = _show_on_stderr(message) if display is None else _show_in_notebook(display, message)
+    with place as show, announce_compilation(lambda: show(COMPILING_MESSAGE, at_once=True)):
+        yield show
 
 
-def _silent(news: News, at_once: bool = False) -> None:
+def _show_nothing(message: ProgressMessage, at_once: bool = False) -> None:
     """Show nothing."""
 
 
 @contextlib.contextmanager
-def _on_stderr(doing: str) -> Iterator[Say]:
-    """Show progress on a terminal, or as lines; print how the search stood at its end."""
+def _show_on_stderr(message: str) -> Iterator[ProgressCallback]:
+    """Show progress on stderr; print the last state of the search at the end."""
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
-    last: News = ""
+    last: ProgressMessage = ""
 
-    def noted(news: News, at_once: bool = False) -> None:
+    def remember_and_show(message: ProgressMessage, at_once: bool = False) -> None:
         nonlocal last
-        last = news
-        say(news, at_once)
+        last = message
+        show(message, at_once)
 
     try:
-        with on_console(console, doing) as say:
-            yield noted
+        with show_on_console(console, message) as show:
+            yield remember_and_show
     finally:
         if isinstance(last, SearchProgress):
-            lines_on(console).say(last, at_once=True)
+            PeriodicLines.from_console(console).show(last, at_once=True)
 
 
 @contextlib.contextmanager
-def _in_notebook(display: Any, doing: str) -> Iterator[Say]:
-    """Show progress as a line of a notebook's output that is replaced."""
-    handle = display(_bundle(doing), raw=True, display_id=True)
-    last: News = doing
+def _show_in_notebook(display: Any, message: str) -> Iterator[ProgressCallback]:
+    """Show progress as one line of a notebook's output, which is replaced."""
+    handle = display(_as_display_data(message), raw=True, display_id=True)
+    last: ProgressMessage = message
     shown_at = time.monotonic()
 
-    def say(news: News, at_once: bool = False) -> None:
+    def show(message: ProgressMessage, at_once: bool = False) -> None:
         nonlocal shown_at, last
-        last = news
-        if at_once or time.monotonic() - shown_at >= SECONDS_A_CHANGE:
+        last = message
+        if at_once or time.monotonic() - shown_at >= SECONDS_BETWEEN_UPDATES:
             shown_at = time.monotonic()
-            handle.update(_bundle(news), raw=True)
+            handle.update(_as_display_data(message), raw=True)
 
     try:
-        yield say
+        yield show
     finally:
-        say(last, at_once=True)
+        show(last, at_once=True)
 
 
-def _bundle(news: News) -> dict[str, str]:
-    """Return news as IPython takes it: one line, since the browser knows how wide it is."""
-    text = news if isinstance(news, str) else " ".join(news.lines(sys.maxsize))
-    return {"text/plain": text}
+def _as_display_data(message: ProgressMessage) -> dict[str, str]:
+    """Return a message as IPython takes it: one line, which the browser wraps."""
+    fraction = None if isinstance(message, str) else message.fraction
+    percentage = "" if fraction is None else f"{int(100 * fraction)} %: "
+    return {"text/plain": f"{percentage}{message}"}
 
 
-def _notebook() -> Any:
+def _find_notebook_display() -> Any:
     """Return IPython's ``display`` if this is a notebook, else None."""
     if "IPython" not in sys.modules:
         return None

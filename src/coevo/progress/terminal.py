@@ -1,101 +1,117 @@
-"""Where progress is shown on a stream: lines that move on a terminal, else a line now and then."""
+"""Progress on a stream: redrawn lines on a terminal, else a plain line every few seconds."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
+import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from coevo.progress.search_progress import SearchProgress
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.console import Console
 
-__all__ = ["COMPILING", "News", "OccasionalLines", "Say", "can_move", "lines_on", "on_console"]
+__all__ = [
+    "COMPILING_MESSAGE",
+    "PeriodicLines",
+    "ProgressCallback",
+    "ProgressMessage",
+    "can_redraw_lines",
+    "show_on_console",
+    "show_runs_on_console",
+]
 
-COMPILING = "Compiling kernels for this machine; later runs will load them ..."
-SECONDS_A_LINE = 5.0  # between two lines of progress where nothing can move
+COMPILING_MESSAGE = "Compiling kernels for this machine; later runs will load them ..."
+SECONDS_BETWEEN_LINES = 5.0  # where no line can be redrawn
 
-News = str | SearchProgress
-
-
-class Say(Protocol):
-    """Shows what is new, in place of what was new before."""
-
-    def __call__(self, news: News, at_once: bool = False) -> None:
-        """Show it; where that cannot be often, news that is not `at_once` may be left out."""
+ProgressMessage = str | SearchProgress
 
 
-class OccasionalLines:
-    """Progress where nothing can move: a line on stderr every few seconds at most.
+class ProgressCallback(Protocol):
+    """A function that shows a message in place of the last one."""
 
-    `width` is that of a terminal, where a search takes several lines rather than one that
-    would be broken; None if there is no terminal.
+    def __call__(self, message: ProgressMessage, at_once: bool = False) -> None:
+        """Show a message. It may be skipped if the last one is recent, unless `at_once` is set."""
+
+
+class PeriodicLines:
+    """Progress on a stream without redrawing: at most one message every few seconds, on stderr.
+
+    Parameters
+    ----------
+    width : int, optional
+        The width of the terminal, at which the text about a search is wrapped. None if there is
+        no terminal; then that text is one line.
     """
 
-    def __init__(self, width: int | None = None, ascii_only: bool = False) -> None:
-        self._width, self._ascii_only = width, ascii_only
+    def __init__(self, width: int | None = None) -> None:
+        self._width = width
         self._last = time.monotonic()
 
-    def say(self, news: News, at_once: bool = False) -> None:
-        """Print the news, if it is time to or if it cannot wait."""
-        if at_once or time.monotonic() - self._last >= SECONDS_A_LINE:
+    @classmethod
+    def from_console(cls, console: Console) -> PeriodicLines:
+        """Return lines that fit a console."""
+        return cls(_terminal_width(console) if console.is_terminal else None)
+
+    def show(self, message: ProgressMessage, at_once: bool = False) -> None:
+        """Print a message, unless the last one is recent and `at_once` is not set."""
+        if at_once or time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
-            if self._width is None or isinstance(news, str):
-                print(news, file=sys.stderr)
-            else:
-                print(*news.lines(self._width, self._ascii_only), sep="\n", file=sys.stderr)
+            text = str(message)
+            if self._width is not None and isinstance(message, SearchProgress):
+                text = textwrap.fill(text, self._width)
+            print(text, file=sys.stderr)
 
 
-def lines_on(console: Console) -> OccasionalLines:
-    """Return plain lines that fit a console."""
-    is_plain = console.is_dumb_terminal or console.options.ascii_only
-    return OccasionalLines(_width(console) if console.is_terminal else None, is_plain)
-
-
-def _width(console: Console) -> int:
-    """Return how wide a terminal is; for a dumb one, rich would not look."""
+def _terminal_width(console: Console) -> int:
+    """Return the width of a terminal. rich does not read it for a dumb one."""
     try:
         return os.get_terminal_size(console.file.fileno()).columns or console.width
     except (OSError, ValueError):
         return console.width
 
 
-def can_move(console: Console) -> bool:
-    """Return whether lines of a console can be written over."""
+def can_redraw_lines(console: Console) -> bool:
+    """Return whether a console can overwrite its lines."""
     return console.is_terminal and not console.is_dumb_terminal
 
 
 @contextlib.contextmanager
-def on_console(console: Console, doing: str) -> Iterator[Say]:
-    """Show what is being done, on a terminal; yield the function that says what is new.
+def show_on_console(console: Console, message: str) -> Iterator[ProgressCallback]:
+    """Show progress on a console; yield the function that shows the next message.
 
-    Elsewhere nothing moves; what is new is printed every few seconds at most.
+    A terminal shows `message` at once and redraws its lines. Other consoles print a message every
+    few seconds at most.
     """
-    if not can_move(console):
-        yield lines_on(console).say
+    if not can_redraw_lines(console):
+        yield PeriodicLines.from_console(console).show
         return
-    with console.status(_Renderable(doing)) as status:
+    from coevo.progress.live_display import SearchDisplay
 
-        def say(news: News, at_once: bool = False) -> None:
-            status.update(_Renderable(news))
-
-        yield say
+    with SearchDisplay(console, message) as display:
+        yield display.show
 
 
-class _Renderable:
-    """News for rich, which asks again many times a second: none of its lines is ever broken."""
+@contextlib.contextmanager
+def show_runs_on_console(console: Console, unit: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Show the progress of many runs on a console: a bar on a terminal, lines elsewhere.
 
-    def __init__(self, news: News) -> None:
-        self._news = news
+    Yields a function to call after each run, with the number of runs done, the number of all runs
+    and a message. `unit` is the plural of what is counted, such as ``"runs"``.
+    """
+    if can_redraw_lines(console):
+        from coevo.progress.live_display import RunsDisplay
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.text import Text
+        with RunsDisplay(console, unit) as display:
+            yield display.show
+        return
+    lines = PeriodicLines()
 
-        news, width = self._news, options.max_width
-        lines = [news] if isinstance(news, str) else news.lines(width, options.ascii_only)
-        for line in lines:
-            yield Text(line, no_wrap=True, overflow="ellipsis")
+    def show(done: int, total: int, message: str) -> None:
+        lines.show(f"{done:,} of {total:,} {unit}: {message}", at_once=done == total)
+
+    yield show

@@ -1,6 +1,6 @@
-"""Slow, obvious twins of the kernels: plain Python, one idea a line, no cleverness.
+"""Slow and obvious versions of the kernels, as oracles: plain Python, one idea for each line.
 
-Nothing here imports coevo, so that no mistake can be shared.
+This module does not import coevo, so that the two cannot share a mistake.
 """
 
 import itertools
@@ -49,26 +49,30 @@ def local_score(name, rows, arities, child, parents, ess=1.0, weights=None):
         return dirichlet(
             {key: counts for key, counts in table.items() if sum(counts)}, ess / (seen * r)
         )
-    price = {"bic": 0.5 * math.log(n_rows), "aic": 1.0, "loglik": 0.0}[name]
-    return likelihood(table) - price * free
+    penalty = {"bic": 0.5 * math.log(n_rows), "aic": 1.0, "loglik": 0.0}[name]
+    return likelihood(table) - penalty * free
 
 
 def available_score(name, rows, missing, arities, child, parents, ess=1.0):
-    """Return the score of a family on its available cases, as if all rows had them.
+    """Return the score of a family on its available cases, scaled to all rows.
 
-    With parents it is the least that one of them adds to the score without it, on the rows
-    that show all.
+    With parents, compute one score for each parent: the score without this parent, plus the gain
+    of this parent on the rows that show all members. Return the lowest of these scores.
     """
     members = [child, *parents]
-    seen = [r for r, holes in zip(rows, missing, strict=True) if not any(holes[v] for v in members)]
+    seen = [
+        r
+        for r, is_missing in zip(rows, missing, strict=True)
+        if not any(is_missing[v] for v in members)
+    ]
 
     def on_seen(others):
         if name in ("k2", "bdeu", "bds"):
             return len(rows) / len(seen) * local_score(name, seen, arities, child, others, ess)
         table = count_family(seen, arities, child, others)
-        price = {"bic": 0.5 * math.log(len(rows)), "aic": 1.0, "loglik": 0.0}[name]
+        penalty = {"bic": 0.5 * math.log(len(rows)), "aic": 1.0, "loglik": 0.0}[name]
         free = len(table) * (arities[child] - 1)
-        return len(rows) / len(seen) * likelihood(table) - price * free
+        return len(rows) / len(seen) * likelihood(table) - penalty * free
 
     if not parents:
         return on_seen(parents)
@@ -81,7 +85,7 @@ def available_score(name, rows, missing, arities, child, parents, ess=1.0):
 
 
 def topological_orders(nodes, arcs):
-    """Return every order of the nodes in which parents come first."""
+    """Return every order of the nodes in which parents come before their children."""
     return [
         order
         for order in itertools.permutations(nodes)
@@ -90,7 +94,7 @@ def topological_orders(nodes, arcs):
 
 
 def fitted_row(counts, prior):
-    """Return the posterior mean of one row of a table; uniform if nothing is known."""
+    """Return the posterior mean of one row of a table; uniform without counts and prior."""
     total = sum(counts) + prior * len(counts)
     if total == 0:
         return [1 / len(counts)] * len(counts)
@@ -98,7 +102,7 @@ def fitted_row(counts, prior):
 
 
 def cycles(first, second):
-    """Return the cycles of two permutations as lists of positions, as algorithm 3 finds them."""
+    """Return the cycles of two permutations as lists of positions, as in algorithm 3."""
     unused = list(range(len(first)))
     found = []
     while unused:
@@ -135,7 +139,10 @@ def structure_score(name, rows, arities, arcs):
 
 
 def read_order(order, required):
-    """Take again and again the first variable whose required parents are all taken."""
+    """Return the order after repair: take repeatedly the first variable with all required parents.
+
+    A variable can be taken once all its required parents are taken.
+    """
     taken = []
     while len(taken) < len(order):
         for variable in order:
@@ -146,9 +153,9 @@ def read_order(order, required):
 
 
 def read_pair(order, mask, required, allowed, max_parents):
-    """Return the arcs of an order and a mask, read so that all constraints hold.
+    """Return the arcs of an order and a mask, decoded so that all constraints hold.
 
-    `required` and `allowed` are sets of arcs. Bit after bit, as they stand in the string.
+    `required` and `allowed` are sets of arcs. The bits are read in the order of the mask.
     """
     read = read_order(order, required)
     arcs = set(required)
@@ -167,15 +174,16 @@ def read_pair(order, mask, required, allowed, max_parents):
 
 
 def possible_credits(scores, best, n_random):
-    """Return what a child may earn: `scores` are those with each partner, `best` is one of them.
+    """Return the possible scores of a new individual.
 
-    The best partner always counts; a random one may be any of them.
+    `scores` are its scores with each partner, and `best` is the position of the best partner.
+    The best partner always counts; a random partner may be any of them.
     """
     return {max(scores[best], score) for score in scores} if n_random else {scores[best]}
 
 
 def next_population(old, old_scores, children, earned):
-    """Return (individual, score) of the elite and of all children but the worst."""
+    """Return (individual, score) of the elite and of all new individuals except the worst."""
     elite = old_scores.index(max(old_scores))
     worst = earned.index(min(earned))
     kept = [pair for i, pair in enumerate(zip(children, earned, strict=True)) if i != worst]
@@ -183,7 +191,7 @@ def next_population(old, old_scores, children, earned):
 
 
 def k2(name, rows, arities, order, max_parents, required=(), allowed=None):
-    """Return the arcs that K2 adds, one child after another; of equal parents the least."""
+    """Return the arcs that K2 adds, one child after another; a tie goes to the first parent."""
     read = read_order(order, required)
     arcs = set(required)
     for place, child in enumerate(read):
@@ -207,7 +215,7 @@ def k2(name, rows, arities, order, max_parents, required=(), allowed=None):
 
 
 def undominated(families):
-    """Return the (parents, score) that no subset of theirs equals or beats, best first."""
+    """Return the (parents, score) whose subsets all have lower scores, best first."""
     kept = [
         (parents, score)
         for parents, score in families.items()
@@ -219,7 +227,7 @@ def undominated(families):
 
 
 def best_response(order, families):
-    """Return for each child the score of its best family inside the variables before it."""
+    """Return, for each child, the score of its best family among the variables before it."""
     found = {}
     for place, child in enumerate(order):
         before = set(order[:place])
@@ -228,15 +236,15 @@ def best_response(order, families):
 
 
 def moved(order, variable, place):
-    """Return an order with one variable taken out and put in at a place."""
+    """Return an order after one variable is removed and inserted at a place."""
     rest = [other for other in order if other != variable]
     return [*rest[:place], variable, *rest[place:]]
 
 
 def single_moves(n, arcs, fulfils):
-    """Yield (kind, parent, child, arcs after it) of each change of one arc that is legal.
+    """Yield (kind, parent, child, arcs after the move) of each legal change of one arc.
 
-    `fulfils` says whether a set of arcs keeps to the constraints.
+    `fulfils` returns whether a set of arcs satisfies the constraints.
     """
     for kind in ("delete", "add", "reverse"):
         for parent, child in itertools.permutations(range(n), 2):
@@ -270,14 +278,14 @@ def equivalent(one, two):
 
 
 def essential_graph(arcs, dags):
-    """Return the arcs that all equivalent ones of all DAGs have, and the other ones' edges."""
+    """Return the CPDAG: the arcs that all equivalent DAGs share, and the other arcs as edges."""
     members = [other for other in dags if equivalent(arcs, other)]
     compelled = {arc for arc in arcs if all(arc in other for other in members)}
     return compelled, {frozenset(arc) for arc in arcs if arc not in compelled}
 
 
 def oriented(nodes, arcs):
-    """Return the same two sets by Meek's rules: direct v-structures, then what they force."""
+    """Return the same two sets by Meek's rules: direct v-structures, then the forced edges."""
     joined = {frozenset(arc) for arc in arcs}
     compelled = {(parent, child) for pair, child in v_structures(arcs) for parent in pair}
     edges = {edge for edge in joined if not any(frozenset(arc) == edge for arc in compelled)}
@@ -303,7 +311,7 @@ def oriented(nodes, arcs):
 
 
 def hamming(nodes, one, two):
-    """Return on how many pairs two graphs differ; each is (arcs, edges), an edge {a, b}."""
+    """Return the number of pairs on which two graphs differ; each is (arcs, edges)."""
 
     def relation(graph, a, b):
         arcs, edges = graph
@@ -318,10 +326,10 @@ def hamming(nodes, one, two):
 
 
 def joint_distribution(arities, parents, tables):
-    """Return {states of all variables: probability} by the product of all tables.
+    """Return {states of all variables: probability}, from the product of all tables.
 
-    Everything is by name; the rows of a table run over the states of the parents, the
-    first parent slowest. The states stand in the order of `arities`.
+    All mappings have names as keys. The rows of a table run over the states of the parents,
+    the first parent slowest. The states are in the order of `arities`.
     """
     found = {}
     for states in itertools.product(*map(range, arities.values())):
@@ -337,7 +345,7 @@ def joint_distribution(arities, parents, tables):
 
 
 def paths(arcs, start, end):
-    """Return every path between two nodes that visits no node twice, arcs either way."""
+    """Return every path between two nodes that visits no node twice, in any arc direction."""
     found, waiting = [], [[start]]
     while waiting:
         path = waiting.pop()
@@ -360,7 +368,8 @@ def reachable(arcs, node):
 def d_separated(arcs, one, other, given):
     """Return whether every path between two sets has a node that blocks it.
 
-    A collider blocks unless it or a descendant is given; any other node blocks if given.
+    A collider blocks a path unless it or one of its descendants is given. Any other node
+    blocks a path if it is given.
     """
 
     def blocks(before, node, after):
@@ -377,7 +386,7 @@ def d_separated(arcs, one, other, given):
 
 
 def cut_sets(values, n_cuts):
-    """Return every way to part sorted distinct values by so many cuts, as lists of bins."""
+    """Return every way to split sorted distinct values with `n_cuts` cuts, as lists of bins."""
     ways = itertools.combinations(range(1, len(values)), n_cuts)
     return [
         [values[a:b] for a, b in itertools.pairwise([0, *starts, len(values)])] for starts in ways
@@ -389,7 +398,7 @@ def bin_of(value, bins):
 
 
 def squared_distances(rows, bins):
-    """Return how far all rows are from the means of their bins, squared and summed."""
+    """Return the sum of the squared distances of all rows to the means of their bins."""
     total = 0.0
     for members in bins:
         inside = [row for row in rows if row in members]
@@ -399,7 +408,11 @@ def squared_distances(rows, bins):
 
 
 def even_bins(rows, n_bins):
-    """Return bins whose k-th cut has nearest to k parts of all rows below it, else the lower."""
+    """Return bins with equal numbers of rows, as far as possible.
+
+    The k-th cut has as near as possible to ``k / n_bins`` of all rows below it. A tie goes to
+    the lower cut.
+    """
     values = sorted(set(rows))
     if n_bins >= len(values):
         return [[value] for value in values]
@@ -411,7 +424,7 @@ def even_bins(rows, n_bins):
 
 
 def conditional_nats(given, told):
-    """Return the nats that it takes to tell one column, row by row, once another is known."""
+    """Return the nats that encode one column row by row, given another column."""
     nats = 0.0
     for state in set(given):
         inside = [t for g, t in zip(given, told, strict=True) if g == state]
@@ -420,7 +433,7 @@ def conditional_nats(given, told):
 
 
 def relatives(rows, others, most):
-    """Return the columns that BIC joins to one in four even bins, the strongest first."""
+    """Return the columns that BIC connects to a column in four even bins, strongest first."""
     bins = even_bins(rows, 4)
     coarse = [bin_of(row, bins) for row in rows]
     gains = {}
@@ -433,7 +446,7 @@ def relatives(rows, others, most):
 
 
 def description_length(rows, bins, others):
-    """Return the nats of the two-part code of other columns, given one in bins."""
+    """Return the nats of the two-part code of other columns, given one column in bins."""
     binned = [bin_of(row, bins) for row in rows]
     values = set(rows)
     length = math.log(math.comb(len(values) - 1, len(bins) - 1))
@@ -444,15 +457,16 @@ def description_length(rows, bins, others):
 
 
 def follows(one, other):
-    """Return whether each state of a column goes with one state of the other."""
+    """Return whether each state of a column occurs with only one state of the other column."""
     return len(set(zip(one, other, strict=True))) == len(set(one))
 
 
 def flat_heights(strengths):
-    """Return the threshold for every height that is nearest to the strengths' distribution.
+    """Return the threshold for every height that is nearest to the distribution of the strengths.
 
-    The distance is the area between the height and the distribution function, summed over the
-    pieces on which that is constant; a height where it is least is one of the function's.
+    The distance is the area between the height and the distribution function. The function is
+    constant between knots, and the distance is a sum over these intervals. The distance is
+    lowest at one of the values of the function.
     """
     share = lambda x: Fraction(sum(s <= x for s in strengths), len(strengths))  # noqa: E731
     knots = sorted({0, 1, *strengths})

@@ -1,16 +1,16 @@
-"""Random tables of every shape that the counting kernels treat differently."""
+"""Random tables in all shapes for which the counting kernels use different methods."""
 
 import numpy as np
 
 from coevo.data import Dataset, Variable
 
-# name: (arities, how skewed the states are, 0 for even)
+# name: (arities, skewness of the states; 0 for even)
 SHAPES = {
-    "skewed": ((2, 3, 2, 4, 3, 2, 3, 2), 3.0),  # levels by rows
-    "even": ((2, 2, 2, 2, 2, 3, 2, 2), 0.0),  # levels by bits
-    "mixed": ((2, 5, 2, 17, 3, 2, 8, 1), 1.0),  # no bit sets for one, a constant
-    "wide": ((40, 30, 20, 25, 50, 16, 2, 2), 1.0),  # sparse, no shared tables
-    "many states": ((300, 2, 3, 2, 260, 2, 3, 2), 1.0),  # two bytes a cell
+    "skewed": ((2, 3, 2, 4, 3, 2, 3, 2), 3.0),  # counts levels by rows
+    "even": ((2, 2, 2, 2, 2, 3, 2, 2), 0.0),  # counts levels by bits
+    "mixed": ((2, 5, 2, 17, 3, 2, 8, 1), 1.0),  # one variable without bit sets, and a constant
+    "wide": ((40, 30, 20, 25, 50, 16, 2, 2), 1.0),  # counts sparsely, without shared tables
+    "many states": ((300, 2, 3, 2, 260, 2, 3, 2), 1.0),  # two bytes for each value
 }
 
 
@@ -21,7 +21,7 @@ def random_codes(shape, seed, n_rows):
     for arity in arities:
         weights = np.exp(-skewed * np.arange(arity))
         column = rng.choice(arity, size=n_rows, p=weights / weights.sum())
-        if columns and rng.random() < 0.7:  # copy some cells, so that columns depend
+        if columns and rng.random() < 0.7:  # copy some values, so that columns depend on each other
             copied = rng.random(n_rows) < 0.5
             column = np.where(copied, columns[-1] % arity, column)
         columns.append(column)

@@ -1,4 +1,4 @@
-"""Rows on the workers of a cluster give the scores of one machine, whoever dies."""
+"""Rows on a cluster give the same scores as rows on one machine, even if a worker dies."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ distributed = pytest.importorskip("distributed")
 @pytest.fixture
 def table(tmp_path, monkeypatch, seed):
     """Return the path of a table in many row groups, and the table."""
-    monkeypatch.setattr(parquet_module, "ROW_GROUP", 40)
+    monkeypatch.setattr(parquet_module, "ROW_GROUP_ROWS", 40)
     dataset = dataset_of(*random_codes("wide", seed, n_rows=600))
     coevo.write_data(dataset, tmp_path / "table.parquet")
     return tmp_path / "table.parquet", dataset
@@ -27,60 +27,60 @@ def table(tmp_path, monkeypatch, seed):
 
 def test_a_worker_that_dies_between_two_batches(table, seed):
     path, dataset = table
-    whole = coevo.FamilyScorer(dataset)
+    in_memory = coevo.FamilyScorer(dataset)
     batches = [FamilyBatch.from_pairs(random_families(8, 200, 4, one)) for one in (seed, seed + 1)]
     with dask_commands() as dask:
         dying, _ = dask.add_worker(), dask.add_worker()
-        check_both_batches(dask.address, lambda: kill(dying), path, whole, batches)
+        check_both_batches(dask.address, lambda: kill(dying), path, in_memory, batches)
 
 
 @pytest.mark.parametrize("end", [kill, lambda process: process.send_signal(signal.SIGCONT)])
-def test_a_worker_that_dies_or_dawdles_in_the_middle_of_a_batch(end, table, seed):
+def test_a_worker_that_dies_or_pauses_in_the_middle_of_a_batch(end, table, seed):
     path, dataset = table
     batch = FamilyBatch.from_pairs(random_families(8, 200, 4, seed))
     with dask_commands() as dask, distributed.Client(dask.address) as client:
         slow, _ = dask.add_worker(), dask.add_worker()
         (address,) = [at for at, pid in client.run(os.getpid).items() if pid == slow.pid]
         with (
-            coevo.open_shards(path, cluster=client, rows=40) as shards,
+            coevo.outofcore.open_shards(path, cluster=client, rows=40) as shards,
             ThreadPoolExecutor(1) as thread,
         ):
-            slow.send_signal(signal.SIGSTOP)  # it has its part of the batch, and does not end it
-            found = thread.submit(coevo.ShardedScorer(shards).local_scores, batch)
+            slow.send_signal(signal.SIGSTOP)  # it has its part of the batch and does not finish it
+            found = thread.submit(coevo.outofcore.ShardedScorer(shards).local_scores, batch)
             while not client.processing()[address]:
                 assert not found.done()
             end(slow)
-            whole = coevo.FamilyScorer(dataset)
-            assert found.result().tobytes() == whole.local_scores(batch).tobytes()
+            in_memory = coevo.FamilyScorer(dataset)
+            assert found.result().tobytes() == in_memory.local_scores(batch).tobytes()
 
 
-def check_both_batches(address, between, path, whole, batches):
-    """Score two batches, with something in between; compare with the whole table's scores."""
-    with coevo.open_shards(path, cluster=address, rows=40) as shards:
-        scorer = coevo.ShardedScorer(shards)
+def check_both_batches(address, between, path, in_memory, batches):
+    """Score two batches and call `between` in between; compare with the scores in memory."""
+    with coevo.outofcore.open_shards(path, cluster=address, rows=40) as shards:
+        scorer = coevo.outofcore.ShardedScorer(shards)
         first = scorer.local_scores(batches[0])
-        assert first.tobytes() == whole.local_scores(batches[0]).tobytes()
+        assert first.tobytes() == in_memory.local_scores(batches[0]).tobytes()
         before = shards.traffic
-        assert (before.batches, before.families) == (1, scorer.statistics().scored)
+        assert (before.batches, before.families) == (1, scorer.cache_statistics.scored)
         assert before.sent > 0
         assert before.received > 0
         between()
         second = scorer.local_scores(batches[1])
-        assert second.tobytes() == whole.local_scores(batches[1]).tobytes()
+        assert second.tobytes() == in_memory.local_scores(batches[1]).tobytes()
         assert shards.traffic.batches == 2
-        assert shards.memory() == 0
+        assert shards.estimate_memory() == 0
 
 
-def test_the_same_table_here_and_there(dask_workers, table, tmp_path):
+def test_files_and_workers_give_the_same_result(dask_workers, table, tmp_path):
     path, _ = table
     with (
-        coevo.open_shards(path, cluster=dask_workers.client, rows=100) as there,
-        coevo.open_shards(path, rows=70, folder=tmp_path) as here,
+        coevo.outofcore.open_shards(path, cluster=dask_workers.client, rows=100) as there,
+        coevo.outofcore.open_shards(path, rows=70, folder=tmp_path) as here,
     ):
         assert here.content_hash == there.content_hash
         assert here.source_variables == there.source_variables
         found = [
-            coevo.run_search("ccma", coevo.ShardedScorer(shards, "k2"), random_state=1,
+            coevo.run_search("ccma", coevo.outofcore.ShardedScorer(shards, "k2"), random_state=1,
                              budget=coevo.Budget(max_generations=2))
             for shards in (here, there)
         ]  # fmt: skip
@@ -90,14 +90,14 @@ def test_the_same_table_here_and_there(dask_workers, table, tmp_path):
     assert not list(tmp_path.glob("coevo-shards-*"))
 
 
-def test_what_is_refused_there_reaches_the_caller(dask_workers, tmp_path):
+def test_an_error_on_a_worker_reaches_the_caller(dask_workers, tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"x": [1, 2, None], "y": [1, 2, 2]}), tmp_path / "t.parquet")
     with (
         pytest.raises(DataError, match="Column 'x' has 1 missing value, in row 3"),
-        coevo.open_shards(tmp_path / "t.parquet", cluster=dask_workers.client),
+        coevo.outofcore.open_shards(tmp_path / "t.parquet", cluster=dask_workers.client),
     ):
         pass
 
@@ -105,36 +105,36 @@ def test_what_is_refused_there_reaches_the_caller(dask_workers, tmp_path):
 def test_the_rows_of_a_shard():
     with (
         pytest.raises(ParameterError) as raised,
-        coevo.open_shards("t.parquet", rows=0),
+        coevo.outofcore.open_shards("t.parquet", rows=0),
     ):
         pass
     assert str(raised.value) == "'rows' of open_shards must be an int >= 1; got 0."
 
 
-def test_where_shards_cannot_go_and_what_they_are_not_made_of(table, tmp_path):
+def test_invalid_folders_and_sources(table, tmp_path):
     path, _ = table
     (tmp_path / "file").touch()
     with pytest.raises(FileError, match=r"is a file\. Name a folder\."):
-        coevo.open_shards(path, folder=tmp_path / "file").__enter__()
+        coevo.outofcore.open_shards(path, folder=tmp_path / "file").__enter__()
     with pytest.raises(ParameterError, match="'source' of open_shards must be the path of a"):
-        coevo.open_shards(3).__enter__()
-    with pytest.raises(ParameterError, match="'folder' of open_shards is one of this machine"):
-        coevo.open_shards(path, folder=tmp_path, cluster="local:1").__enter__()
+        coevo.outofcore.open_shards(3).__enter__()
+    with pytest.raises(ParameterError, match="'folder' of open_shards is a folder on this m"):
+        coevo.outofcore.open_shards(path, folder=tmp_path, cluster="local:1").__enter__()
     (tmp_path / "t.csv").write_text("a,b\n0,1\n")
-    with pytest.raises(FileError, match="is not a Parquet file, and tables are read into shards"):
-        coevo.open_shards(tmp_path / "t.csv").__enter__()
+    with pytest.raises(FileError, match="is not a Parquet file, and only Parquet files can be "):
+        coevo.outofcore.open_shards(tmp_path / "t.csv").__enter__()
 
 
 @pytest.mark.parametrize("place", ["files", "workers"])
-def test_rows_that_are_gone(place, table, dask_workers):
+def test_closed_shards(place, table, dask_workers):
     path, _ = table
-    with coevo.open_shards(
+    with coevo.outofcore.open_shards(
         path, cluster=dask_workers.client if place == "workers" else None
     ) as rows:
-        scorer = coevo.ShardedScorer(rows)
+        scorer = coevo.outofcore.ShardedScorer(rows)
     assert str(rows).endswith(": 600 rows, 8 variables, 1 shards>")
     with pytest.raises(ParameterError) as raised:
         scorer.local_scores(FamilyBatch.from_pairs([(0, ())]))
     assert str(raised.value) == (
-        "The rows of these shards are gone. Score inside 'with open_shards(...)'."
+        "These shards are closed. Score families inside 'with open_shards(...)'."
     )

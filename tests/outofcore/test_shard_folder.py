@@ -1,19 +1,19 @@
-"""The shards of a process that was killed are removed by the next one, and no others."""
+"""A process removes the shard folders of processes that were killed, and no other folders."""
 
 import subprocess
 import sys
 
 import pytest
 
-from coevo.outofcore.shard_folder import LOCK, shard_folder
+from coevo.outofcore.shard_folder import LOCK, open_shard_folder
 from helpers.clusters import kill
 
 pytest.importorskip("fcntl")
 
 OWNER = """
 import sys
-from coevo.outofcore.shard_folder import shard_folder
-with shard_folder(sys.argv[1]) as own:
+from coevo.outofcore.shard_folder import open_shard_folder
+with open_shard_folder(sys.argv[1]) as own:
     (own / "codes.npy").write_bytes(b"0")
     print(own, flush=True)
     sys.stdin.read()
@@ -42,7 +42,7 @@ def owner(tmp_path):
 
 
 def test_it_is_removed_at_the_end(tmp_path):
-    with shard_folder(tmp_path) as own:
+    with open_shard_folder(tmp_path) as own:
         (own / "codes.npy").write_bytes(b"0")
         assert {path.name for path in own.iterdir()} == {"codes.npy", LOCK}
     assert not list(tmp_path.iterdir())
@@ -52,9 +52,9 @@ def test_of_two_processes_one_is_killed(tmp_path, owner):
     _, living = owner()
     dying, left = owner()
     kill(dying)
-    (tmp_path / "coevo-shards-mine").mkdir()  # no lock: not ours to judge
+    (tmp_path / "coevo-shards-mine").mkdir()  # it has no lock, so that it stays
     assert (left / "codes.npy").exists()
-    with shard_folder(tmp_path) as own:
+    with open_shard_folder(tmp_path) as own:
         kept = {living, own, tmp_path / "coevo-shards-mine"}
         assert set(tmp_path.iterdir()) == kept
     assert (living / "codes.npy").exists()

@@ -1,10 +1,11 @@
 """K2, BDeu and BIC against pyAgrum and pybnesian.
 
-Alarm's and Insurance's true structures and 500 random families on each. BIC agrees with
-both to 1e-9 and better. For the others pyAgrum has a table of log-gamma with steps of
-0.01 and seven digits, so that its K2 is good to 1e-7 only, and its BDeu to 1e-6 where
-every hyperparameter is a multiple of 0.01; where it is 1/3, say, whole scores are off by
-percents. It is asked with such priors; pybnesian, which has all digits, with any, to 1e-9.
+The families are the true structures of Alarm and Insurance, and 500 random families on each.
+BIC agrees with both peers to 1e-9 and better. For the other scores pyAgrum has a table of
+log-gamma with steps of 0.01 and seven digits. Its K2 is therefore right to 1e-7 only, and its
+BDeu to 1e-6 if every hyperparameter is a multiple of 0.01. With a hyperparameter such as 1/3,
+its scores are wrong by percents. The tests therefore give pyAgrum multiples of 0.01. pybnesian
+has all digits, and the tests compare it to 1e-9 with any prior.
 """
 
 import math
@@ -20,7 +21,7 @@ from coevo.score import FamilyScorer
 from helpers.peer_oracles import pyagrum_scorer, pybnesian
 from helpers.random_tables import random_families
 
-ALPHA = 0.25  # a hyperparameter that pyAgrum's table has
+ALPHA = 0.25  # a hyperparameter in the table of pyAgrum
 
 
 @pytest.fixture(scope="module", params=["alarm", "insurance"])
@@ -67,7 +68,7 @@ def test_pyagrum_bdeu(sampled):
 
 @pytest.fixture(scope="module")
 def pybnesian_scores(sampled):
-    """Return a function from a name and a prior's size to pybnesian's scores."""
+    """Return a function that returns the scores of pybnesian for a score name and an ess."""
     network, dataset, _, families = sampled
     frame = pd.DataFrame(
         {

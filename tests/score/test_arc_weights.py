@@ -1,4 +1,4 @@
-"""Weights of arcs are add_counts to every score that has them, and to no other."""
+"""The weight of an arc is added to the score of every family that has the arc, and to no other."""
 
 import itertools
 import math
@@ -44,7 +44,7 @@ def test_the_weights_of_the_parents_are_added(dataset, seed):
         math.fsum(weights.get((names[p], names[child]), 0.0) for p in parents)
         for child, parents in families
     ]
-    for _ in range(2):  # computed, and remembered
+    for _ in range(2):  # first computed, then cached
         found = weighted.local_scores(batch)
         assert found == pytest.approx(plain.local_scores(batch) + extra, abs=1e-9)
     dag = DAG(names, [(names[0], names[1]), (names[2], names[1])])
@@ -59,28 +59,28 @@ def test_the_weights_of_the_parents_are_added(dataset, seed):
 def test_each_parent_costs_the_penalty(weighted, dataset, seed):
     weights = random_weights(dataset.names, seed) if weighted else None
     plain = FamilyScorer(dataset, "k2", weights=weights)
-    priced = FamilyScorer(dataset, "k2", weights=weights, parent_penalty=1.75)
+    penalised = FamilyScorer(dataset, "k2", weights=weights, parent_penalty=1.75)
     families = [(0, ()), (0, (1,)), (3, (0, 4)), (2, (0, 1, 3, 4))]
     batch = FamilyBatch.from_pairs(families)
     expected = plain.local_scores(batch) - [1.75 * len(parents) for _, parents in families]
-    assert priced.local_scores(batch) == pytest.approx(expected, abs=1e-9)
-    assert (priced.parent_penalty, plain.parent_penalty) == (1.75, 0.0)
-    assert priced.weights == plain.weights
+    assert penalised.local_scores(batch) == pytest.approx(expected, abs=1e-9)
+    assert (penalised.parent_penalty, plain.parent_penalty) == (1.75, 0.0)
+    assert penalised.weights == plain.weights
     assert FamilyScorer(dataset, parent_penalty=1.75).favours_arcs is False
 
 
 @pytest.mark.parametrize("score", ["k2", "bic"])
 @pytest.mark.parametrize("method", ["ccma", "hill_climb", "tabu"])
 def test_a_search_pays_the_penalty(method, score, dataset, seed):
-    """The best DAG of four variables under a price, by enumeration."""
+    """The search finds the best DAG of four variables, which enumeration finds too."""
     rows = random_table(seed, n_variables=4)
     arities = rows.arities.tolist()
-    for price in (0.5, 3.0, 1e6):
+    for penalty in (0.5, 3.0, 1e6):
         best = max(
-            naive.structure_score(score, rows.codes.T.tolist(), arities, arcs) - price * len(arcs)
+            naive.structure_score(score, rows.codes.T.tolist(), arities, arcs) - penalty * len(arcs)
             for arcs in naive.all_dags(4)
         )
-        scorer = FamilyScorer(rows, score, parent_penalty=price)
+        scorer = FamilyScorer(rows, score, parent_penalty=penalty)
         found = run_search(method, scorer, random_state=seed)
         assert found.score == scorer.score(found.dag)
         assert found.score <= best + 1e-9
@@ -120,9 +120,9 @@ def test_refusals(dataset):
     assert refusal(GraphError, FamilyScorer, dataset, weights={(a, "zz"): 1}).startswith(
         f"The weight of {a!r} -> 'zz' names 'zz', which is not a variable."
     )
-    for price in (-1, math.nan, "2"):
-        assert refusal(ParameterError, FamilyScorer, dataset, parent_penalty=price) == (
-            f"'parent_penalty' of FamilyScorer must be a number >= 0; got {price!r}."
+    for penalty in (-1, math.nan, "2"):
+        assert refusal(ParameterError, FamilyScorer, dataset, parent_penalty=penalty) == (
+            f"'parent_penalty' of FamilyScorer must be a number >= 0; got {penalty!r}."
         )
     assert refusal(ParameterError, FamilyScorer, dataset, weights=[(a, b)]) == (
         "'weights' of FamilyScorer must be a mapping of (parent, child) to a number; got "

@@ -1,4 +1,4 @@
-"""Which scores give equivalent networks the same value, and the paper's K2 that does not."""
+"""Some scores give all networks of an equivalence class the same value; K2 does not."""
 
 import math
 from itertools import pairwise
@@ -12,7 +12,7 @@ from helpers.random_tables import dataset_of, random_codes
 
 
 def test_k2_is_not_score_equivalent():
-    """Two rows decide it: a is 0 in both, b is 0 and 1; a has two states and b three.
+    """Two rows show it: a is 0 in both, b is 0 and 1; a has two states and b three.
 
     By hand: a alone gives 1!1!/... = 1/3, b given a = 0 gives 2!/4! = 1/12, so a -> b
     scores log(1/36). b alone gives 2!/4! = 1/12, a given each of two values of b gives
@@ -30,10 +30,10 @@ def test_k2_is_not_score_equivalent():
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_reversing_a_chain_shows_who_is_equivalent(name, seed):
+def test_reversing_a_chain_shows_which_scores_are_equivalent(name, seed):
     """A chain and its reverse state the same independences.
 
-    BDs differs from BDeu only where a configuration never occurs: in few, skewed rows.
+    BDs differs from BDeu only if a configuration never occurs, so the data are few and skewed.
     """
     arities, codes = random_codes("skewed", seed, n_rows=25)
     scorer = FamilyScorer(dataset_of(arities, codes), name)

@@ -1,4 +1,4 @@
-"""The gain of an arc is what the score loses without it, or would gain with it."""
+"""The gain of an arc is the score with the arc minus the score without it."""
 
 import pytest
 
@@ -15,10 +15,10 @@ def test_gains_are_differences_of_scores(score, seed):
     scorer = FamilyScorer(sample(network, 300, seed), score)
     gains = arc_gains(scorer, network.dag)
     assert tuple(gains) == network.dag.arcs
-    whole = scorer.score(network.dag)
+    complete = scorer.score(network.dag)
     for arc, gain in gains.items():
         others = [other for other in network.dag.arcs if other != arc]
-        assert gain == pytest.approx(whole - scorer.score(DAG(network.dag.nodes, others)))
+        assert gain == pytest.approx(complete - scorer.score(DAG(network.dag.nodes, others)))
 
 
 def test_without_arcs(seed):
@@ -27,7 +27,7 @@ def test_without_arcs(seed):
 
 
 def naive_additions(scorer, dag, constraints):
-    """Yield (gain, arc) for each arc that may be add_counts, by whole scores."""
+    """Yield (gain, arc) for each arc that may be added, from the scores of complete DAGs."""
     rules = constraints.to_rules(dag.nodes)
     for i, parent in enumerate(dag.nodes):
         for j, child in enumerate(dag.nodes):
@@ -58,7 +58,7 @@ def test_the_best_addition_is_the_best_of_all(score, constraints, seed):
         assert gain == pytest.approx(max(additions.values()))
 
 
-def test_where_nothing_can_be_added(seed):
+def test_no_arc_can_be_added(seed):
     dataset = sample(load_network("asia"), 50, seed)
     scorer = FamilyScorer(dataset)
     none = Constraints(roots=dataset.names).to_rules(dataset.names)

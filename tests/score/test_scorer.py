@@ -1,4 +1,4 @@
-"""Local scores against the direct sum, in every shape, on every path."""
+"""Local scores equal the direct sum, for every shape of table and every counting method."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -74,22 +74,22 @@ def test_a_table_larger_than_the_data_is_counted_sparsely(name, seed, monkeypatc
 
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_no_score_is_above_its_ceiling(shape, name, seed):
+def test_no_score_exceeds_its_upper_bound(shape, name, seed):
     arities, codes = random_codes(shape, seed, n_rows=80)
     families = random_families(len(arities), 60, 4, seed)
     scorer = FamilyScorer(dataset_of(arities, codes), name)
     scores = scorer.local_scores(FamilyBatch.from_pairs(families))
     q = np.array([math.prod(float(arities[p]) for p in parents) for _, parents in families])
     r = np.array([float(arities[child]) for child, _ in families])
-    ceiling = scorer.scoring.compute_upper_bound(80, q, r)
-    assert (scores <= ceiling + 1e-9).all()
-    assert (ceiling < 0).any() == (name in ("bic", "aic"))
+    bound = scorer.scoring.compute_upper_bound(80, q, r)
+    assert (scores <= bound + 1e-9).all()
+    assert (bound < 0).any() == (name in ("bic", "aic"))
 
 
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("n_rows", [50, 30_000])
 def test_counts_of_every_size_are_summed_whatever_the_order_of_the_rows(name, n_rows, seed):
-    """With few states in wide tables some counts are large, and most cells are empty."""
+    """Few states occur in a wide table: some counts are large, and most cells are empty."""
     rng = np.random.default_rng(seed)
     arities = [60] * 4
     codes = np.minimum(rng.geometric(0.7, (4, n_rows)) - 1, 59)
@@ -117,8 +117,8 @@ def test_a_table_beyond_every_integer_type(name, seed):
     elif name == "bdeu":
         assert score == pytest.approx(50 * math.log(0.5), rel=1e-9)
     else:
-        price = {"bic": 0.5 * math.log(50), "aic": 1.0, "loglik": 0.0}[name]
-        assert score == pytest.approx(naive.likelihood(rows) - price * 2.0**120, rel=1e-11)
+        penalty = {"bic": 0.5 * math.log(50), "aic": 1.0, "loglik": 0.0}[name]
+        assert score == pytest.approx(naive.likelihood(rows) - penalty * 2.0**120, rel=1e-11)
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -127,9 +127,9 @@ def test_weights_count_as_repeated_rows_to_the_last_bit(shape, name, seed):
     arities, codes = random_codes(shape, seed, n_rows=150)
     weights = np.random.default_rng(seed).integers(1, 6, 150)
     families = FamilyBatch.from_pairs(random_families(len(arities), 40, 4, seed))
-    folded = FamilyScorer(dataset_of(arities, codes, weights), name)
+    weighted = FamilyScorer(dataset_of(arities, codes, weights), name)
     repeated = FamilyScorer(dataset_of(arities, np.repeat(codes, weights, axis=1)), name)
-    assert folded.local_scores(families).tolist() == repeated.local_scores(families).tolist()
+    assert weighted.local_scores(families).tolist() == repeated.local_scores(families).tolist()
 
 
 @pytest.mark.kernel
@@ -147,7 +147,7 @@ def test_order_of_asking_batches_and_threads_change_no_bit(shape, seed):
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_layout_of_the_table_changes_no_bit(name, seed):
+def test_the_order_of_the_table_changes_no_bit(name, seed):
     """Columns, rows and states in another order: the same score for the same arcs."""
     arities, codes = random_codes("skewed", seed, n_rows=300)
     dataset = dataset_of(arities, codes)
@@ -192,7 +192,7 @@ def test_the_store_of_shared_tables_may_overflow(seed, monkeypatch):
 @pytest.mark.parametrize("max_arity", [0, 16])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_without_room_for_compact_columns_or_bit_sets(shape, max_arity, seed, monkeypatch):
-    """Large tables have neither; what is left gives the same numbers."""
+    """Large tables have neither; the other methods give the same scores."""
     arities, codes = random_codes(shape, seed, n_rows=150)
     families = FamilyBatch.from_pairs(random_families(len(arities), 60, 4, seed))
     plenty = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
@@ -300,7 +300,7 @@ def test_threads_may_share_a_scorer(seed):
 
 @pytest.mark.parametrize("name", SCORES)
 def test_more_configurations_than_any_float(name, seed):
-    """1,050 parents of two states; the first rows are all different, so q hardly matters."""
+    """1,050 parents of two states; all rows are different, so that q hardly matters."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 2, (1051, 20))
     codes[1050] = 0
@@ -308,8 +308,8 @@ def test_more_configurations_than_any_float(name, seed):
         FamilyBatch.from_pairs([(7, set(range(1050)) - {7}), (1050, range(1050))])
     )
     expected = {"bdeu": 20 * math.log(0.5), "bds": 20 * math.log(0.5), "k2": 20 * math.log(0.5)}
-    price = {"loglik": 0.0, "bic": -math.inf, "aic": -math.inf}
-    assert score[0] == pytest.approx({**expected, **price}[name])
+    penalty = {"loglik": 0.0, "bic": -math.inf, "aic": -math.inf}
+    assert score[0] == pytest.approx({**expected, **penalty}[name])
     assert score[1] == 0
 
 

@@ -1,15 +1,14 @@
-"""Tables that do not fit into memory: shards of rows on disk or on the workers of a cluster.
+"""Out-of-core learning: rows that do not fit into memory, in shards on disk or on a cluster.
 
 `open_shards` reads a Parquet file, a folder of them or a Dask data frame in chunks. Each chunk
-becomes a shard of codes and bit sets. `ShardedScorer` sends families to the shards and gets
-counts back; rows never leave their shard. Scores and tables are equal, to the last bit, to those
-of the same rows in memory.
+becomes a shard of codes and bit sets. `ShardedScorer` sends families to the shards and receives
+counts (sufficient statistics). Rows never leave their shard. Scores and tables are equal, to
+the last bit, to those of the same rows in memory.
 """
 
 from coevo.outofcore.cluster_shards import ClusterShards, open_shards, read_shards
 from coevo.outofcore.dask_partitions import is_dask_dataframe
 from coevo.outofcore.family_counts import FamilyCounts
-from coevo.outofcore.joint_counts import joint_counts
 from coevo.outofcore.shard_files import ShardFiles, write_shards
 from coevo.outofcore.sharded_scorer import ShardedScorer
 from coevo.outofcore.shards import Shard, ShardedTable, Shards, Traffic
@@ -24,7 +23,6 @@ __all__ = [
     "Shards",
     "Traffic",
     "is_dask_dataframe",
-    "joint_counts",
     "open_shards",
     "read_shards",
     "write_shards",

@@ -1,11 +1,14 @@
-"""A table in pieces, of which only one need be in memory.
+"""Chunks of a table: parts that are read one after another, or by different workers.
 
-A *piece* gives its rows a few at a time, as data frames; anyone who has it can read it, in any
-order (see `parquet_pieces` and `partitions`). Two passes make codes of a table: `survey` says which
-states the columns of a piece show and how often, `layout.agree` settles from all surveys what
-the variables are, and `encode` turns a piece into codes that mean the same in every piece. What
-is refused is what `read_data` refuses. Numbers are cut where cut points are given; nobody
-looks for some, because that takes the whole table.
+A *chunk* yields its rows as small data frames (see `parquet_chunks` and `dask_partitions`).
+Chunks are independent and can be read in any order. A table is read in two passes:
+
+1. `survey_chunk` counts the labels of each column of a chunk, and `schema.merge_surveys` infers
+   the variables from all surveys;
+2. `encode_chunk` turns a chunk into codes that have the same meaning in every chunk.
+
+A chunk raises the same errors as `read_data`. Continuous columns need given cut points: to find
+cut points takes the complete table.
 """
 
 from __future__ import annotations
@@ -22,46 +25,53 @@ import numpy as np
 from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import (
     Column,
-    check_cells,
+    check_complete,
     check_states,
-    recoded,
+    recode_column,
 )
 from coevo.data.dataset import Codes
 from coevo.data.frame_reader import read_series
-from coevo.data.infer_columns import settle
+from coevo.data.infer_columns import infer_columns
 from coevo.data.read_options import ReadOptions
 from coevo.data.variable import MAX_STATES
 from coevo.errors import DataError
-from coevo.outofcore.schema import ColumnSurvey, Schema, held, overflow, say_cuts
+from coevo.outofcore.schema import (
+    ColumnSurvey,
+    Schema,
+    format_cut_hint,
+    make_label_overflow_error,
+    merge_holds,
+)
 
-__all__ = ["Chunk", "encode", "survey"]
+__all__ = ["Chunk", "encode_chunk", "survey_chunk"]
 
 
 class Chunk(ABC):
     """Some rows of a table."""
 
     @abstractmethod
-    def frames(self, request: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
-        """Yield the columns that are asked for, a few rows at a time, and where those are."""
+    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+        """Yield the selected columns of a few rows at a time, each with its location."""
 
 
-def survey(request: ReadOptions, piece: Chunk) -> list[ColumnSurvey]:
-    """Return what the columns of a piece show, or refuse what they must not."""
+def survey_chunk(options: ReadOptions, chunk: Chunk) -> list[ColumnSurvey]:
+    """Return the labels and counts of each column; raise `DataError` for invalid values."""
     counts: dict[str, Counter[str]] = {}
     declared: dict[str, dict[str, None] | None] = {}
     holds: dict[str, str] = {}
-    for columns, notes in _tables(request, piece):
-        for column, note in zip(columns, notes, strict=False):  # the last are on other columns
+    for columns, infos in _read_columns(options, chunk):
+        for column, info in zip(columns, infos, strict=False):  # the last are of ignored columns
             seen = counts.setdefault(column.name, Counter())
             for code in np.flatnonzero(column.counts).tolist():
                 seen[str(column.labels[code])] += int(column.counts[code])
             before = declared.setdefault(column.name, {})
-            own = column.declared
-            both = None if own is None or before is None else {**before, **dict.fromkeys(own)}
-            declared[column.name] = both
-            holds[column.name] = held([holds.get(column.name, ""), note.holds])
+            if before is None or column.declared is None:
+                declared[column.name] = None
+            else:
+                declared[column.name] = {**before, **dict.fromkeys(column.declared)}
+            holds[column.name] = merge_holds([holds.get(column.name, ""), info.holds])
             if len(seen) > MAX_STATES:
-                raise overflow(column.name, seen, sum(seen.values()))
+                raise make_label_overflow_error(column.name, seen, sum(seen.values()))
     return [
         ColumnSurvey(
             name,
@@ -73,47 +83,48 @@ def survey(request: ReadOptions, piece: Chunk) -> list[ColumnSurvey]:
     ]
 
 
-def encode(layout: Schema, request: ReadOptions, piece: Chunk) -> Codes:
-    """Return the codes of a piece: (n_variables, n_rows), in canonical order."""
-    place = {variable.name: i for i, variable in enumerate(layout.variables)}
-    parts = [np.empty((len(layout.variables), 0), dtype=layout.dtype)]
-    for columns, _ in _tables(request, piece):
-        codes = np.empty((len(layout.variables), len(columns[0].codes)), dtype=layout.dtype)
+def encode_chunk(schema: Schema, options: ReadOptions, chunk: Chunk) -> Codes:
+    """Return the codes of a chunk: (n_variables, n_rows), in canonical order."""
+    position = {variable.name: i for i, variable in enumerate(schema.variables)}
+    parts = [np.empty((len(schema.variables), 0), dtype=schema.dtype)]
+    for columns, _ in _read_columns(options, chunk):
+        codes = np.empty((len(schema.variables), len(columns[0].codes)), dtype=schema.dtype)
         for column in columns:
-            i = place[column.name]
-            codes[i] = recoded(column, layout.variables[i])
+            i = position[column.name]
+            codes[i] = recode_column(column, schema.variables[i])
         parts.append(codes)
     return np.concatenate(parts, axis=1)
 
 
-def _tables(
-    request: ReadOptions, piece: Chunk
+def _read_columns(
+    options: ReadOptions, chunk: Chunk
 ) -> Iterator[tuple[list[Column], tuple[ColumnInfo, ...]]]:
-    """Yield the rows of a piece, a few at a time, as columns of states, with notes on them."""
-    for where, frame in piece.frames(request):
-        with _located(where):
+    """Yield the columns of states of a few rows at a time, and the infos of the columns."""
+    for where, frame in chunk.read_frames(options):
+        with _locate_errors(where):
             named = zip(frame.columns, frame.iter_columns(), strict=True)
-            columns = [read_series(str(name), series, request) for name, series in named]
-            check_cells(columns, way_out=" where the table is made")
-            settled, notes = settle(columns, request)
-            for column in settled:
+            columns = [read_series(str(name), series, options) for name, series in named]
+            check_complete(columns, way_out=" where the table is made")
+            inferred, infos = infer_columns(columns, options)
+            for column in inferred:
                 _refuse_decimals(column)
                 check_states(column)
-        yield settled, notes
+        yield inferred, infos
 
 
 def _refuse_decimals(column: Column) -> None:
+    """Raise `DataError` for decimal numbers that have no cut points."""
     if column.declared is None and column.decimal is not None:
         raise DataError(
             f"Column {column.name!r} holds decimal numbers, the first is "
-            f"{column.labels[column.decimal]} in row {column.first_row(column.decimal)}. "
-            f"{say_cuts(column.name)}"
+            f"{column.labels[column.decimal]} in row {column.format_first_row(column.decimal)}. "
+            f"{format_cut_hint(column.name)}"
         )
 
 
 @contextlib.contextmanager
-def _located(where: str) -> Iterator[None]:
-    """Say in which rows something was found; a sentence counts from there."""
+def _locate_errors(where: str) -> Iterator[None]:
+    """Add the location to a `DataError`; its row numbers count from there."""
     try:
         yield
     except DataError as error:

@@ -1,9 +1,9 @@
-"""Tables larger than memory: their shards on this machine's disk, or on a cluster's workers.
+"""The shards of a table on the disk of this machine, or on the workers of a cluster.
 
-On a cluster each worker reads its own pieces of the Parquet file, which it must be able to
-open, or of a Dask data frame, and keeps their codes. A batch of families goes out to all,
-their counts are add_counts up on the workers, and one answer comes back. The shards of a worker
-that dies are read again by another one.
+On a cluster, each worker reads some chunks of a Parquet file or of a Dask data frame, and keeps
+their codes. It must be able to open the file. A batch of families goes to all workers. The
+workers count the families and add the counts, and one result comes back. If a worker dies,
+another worker reads its shards again.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from coevo.checks import is_int
 from coevo.data import ReadOptions, Variable
 from coevo.errors import ParameterError, bad_parameter
 from coevo.io import make_run_folder
-from coevo.outofcore.chunks import Chunk, encode, survey
-from coevo.outofcore.dask_partitions import FrameChunk, is_dask_dataframe, list_partitions
+from coevo.outofcore.chunks import Chunk, encode_chunk, survey_chunk
+from coevo.outofcore.dask_partitions import Partition, is_dask_dataframe, list_partitions
 from coevo.outofcore.family_counts import FamilyCounts, add_counts
-from coevo.outofcore.parquet_chunks import find_chunks
-from coevo.outofcore.schema import Schema, agree
-from coevo.outofcore.shard_files import ROWS_A_SHARD, write_chunks
-from coevo.outofcore.shard_folder import shard_folder
+from coevo.outofcore.parquet_chunks import list_chunks
+from coevo.outofcore.schema import Schema, merge_surveys
+from coevo.outofcore.shard_files import ROWS_PER_SHARD, write_shard_files
+from coevo.outofcore.shard_folder import open_shard_folder
 from coevo.outofcore.shards import Shard, ShardedTable, Shards, count_shards
 from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import FamilyBatch
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusterShards", "open_shards", "read_shards"]
 
-GROUPS_A_THREAD = 2  # of shards: a worker that joins or is slow can leave one to another
-ADDED_AT_ONCE = 8  # count_families that one job adds up
+GROUPS_PER_THREAD = 2  # groups of shards, so that another worker can take one over
+COUNTS_PER_SUM = 8  # counts of shards that one job adds
 
 
 @contextlib.contextmanager
@@ -50,26 +50,28 @@ def open_shards(
     states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
     drop: Iterable[str] = (),
     types: Mapping[str, Any] | None = None,
-    rows: int = ROWS_A_SHARD,
+    rows: int = ROWS_PER_SHARD,
 ) -> Iterator[Shards]:
-    """Yield a table that need not fit into memory, for `ShardedScorer`.
+    """Open a table that does not have to fit into memory, for `ShardedScorer`.
 
     Parameters
     ----------
     source : path or Dask data frame
-        A Parquet file, or a folder of them with the same columns. The workers of a cluster
-        must find it under the same path. Of a data frame of Dask each partition is computed
-        twice, and never all of them at once; `persist` it if that takes long.
+        A Parquet file, or a folder of Parquet files with the same columns. The workers of a
+        cluster must find it under the same path. Each partition of a Dask data frame is
+        computed twice, and never all partitions at once; call `persist` on it first if that
+        takes long.
     cluster : str or distributed.Client, optional
-        Keep the rows on the workers of this cluster; see `strength`. Without one they go to
-        files of about a byte a cell, which are removed at the end (those of a process that
-        was killed by the next one that looks into the same folder).
+        Keep the rows on the workers of this cluster; see `strength`. Without a cluster, the
+        rows go to files with about one byte for each value. The files are removed at the end.
+        If the process is killed, the next process that uses the same folder removes them.
     folder : path, optional
-        Where these files go; a temporary folder if left out.
+        The folder for these files (default: a temporary folder).
     states, drop, types
-        As for `read_data`. Numbers are cut where `types` gives the cut points.
+        As for `read_data`. Continuous columns need cut points in `types`.
     rows : int
-        Rows of a shard, about: no row group is divided. Each partition of a data frame is one.
+        Approximate number of rows of a shard; no row group is divided. Each partition of a
+        Dask data frame is one shard.
 
     Examples
     --------
@@ -78,10 +80,10 @@ def open_shards(
     ...     path = Path(folder, "asia.parquet")
     ...     table = coevo.sample(coevo.load_network("asia"), 1000, random_state=1)
     ...     coevo.write_data(table, path)
-    ...     with coevo.open_shards(path) as shards:
-    ...         scorer = coevo.ShardedScorer(shards, "k2")
-    ...         found = coevo.run_search("hill_climb", scorer, random_state=7)
-    >>> found.score == coevo.FamilyScorer(table, "k2").score(found.dag)
+    ...     with coevo.outofcore.open_shards(path) as shards:
+    ...         scorer = coevo.outofcore.ShardedScorer(shards, "k2")
+    ...         result = coevo.run_search("hill_climb", scorer, random_state=7)
+    >>> result.score == coevo.FamilyScorer(table, "k2").score(result.dag)
     True
     """
     if not is_int(rows, 1):
@@ -89,48 +91,48 @@ def open_shards(
     check_workers("open_shards", 1, cluster)
     if folder is not None and cluster is not None:
         raise ParameterError(
-            "'folder' of open_shards is one of this machine, and a cluster keeps its own. Give one "
-            "of the two."
+            "'folder' of open_shards is a folder on this machine, but a cluster keeps the rows on "
+            "its workers. Give one of the two."
         )
     if not (isinstance(source, str | os.PathLike) or is_dask_dataframe(source)):
-        expected = "the path of a Parquet file or of a folder of them, or a data frame of Dask"
+        expected = "the path of a Parquet file or of a folder of them, or a Dask data frame"
         raise bad_parameter("source", "open_shards", expected, source)
     with read_shards(
-        source, ReadOptions.of(states, drop, types), cluster, folder, int(rows)
-    ) as found:
-        yield found
+        source, ReadOptions.from_parameters(states, drop, types), cluster, folder, int(rows)
+    ) as shards:
+        yield shards
 
 
 @contextlib.contextmanager
 def read_shards(
     source: Any,
-    request: ReadOptions,
+    options: ReadOptions,
     cluster: Cluster = None,
     folder: str | Path | None = None,
-    rows: int = ROWS_A_SHARD,
+    rows: int = ROWS_PER_SHARD,
 ) -> Iterator[Shards]:
-    """Yield the shards of a table as it was asked for, on a cluster if there is one."""
-    in_frame = is_dask_dataframe(source)
-    pieces: Sequence[Chunk]
-    pieces = list_partitions(source, request) if in_frame else find_chunks(source, rows, request)
+    """Yield the shards of a table, on the cluster if one is given."""
+    is_frame = is_dask_dataframe(source)
+    chunks: Sequence[Chunk]
+    chunks = list_partitions(source, options) if is_frame else list_chunks(source, rows, options)
     if cluster is not None:
-        from coevo.parallel.dask_jobs import open_dask
+        from coevo.parallel.dask_jobs import open_dask_workers
 
-        with open_dask(cluster) as workers:
-            if in_frame:
-                there = ClusterShards.compute(workers, request, source)
+        with open_dask_workers(cluster) as workers:
+            if is_frame:
+                shards = ClusterShards.from_dataframe(workers, options, source)
             else:
-                there = ClusterShards.read(workers, request, pieces)
-            with contextlib.closing(there):
-                yield there
+                shards = ClusterShards.from_chunks(workers, options, chunks)
+            with contextlib.closing(shards):
+                yield shards
         return
     if folder is not None:
         make_run_folder(Path(folder))
     with (
-        shard_folder(folder) as own,
-        contextlib.closing(write_chunks(pieces, request, own)) as here,
+        open_shard_folder(folder) as shard_folder,
+        contextlib.closing(write_shard_files(chunks, options, shard_folder)) as files,
     ):
-        yield here
+        yield files
 
 
 class ClusterShards(Shards):
@@ -139,104 +141,109 @@ class ClusterShards(Shards):
     def __init__(
         self,
         workers: DaskWorkers,
-        layout: Schema,
+        schema: Schema,
         groups: Sequence[Any],
         digests: Iterable[tuple[int, int]],
     ) -> None:
-        super().__init__(layout, digests)
+        super().__init__(schema, digests)
         self._workers, self._groups = workers, list(groups)
-        self._table = workers.given(ShardedTable(layout))
+        self._table = workers.share(ShardedTable(schema))
 
     @classmethod
-    def read(
-        cls, workers: DaskWorkers, request: ReadOptions, pieces: Sequence[Chunk]
+    def from_chunks(
+        cls, workers: DaskWorkers, options: ReadOptions, chunks: Sequence[Chunk]
     ) -> ClusterShards:
-        """Let the workers read a table, in two passes."""
-        surveys = dict(workers.run(_survey, list(enumerate(pieces)), shared=(request,)))
-        layout = agree([surveys[number] for number in range(len(pieces))], request)
-        places = workers.places(GROUPS_A_THREAD) or [""]  # anywhere, if nobody is there now
-        own = [list(pieces[i :: len(places)]) for i in range(len(places))]
+        """Let the workers read the chunks of a table, in two passes."""
+        surveys = dict(workers.run(_survey_numbered, list(enumerate(chunks)), shared=(options,)))
+        schema = merge_surveys([surveys[number] for number in range(len(chunks))], options)
+        # Without a worker at this moment, any worker may take the shards later.
+        addresses = workers.list_addresses(GROUPS_PER_THREAD) or [""]
+        parts = [list(chunks[i :: len(addresses)]) for i in range(len(addresses))]
         groups = [
-            workers.submit(_read, layout, request, some, place=place)
-            for some, place in zip(own, places, strict=True)
-            if some
+            workers.submit(_make_shards, schema, options, part, address=address)
+            for part, address in zip(parts, addresses, strict=True)
+            if part
         ]
-        return cls._of_groups(workers, layout, groups)
+        return cls._from_groups(workers, schema, groups)
 
     @classmethod
-    def compute(cls, workers: DaskWorkers, request: ReadOptions, frame: Any) -> ClusterShards:
-        """Let the workers compute a Dask data frame, in two passes.
+    def from_dataframe(
+        cls, workers: DaskWorkers, options: ReadOptions, frame: Any
+    ) -> ClusterShards:
+        """Let the workers compute the partitions of a Dask data frame, in two passes.
 
-        Where a partition is computed, and so where its shard stays, is left to Dask.
+        Dask decides where it computes a partition; the shard stays on that worker.
         """
         jobs = list(enumerate(frame.to_delayed()))
-        surveys = workers.compute(_survey_partition, jobs, shared=(request,))
-        layout = agree([workers.result(future) for future in surveys], request)
-        n_groups = min(len(jobs), GROUPS_A_THREAD * max(1, workers.n_threads))
+        surveys = workers.submit_delayed(_survey_partition, jobs, shared=(options,))
+        schema = merge_surveys([workers.get_result(future) for future in surveys], options)
+        n_groups = min(len(jobs), GROUPS_PER_THREAD * max(1, workers.n_threads))
         bounds = [len(jobs) * i // n_groups for i in range(n_groups + 1)]
-        own = [jobs[first:last] for first, last in itertools.pairwise(bounds)]
-        groups = workers.compute(_read_partitions, own, shared=(layout, request))
-        return cls._of_groups(workers, layout, groups)
+        parts = [jobs[first:last] for first, last in itertools.pairwise(bounds)]
+        groups = workers.submit_delayed(_make_partition_shards, parts, shared=(schema, options))
+        return cls._from_groups(workers, schema, groups)
 
     @classmethod
-    def _of_groups(
-        cls, workers: DaskWorkers, layout: Schema, groups: Sequence[Any]
+    def _from_groups(
+        cls, workers: DaskWorkers, schema: Schema, groups: Sequence[Any]
     ) -> ClusterShards:
-        digests = [workers.submit(_digests, group) for group in groups]
-        found = [digest for future in digests for digest in workers.result(future)]
-        return cls(workers, layout, groups, found)
+        futures = [workers.submit(_list_digests, group) for group in groups]
+        digests = [digest for future in futures for digest in workers.get_result(future)]
+        return cls(workers, schema, groups, digests)
 
     def count_families(self, families: FamilyBatch, threads: Threads) -> FamilyCounts:
         """Return the counts of families over all rows, in one round trip."""
         workers = self._workers
-        asked = workers.given(families)
-        jobs = [(self._table, group, asked) for group in self._groups]
-        futures = workers.submit_all(_count, jobs)
+        shared_families = workers.share(families)
+        jobs = [(self._table, group, shared_families) for group in self._groups]
+        futures = workers.submit_all(_count_on_worker, jobs)
         while len(futures) > 1:
-            parts = range(0, len(futures), ADDED_AT_ONCE)
-            some = [(futures[i : i + ADDED_AT_ONCE],) for i in parts]
-            futures = workers.submit_all(add_counts, some)
-        found: FamilyCounts = workers.result(futures[0])
+            starts = range(0, len(futures), COUNTS_PER_SUM)
+            sums = [(futures[i : i + COUNTS_PER_SUM],) for i in starts]
+            futures = workers.submit_all(add_counts, sums)
+        counts: FamilyCounts = workers.get_result(futures[0])
         before = self.traffic
         self.traffic = replace(
             before,
             batches=before.batches + 1,
             families=before.families + len(families),
             sent=before.sent + families.members.nbytes + families.start.nbytes,
-            received=before.received + found.n_bytes,
+            received=before.received + counts.n_bytes,
         )
-        return found
+        return counts
 
-    def memory(self) -> int:
-        """Return how many bytes of this process it takes; the rows are elsewhere."""
+    def estimate_memory(self) -> int:
+        """Return 0: the rows are not in this process."""
         return 0
 
 
-def _survey(request: ReadOptions, job: tuple[int, Chunk]) -> tuple[int, Any]:
-    number, piece = job
-    return number, survey(request, piece)
+def _survey_numbered(options: ReadOptions, job: tuple[int, Chunk]) -> tuple[int, Any]:
+    number, chunk = job
+    return number, survey_chunk(options, chunk)
 
 
-def _read(layout: Schema, request: ReadOptions, pieces: Sequence[Chunk]) -> list[Shard]:
-    """Return the shards of some pieces, on a worker."""
-    table = ShardedTable(layout)
-    return [Shard.of(encode(layout, request, piece), table) for piece in pieces]
+def _make_shards(schema: Schema, options: ReadOptions, chunks: Sequence[Chunk]) -> list[Shard]:
+    """Return the shards of some chunks; this runs on a worker."""
+    table = ShardedTable(schema)
+    return [Shard.from_codes(encode_chunk(schema, options, chunk), table) for chunk in chunks]
 
 
-def _survey_partition(request: ReadOptions, job: tuple[int, Any]) -> Any:
-    return survey(request, FrameChunk(*job))
+def _survey_partition(options: ReadOptions, job: tuple[int, Any]) -> Any:
+    return survey_chunk(options, Partition(*job))
 
 
-def _read_partitions(
-    layout: Schema, request: ReadOptions, jobs: Sequence[tuple[int, Any]]
+def _make_partition_shards(
+    schema: Schema, options: ReadOptions, jobs: Sequence[tuple[int, Any]]
 ) -> list[Shard]:
-    """Return the shards of some partitions, on a worker."""
-    return _read(layout, request, [FrameChunk(*job) for job in jobs])
+    """Return the shards of some partitions; this runs on a worker."""
+    return _make_shards(schema, options, [Partition(*job) for job in jobs])
 
 
-def _digests(shards: Sequence[Shard]) -> list[tuple[int, int]]:
+def _list_digests(shards: Sequence[Shard]) -> list[tuple[int, int]]:
     return [shard.digest for shard in shards]
 
 
-def _count(table: ShardedTable, shards: Sequence[Shard], families: FamilyBatch) -> FamilyCounts:
+def _count_on_worker(
+    table: ShardedTable, shards: Sequence[Shard], families: FamilyBatch
+) -> FamilyCounts:
     return count_shards(table, shards, families, Threads(1))

@@ -1,6 +1,6 @@
-"""The partitions of a Dask data frame as pieces of a table.
+"""The partitions of a Dask data frame, as chunks of a table.
 
-Dask itself is not needed here: a frame knows how to compute its partitions.
+This module does not import Dask: a Dask data frame can compute its own partitions.
 """
 
 from __future__ import annotations
@@ -15,42 +15,43 @@ from narwhals.dependencies import is_dask_dataframe
 from coevo.data.frame_reader import as_frame
 from coevo.data.read_options import ReadOptions
 from coevo.outofcore.chunks import Chunk
-from coevo.outofcore.schema import check_cuts
+from coevo.outofcore.schema import check_cut_points
 
-__all__ = ["FrameChunk", "LazyChunk", "is_dask_dataframe", "list_partitions"]
+__all__ = ["LazyPartition", "Partition", "is_dask_dataframe", "list_partitions"]
 
 
 @dataclass(frozen=True, eq=False)
-class FrameChunk(Chunk):
-    """A partition that has been computed."""
+class Partition(Chunk):
+    """A computed partition."""
 
     number: int
     partition: Any
 
-    def frames(self, request: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
-        """Yield the columns that are asked for, and where their rows are; nothing of no rows."""
+    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+        """Yield the selected columns and their location; yield nothing if there are no rows."""
         frame = as_frame(self.partition)
         if frame is None:
-            raise TypeError(f"A partition of Dask is a {type(self.partition).__name__}.")
+            kind = type(self.partition).__name__
+            raise TypeError(f"A Dask partition must be a data frame; got a {kind}.")
         if len(frame):
             where = f"partition {self.number + 1:,} of the data frame"
-            yield where, frame[:, request.kept([str(name) for name in frame.columns])]
+            yield where, frame[:, options.select_columns([str(name) for name in frame.columns])]
 
 
 @dataclass(frozen=True, eq=False)
-class LazyChunk(Chunk):
-    """A partition that is computed each time it is read, and not kept."""
+class LazyPartition(Chunk):
+    """A partition that is computed again each time it is read."""
 
     number: int
     partition: Any
 
-    def frames(self, request: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
-        """Compute the partition; yield the same as `FrameChunk`."""
-        yield from FrameChunk(self.number, self.partition.compute()).frames(request)
+    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+        """Compute the partition; yield the same as `Partition`."""
+        yield from Partition(self.number, self.partition.compute()).read_frames(options)
 
 
-def list_partitions(frame: Any, request: ReadOptions) -> list[LazyChunk]:
-    """Return the partitions of a Dask data frame, none of them computed."""
-    check_cuts(request)
-    request.kept([str(name) for name in frame.columns])  # says what is wrong with the names
-    return [LazyChunk(i, frame.partitions[i]) for i in range(frame.npartitions)]
+def list_partitions(frame: Any, options: ReadOptions) -> list[LazyPartition]:
+    """Return the partitions of a Dask data frame without computing them; check the options."""
+    check_cut_points(options)
+    options.select_columns([str(name) for name in frame.columns])  # checks the names
+    return [LazyPartition(i, frame.partitions[i]) for i in range(frame.npartitions)]

@@ -1,8 +1,8 @@
-"""Tables of families counted apart from their scores, so that shards can be add_counts up.
+"""Kernels that count families and score them separately, so that shards can be added.
 
-`add_tables` counts the families of a batch in one shard, `score_tables` scores the sums.
-Both use the parts of which `family_kernels` consists, on the same layout of a table, so
-that a score is the same to the last bit as if all rows had been in one place.
+`add_tables` counts the families of a batch in one shard. `score_tables` scores the sums over all
+shards. Both use the functions of `family_kernels` and the same order of cells. A score is
+therefore equal, to the last bit, to the score of all rows in one place.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from coevo.score.count_kernels import ARITY, set_strides
 from coevo.score.family_kernels import (
     ALL_ROWS,
     BY_LEVELS,
-    put_in_order,
-    stride_of,
-    table_by_levels,
-    table_of_all_rows,
+    count_family_by_levels,
+    count_family_over_all_rows,
+    find_stride,
+    sort_by_rank,
 )
 from coevo.score.score_kernels import score_table
 
@@ -25,18 +25,18 @@ __all__ = ["add_tables", "score_tables"]
 
 
 @kernel
-def add_tables(index, batch, first, last, known, scratch, begin, cells):
-    """Add the tables of families to ``cells``, that of f from ``begin[f]`` on.
+def add_tables(index, batch, first, last, shared, scratch, begin, cells):
+    """Add the table of each family f to ``cells``, from ``begin[f]`` on.
 
-    Families whose tables would be too large are passed over.
+    Skip families whose tables would be too large.
     """
     counts = scratch.counts
     for family in range(first, last):
         method = batch.method[family]
         if method == BY_LEVELS:
-            n_cells = table_by_levels(index, batch, family, known, scratch)
+            n_cells = count_family_by_levels(index, batch, family, shared, scratch)
         elif method == ALL_ROWS:
-            n_cells = table_of_all_rows(index, batch, family, scratch)
+            n_cells = count_family_over_all_rows(index, batch, family, scratch)
         else:
             continue
         at = begin[family]
@@ -55,10 +55,10 @@ def score_tables(facts, spec, members, starts, first, last, begin, cells, scratc
             continue
         start = starts[family]
         k = starts[family + 1] - start
-        put_in_order(facts, members, start, k, variables)
+        sort_by_rank(facts, members, start, k, variables)
         set_strides(facts, variables, k, work)
         for cell in range(n_cells):
             counts[cell] = cells[at + cell]
         child = members[start]
-        stride, arity = stride_of(child, variables, k, work), facts[child, ARITY]
+        stride, arity = find_stride(child, variables, k, work), facts[child, ARITY]
         scores[family] = score_table(spec, counts, n_cells, stride, arity, margin, rising)

@@ -1,9 +1,9 @@
-"""How often each configuration of some families occurs: what shards send, and how it adds up.
+"""Counts of the families of a batch: the sufficient statistics that shards send.
 
-Most families have a small table, one cell for each configuration. The tables of a batch
-stand one after another; on the way from one process to another there is one bit for each
-cell, and a count for each that is not 0. A family whose table would be larger than any
-that is counted cell by cell has the configurations that occur instead, as few weighted rows.
+Most families have a small table with one cell for each configuration. The tables of a batch
+follow one another in one array. Between processes the array is packed: one bit for each cell,
+and one count for each cell that is not 0. A family whose table would be too large for that has
+the configurations that occur instead, as distinct rows with a count each.
 """
 
 from __future__ import annotations
@@ -25,88 +25,88 @@ __all__ = [
     "DistinctRows",
     "FamilyCounts",
     "add_counts",
-    "distinct_rows",
+    "compute_table_offsets",
+    "find_distinct_rows",
     "split_into_batches",
-    "table_offsets",
 ]
 
-Cells = NDArray[np.uint32]  # tables, one after another
+Cells = NDArray[np.uint32]  # the cells of all tables, one table after another
 LARGEST_KEY = 1 << 62
-CELLS_PER_BATCH = 1 << 24  # of tables that are counted and sent together: 64 MiB
+CELLS_PER_BATCH = 1 << 24  # cells that are counted and sent together: 64 MiB
 
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """Configurations that occur, and how often; their order says nothing."""
+    """The configurations that occur and their counts, in no particular order."""
 
     codes: Codes  # (n_members, n_distinct)
     counts: NDArray[np.int64]  # (n_distinct,)
 
     @property
     def n_bytes(self) -> int:
-        """What it takes on the way."""
+        """The size of the message."""
         return self.codes.nbytes + self.counts.nbytes
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyCounts:
-    """Counts of the families of a batch; small enough to be sent."""
+    """The packed counts of the families of a batch, small enough to send."""
 
     n_cells: int
-    is_filled: NDArray[np.uint8]  # a bit a cell
-    counts: NDArray[np.unsignedinteger]  # of the cells that are not 0, in their order
-    distinct: dict[int, DistinctRows]  # by the number of the family, where there is no table
+    is_nonzero: NDArray[np.uint8]  # one bit for each cell
+    counts: NDArray[np.unsignedinteger]  # of the nonzero cells, in their order
+    distinct: dict[int, DistinctRows]  # by family number, for families without a table
 
     @classmethod
-    def of(cls, cells: Cells, distinct: dict[int, DistinctRows]) -> FamilyCounts:
-        """Pack tables."""
-        filled = cells != 0
-        counts = cells[filled]
+    def pack(cls, cells: Cells, distinct: dict[int, DistinctRows]) -> FamilyCounts:
+        """Pack the cells of the tables."""
+        nonzero = cells != 0
+        counts = cells[nonzero]
         dtype = np.min_scalar_type(int(counts.max(initial=0)))
-        return cls(len(cells), np.packbits(filled), counts.astype(dtype), distinct)
+        return cls(len(cells), np.packbits(nonzero), counts.astype(dtype), distinct)
 
-    def cells(self) -> Cells:
-        """Return the tables."""
+    def unpack(self) -> Cells:
+        """Return the cells of the tables."""
         cells = np.zeros(self.n_cells, dtype=np.uint32)
-        cells[np.unpackbits(self.is_filled, count=self.n_cells).view(np.bool_)] = self.counts
+        cells[np.unpackbits(self.is_nonzero, count=self.n_cells).view(np.bool_)] = self.counts
         return cells
 
     @property
     def n_bytes(self) -> int:
-        """What they take on the way."""
-        sparse = sum(found.n_bytes for found in self.distinct.values())
-        return self.is_filled.nbytes + self.counts.nbytes + sparse
+        """The size of the message."""
+        sparse = sum(rows.n_bytes for rows in self.distinct.values())
+        return self.is_nonzero.nbytes + self.counts.nbytes + sparse
 
 
-def add_counts(count_families: Sequence[FamilyCounts]) -> FamilyCounts:
-    """Return the sum of the count_families of the same batch in different rows."""
-    if len(count_families) == 1:
-        return count_families[0]
-    cells = reduce(np.add, (one.cells() for one in count_families))
+def add_counts(counts: Sequence[FamilyCounts]) -> FamilyCounts:
+    """Return the sum of counts of the same families in different rows."""
+    if len(counts) == 1:
+        return counts[0]
+    cells = reduce(np.add, (part.unpack() for part in counts))
     distinct = {
-        family: distinct_rows(
-            np.concatenate([one.distinct[family].codes for one in count_families], axis=1),
-            np.concatenate([one.distinct[family].counts for one in count_families]),
+        family: find_distinct_rows(
+            np.concatenate([part.distinct[family].codes for part in counts], axis=1),
+            np.concatenate([part.distinct[family].counts for part in counts]),
         )
-        for family in count_families[0].distinct
+        for family in counts[0].distinct
     }
-    return FamilyCounts.of(cells, distinct)
+    return FamilyCounts.pack(cells, distinct)
 
 
-def distinct_rows(codes: Codes, weights: NDArray[np.int64] | None = None) -> DistinctRows:
-    """Return the rows that differ, and how often each occurs.
+def find_distinct_rows(codes: Codes, weights: NDArray[np.int64] | None = None) -> DistinctRows:
+    """Return the distinct rows and how often each occurs.
 
-    >>> found = distinct_rows(np.array([[0, 1, 0], [2, 2, 2]], dtype=np.uint8))
-    >>> found.codes.tolist(), found.counts.tolist()
+    >>> distinct = find_distinct_rows(np.array([[0, 1, 0], [2, 2, 2]], dtype=np.uint8))
+    >>> distinct.codes.tolist(), distinct.counts.tolist()
     ([[0, 1], [2, 2]], [2, 1])
     """
     keys: NDArray[Any] = np.zeros(codes.shape[1], dtype=np.int64)
     size = 1
     for column in codes:
         states = int(column.max(initial=0)) + 1
-        if size * states >= LARGEST_KEY:  # number the keys anew
-            found, keys = np.unique(keys, return_inverse=True)
-            size = len(found)
+        if size * states >= LARGEST_KEY:  # replace the keys by smaller ones
+            distinct, keys = np.unique(keys, return_inverse=True)
+            size = len(distinct)
         keys = keys * states + column
         size *= states
     _, first, number = np.unique(keys, return_index=True, return_inverse=True)
@@ -115,12 +115,12 @@ def distinct_rows(codes: Codes, weights: NDArray[np.int64] | None = None) -> Dis
     return DistinctRows(rows, counts)
 
 
-def table_offsets(
+def compute_table_offsets(
     families: FamilyBatch, arities: NDArray[np.int64], dense_limit: int
 ) -> NDArray[np.int64]:
-    """Return where each family's table begins, and where the last one ends.
+    """Return where the table of each family begins, and where the last table ends.
 
-    A family that has none begins where the next one does.
+    The table of a family is empty if it would have more than `dense_limit` cells.
     """
     if not len(families):
         return np.zeros(1, dtype=np.int64)
@@ -132,9 +132,10 @@ def table_offsets(
 
 
 def split_into_batches(begin: NDArray[np.int64], most_cells: int) -> Iterator[tuple[int, int]]:
-    """Yield families whose tables are counted together, from where to before where.
+    """Yield (first, last): count the tables of the families from `first` to before `last` together.
 
-    `begin` says where their tables begin. They have so many cells together, or are one family.
+    `begin` is where each table begins. The tables of a batch have at most `most_cells` cells, or
+    the batch is a single family.
 
     >>> list(split_into_batches(np.array([0, 4, 4, 9, 20]), 10))
     [(0, 3), (3, 4)]

@@ -1,4 +1,4 @@
-"""Parquet files as pieces of a table: some row groups each, the least that is read at once."""
+"""Chunks of Parquet files: each chunk is some row groups, the smallest units that can be read."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 import narwhals as nw
 
-from coevo.data.parquet import column_names, open_parquet
+from coevo.data.parquet import list_columns, open_parquet
 from coevo.data.read_options import ReadOptions
-from coevo.errors import DataError, FileError, require
+from coevo.errors import DataError, FileError, import_optional
 from coevo.files import open_source
 from coevo.outofcore.chunks import Chunk
-from coevo.outofcore.schema import check_cuts
+from coevo.outofcore.schema import check_cut_points
 
-__all__ = ["ParquetChunk", "find_chunks"]
+__all__ = ["ParquetChunk", "list_chunks"]
 
-ROWS_A_READ = 1 << 16  # of a piece that stand in memory as a table
+ROWS_PER_READ = 1 << 16  # rows of a chunk that are in memory at the same time
 SUFFIXES = (".parquet", ".pq")
 
 
@@ -29,65 +29,69 @@ class ParquetChunk(Chunk):
 
     path: str
     groups: tuple[int, ...]
-    first_row: int  # of the file, counted from 0
+    first_row: int  # position in the file, counted from 0
 
-    def frames(self, request: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
-        """Yield the columns that are asked for, a few rows at a time, and where those are."""
-        arrow = require("pyarrow", "PyArrow", "parquet")
+    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+        """Yield the selected columns of a few rows at a time, each with its location."""
+        arrow = import_optional("pyarrow", "PyArrow", "parquet")
         with open_parquet(Path(self.path)) as parquet:
-            names = column_names(parquet)
-            kept = [names[i] for i in request.kept(names)]
+            names = list_columns(parquet)
+            selected = [names[i] for i in options.select_columns(names)]
             first = self.first_row
-            options = {"batch_size": ROWS_A_READ, "row_groups": list(self.groups), "columns": kept}
-            for batch in parquet.iter_batches(**options):
-                table = arrow.Table.from_batches([batch]).select(kept)
+            batches = parquet.iter_batches(
+                batch_size=ROWS_PER_READ, row_groups=list(self.groups), columns=selected
+            )
+            for batch in batches:
+                table = arrow.Table.from_batches([batch]).select(selected)
                 where = f"{self.path!r}, counted from row {first + 1:,}"
                 yield where, nw.from_native(table, eager_only=True)
                 first += batch.num_rows
-        arrow.default_memory_pool().release_unused()  # which would stay beside all codes
+        arrow.default_memory_pool().release_unused()  # else it stays allocated beside the codes
 
 
-def find_chunks(source: str | Path, rows: int, request: ReadOptions) -> list[ParquetChunk]:
-    """Return the pieces of a Parquet file, or of all in a folder, of about so many rows."""
-    check_cuts(request)
+def list_chunks(source: str | Path, rows: int, options: ReadOptions) -> list[ParquetChunk]:
+    """Return chunks of about `rows` rows of a Parquet file, or of all files in a folder."""
+    check_cut_points(options)
     path = Path(source)
     files = [path]
     if not os.path.exists(path):
         raise FileError(f"There is no file or folder {str(path)!r}.")
     if path.is_file() and not _is_parquet(path):
         raise FileError(
-            f"{str(path)!r} is not a Parquet file, and tables are read into shards from Parquet "
-            "only. Write it as Parquet, or read it into memory (without shards and cluster)."
+            f"{str(path)!r} is not a Parquet file, and only Parquet files can be read into shards. "
+            "Write the table as Parquet, or read it into memory (without shards and cluster)."
         )
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
         if not files:
             raise FileError(f"There is no Parquet file in {str(path)!r}.")
-    found: list[ParquetChunk] = []
-    names: set[str] = set()
+    chunks: list[ParquetChunk] = []
+    expected: set[str] = set()
     for file in files:
         with open_parquet(file) as parquet:
-            own = column_names(parquet)
+            names = list_columns(parquet)
             sizes = [parquet.metadata.row_group(i).num_rows for i in range(parquet.num_row_groups)]
-        if names and set(own) != names:
-            odd = min(set(own) ^ names)
-            raise DataError(f"{str(file)!r} and {str(files[0])!r} do not both have {odd!r}.")
-        request.kept(own)  # says what is wrong with the names
-        names = set(own)
-        found += _pieces_of(str(file.resolve()), sizes, rows)
-    if not found:
+        if expected and set(names) != expected:
+            raise DataError(
+                f"Only one of {str(files[0])!r} and {str(file)!r} has a column "
+                f"{min(set(names) ^ expected)!r}. Give files with the same columns."
+            )
+        options.select_columns(names)  # checks the names
+        expected = set(names)
+        chunks += _split_row_groups(str(file.resolve()), sizes, rows)
+    if not chunks:
         raise DataError("The table has no rows. Give at least one observation.")
-    return found
+    return chunks
 
 
 def _is_parquet(path: Path) -> bool:
-    """Return whether a file begins as Parquet does, or is called so."""
+    """Return whether a file has the content or the suffix of a Parquet file."""
     with open_source(path) as source:
         return source.magic == b"PAR1" or path.suffix.lower() in SUFFIXES
 
 
-def _pieces_of(path: str, sizes: Sequence[int], rows: int) -> Iterator[ParquetChunk]:
-    """Yield neighbouring row groups, together until they have enough rows."""
+def _split_row_groups(path: str, sizes: Sequence[int], rows: int) -> Iterator[ParquetChunk]:
+    """Yield chunks of neighbouring row groups that have enough rows together."""
     groups: list[int] = []
     first = n_rows = 0
     for group, size in enumerate(sizes):

@@ -1,8 +1,9 @@
-"""What the variables of a table in pieces are, once each piece has been looked at.
+"""The schema of a table in chunks: its variables, their states and their counts.
 
-Every piece says which labels its columns show and how often (`ColumnSurvey`); `agree` makes
-one `Schema` of all that, with the states and the notes that a reader of the whole table
-would come to. Refused is what needs the whole table: to find out where numbers are cut.
+A survey of a chunk holds the labels of each column and their counts (`ColumnSurvey`).
+`merge_surveys` makes one `Schema` from the surveys of all chunks. States and infos are the same
+as for the complete table in memory. The search for cut points needs the complete table; this
+module raises an error for continuous columns without given cut points.
 """
 
 from __future__ import annotations
@@ -16,20 +17,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.column_types import ColumnInfo
-from coevo.data.columns import Column, refuse_overflow, variable_of
+from coevo.data.columns import Column, make_overflow_error, make_variable
 from coevo.data.cut_points import CutPoints
 from coevo.data.infer_columns import are_states
-from coevo.data.number_labels import numbers_of
-from coevo.data.read_options import ReadOptions, leave_out
-from coevo.data.variable import MAX_STATES, Variable, natural_order
+from coevo.data.number_labels import parse_numbers
+from coevo.data.read_options import ReadOptions, format_drop_hint
+from coevo.data.variable import MAX_STATES, Variable, sort_naturally
 from coevo.errors import DataError
 
-__all__ = ["ColumnSurvey", "Schema", "agree", "check_cuts", "held", "overflow", "say_cuts"]
+__all__ = [
+    "ColumnSurvey",
+    "Schema",
+    "check_cut_points",
+    "format_cut_hint",
+    "make_label_overflow_error",
+    "merge_holds",
+    "merge_surveys",
+]
 
 
 @dataclass(frozen=True)
 class ColumnSurvey:
-    """Which labels a column shows, and how often; the states that it declares, if it does."""
+    """The labels of a column in one chunk, their counts, and its declared states, if any."""
 
     name: str
     counts: dict[str, int]
@@ -39,128 +48,130 @@ class ColumnSurvey:
 
 @dataclass(frozen=True)
 class Schema:
-    """What all pieces agree on.
+    """The variables of a table, common to all its chunks.
 
-    `source` are the variables as people see them, `variables` the same in canonical order,
-    `counts` the rows of each state of those, and `notes` what was decided about columns.
+    `source` holds the variables in the order of the table, `variables` the same variables in
+    canonical order, `counts` the number of rows of each state of `variables`, and `infos` the
+    inferred types of the columns.
     """
 
     source: tuple[Variable, ...]
     variables: tuple[Variable, ...]
     counts: tuple[tuple[int, ...], ...]
     n_rows: int
-    notes: tuple[ColumnInfo, ...] = ()
+    infos: tuple[ColumnInfo, ...] = ()
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of a code."""
+        """The dtype of the codes."""
         return np.dtype(np.uint8 if max(v.arity for v in self.variables) <= 256 else np.uint16)
 
 
-def agree(surveys: Sequence[Sequence[ColumnSurvey]], request: ReadOptions) -> Schema:
-    """Return the variables that the surveys of all pieces, in their order, make together.
+def merge_surveys(surveys: Sequence[Sequence[ColumnSurvey]], options: ReadOptions) -> Schema:
+    """Return the schema of a table from the surveys of all its chunks, in their order.
 
-    The survey of a piece without rows is empty.
+    The survey of a chunk without rows is empty.
     """
     surveys = [survey for survey in surveys if survey]
     if not surveys:
         raise DataError("The table has no rows. Give at least one observation.")
-    source, totals, notes = [], {}, []
+    source, totals, infos = [], {}, []
     for name in [column.name for column in surveys[0]]:
-        own = [column for piece in surveys for column in piece if column.name == name]
+        parts = [column for survey in surveys for column in survey if column.name == name]
         seen: Counter[str] = Counter()
-        for column in own:
-            seen.update(column.counts)
+        for part in parts:
+            seen.update(part.counts)
         n_rows = sum(seen.values())
-        if all(column.declared is not None for column in own):
-            states = dict.fromkeys(state for c in own for state in c.declared or ())
-            source.append(Variable(name, _in_order(name, tuple(states), request)))
+        if all(part.declared is not None for part in parts):
+            states = dict.fromkeys(state for part in parts for state in part.declared or ())
+            source.append(Variable(name, _sort_declared(name, tuple(states), options)))
         elif len(seen) == n_rows or len(seen) <= MAX_STATES:
             is_identifier = len(seen) == n_rows
             rows = np.arange(len(seen) + (not is_identifier)) % len(seen)
-            whole = Column(name, list(seen), rows)
-            source.append(variable_of(whole))
-            _refuse_measurement(name, seen, request)
+            source.append(make_variable(Column(name, list(seen), rows)))
+            _refuse_measurement(name, seen, options)
         else:
-            raise overflow(name, seen, n_rows)
+            raise make_label_overflow_error(name, seen, n_rows)
         totals[name] = seen
-        notes.append(_note(source[-1], held([one.holds for one in own]), request))
-    notes += [ColumnInfo(name, "ignore") for name in sorted(set(request.ignored))]
-    variables = tuple(v.canonical() for v in sorted(source, key=lambda v: v.name))
+        holds = merge_holds([part.holds for part in parts])
+        infos.append(_make_column_info(source[-1], holds, options))
+    infos += [ColumnInfo(name, "ignore") for name in sorted(set(options.ignored))]
+    variables = tuple(v.to_canonical() for v in sorted(source, key=lambda v: v.name))
     counts = tuple(tuple(totals[v.name][state] for state in v.states) for v in variables)
-    return Schema(tuple(source), variables, counts, n_rows, tuple(notes))
+    return Schema(tuple(source), variables, counts, n_rows, tuple(infos))
 
 
-def check_cuts(request: ReadOptions) -> None:
-    """Raise `DataError` if a column is to be cut at points that are not given."""
-    for name, said in request.types.items():
-        if said.kind == "continuous" and said.cuts is None:
+def check_cut_points(options: ReadOptions) -> None:
+    """Raise `DataError` if a continuous column has no given cut points."""
+    for name, column_type in options.types.items():
+        if column_type.kind == "continuous" and column_type.cuts is None:
             raise DataError(
-                f"Column {name!r} is to be cut into bins, and no piece of a table can tell where. "
-                "Give its cut points with types= (--types); the run.json of a run on some of the "
-                "rows has them."
+                f"Column {name!r} is continuous, and cut points cannot be found out of core. "
+                "Give its cut points with types= (--types), for example from the run.json of a "
+                "run on some of the rows."
             )
 
 
-def _refuse_measurement(name: str, seen: Counter[str], request: ReadOptions) -> None:
-    """Raise `DataError` for numbers that `learn` would cut, if it could."""
-    numbers = numbers_of(list(seen)) if request.refuses_measurements else None
+def _refuse_measurement(name: str, seen: Counter[str], options: ReadOptions) -> None:
+    """Raise `DataError` for numbers that `learn` would cut into bins in memory."""
+    numbers = parse_numbers(list(seen)) if options.refuses_measurements else None
     if numbers is None:
         return
     n_distinct, n_rows = len(np.unique(numbers)), sum(seen.values())
-    if not are_states(n_distinct, n_rows, is_whole=_are_whole(numbers)):
+    if not are_states(n_distinct, n_rows, is_integer=_are_integers(numbers)):
         raise DataError(
-            f"Column {name!r} holds {n_distinct:,} different numbers, too many for states, and no "
-            f"piece of a table can tell where to cut them. {say_cuts(name)}"
+            f"Column {name!r} holds {n_distinct:,} different numbers, too many for states, and cut "
+            f"points cannot be found out of core. {format_cut_hint(name)}"
         )
 
 
-def _are_whole(numbers: NDArray[np.float64]) -> bool:
+def _are_integers(numbers: NDArray[np.float64]) -> bool:
     return bool((numbers == np.floor(numbers)).all())
 
 
-def say_cuts(name: str) -> str:
-    """Return the way out for numbers that no piece can tell where to cut."""
+def format_cut_hint(name: str) -> str:
+    """Return what the user can do about a column of numbers without cut points."""
     return (
-        "Give its cut points with types= (--types), as the run.json of a run on some of the rows "
-        f"has them, or say 'categorical' there, or leave it out ({leave_out(name)})."
+        "Give its cut points with types= (--types), for example from the run.json of a run on some "
+        "of the rows, or give 'categorical' there, or leave it out "
+        f"({format_drop_hint(name)})."
     )
 
 
-def _in_order(name: str, states: tuple[str, ...], request: ReadOptions) -> tuple[str, ...]:
-    """Return declared states, those that pieces declare one by one as the whole would."""
-    said = request.types.get(name)
-    if said is None or said.kind != "categorical" or said.states is not None:
+def _sort_declared(name: str, states: tuple[str, ...], options: ReadOptions) -> tuple[str, ...]:
+    """Return declared states, sorted if each chunk has declared only the states that it shows."""
+    column_type = options.types.get(name)
+    if column_type is None or column_type.kind != "categorical" or column_type.states is not None:
         return states
-    numbers = numbers_of(states)
+    numbers = parse_numbers(states)
     if numbers is None:
-        return natural_order(states)
+        return sort_naturally(states)
     return tuple(states[i] for i in np.argsort(numbers, kind="stable").tolist())
 
 
-def held(found: Sequence[str]) -> str:
-    """Return what a column holds whose pieces hold this."""
+def merge_holds(kinds: Sequence[str]) -> str:
+    """Return the kind of values of a column from the kinds of its chunks."""
     for holds in ("text", "decimal numbers"):
-        if holds in found:
+        if holds in kinds:
             return holds
-    return next(filter(None, found), "")
+    return next(filter(None, kinds), "")
 
 
-def _note(variable: Variable, holds: str, request: ReadOptions) -> ColumnInfo:
-    """Return what was decided about a column, as a reader of whole tables says it."""
-    said = request.types.get(variable.name)
-    cuts = None if said is None else said.cuts
+def _make_column_info(variable: Variable, holds: str, options: ReadOptions) -> ColumnInfo:
+    """Return the info of a column, as `read_data` would return it."""
+    column_type = options.types.get(variable.name)
+    cuts = None if column_type is None else column_type.cuts
     if holds == "declared states":
         cuts = CutPoints.from_states(variable.states)
-    elif not holds and request.refuses_measurements:
-        numbers = numbers_of(variable.states)
-        kinds = ("decimal numbers", "whole numbers")
-        holds = "text" if numbers is None else kinds[_are_whole(numbers)]
+    elif not holds and options.refuses_measurements:
+        numbers = parse_numbers(variable.states)
+        names = ("decimal numbers", "whole numbers")
+        holds = "text" if numbers is None else names[_are_integers(numbers)]
     kind = "categorical" if cuts is None else "continuous"
     return ColumnInfo(variable.name, kind, variable.states, holds, cuts)
 
 
-def overflow(name: str, seen: Counter[str], n_rows: int) -> DataError:
-    """Return what is wrong with a column of more labels than there can be states."""
+def make_label_overflow_error(name: str, seen: Counter[str], n_rows: int) -> DataError:
+    """Return the error for a column with more labels than the largest number of states."""
     rows = np.arange(len(seen) + (len(seen) < n_rows)) % len(seen)
-    return refuse_overflow(Column(name, list(seen), rows))
+    return make_overflow_error(Column(name, list(seen), rows))

@@ -1,7 +1,7 @@
-"""A folder for the shards of one process, that not even a killed one leaves behind for good.
+"""A folder for the shards of one process, which is removed even if the process is killed.
 
-Its owner holds a lock in it for as long as it lives, however it ends. Whoever opens such a
-folder next removes those beside it whose lock nobody holds any more.
+The process holds a lock in its folder until it ends, in whatever way. The next process that
+opens a shard folder in the same place removes the folders whose lock no process holds.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ try:
 except ImportError:  # Windows: folders of killed processes stay
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["shard_folder"]
+__all__ = ["open_shard_folder"]
 
 PREFIX = "coevo-shards-"
 LOCK = "owner.lock"
 
 
 @contextlib.contextmanager
-def shard_folder(parent: str | Path | None = None) -> Iterator[Path]:
-    """Yield a new folder, in `parent` or among the temporary ones, and remove it at the end."""
-    where = Path(tempfile.gettempdir() if parent is None else parent)
-    _remove_left(where)
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=where) as name:
-        own = Path(name)
-        with (own / "new.lock").open("wb") as stream:
-            _is_locked(stream)
-            (own / "new.lock").rename(own / LOCK)  # nobody ever sees it without its lock
-            yield own
+def open_shard_folder(parent: str | Path | None = None) -> Iterator[Path]:
+    """Yield a new folder in `parent`, or in the temporary folder; remove it at the end."""
+    place = Path(tempfile.gettempdir() if parent is None else parent)
+    _remove_abandoned(place)
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as name:
+        folder = Path(name)
+        with (folder / "new.lock").open("wb") as stream:
+            _try_lock(stream)
+            (folder / "new.lock").rename(folder / LOCK)  # no process ever sees it unlocked
+            yield folder
 
 
-def _remove_left(parent: Path) -> None:
-    """Remove the folders of processes that are gone."""
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the folders of processes that have ended."""
     for folder in parent.glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):  # of another user, or gone already
+        with contextlib.suppress(OSError):  # a folder of another user, or already removed
             with (folder / LOCK).open("rb+") as stream:
-                is_left = _is_locked(stream)
-            if is_left:
+                is_abandoned = _try_lock(stream)
+            if is_abandoned:
                 shutil.rmtree(folder)
 
 
-def _is_locked(stream: IO[bytes]) -> bool:
-    """Lock a file, and return True, unless another process holds its lock."""
+def _try_lock(stream: IO[bytes]) -> bool:
+    """Lock a file; return whether that worked, that is, whether no other process holds it."""
     if fcntl is None:
         return False
     try:

@@ -1,115 +1,127 @@
-"""Rows in shards: parts of a table, of which only counts ever leave.
+"""Shards: parts of a table. Counts leave a shard, rows never do.
 
-A `Shard` holds the codes of some rows and their bit sets, in memory or mapped from files.
-`count_shards` counts a batch of families in several of them, one after another. `Shards` is
-the table as a scorer sees it: variables, and a way to ask for counts.
+A `Shard` holds the codes and the bit sets of some rows, in memory or mapped from files.
+`count_shards` counts a batch of families in several shards, one after another. The counts are
+the sufficient statistics of scores and of fitted tables. `Shards` is the complete table: it has
+variables and returns counts. `count_configurations` of `coevo.score` accepts it too.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Codes, ColumnInfo, RowDigest, Table, combine_row_hashes, row_hashes
+from coevo.data import Codes, ColumnInfo, RowDigest, Table, combine_row_hashes, hash_rows
 from coevo.outofcore.family_count_kernels import add_tables
 from coevo.outofcore.family_counts import (
+    CELLS_PER_BATCH,
     Cells,
     DistinctRows,
     FamilyCounts,
     add_counts,
-    distinct_rows,
-    table_offsets,
+    compute_table_offsets,
+    find_distinct_rows,
+    split_into_batches,
 )
 from coevo.outofcore.schema import Schema
+from coevo.score.count_kernels import RANK
 from coevo.score.counting import (
-    dense_limit,
-    facts_of,
-    new_known,
-    new_scratch,
+    compute_dense_limit,
+    compute_variable_facts,
+    make_scratch,
+    make_shared_tables,
     pack_bits,
     place_bits,
     plan_batches,
 )
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import KEEP, Batch, Index, ScoreSpec, Scratch, evaluate_by_levels
+from coevo.score.family_kernels import (
+    STORE,
+    BatchPlan,
+    CountIndex,
+    ScoreSpec,
+    Scratch,
+    evaluate_by_levels,
+)
+from coevo.score.joint_counts import JointCounts, count_configurations, count_rows
 from coevo.score.score_kernels import LIKELIHOOD
 from coevo.threads import Threads
 
 __all__ = ["Shard", "ShardedTable", "Shards", "Traffic", "count_shards"]
 
-KNOWN_CELLS = 1 << 21  # as in `scorer`
-SMALLEST_PART = 64
+SHARED_CELLS = 1 << 21  # as in `coevo.score.scorer`
+SMALLEST_PART = 64  # families, as in `coevo.score.scorer`
 NO_SCORE = ScoreSpec(LIKELIHOOD, 0.0, 0.0, 1, np.empty(0))
 
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Some rows: their codes, and a bit set for each state but the most common ones."""
+    """Some rows: their codes, and a bit set for each state except the most common ones."""
 
     codes: Codes
     bits: NDArray[np.uint64]
-    singles: NDArray[np.int64]  # how many of its rows are in each state of each variable
+    state_counts: NDArray[np.int64]  # the number of rows in each state of each variable
     digest: RowDigest
 
     @classmethod
-    def of(cls, codes: Codes, table: ShardedTable) -> Shard:
-        """Return the shard of some codes."""
+    def from_codes(cls, codes: Codes, table: ShardedTable) -> Shard:
+        """Build a shard from the codes of its rows; make the codes read-only."""
         codes.flags.writeable = False
-        digest = combine_row_hashes(row_hashes(codes))
+        digest = combine_row_hashes(hash_rows(codes))
         columns = zip(codes, table.arities, strict=True)
-        singles = [np.bincount(column, minlength=int(arity)) for column, arity in columns]
-        return cls(codes, pack_bits(codes, table.facts), np.concatenate(singles), digest)
+        state_counts = [np.bincount(column, minlength=int(arity)) for column, arity in columns]
+        return cls(codes, pack_bits(codes, table.facts), np.concatenate(state_counts), digest)
 
     @property
     def n_bytes(self) -> int:
-        """What it takes in memory or on disk."""
+        """The size in memory or on disk."""
         return self.codes.nbytes + self.bits.nbytes
 
 
 class ShardedTable(Table):
-    """What is known of a table in shards; small enough to be sent to everyone."""
+    """A table in shards without its rows; it is small enough to send to every worker."""
 
-    def __init__(self, layout: Schema, digests: Iterable[RowDigest] = ()) -> None:
-        self._source, self._variables = layout.source, layout.variables
-        self.layout = layout
-        self.facts = facts_of(self)
+    def __init__(self, schema: Schema, digests: Iterable[RowDigest] = ()) -> None:
+        self._source, self._variables = schema.source, schema.variables
+        self.schema = schema
+        self.facts = compute_variable_facts(self)
         place_bits(self.facts)
         self.digests = tuple(digests)
 
     @property
     def n_rows(self) -> int:
         """Number of observations."""
-        return self.layout.n_rows
+        return self.schema.n_rows
 
     @cached_property
     def state_counts(self) -> tuple[NDArray[np.int64], ...]:
-        """How many observations are in each state, for each variable in canonical order."""
-        return tuple(np.array(counts, dtype=np.int64) for counts in self.layout.counts)
+        """The number of observations in each state, for each variable in canonical order."""
+        return tuple(np.array(counts, dtype=np.int64) for counts in self.schema.counts)
 
     @property
     def row_digest(self) -> RowDigest:
-        """Two numbers that no order of the rows changes, nor how shards part them."""
-        return sum(one for one, _ in self.digests), sum(other for _, other in self.digests)
+        """Two hashes that depend neither on the order of the rows nor on the shards."""
+        return sum(first for first, _ in self.digests), sum(second for _, second in self.digests)
 
     @property
-    def notes(self) -> tuple[ColumnInfo, ...]:
-        """What was decided about each column."""
-        return self.layout.notes
+    def infos(self) -> tuple[ColumnInfo, ...]:
+        """The inferred type of each column."""
+        return self.schema.infos
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What went to shards that are elsewhere, and came back."""
+    """What a scorer has sent to remote shards and received from them."""
 
     batches: int = 0
     families: int = 0
     sent: int = 0  # bytes
-    received: int = 0
+    received: int = 0  # bytes
 
     def as_dict(self) -> dict[str, int]:
         """Return the numbers by name."""
@@ -117,13 +129,13 @@ class Traffic:
 
 
 class Shards(ShardedTable):
-    """A table whose rows are in shards, here or elsewhere, until it is closed."""
+    """A table whose rows are in shards, on this machine or on a cluster, until it is closed."""
 
     traffic = Traffic()
     is_closed = False
 
     def close(self) -> None:
-        """Note that the rows are gone."""
+        """Mark the table as closed: its rows no longer exist."""
         self.is_closed = True
 
     def __repr__(self) -> str:
@@ -133,33 +145,33 @@ class Shards(ShardedTable):
         )
 
     def without_rows(self) -> ShardedTable:
-        """Return what is known of the table, to be kept when the rows are gone."""
-        return ShardedTable(self.layout, self.digests)
+        """Return the table without its rows, for use after it is closed."""
+        return ShardedTable(self.schema, self.digests)
 
     @abstractmethod
     def count_families(self, families: FamilyBatch, threads: Threads) -> FamilyCounts:
         """Return the counts of families over all rows."""
 
     @abstractmethod
-    def memory(self) -> int:
-        """Return how many bytes of this process it takes."""
+    def estimate_memory(self) -> int:
+        """Return the number of bytes that the table takes in this process."""
 
 
 def count_shards(
     table: ShardedTable, shards: Iterable[Shard], families: FamilyBatch, threads: Threads
 ) -> FamilyCounts:
-    """Return the counts of families, summed over shards."""
-    begin = table_offsets(families, table.arities, dense_limit(table.n_rows))
-    without_table = np.flatnonzero(np.diff(begin) == 0)
+    """Return the counts of families, summed over some shards."""
+    begin = compute_table_offsets(families, table.arities, compute_dense_limit(table.n_rows))
+    without_table = np.flatnonzero(np.diff(begin) == 0).tolist()
     cells: Cells = np.zeros(int(begin[-1]), dtype=np.uint32)
-    scratch = [new_scratch(table) for _ in range(threads.n)]
-    found: list[dict[int, DistinctRows]] = []
+    scratch = [make_scratch(table) for _ in range(threads.n)]
+    distinct: list[dict[int, DistinctRows]] = []
     for shard in shards:
         _add_tables(table, shard, families, begin, cells, scratch, threads)
-        found.append({int(f): _distinct(shard, families, int(f)) for f in without_table})
+        distinct.append({f: _find_distinct(shard, families, f) for f in without_table})
     none: Cells = np.zeros(0, dtype=np.uint32)
-    distinct = add_counts([FamilyCounts.of(none, own) for own in found]).distinct
-    return FamilyCounts.of(cells, distinct)
+    total = add_counts([FamilyCounts.pack(none, rows) for rows in distinct])
+    return FamilyCounts.pack(cells, total.distinct)
 
 
 def _add_tables(
@@ -171,25 +183,60 @@ def _add_tables(
     scratch: list[Scratch],
     threads: Threads,
 ) -> None:
-    """Add the tables of one shard to the cells."""
-    known = new_known([shard.singles], KNOWN_CELLS)
+    """Count the families in one shard; add their tables to the cells."""
+    shared = make_shared_tables([shard.state_counts], SHARED_CELLS)
     compact = np.empty(0, dtype=shard.codes.dtype)
-    index = Index(table.facts, shard.codes, np.empty(0, dtype=np.int64), compact, shard.bits)
-    no_scores = np.empty(0)
-    for batch, first, last in plan_batches(index, families, known, dense_limit(table.n_rows)):
+    index = CountIndex(table.facts, shard.codes, np.empty(0, dtype=np.int64), compact, shard.bits)
+    no_scores, limit = np.empty(0), compute_dense_limit(table.n_rows)
+    for plan, first, last in plan_batches(index, families, shared, limit):
 
-        def part(low: int, high: int, number: int, batch: Batch = batch, at: int = first) -> None:
-            low, high, own = at + low, at + high, scratch[number]
-            if batch.method[low] == KEEP:
-                evaluate_by_levels(index, NO_SCORE, batch, low, high, known, own, no_scores)
+        def part(low: int, high: int, number: int, plan: BatchPlan = plan, at: int = first) -> None:
+            low, high, memory = at + low, at + high, scratch[number]
+            if plan.method[low] == STORE:
+                evaluate_by_levels(index, NO_SCORE, plan, low, high, shared, memory, no_scores)
             else:
-                add_tables(index, batch, low, high, known, own, begin, cells)
+                add_tables(index, plan, low, high, shared, memory, begin, cells)
 
         if last > first:
-            threads.in_parts(part, last - first, SMALLEST_PART)
+            threads.run_in_parts(part, last - first, SMALLEST_PART)
 
 
-def _distinct(shard: Shard, families: FamilyBatch, family: int) -> DistinctRows:
+def _find_distinct(shard: Shard, families: FamilyBatch, family: int) -> DistinctRows:
     """Return the configurations of a family that occur in a shard."""
     members = families.members[families.start[family] : families.start[family + 1]]
-    return distinct_rows(shard.codes[members])
+    return find_distinct_rows(shard.codes[members])
+
+
+@count_configurations.register
+def _(table: Shards, groups: Sequence[Sequence[int]]) -> Iterator[JointCounts]:
+    families = FamilyBatch.from_pairs([(group[-1], group[:-1]) for group in groups])
+    limit = compute_dense_limit(table.n_rows)
+    offsets = compute_table_offsets(families, table.arities, limit)
+    for first, last in split_into_batches(offsets, CELLS_PER_BATCH):
+        batch = families.slice(first, last)
+        counts = table.count_families(batch, Threads(1))
+        cells, begin = counts.unpack(), compute_table_offsets(batch, table.arities, limit)
+        for number, group in enumerate(groups[first:last]):
+            if number in counts.distinct:
+                members = batch.members[batch.start[number] : batch.start[number + 1]]
+                yield _expand_distinct(table, counts.distinct[number], members.tolist(), group)
+            else:
+                yield _transpose(table, cells[begin[number] : begin[number + 1]], group)
+
+
+def _transpose(shards: Shards, cells: Cells, group: Sequence[int]) -> JointCounts:
+    """Return the table of a family with its axes in the order of a group.
+
+    The axes of a counted table are sorted by rank.
+    """
+    by_rank = sorted(group, key=lambda variable: int(shards.facts[variable, RANK]))
+    table = cells.reshape(shards.arities[by_rank])
+    return table.transpose([by_rank.index(variable) for variable in group]).astype(np.int64)
+
+
+def _expand_distinct(
+    shards: Shards, distinct: DistinctRows, members: list[int], group: Sequence[int]
+) -> JointCounts:
+    """Return the table of a family from the configurations that occur."""
+    codes = distinct.codes[[members.index(variable) for variable in group]]
+    return count_rows(codes, distinct.counts, shards.arities[list(group)].tolist())

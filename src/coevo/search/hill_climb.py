@@ -96,8 +96,8 @@ class HillClimbSearch(Search[HillClimbState]):
         better = None
         if score > state.score + LEAST_GAIN:
             better = (climb.adjacency, self._problem.score(climb.adjacency))
-        own = {**climb.as_fields(), "at_top": at_top, "n_restarts": n_restarts}
-        after = state.advance(climb.evaluations, better, **own)
+        fields = {**climb.as_fields(), "at_top": at_top, "n_restarts": n_restarts}
+        after = state.advance(climb.evaluations, better, **fields)
         return after, {"current_score": score, "n_restarts": float(n_restarts)}
 
     def is_finished(self, state: HillClimbState) -> bool:

@@ -93,11 +93,11 @@ class ShardedScorer(Scorer):
         members, start = families.members, families.start
         scores = np.empty(len(families))
 
-        def part(first: int, last: int, number: int) -> None:
+        def score_part(first: int, last: int, number: int) -> None:
             scratch = self._scratch[number]
             score_tables(facts, spec, members, start, first, last, begin, cells, scratch, scores)
 
-        self.threads.run_in_parts(part, len(families), SMALLEST_PART)
+        self.threads.run_in_parts(score_part, len(families), SMALLEST_PART)
         for family, distinct in counts.distinct.items():
             family_members = members[start[family] : start[family + 1]]
             scores[family] = self._score_sparse(family_members, distinct)

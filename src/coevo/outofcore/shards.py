@@ -190,7 +190,9 @@ def _add_tables(
     no_scores, limit = np.empty(0), compute_dense_limit(table.n_rows)
     for plan, first, last in plan_batches(index, families, shared, limit):
 
-        def part(low: int, high: int, number: int, plan: BatchPlan = plan, at: int = first) -> None:
+        def add_part(
+            low: int, high: int, number: int, plan: BatchPlan = plan, at: int = first
+        ) -> None:
             low, high, memory = at + low, at + high, scratch[number]
             if plan.method[low] == STORE:
                 evaluate_by_levels(index, NO_SCORE, plan, low, high, shared, memory, no_scores)
@@ -198,7 +200,7 @@ def _add_tables(
                 add_tables(index, plan, low, high, shared, memory, begin, cells)
 
         if last > first:
-            threads.run_in_parts(part, last - first, SMALLEST_PART)
+            threads.run_in_parts(add_part, last - first, SMALLEST_PART)
 
 
 def _find_distinct(shard: Shard, families: FamilyBatch, family: int) -> DistinctRows:

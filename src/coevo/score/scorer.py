@@ -138,7 +138,7 @@ class FamilyScorer(Scorer):
         step = max(SMALLEST_PART, CELLS_PER_STEP // cost)
         for beginning in range(first, last, step):
 
-            def part(begin: int, end: int, number: int, offset: int = beginning) -> None:
+            def evaluate_part(begin: int, end: int, number: int, offset: int = beginning) -> None:
                 begin, end, scratch = offset + begin, offset + end, self._scratch[number]
                 if BY_LEVELS in methods or STORE in methods:
                     evaluate_by_levels(index, spec, batch, begin, end, shared, scratch, scores)
@@ -147,4 +147,4 @@ class FamilyScorer(Scorer):
                 if SPARSE in methods:
                     evaluate_sparse(index, spec, batch, begin, end, scores)
 
-            self.threads.run_in_parts(part, min(step, last - beginning), SMALLEST_PART)
+            self.threads.run_in_parts(evaluate_part, min(step, last - beginning), SMALLEST_PART)

@@ -1,4 +1,4 @@
-"""Jobs for the workers of a cluster, which must be able to import what they call."""
+"""Jobs for the workers of a cluster, which must be able to import the function of a job."""
 
 import os
 import signal
@@ -23,14 +23,14 @@ def pid(job):
 
 
 def die_once(path, job):
-    """Kill the worker, the first time that anyone comes here with a job above 3."""
+    """Kill the worker at the first job above 3."""
     if job > 3:
         die_first(path)
     return -job
 
 
 def die_first(path):
-    """Kill the worker, the first time that anyone comes here."""
+    """Kill the worker at the first call."""
     try:
         Path(path).touch(exist_ok=False)
     except FileExistsError:
@@ -47,24 +47,24 @@ def failing(job):
 
 
 def meet(job):
-    """Say that a reader is there, and wait for a writer: two workers at the same time."""
+    """Signal that a reader runs, and wait for a writer: two workers run at the same time."""
     folder, mode = job
     if not mode:
         return None
     if mode == "r":
-        Path(folder, "started").write_text("reading")  # a pipe, and someone waits for it
+        Path(folder, "started").write_text("reading")  # a pipe; the test waits for it
     with open(Path(folder, "pipe"), mode) as end:
         return end.read(2) if mode == "r" else end.write("hi")
 
 
 def short(job):
-    """Return how many seconds a job has."""
+    """Return the time limit of a job in seconds."""
     return 0.3
 
 
 @dataclass(frozen=True)
 class DyingEpoch:
-    """An epoch in the middle of which a worker dies, once."""
+    """An epoch during which one worker dies, once."""
 
     epoch: Epoch
     path: Path
@@ -81,7 +81,7 @@ class DyingEpoch:
 
 @dataclass(frozen=True)
 class DyingScorer:
-    """A scorer in the middle of whose batch a worker dies, once."""
+    """A scorer during whose batch one worker dies, once."""
 
     dataset: Dataset
     path: Path

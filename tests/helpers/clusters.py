@@ -1,4 +1,4 @@
-"""Clusters of real processes for tests, on free ports of the loopback."""
+"""Clusters of real processes for tests, on free ports of the loopback interface."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ class DaskCommands:
         return self._start("worker", "Registered to:", *options)[0]
 
     def _start(self, what, ready, *options):
-        """Start a command; return it, and the line with which it says that it is ready."""
+        """Start a command; return its process, and the line that reports that it is ready."""
         command = [sys.executable, "-m", "dask", what, "--host", "127.0.0.1", "--no-dashboard"]
         process = self._processes.enter_context(
             subprocess.Popen(

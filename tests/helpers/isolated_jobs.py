@@ -1,4 +1,4 @@
-"""Jobs for processes of their own, which must be able to import what they call."""
+"""Jobs for isolated processes, which must be able to import the function of a job."""
 
 import os
 import signal
@@ -8,81 +8,81 @@ from pathlib import Path
 
 
 def block():
-    """Wait for what never comes."""
+    """Wait forever."""
     threading.Event().wait()
 
 
-def negative(job, begin):
-    begin()
+def negate(job, start_clock):
+    start_clock()
     return -job
 
 
-def without_beginning(job, begin):
+def return_pid(job, start_clock):
     return job, os.getpid()
 
 
-def never_ending(path, begin):
-    """Tell which process this is; then do nothing, for ever."""
+def hang(path, start_clock):
+    """Write the id of this process; then wait forever."""
     Path(path).write_text(str(os.getpid()))
-    begin()
+    start_clock()
     block()
 
 
-def never_beginning(path, begin):
+def hang_while_loading(path, start_clock):
     Path(path).write_text(str(os.getpid()))
     block()
 
 
-def raising(error, begin):
-    begin()
+def raise_error(error, start_clock):
+    start_clock()
     raise error
 
 
-def exiting(code, begin):
-    begin()
+def exit_process(code, start_clock):
+    start_clock()
     os._exit(code)
 
 
-def dying(number, begin):
-    begin()
+def kill_self(number, start_clock):
+    start_clock()
     os.kill(os.getpid(), number)
 
 
-def not_to_be_sent(job, begin):
+def return_unpicklable(job, start_clock):
     return lambda: job
 
 
-def noisy(job, begin):
+def print_output(job, start_clock):
     print("to stdout", flush=True)
     print("to stderr", file=sys.stderr, flush=True)
     os.write(1, b"from below\n")
     return job
 
 
-def environment(names, begin):
+def return_environment(names, start_clock):
     return [os.environ.get(name) for name in names], sys.flags.hash_randomization
 
 
-def answer_to_ctrl_c(job, begin):
+def press_ctrl_c(job, start_clock):
     os.kill(os.getpid(), signal.SIGINT)
     return job
 
 
-def meet(job, begin):
+def meet(job, start_clock):
     """Return once another job is at the other end of the pipe."""
     path, mode = job
-    begin()
+    start_clock()
     with open(path, mode) as end:
         return end.read(2) if mode == "r" else end.write("hi")
 
 
-def stuck_or_dead(job, begin):
-    """Run a method of ours; pyAgrum never ends, pybnesian dies, other peers raise."""
-    from coevo.experiments.bench.runs import run_one
+def hang_or_crash(job, start_clock):
+    """Run a method of coevo; pyAgrum hangs, pybnesian crashes, other peers raise an error."""
+    from coevo.experiments.bench.runs import run_bench_job
 
     if job.kind == "ours":
-        return run_one(job, begin)
-    begin()
+        return run_bench_job(job, start_clock)
+    start_clock()
     if job.method == "pyagrum":
         block()
     if job.method == "pybnesian":

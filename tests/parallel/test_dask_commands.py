@@ -1,4 +1,4 @@
-"""``--cluster`` gives the answers of one machine, and a cluster that dies loses nothing."""
+"""``--cluster`` gives the results of one machine, and a cluster that dies loses no results."""
 
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ N_RUNS = 12
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """Return the folder of the experiment as one process makes it."""
+    """Return the folder of the experiment, done by one process."""
     folder = tmp_path_factory.mktemp("alone")
     assert run_paper(PAPER, folder, figures=False).is_complete
     return contents(folder, timeless=True)
@@ -33,7 +33,7 @@ def test_the_paper_on_a_client(alone, dask_workers, tmp_path):
     with ctrl_c_works():
         run = pressed_after(3, run_paper)
         found = run(
-            PAPER, tmp_path, figures=False, cluster=dask_workers.client, tell=lambda *_: None
+            PAPER, tmp_path, figures=False, cluster=dask_workers.client, on_run=lambda *_: None
         )
     assert 3 <= found.n_done < N_RUNS
     assert run_paper(PAPER, tmp_path, figures=False, cluster=dask_workers.client).is_complete
@@ -43,8 +43,8 @@ def test_the_paper_on_a_client(alone, dask_workers, tmp_path):
 def test_strength_on_a_client(dask_workers):
     rows = coevo.sample(coevo.load_network("cancer"), 500, random_state=1)
     options = {"bootstraps": 8, "method": "hill_climb", "random_state": 3}
-    there = coevo.strength(rows, cluster=dask_workers.client, **options)
-    assert there.as_dict() == coevo.strength(rows, **options).as_dict()
+    there = coevo.bootstrap_strength(rows, cluster=dask_workers.client, **options)
+    assert there.as_dict() == coevo.bootstrap_strength(rows, **options).as_dict()
 
 
 def test_bench_on_a_client(dask_workers, tmp_path):
@@ -64,35 +64,35 @@ def test_a_scheduler_that_dies_loses_nothing(alone, tmp_path, monkeypatch, capsy
     monkeypatch.chdir(tmp_path)
     with dask_commands() as dask:
         dask.add_worker()
-        killed_after(2, dask.scheduler, monkeypatch)
+        kill_after(2, dask.scheduler, monkeypatch)
         monkeypatch.setattr(sys, "argv", [*command, "--cluster", dask.address])
         with pytest.raises(SystemExit) as ended:
             main()
     assert ended.value.code == 1
     error = capsys.readouterr().err.splitlines()[-1]
-    assert error.startswith(f"Error: The scheduler of the cluster at {dask.address} is gone. ")
+    assert error.startswith(f"Error: The connection to the scheduler at {dask.address} is lost. ")
     assert len((tmp_path / "out/runs.jsonl").read_text().splitlines()) == 2
     monkeypatch.setattr(sys, "argv", command)
     main()
     assert contents(tmp_path / "out", timeless=True) == alone
 
 
-def killed_after(n_runs, process, monkeypatch):
-    """Kill a process once so many runs of an experiment are kept."""
+def kill_after(n_runs, process, monkeypatch):
+    """Kill a process after `n_runs` runs of an experiment are saved."""
     from coevo.io.journal import Journal
 
     add = Journal.add
 
-    def added(journal, record):
+    def add_and_kill(journal, record):
         add(journal, record)
         if len(journal.records) == n_runs:
             kill(process)
 
-    monkeypatch.setattr(Journal, "add", added)
+    monkeypatch.setattr(Journal, "add", add_and_kill)
 
 
 def test_ctrl_c_from_a_terminal(tmp_path):
-    """It goes to the workers as well, and is not theirs to answer."""
+    """The signal goes to the workers too, which ignore it."""
     paper = replace(PAPER, runs=60, population=20)
     found = interrupted_command(
         "paper", *arguments_of(paper), "--no-figures", "--cluster", "local:2", "-o", "out",
@@ -100,16 +100,16 @@ def test_ctrl_c_from_a_terminal(tmp_path):
     )  # fmt: skip
     assert (found.code, found.out) == (130, "")
     assert found.err[0] == "Stopping after the runs under way ...\n"
-    assert found.err[-1].startswith("Interrupted; ")
+    assert found.err[-1].startswith("Interrupted. ")
     n_kept = len((tmp_path / "out/runs.jsonl").read_text().splitlines())
     assert found.err[1:] == [
-        f"Interrupted; {n_kept} of 240 runs are kept in out. The same command goes on.\n"
+        f"Interrupted. {n_kept} of 240 runs are stored in out. Repeat the command to resume.\n"
     ]
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 def test_tls(tmp_path, monkeypatch):
-    """Certificates are Dask's own settings, which the client reads as its commands do."""
+    """Certificates are in Dask's configuration, which the client reads like Dask's commands."""
     import dask
 
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
@@ -123,7 +123,7 @@ def test_tls(tmp_path, monkeypatch):
         assert cluster.address.startswith("tls://")
         cluster.add_worker()
         with dask.config.set(settings):
-            found = coevo.strength(
+            found = coevo.bootstrap_strength(
                 rows, bootstraps=2, method="k2", random_state=1, cluster=cluster.address
             )
     assert found.n_bootstraps == 2

@@ -135,7 +135,7 @@ def drop_times(line):
         ("--islands 2 --cluster local:", "'cluster' of learn must be an address"),
     ],
 )
-def test_what_the_command_refuses(words, message, monkeypatch, capsys):
+def test_invalid_options_of_the_command(words, message, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["coevo", "learn", "--example", "asia", *words.split()])
     with pytest.raises(SystemExit):
         main()

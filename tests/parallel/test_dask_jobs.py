@@ -1,4 +1,4 @@
-"""Jobs give the same results on a cluster, whatever happens to its processes."""
+"""Jobs give the same results on a cluster, even if its processes die."""
 
 import operator
 import os
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from coevo.errors import DependencyError, ParameterError, WorkerError
-from coevo.parallel import Ending, Processes, check_workers, dask_jobs, open_workers
+from coevo.parallel import JobOutcome, Processes, check_workers, dask_jobs, open_workers
 from helpers import cluster_jobs, isolated_jobs
 from helpers.clusters import dask_commands, kill
 
@@ -18,7 +18,7 @@ NUMBERS = [9, 5, 7, 5, 0, 8]
 NEGATIVE = sorted(-number for number in NUMBERS)
 
 
-# -- the same as elsewhere
+# -- results
 
 
 @pytest.mark.parametrize("jobs", [NUMBERS, [4], []])
@@ -27,13 +27,13 @@ def test_the_same_results_in_some_order(dask_workers, jobs):
     assert found == sorted(Processes(1).run(cluster_jobs.negative, jobs))
 
 
-def test_what_jobs_share(dask_workers):
+def test_shared_arguments(dask_workers):
     for workers in (Processes(1), Processes(2), dask_workers):
         found = sorted(workers.run(cluster_jobs.plus, [1, 2, 3], shared=(10, 100)))
         assert found == [111, 112, 113]
 
 
-def test_what_jobs_share_is_sent_once(dask_workers, monkeypatch):
+def test_shared_arguments_are_sent_once(dask_workers, monkeypatch):
     class Counted(bytes):
         pickled = 0
 
@@ -57,14 +57,14 @@ def test_an_exception_of_a_job_reaches_the_caller(dask_workers):
         list(dask_workers.run(cluster_jobs.failing, [5, 5, 5]))
 
 
-def test_stop_ends_after_what_is_under_way(dask_workers):
+def test_stop_waits_for_running_jobs(dask_workers):
     asked = iter([False])
     found = list(dask_workers.run(cluster_jobs.negative, range(50), lambda: next(asked, True)))
     assert 1 <= len(found) <= 4
     assert {-n for n in found} <= set(range(4))
 
 
-def test_a_caller_that_goes_away(dask_workers):
+def test_a_closed_iterator_leaves_the_workers_usable(dask_workers):
     results = dask_workers.run(cluster_jobs.negative, NUMBERS)
     next(results)
     results.close()
@@ -79,48 +79,49 @@ def test_a_client_is_used_and_stays_open(dask_workers):
     assert client.status == "running"
 
 
-# -- jobs apart
+# -- isolated jobs
 
 
-def test_a_process_for_each_job_there(dask_workers):
+def test_isolated_jobs_have_their_own_processes(dask_workers):
     jobs = ["x", "y"]
-    endings = list(
-        dask_workers.run_isolated(isolated_jobs.without_beginning, jobs, cluster_jobs.short)
-    )
-    assert {ending.job for ending in endings} == set(jobs)
-    assert all(ending.status == "done" for ending in endings)
-    assert len({os.getpid(), *(ending.result[1] for ending in endings)}) == 3
+    outcomes = list(dask_workers.run_isolated(isolated_jobs.return_pid, jobs, cluster_jobs.short))
+    assert {outcome.job for outcome in outcomes} == set(jobs)
+    assert all(outcome.status == "done" for outcome in outcomes)
+    assert len({os.getpid(), *(outcome.result[1] for outcome in outcomes)}) == 3
 
 
-def test_limits_and_deaths_there(dask_workers, tmp_path):
-    (ending,) = dask_workers.run_isolated(
-        isolated_jobs.never_ending, [tmp_path / "pid"], cluster_jobs.short
+def test_time_limits_and_crashes_of_isolated_jobs(dask_workers, tmp_path):
+    (outcome,) = dask_workers.run_isolated(
+        isolated_jobs.hang, [tmp_path / "pid"], cluster_jobs.short
     )
-    assert ending == Ending(tmp_path / "pid", "timeout")
-    (ending,) = dask_workers.run_isolated(isolated_jobs.dying, [signal.SIGSEGV], cluster_jobs.short)
-    assert ending.error == "its process died of SIGSEGV"
+    assert outcome == JobOutcome(tmp_path / "pid", "timeout")
+    (outcome,) = dask_workers.run_isolated(
+        isolated_jobs.kill_self, [signal.SIGSEGV], cluster_jobs.short
+    )
+    assert outcome.error == "its process was killed by SIGSEGV"
 
 
 # -- faults
 
 
-def test_a_worker_killed_in_the_middle_changes_nothing(dask_workers, tmp_path):
+def test_a_killed_worker_changes_no_result(dask_workers, tmp_path):
     shared = (tmp_path / "died",)
     assert sorted(dask_workers.run(cluster_jobs.die_once, NUMBERS, shared=shared)) == NEGATIVE
     assert (tmp_path / "died").exists()
 
 
 def test_a_job_that_kills_every_worker():
-    # Workers of its own: Dask gives up on one that is killed again while it is being started.
+    # Separate workers: Dask gives up on a worker that is killed again while it starts.
     with open_workers(cluster="local:2") as workers, pytest.raises(WorkerError) as raised:
         list(workers.run(cluster_jobs.die, [1]))
     assert str(raised.value) == (
-        "A job ended several workers of the cluster, one after another, perhaps for want of "
-        "memory. Give workers more of it, or have fewer on a machine."
+        "Several workers of the cluster died one after another while they ran the same job, "
+        "perhaps because memory ran out. Give each worker more memory, or start fewer workers on a "
+        "machine."
     )
 
 
-def test_a_worker_that_joins_late_and_a_scheduler_that_goes(tmp_path):
+def test_a_worker_that_joins_late_and_a_scheduler_that_dies(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     os.mkfifo(tmp_path / "started")
     jobs = [(str(tmp_path), mode) for mode in ("r", "", "w")]  # the first waits for the last
@@ -137,15 +138,15 @@ def test_a_worker_that_joins_late_and_a_scheduler_that_goes(tmp_path):
         with pytest.raises(WorkerError) as raised:
             list(results)
     assert str(raised.value) == (
-        f"The scheduler of the cluster at {dask.address} is gone. What was done is kept in the "
-        "folder of -o; the same command (coevo learn: with --resume) goes on, on another cluster "
-        "or without one."
+        f"The connection to the scheduler at {dask.address} is lost. Finished work is stored in "
+        "the output folder (-o). Repeat the command to resume (coevo learn: with --resume), on "
+        "another cluster or without one."
     )
 
 
 def test_a_cluster_without_workers(monkeypatch):
-    monkeypatch.setattr(dask_jobs, "LONGEST_WITHOUT_WORKERS", 0.0)
-    monkeypatch.setattr(dask_jobs, "LOOK_EVERY", 0.1)
+    monkeypatch.setattr(dask_jobs, "MAX_SECONDS_WITHOUT_WORKERS", 0.0)
+    monkeypatch.setattr(dask_jobs, "SECONDS_BETWEEN_CHECKS", 0.1)
     with (
         dask_commands() as dask,
         open_workers(cluster=dask.address) as workers,
@@ -153,12 +154,12 @@ def test_a_cluster_without_workers(monkeypatch):
     ):
         list(workers.run(cluster_jobs.negative, NUMBERS))
     assert str(raised.value) == (
-        f"The cluster at {dask.address} has had no worker for 0 seconds. Start some with: dask "
-        "worker ADDRESS"
+        f"The cluster at {dask.address} has had no worker for 0 seconds. Start workers with: "
+        "dask worker ADDRESS"
     )
 
 
-def test_an_address_where_nobody_answers():
+def test_an_address_without_a_scheduler():
     import dask
 
     with (
@@ -173,20 +174,22 @@ def test_an_address_where_nobody_answers():
 
 def test_another_version(dask_workers, monkeypatch):
     monkeypatch.setattr(dask_jobs, "__version__", "9.9")
-    with pytest.raises(WorkerError, match=r"has coevo .*, and this is 9.9. Install the same on"):
+    with pytest.raises(
+        WorkerError, match=r"has coevo .*, but this is coevo 9.9. Install the same version on both"
+    ):
         list(dask_workers.run(cluster_jobs.negative, [1]))
 
 
-# -- what is refused before anything starts
+# -- parameters are checked before anything starts
 
 
 @pytest.mark.parametrize("cluster", ["localhost", "local:0", "local:x", "http://a:1", 4, ""])
-def test_what_is_no_cluster(cluster):
+def test_an_invalid_cluster(cluster):
     with pytest.raises(ParameterError) as raised:
         check_workers("paper", 1, cluster)
     assert str(raised.value) == (
-        "'cluster' of paper must be an address (tcp://HOST:PORT, tls://HOST:PORT), local:N, or "
-        f"the Client of Dask; got {cluster!r}."
+        "'cluster' of paper must be an address (tcp://HOST:PORT, tls://HOST:PORT), local:N, or a "
+        f"Dask Client; got {cluster!r}."
     )
 
 
@@ -195,8 +198,8 @@ def test_processes_and_a_cluster():
     with pytest.raises(ParameterError) as raised:
         check_workers("paper", 2, "local:2")
     assert str(raised.value) == (
-        "'n_jobs' of paper is for processes of this machine, and a cluster has workers of its "
-        "own. Give one of the two."
+        "'n_jobs' of paper sets the number of local processes, but the cluster has its own "
+        "workers. Give one of the two."
     )
 
 
@@ -220,7 +223,7 @@ def test_one_module_imports_dask():
     found = [
         path.name
         for path in root.rglob("*.py")
-        if re.search(r"^\s*(import|from) (dask|distributed)|require\(\"(dask|distributed)",
+        if re.search(r"^\s*(import|from) (dask|distributed)|import_optional\(\"(dask|distributed)",
                      path.read_text(), re.MULTILINE)
     ]  # fmt: skip
     assert found == ["dask_client.py"]
@@ -229,4 +232,4 @@ def test_one_module_imports_dask():
 def test_tls_without_certificates():
     with pytest.raises(ParameterError) as raised, open_workers(cluster="tls://127.0.0.1:1"):
         pass
-    assert str(raised.value).startswith("tls://127.0.0.1:1 needs certificates, and Dask's")
+    assert str(raised.value).startswith("tls://127.0.0.1:1 needs TLS certificates, but Dask's")

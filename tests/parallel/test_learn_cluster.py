@@ -62,12 +62,12 @@ def test_a_network_is_learned_on_a_client(dask_workers):
 
 
 def test_a_scheduler_that_dies_in_the_middle(monkeypatch, capsys):
-    whole = coevo.learn("table.parquet", **OPTIONS, output="whole")
+    expected = coevo.learn("table.parquet", **OPTIONS, output="expected")
     monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(checkpoints, "SHARE_OF_TIME", 1e9)
     with dask_commands() as dask:
         dask.add_worker()
-        n_kept = killed_after(3, dask.scheduler, monkeypatch)
+        n_written = kill_after(3, dask.scheduler, monkeypatch)
         monkeypatch.setattr(sys, "argv", [*COMMAND, "--cluster", dask.address])
         with pytest.raises(SystemExit) as ended:
             main()
@@ -75,34 +75,34 @@ def test_a_scheduler_that_dies_in_the_middle(monkeypatch, capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.splitlines()[-1] == (
-        f"Error: The connection to the scheduler at {dask.address} is lost. Finished work is saved "
-        "in the output folder (-o). Run the same command again to continue (coevo learn: with "
+        f"Error: The connection to the scheduler at {dask.address} is lost. Finished work is "
+        "stored in the output folder (-o). Repeat the command to resume (coevo learn: with "
         "--resume), on another cluster or without one."
     )
     assert [path.name for path in Path("run").iterdir()] == ["checkpoint.npz"]
-    assert n_kept == [3]
+    assert n_written == [3]
     monkeypatch.setattr(sys, "argv", [*COMMAND, "--resume", "--format", "json"])
     main()
     found = json.loads(capsys.readouterr().out)
-    assert found["score"] == whole.score
+    assert found["score"] == expected.score
     assert found["generations"] == 5
-    assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
-    kept = [json.loads(line) for line in Path("run/history.jsonl").read_text().splitlines()]
-    assert [row["score"] for row in kept] == [row.score for row in whole.history]
+    assert Path("run/model.bif").read_bytes() == Path("expected/model.bif").read_bytes()
+    history = [json.loads(line) for line in Path("run/history.jsonl").read_text().splitlines()]
+    assert [row["score"] for row in history] == [row.score for row in expected.history]
 
 
-def killed_after(n, process, monkeypatch):
-    """Kill a process once so many checkpoints are kept; return how many were, in a list."""
-    keep, n_kept = checkpoints.CheckpointFile.keep, [0]
+def kill_after(n, process, monkeypatch):
+    """Kill a process after n checkpoints are saved; return the number of checkpoints, in a list."""
+    write, n_written = checkpoints.CheckpointFile.write_if_due, [0]
 
-    def kept(file, checkpoint):
-        keep(file, checkpoint)
-        n_kept[0] += 1
-        if n_kept[0] == n:
+    def write_and_kill(file, checkpoint):
+        write(file, checkpoint)
+        n_written[0] += 1
+        if n_written[0] == n:
             kill(process)
 
-    monkeypatch.setattr(checkpoints.CheckpointFile, "keep", kept)
-    return n_kept
+    monkeypatch.setattr(checkpoints.CheckpointFile, "write_if_due", write_and_kill)
+    return n_written
 
 
 def test_ctrl_c_keeps_the_best_so_far(tmp_path):
@@ -111,7 +111,7 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path):
         "--cluster", "local:1", cwd=tmp_path, at="generation 1",
     )  # fmt: skip
     assert found.code == 130
-    assert found.err[-1] == "Interrupted; this is the best network so far.\n"
+    assert found.err[-1] == "Interrupted. This is the best network so far.\n"
     assert (tmp_path / "out/model.bif").exists()
     (line,) = [line for line in found.out.splitlines() if line.startswith("cluster ")]
     assert " round trips: " in line

@@ -1,7 +1,7 @@
-"""Jobs give the same results here and in processes, and end as they should.
+"""Jobs give the same results in this process and in a pool of processes.
 
-A fresh interpreter must be able to import what a job calls, so the jobs are functions of the
-standard library.
+A fresh interpreter must be able to import the function of a job, so the functions are those of
+the standard library.
 """
 
 import operator
@@ -19,7 +19,7 @@ NUMBERS = [9, 5, 7, 5, 0, 8]
 
 
 class Calls:
-    """A function that remembers what it was called with, for jobs of this process."""
+    """A function that records its arguments, for jobs of this process."""
 
     def __init__(self, function=operator.neg):
         self.function, self.seen = function, []
@@ -30,7 +30,7 @@ class Calls:
 
 
 def stop_after(n):
-    """Return a `stop` that says yes once it was asked n times."""
+    """Return a `should_stop` that returns True after n calls."""
     asked = iter(range(n))
     return lambda: next(asked, None) is None
 
@@ -39,13 +39,13 @@ def stop_after(n):
 
 
 @pytest.mark.parametrize(("jobs", "n_jobs"), [(NUMBERS, 1), ([4], 2), ([], 1), ([], 2)])
-def test_one_process_or_one_job_works_here_and_in_order(jobs, n_jobs):
+def test_one_process_or_one_job_runs_in_this_process_in_order(jobs, n_jobs):
     calls = Calls()
     assert list(run_in_processes(calls, jobs, n_jobs)) == [-job for job in jobs]
     assert calls.seen == jobs
 
 
-def test_a_job_begins_when_its_result_is_asked_for():
+def test_a_job_starts_when_its_result_is_requested():
     calls = Calls()
     results = run_in_processes(calls, NUMBERS, 1)
     assert calls.seen == []
@@ -54,15 +54,15 @@ def test_a_job_begins_when_its_result_is_asked_for():
 
 
 @pytest.mark.parametrize("n", [0, 1, 4])
-def test_stop_here(n):
+def test_stop_in_this_process(n):
     calls = Calls()
-    assert list(run_in_processes(calls, NUMBERS, 1, stop=stop_after(n))) == [
+    assert list(run_in_processes(calls, NUMBERS, 1, should_stop=stop_after(n))) == [
         -job for job in NUMBERS[:n]
     ]
     assert calls.seen == NUMBERS[:n]
 
 
-def test_an_exception_here():
+def test_an_exception_in_this_process():
     results = run_in_processes(int, ["4", "x", "9"], 1)
     assert next(results) == 4
     with pytest.raises(ValueError, match="'x'"):
@@ -70,7 +70,7 @@ def test_an_exception_here():
 
 
 @ctrl_c_works()
-def test_ctrl_c_here_is_the_callers():
+def test_ctrl_c_in_this_process_reaches_the_caller():
     with pytest.raises(KeyboardInterrupt):
         list(run_in_processes(lambda job: press_ctrl_c(), NUMBERS, 1))
 
@@ -82,7 +82,7 @@ def test_processes_give_the_same_results_in_some_order():
     assert sorted(run_in_processes(operator.neg, NUMBERS, 2)) == sorted(-job for job in NUMBERS)
 
 
-def test_jobs_run_in_other_processes_that_leave_ctrl_c_alone():
+def test_jobs_run_in_other_processes_that_ignore_ctrl_c():
     pids = set(run_in_processes(operator.methodcaller("__call__"), [os.getpid] * 3, 2))
     assert pids
     assert os.getpid() not in pids
@@ -92,7 +92,7 @@ def test_jobs_run_in_other_processes_that_leave_ctrl_c_alone():
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signals of Unix")
 def test_ctrl_c_while_the_processes_start(monkeypatch):
-    """From a terminal it goes to all of them, long before they have run a line of ours."""
+    """A terminal sends the signal to all processes, also before they run any of our code."""
     start = util.spawnv_passfds
 
     def start_and_press(*arguments):
@@ -104,9 +104,9 @@ def test_ctrl_c_while_the_processes_start(monkeypatch):
     assert sorted(run_in_processes(operator.neg, NUMBERS, 2)) == sorted(-job for job in NUMBERS)
 
 
-def test_stop_ends_after_what_is_under_way():
-    jobs = [range(i, i + 10**6) for i in range(400)]  # seconds of work, if it went on
-    found = list(run_in_processes(sum, jobs, 2, stop=lambda: True))
+def test_stop_waits_for_running_jobs():
+    jobs = [range(i, i + 10**6) for i in range(400)]  # seconds of work without the stop
+    found = list(run_in_processes(sum, jobs, 2, should_stop=lambda: True))
     assert 1 <= len(found) < len(jobs)
     assert sorted(found) == [sum(job) for job in jobs[: len(found)]]
 
@@ -120,13 +120,13 @@ def test_a_process_that_dies():
     with pytest.raises(WorkerError) as raised:
         list(run_in_processes(os._exit, [3, 3, 3], 2))
     assert str(raised.value) == (
-        "A worker process died, perhaps for want of memory. Try again with fewer (-j)."
+        "A worker process died, perhaps because memory ran out. Use fewer processes (-j)."
     )
     assert raised.value.args == (str(raised.value),)
     assert raised.value.__suppress_context__
 
 
-def test_a_caller_that_goes_away_ends_the_processes():
+def test_closing_the_iterator_ends_the_processes():
     results = run_in_processes(operator.neg, NUMBERS, 2)
     next(results)
     results.close()

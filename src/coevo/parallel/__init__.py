@@ -1,8 +1,8 @@
-"""Where independent work runs: here, in processes, each job in one of its own, on a cluster."""
+"""Places where independent jobs run: this process, a process pool, isolated processes, Dask."""
 
 from coevo.parallel.dask_islands import distribute_islands
 from coevo.parallel.dask_scorer import DistributedScorer
-from coevo.parallel.isolated import Begin, Ending, run_isolated
+from coevo.parallel.isolated import JobOutcome, StartClock, run_isolated
 from coevo.parallel.process_pool import run_in_processes
 from coevo.parallel.workers import (
     Cluster,
@@ -14,11 +14,11 @@ from coevo.parallel.workers import (
 )
 
 __all__ = [
-    "Begin",
     "Cluster",
     "DistributedScorer",
-    "Ending",
+    "JobOutcome",
     "Processes",
+    "StartClock",
     "Workers",
     "check_cluster",
     "check_workers",

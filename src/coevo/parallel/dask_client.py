@@ -1,8 +1,9 @@
-"""The client of a Dask cluster. No other module imports Dask, and this one when it is asked.
+"""The client of a Dask cluster.
 
-Addresses, TLS and timeouts are Dask's own matter: its configuration holds
-(https://docs.dask.org/en/stable/configuration.html). Only ``local:N`` starts something: a
-scheduler and N workers of one thread, as processes of this machine, on its loopback.
+Only this module imports Dask, and only inside its functions. Addresses, TLS and timeouts follow
+Dask's own configuration (https://docs.dask.org/en/stable/configuration.html). Only ``local:N``
+starts processes: a scheduler and N workers with one thread each, on the loopback interface of
+this machine.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from coevo.errors import ParameterError, WorkerError, require
-from coevo.parallel.signals import interrupts_held
+from coevo.errors import ParameterError, WorkerError, import_optional
+from coevo.parallel.signals import block_interrupts
 
-__all__ = ["delayed_function", "distributed_module", "is_client", "open_client"]
+__all__ = ["import_delayed", "import_distributed", "is_client", "open_client"]
 
-# Of ``local:N``. A worker that is silent for a minute counts as dead, however it went; Dask
-# waits for five. Nobody looks at its pages, so it need not watch itself for them: of two idle
-# workers and their scheduler that took 15 % of a core, and takes 4 % now.
+# For ``local:N``. A worker that is silent for one minute counts as dead; Dask's default is five
+# minutes. Nobody reads the dashboard, so its monitoring is off: two idle workers and their
+# scheduler used 15 % of a core with it and use 4 % without it.
 LOCAL_SETTINGS = {
     "distributed.scheduler.http.routes": [],
     "distributed.scheduler.worker-ttl": "60s",
@@ -30,35 +31,35 @@ LOCAL_SETTINGS = {
 LOGGERS = ("client", "scheduler", "core", "comm", "batched", "nanny", "worker", "utils")
 
 
-def distributed_module() -> Any:
-    """Return Dask's package for clusters, or say how to install it."""
-    return require("distributed", "Dask", "dask")
+def import_distributed() -> Any:
+    """Return the package `distributed`, or raise `DependencyError`."""
+    return import_optional("distributed", "Dask", "dask")
 
 
-def delayed_function() -> Any:
-    """Return what makes a task of Dask of a function."""
-    return require("dask", "Dask", "dask").delayed
+def import_delayed() -> Any:
+    """Return ``dask.delayed``, or raise `DependencyError`."""
+    return import_optional("dask", "Dask", "dask").delayed
 
 
 def is_client(cluster: object) -> bool:
-    """Return whether this is the client of a Dask cluster, or say how to install Dask."""
-    return isinstance(cluster, distributed_module().Client) and not cluster.asynchronous
+    """Return whether this is a synchronous Dask client; raise `DependencyError` without Dask."""
+    return isinstance(cluster, import_distributed().Client) and not cluster.asynchronous
 
 
 @contextlib.contextmanager
 def open_client(cluster: Any) -> Iterator[Any]:
-    """Yield the client of an address or of ``local:N``, or the one that is given."""
-    distributed = distributed_module()
+    """Yield a client for an address or for ``local:N``, or the given client itself."""
+    distributed = import_distributed()
     if not isinstance(cluster, str):
         yield cluster
         return
     with contextlib.ExitStack() as opened:
         _check_certificates(distributed, cluster)
-        opened.enter_context(_quiet())
+        opened.enter_context(_silence_logs())
         address = cluster
-        with interrupts_held():  # which the processes and threads started here inherit
+        with block_interrupts():  # processes and threads started here inherit this
             if cluster.startswith("local:"):
-                address = opened.enter_context(_local(distributed, int(cluster[6:])))
+                address = opened.enter_context(_start_local_cluster(distributed, int(cluster[6:])))
             try:
                 client = distributed.Client(address, set_as_default=False)
             except (OSError, ValueError) as error:
@@ -66,30 +67,31 @@ def open_client(cluster: Any) -> Iterator[Any]:
                 raise WorkerError(
                     f"No cluster answers at {cluster} ({reason}). Start one with: dask scheduler"
                 ) from None
-        opened.callback(_close, client)
+        opened.callback(_close_client, client)
         yield client
 
 
 def _check_certificates(distributed: Any, address: str) -> None:
-    """Raise `ParameterError` for a TLS address without certificates in Dask's settings."""
+    """Raise `ParameterError` for a TLS address without certificates in Dask's configuration."""
     if not address.startswith(("tls://", "wss://")):
         return
     try:
         context = distributed.Security().get_connection_args("client")["ssl_context"]
     except OSError as error:
         raise ParameterError(
-            f"The certificates for {address} in Dask's settings cannot be read ({error})."
+            f"The TLS certificates for {address} in Dask's configuration cannot be read ({error})."
         ) from None
     if context is None:
         raise ParameterError(
-            f"{address} needs certificates, and Dask's settings name none. Set distributed.comm.tls"
-            ".ca-file, .client.cert and .client.key (https://distributed.dask.org/en/stable/tls.html)."
+            f"{address} needs TLS certificates, but Dask's configuration has none. Set "
+            "distributed.comm.tls.ca-file, .client.cert and .client.key "
+            "(https://distributed.dask.org/en/stable/tls.html)."
         )
 
 
 @contextlib.contextmanager
-def _local(distributed: Any, n_workers: int) -> Iterator[Any]:
-    """Yield a cluster of this machine without pages on the web."""
+def _start_local_cluster(distributed: Any, n_workers: int) -> Iterator[Any]:
+    """Yield a cluster on this machine, without a dashboard."""
     import dask
 
     with dask.config.set(LOCAL_SETTINGS):
@@ -107,21 +109,21 @@ def _local(distributed: Any, n_workers: int) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep what Dask logs to itself: what matters is raised."""
-    logger = logging.getLogger("distributed")
-    loggers = [logger, *(logging.getLogger(f"distributed.{name}") for name in LOGGERS)]
-    before = [one.level for one in loggers]
-    for one in loggers:
-        one.setLevel(logging.CRITICAL + 1)
+def _silence_logs() -> Iterator[None]:
+    """Silence Dask's loggers. Important problems are raised as errors."""
+    root = logging.getLogger("distributed")
+    loggers = [root, *(logging.getLogger(f"distributed.{name}") for name in LOGGERS)]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        for one, level in zip(loggers, before, strict=True):
-            one.setLevel(level)
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
-def _close(client: Any) -> None:
-    """Close a client, however the scheduler is."""
-    with contextlib.suppress(Exception):  # whatever it says of a scheduler that is gone
+def _close_client(client: Any) -> None:
+    """Close a client, whether its scheduler is reachable or not."""
+    with contextlib.suppress(Exception):  # closing fails if the scheduler is lost
         client.close(timeout=5)

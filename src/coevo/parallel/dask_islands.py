@@ -1,7 +1,7 @@
-"""Islands on workers: an epoch of each island is one job.
+"""Islands on workers: one epoch of one island is one job.
 
-The table goes out once, and each worker makes a scorer of its own from it, which it keeps from
-epoch to epoch; an island goes out as its state and comes back as its next one.
+The table is sent once. Each worker makes its own scorer from it and keeps that scorer from epoch
+to epoch. A job takes the state of an island and returns its next state.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["DaskIslands", "distribute_islands"]
 
 @contextlib.contextmanager
 def distribute_islands(method: Islands, *, cluster: Cluster = None) -> Iterator[Islands]:
-    """Yield a method whose islands evolve on a cluster; what they find stays the same.
+    """Yield a method whose islands evolve on a cluster. The result is the same.
 
     Parameters
     ----------
     method : Islands
         The settings.
     cluster : str or distributed.Client, optional
-        The cluster; see `strength`. Without one the islands evolve here.
+        The cluster; see `bootstrap_strength`. Without one, the islands evolve in this process.
 
     Examples
     --------
@@ -36,9 +36,10 @@ def distribute_islands(method: Islands, *, cluster: Cluster = None) -> Iterator[
     >>> rows = coevo.sample(coevo.load_network("asia"), 500, random_state=1)
     >>> scorer = coevo.FamilyScorer(rows, "k2")
     >>> limit = coevo.Budget(max_generations=2)
-    >>> with coevo.distribute_islands(coevo.Islands(islands=2)) as method:  # cluster="local:2"
-    ...     found = coevo.run_search(method, scorer, budget=limit, random_state=7)
-    >>> found.settings["islands"]
+    >>> islands = coevo.Islands(islands=2)
+    >>> with coevo.parallel.distribute_islands(islands) as method:  # cluster="local:2"
+    ...     result = coevo.run_search(method, scorer, budget=limit, random_state=7)
+    >>> result.settings["islands"]
     2
     """
     if not isinstance(method, Islands):
@@ -53,24 +54,24 @@ def distribute_islands(method: Islands, *, cluster: Cluster = None) -> Iterator[
 
 @dataclass(frozen=True)
 class DaskIslands:
-    """Lets islands evolve on workers."""
+    """A runner that evolves islands on workers."""
 
     workers: Workers
 
     def __call__(self, epoch: Epoch, islands: Sequence[Island]) -> list[CCMAState]:
-        """Return where each island stands at the end of an epoch."""
+        """Return the state of each island at the end of an epoch."""
         scorer = epoch.problem.scorer
         if type(scorer) is not FamilyScorer:
             raise ParameterError(
-                "Islands evolve on workers that hold the whole table each, by a FamilyScorer; "
-                f"a {type(scorer).__name__} stays here. Leave the cluster of the islands out."
+                "Islands on a cluster need a FamilyScorer, because each worker holds the complete "
+                f"table; got a {type(scorer).__name__}. Leave out the cluster of the islands."
             )
         jobs = list(enumerate(islands))
-        found = dict(self.workers.run(_evolved, jobs, shared=(epoch,)))
-        return [found[number] for number in range(len(islands))]
+        states = dict(self.workers.run(_evolve_island, jobs, shared=(epoch,)))
+        return [states[number] for number in range(len(islands))]
 
 
-def _evolved(epoch: Epoch, job: tuple[int, Island]) -> tuple[int, CCMAState]:
-    """Let an island evolve, on a worker."""
+def _evolve_island(epoch: Epoch, job: tuple[int, Island]) -> tuple[int, CCMAState]:
+    """Evolve an island for one epoch, on a worker."""
     number, island = job
     return number, epoch(island)

@@ -1,11 +1,11 @@
 """Jobs on a Dask cluster.
 
-A job whose worker dies is done again by another one, and a worker that joins late gets its
-part; neither can change an answer, because a job carries its own seed. What all jobs share
-is sent once, to the scheduler, from where workers that need it can always have it again; a
-batch that shares the same objects as the one before does not send them again.
-Once the scheduler is gone there is one `WorkerError`, and what the caller kept of results
-is as it was.
+If a worker dies, another worker runs its job again. A worker that joins late gets its share of
+the jobs. Neither changes a result, because a job carries its own seed. The objects that all jobs
+share are sent to the scheduler once, and workers can fetch them from there again. A batch that
+shares the same objects as the previous batch does not send them again. If the connection to the
+scheduler is lost, one `WorkerError` is raised; the results that the caller already saved are
+intact.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import operator
-import queue
 import time
 import uuid
 import warnings
@@ -23,201 +22,215 @@ from typing import Any, TypeVar
 
 from coevo import __version__
 from coevo.errors import WorkerError
-from coevo.parallel.dask_client import delayed_function, distributed_module, open_client
-from coevo.parallel.isolated import Begin, Ending, run_isolated
-from coevo.parallel.process_pool import never
+from coevo.parallel.dask_client import import_delayed, import_distributed, open_client
+from coevo.parallel.isolated import JobOutcome, StartClock, run_isolated
+from coevo.parallel.process_pool import never_stop
 from coevo.parallel.workers import Cluster, Workers
 
-__all__ = ["DaskWorkers", "open_dask"]
+__all__ = ["DaskWorkers", "open_dask_workers"]
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-JOBS_A_THREAD = 2  # that a worker knows of: the one it does, and the next
-LONGEST_WITHOUT_WORKERS = 60.0  # seconds, in which one must join
-LOOK_EVERY = 1.0  # seconds, at the cluster while nothing comes
+JOBS_PER_THREAD = 2  # submitted to a worker: the running one and the next
+MAX_SECONDS_WITHOUT_WORKERS = 60.0
+SECONDS_BETWEEN_CHECKS = 1.0  # of the cluster, while no job completes
 
 
 @contextlib.contextmanager
-def open_dask(cluster: Cluster) -> Iterator[DaskWorkers]:
+def open_dask_workers(cluster: Cluster) -> Iterator[DaskWorkers]:
     """Yield the workers of a client, of an address, or of ``local:N``."""
     with open_client(cluster) as client:
         yield DaskWorkers(client)
 
 
 class DaskWorkers(Workers):
-    """The workers of a Dask cluster, seen through its client.
+    """The workers of a Dask cluster, reached through its client.
 
     Parameters
     ----------
     client : distributed.Client
-        Synchronous, as a program has it.
+        A synchronous client.
     """
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self._last_worker = time.monotonic()
+        self._last_worker_seen = time.monotonic()
         self._last_shared: tuple[tuple[Any, ...], Any] | None = None
 
     @property
     def n_threads(self) -> int:
-        """How many jobs the cluster does at once, at this moment."""
-        return sum(self._threads().values())
+        """The number of jobs that the cluster can run at once, at this moment."""
+        return sum(self._threads_by_worker().values())
 
     def run(
         self,
         function: Callable[..., Result],
         jobs: Sequence[Job],
-        stop: Callable[[], bool] = never,
+        should_stop: Callable[[], bool] = never_stop,
         *,
         shared: tuple[Any, ...] = (),
     ) -> Iterator[Result]:
         """Yield the result of each job."""
-        waiting, under_way = deque(jobs), deque[Any]()
-        ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        held = self._held(shared) if waiting else None
+        waiting, running = deque(jobs), deque[Any]()
+        completed = self._track_completed()
+        shared_future = self._share_once(shared) if waiting else None
         try:
             while True:
-                self._fill(under_way, waiting, stop, (function, held), ended)
-                if not under_way:
+                submitted = self._submit_jobs(
+                    running, waiting, should_stop, (function, shared_future)
+                )
+                completed.update(submitted)
+                if not running:
                     return
-                future = self._next(ended)
-                if future in under_way:  # else nothing came yet, or it was cancelled at a stop
-                    under_way.remove(future)
-                    yield self.result(future)
+                future = self._wait_for_next(completed)
+                if future in running:  # not if nothing completed yet, or if it was cancelled
+                    running.remove(future)
+                    yield self.get_result(future)
         finally:
-            self._cancel(under_way)
+            self._cancel(running)
 
     def run_isolated(
         self,
-        function: Callable[[Job, Begin], Result],
+        function: Callable[[Job, StartClock], Result],
         jobs: Sequence[Job],
         limit: Callable[[Job], float],
         *,
-        stop: Callable[[], bool] = never,
+        should_stop: Callable[[], bool] = never_stop,
         environment: Mapping[str, str] | None = None,
-    ) -> Generator[Ending[Job, Result], None, None]:
-        """Yield how each job ended; its process is a child of the worker's."""
+    ) -> Generator[JobOutcome[Job, Result], None, None]:
+        """Yield the outcome of each job. Its process is a child of the worker process."""
         shared = (function, limit, dict(environment or {}))
-        yield from self.run(_apart_there, jobs, stop, shared=shared)
+        yield from self.run(_run_isolated_on_worker, jobs, should_stop, shared=shared)
 
-    def given(self, value: object) -> Any:
-        """Return a future of a value that is sent once and outlives any worker.
+    def share(self, value: object) -> Any:
+        """Send a value once; return a future that survives the death of any worker.
 
-        Scattered values die with the worker that holds them; a task is done again.
+        A scattered value is lost with the worker that holds it. The result of a task is computed
+        again.
         """
-        return self.submit(_itself, value)
+        return self.submit(_return_value, value)
 
-    def _held(self, shared: tuple[Any, ...]) -> Any:
-        """Return the future of what jobs share, that of the last batch if it is the same."""
+    def _share_once(self, shared: tuple[Any, ...]) -> Any:
+        """Return the future of the shared objects; reuse that of the last batch if they match."""
         if self._last_shared is not None:
             last, future = self._last_shared
             is_same = len(last) == len(shared) and all(map(operator.is_, last, shared))
             if is_same and future.status in ("pending", "finished"):
                 return future
-        future = self.given(shared)
+        future = self.share(shared)
         self._last_shared = (shared, future)
         return future
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, place: str = "") -> Any:
-        """Return the future of ``function(*arguments)``, at a place if it is there."""
+    def submit(self, function: Callable[..., Any], *arguments: Any, address: str = "") -> Any:
+        """Return the future of ``function(*arguments)``, preferably on the worker at `address`."""
         key = f"coevo-{function.__name__}-{uuid.uuid4().hex}"
-        options = {"workers": [place], "allow_other_workers": True} if place else {}
-        with self._said_clearly(), warnings.catch_warnings():
+        options = {"workers": [address], "allow_other_workers": True} if address else {}
+        with self._translate_errors(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sending large graph")
-            # Without a timeout: first come, first done.
+            # A timeout of 0 keeps the order of submission.
             return self.client.submit(
                 function, *arguments, key=key, pure=False, fifo_timeout=0, **options
             )
 
     def submit_all(self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]) -> Any:
-        """Return the futures of a function for several arguments, in one message."""
+        """Return the futures of a function for several argument lists, sent in one message."""
         keys = [f"coevo-{function.__name__}-{uuid.uuid4().hex}" for _ in arguments]
-        with self._said_clearly():
+        with self._translate_errors():
             return self.client.map(
                 function, *zip(*arguments, strict=True), key=keys, pure=False, fifo_timeout=0
             )
 
-    def compute(
+    def submit_delayed(
         self, function: Callable[..., Any], jobs: Sequence[Any], *, shared: tuple[Any, ...] = ()
     ) -> list[Any]:
-        """Return the futures of a function for each job, jobs that hold delayed values of Dask."""
-        do = delayed_function()(_do, pure=False)
-        tasks = [do(__version__, function, shared, job) for job in jobs]
-        with self._said_clearly():
+        """Return the futures of a function for each job. Jobs may hold Dask's delayed values."""
+        run_job = import_delayed()(_run_job, pure=False)
+        tasks = [run_job(__version__, function, shared, job) for job in jobs]
+        with self._translate_errors():
             futures: list[Any] = self.client.compute(tasks)
             return futures
 
-    def places(self, a_thread: int) -> list[str]:
-        """Return the address of each worker, so many times for each of its threads."""
-        found = sorted(self._threads().items())
-        return [place for _ in range(a_thread) for place, n in found for _ in range(n)]
+    def list_addresses(self, per_thread: int) -> list[str]:
+        """Return the address of each worker, `per_thread` times for each of its threads."""
+        workers = sorted(self._threads_by_worker().items())
+        return [address for _ in range(per_thread) for address, n in workers for _ in range(n)]
 
-    def result(self, future: Any) -> Any:
-        """Wait for a future; return what it holds, or raise what its function did."""
+    def get_result(self, future: Any) -> Any:
+        """Wait for a future; return its result, or raise the error of its function."""
         if not future.done():
-            ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-            future.add_done_callback(ended.put)
-            while self._next(ended) is None:
+            completed = self._track_completed(future)
+            while self._wait_for_next(completed) is None:
                 pass
-        with self._said_clearly():
+        with self._translate_errors():
             if future.status == "finished":
                 return future.result()
         if future.status == "error":
-            raise self._reason(future)
-        raise self._gone()
+            raise self._job_error(future)
+        raise self._lost_scheduler_error()
 
-    def _fill(
+    def _submit_jobs(
         self,
-        under_way: deque[Any],
+        running: deque[Any],
         waiting: deque[Any],
-        stop: Callable[[], bool],
+        should_stop: Callable[[], bool],
         work: tuple[Callable[..., Any], Any],
-        ended: queue.SimpleQueue[Any],
-    ) -> None:
-        """Let the workers know of their next jobs, or of none any more."""
-        if stop():
+    ) -> list[Any]:
+        """Submit the next jobs and return their futures; after a stop, cancel queued jobs."""
+        if should_stop():
             waiting.clear()
-            surplus = [under_way.pop() for _ in range(len(under_way) - self.n_threads)]
+            surplus = [running.pop() for _ in range(len(running) - self.n_threads)]
             self._cancel(surplus)
-            return
-        room = max(1, JOBS_A_THREAD * self.n_threads) if waiting else 0
-        while waiting and len(under_way) < room:
-            future = self.submit(_do, __version__, *work, waiting.popleft())
-            under_way.append(future)
-            future.add_done_callback(ended.put)
+            return []
+        capacity = max(1, JOBS_PER_THREAD * self.n_threads) if waiting else 0
+        submitted = []
+        while waiting and len(running) < capacity:
+            future = self.submit(_run_job, __version__, *work, waiting.popleft())
+            running.append(future)
+            submitted.append(future)
+        return submitted
 
-    def _next(self, ended: queue.SimpleQueue[Any]) -> Any:
-        """Return the next future that ends; None after a while, if there is someone to do it."""
-        with contextlib.suppress(queue.Empty):
-            future = ended.get(timeout=LOOK_EVERY)
-            self._last_worker = time.monotonic()
+    def _track_completed(self, *futures: Any) -> Any:
+        """Return Dask's iterator over futures in the order of their completion."""
+        return import_distributed().as_completed(futures, loop=self.client.loop)
+
+    def _wait_for_next(self, completed: Any) -> Any:
+        """Return the next future that completes, or None if the wait is long; check the cluster.
+
+        The timeout of ``as_completed`` itself covers the complete iteration. A timeout on the
+        asynchronous ``__anext__`` covers one step.
+        """
+        with self._translate_errors(), contextlib.suppress(TimeoutError):
+            future = self.client.sync(completed.__anext__, callback_timeout=SECONDS_BETWEEN_CHECKS)
+            self._last_worker_seen = time.monotonic()
             return future
         return self._check_alive()
 
-    def _threads(self) -> dict[str, int]:
-        """Return how many threads each worker has."""
-        while self.client.status == "running":  # a scheduler that is gone may never answer
-            with self._said_clearly(), contextlib.suppress(TimeoutError):
+    def _threads_by_worker(self) -> dict[str, int]:
+        """Return the number of threads of each worker, by address."""
+        while self.client.status == "running":  # a lost scheduler may never answer
+            with self._translate_errors(), contextlib.suppress(TimeoutError):
                 ask = self.client.scheduler.ncores
-                found: dict[str, int] = self.client.sync(ask, callback_timeout=LOOK_EVERY)
-                return found
-        raise self._gone()
+                threads: dict[str, int] = self.client.sync(
+                    ask, callback_timeout=SECONDS_BETWEEN_CHECKS
+                )
+                return threads
+        raise self._lost_scheduler_error()
 
     def _check_alive(self) -> None:
-        """Raise `WorkerError` if the scheduler is gone, or all workers for a while."""
+        """Raise `WorkerError` if the scheduler is lost, or if there are no workers for too long."""
         if self.client.status != "running":
-            raise self._gone()
+            raise self._lost_scheduler_error()
         if self.n_threads:
-            self._last_worker = time.monotonic()
-        elif time.monotonic() - self._last_worker > LONGEST_WITHOUT_WORKERS:
+            self._last_worker_seen = time.monotonic()
+        elif time.monotonic() - self._last_worker_seen > MAX_SECONDS_WITHOUT_WORKERS:
             raise WorkerError(
                 f"The cluster at {self._address} has had no worker for "
-                f"{LONGEST_WITHOUT_WORKERS:g} seconds. Start some with: dask worker ADDRESS"
+                f"{MAX_SECONDS_WITHOUT_WORKERS:g} seconds. Start workers with: dask worker ADDRESS"
             )
 
     def _cancel(self, futures: Sequence[Any] | deque[Any]) -> None:
         if futures and self.client.status == "running":
-            with contextlib.suppress(Exception):  # the cluster may be gone by now
+            with contextlib.suppress(Exception):  # the scheduler may be lost by now
                 self.client.cancel(list(futures))
 
     @property
@@ -225,20 +238,21 @@ class DaskWorkers(Workers):
         scheduler = self.client.scheduler
         return "an address" if scheduler is None else str(scheduler.address)
 
-    def _gone(self) -> WorkerError:
+    def _lost_scheduler_error(self) -> WorkerError:
         return WorkerError(
-            f"The scheduler of the cluster at {self._address} is gone. What was done is kept in "
-            "the folder of -o; the same command (coevo learn: with --resume) goes on, on another "
-            "cluster or without one."
+            f"The connection to the scheduler at {self._address} is lost. Finished work is stored "
+            "in the output folder (-o). Repeat the command to resume (coevo learn: with --resume), "
+            "on another cluster or without one."
         )
 
-    def _reason(self, future: Any) -> BaseException:
-        """Return why a job failed, as coevo says it."""
+    def _job_error(self, future: Any) -> BaseException:
+        """Return the error of a failed job, with a clear message for known problems."""
         error: BaseException = future.exception()
-        if isinstance(error, distributed_module().KilledWorker):
+        if isinstance(error, import_distributed().KilledWorker):
             return WorkerError(
-                "A job ended several workers of the cluster, one after another, perhaps for want "
-                "of memory. Give workers more of it, or have fewer on a machine."
+                "Several workers of the cluster died one after another while they ran the same "
+                "job, perhaps because memory ran out. Give each worker more memory, or start fewer "
+                "workers on a machine."
             )
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("coevo"):
             return WorkerError(
@@ -247,37 +261,40 @@ class DaskWorkers(Workers):
         return error
 
     @contextlib.contextmanager
-    def _said_clearly(self) -> Iterator[None]:
-        """Turn what Dask raises when the scheduler goes away into one sentence."""
-        distributed = distributed_module()
+    def _translate_errors(self) -> Iterator[None]:
+        """Turn Dask's errors about a lost scheduler into one clear message."""
+        distributed = import_distributed()
         try:
             yield
         except (distributed.client.FutureCancelledError, OSError, RuntimeError):
-            raise self._gone() from None
+            raise self._lost_scheduler_error() from None
 
 
-def _itself(value: Any) -> Any:
+def _return_value(value: Any) -> Any:
     return value
 
 
-def _do(version: str, function: Callable[..., Result], shared: tuple[Any, ...], job: Any) -> Result:
-    """Do a job, on a worker."""
+def _run_job(
+    version: str, function: Callable[..., Result], shared: tuple[Any, ...], job: Any
+) -> Result:
+    """Run a job on a worker."""
     if version != __version__:
         raise WorkerError(
-            f"A worker of the cluster has coevo {__version__}, and this is {version}. Install the "
-            "same on both."
+            f"A worker of the cluster has coevo {__version__}, but this is coevo {version}. "
+            "Install the same version on both."
         )
     return function(*shared, job)
 
 
-def _apart_there(
-    function: Callable[[Job, Begin], Result],
+def _run_isolated_on_worker(
+    function: Callable[[Job, StartClock], Result],
     limit: Callable[[Job], float],
     environment: Mapping[str, str],
     job: Job,
-) -> Ending[Job, Result]:
-    """Do a job in a process of its own, on a worker."""
-    # Dask forbids its workers children, lest they be left behind; ours end with the worker.
+) -> JobOutcome[Job, Result]:
+    """Run a job in its own process, on a worker."""
+    # Dask forbids child processes of workers, because they could outlive the worker; these end
+    # with the worker.
     multiprocessing.current_process().daemon = False
-    (ending,) = run_isolated(function, [job], limit, environment=environment)
-    return ending
+    (outcome,) = run_isolated(function, [job], limit, environment=environment)
+    return outcome

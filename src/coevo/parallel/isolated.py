@@ -1,8 +1,8 @@
-"""Jobs that may hang, crash or fill the memory: each in a fresh process of its own.
+"""Jobs that may hang, crash or fill the memory: each runs in its own fresh process.
 
-A job that is not done in time is killed, one that dies is taken down as failed, and the
-next one begins as if nothing had happened. A process prints nothing, leaves Ctrl-C to the
-one that started it, and ends with it.
+A job that exceeds its time limit is killed. A job that dies is recorded as failed. The next job
+starts in any case. A job process prints nothing, ignores Ctrl-C, and ends with the process that
+started it.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, Literal, TypeVar
 
-from coevo.parallel.signals import interrupts_held, leave_interrupts
+from coevo.parallel.signals import block_interrupts, ignore_interrupts
 
-__all__ = ["Begin", "Ending", "run_isolated"]
+__all__ = ["JobOutcome", "StartClock", "run_isolated"]
 
-Begin = Callable[[], None]  # a job calls it when it is loaded: its time runs from there
+StartClock = Callable[[], None]  # a job calls it when it has loaded everything it needs
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-START_SECONDS = 300.0  # in which a job must have begun; imports and data take a while
-LONGEST_ERROR = 200  # characters
-_STARTING = threading.Lock()  # threads of a worker share one environment
-BEGUN, RESULT, ERROR = "begun", "result", "error"
+MAX_LOAD_SECONDS = 300.0  # until a job starts its clock; imports and data take a while
+MAX_ERROR_LENGTH = 200  # characters
+_STARTING = threading.Lock()  # the threads of a worker share one environment
+CLOCK_STARTED, RESULT, ERROR = "clock started", "result", "error"
 
 
 @dataclass(frozen=True)
-class Ending(Generic[Job, Result]):
-    """How a job ended: with a result, killed for its time, or with an error in one line."""
+class JobOutcome(Generic[Job, Result]):
+    """The outcome of a job: a result, a timeout, or an error in one line."""
 
     job: Job
     status: Literal["done", "timeout", "failed"]
@@ -43,92 +43,93 @@ class Ending(Generic[Job, Result]):
 
 
 def run_isolated(
-    function: Callable[[Job, Begin], Result],
+    function: Callable[[Job, StartClock], Result],
     jobs: Sequence[Job],
     limit: Callable[[Job], float],
     *,
     n_jobs: int = 1,
-    stop: Callable[[], bool] = lambda: False,
+    should_stop: Callable[[], bool] = lambda: False,
     environment: Mapping[str, str] | None = None,
-) -> Generator[Ending[Job, Result], None, None]:
-    """Yield how each job ended, in the order in which they end.
+) -> Generator[JobOutcome[Job, Result], None, None]:
+    """Yield the outcome of each job, in the order in which the jobs end.
 
     Parameters
     ----------
     function : callable
-        A function of a module; it gets a job and a function to call when it has loaded all
-        that it needs. A job that never calls that has no limit but the one for starting.
+        A module-level function. Its arguments are a job and a function that starts the clock
+        of the job. The job calls that function when it has loaded everything it needs. A job that
+        never calls it is limited only by the time for loading.
     jobs : sequence
         Picklable values.
     limit : callable
-        The seconds that a job has from its beginning.
+        Returns the seconds that a job may take after its clock started.
     n_jobs : int
-        How many run at once.
-    stop : callable
-        Asked before each job; once it says yes no further one is begun, and those under
-        way are waited for. Who closes the iterator kills them.
+        How many jobs run at once.
+    should_stop : callable
+        Called before each job. Once it returns True, no further job starts, and the running
+        jobs finish. Closing the iterator kills them.
     environment : mapping, optional
-        Variables of the environment that differ in the new processes.
+        Environment variables to set in the new processes.
     """
-    waiting, under_way = deque(jobs), list[_Process[Job, Result]]()
+    waiting, running = deque(jobs), list[_JobProcess[Job, Result]]()
     try:
         while True:
-            while waiting and len(under_way) < n_jobs and not stop():
-                with _STARTING, interrupts_held(), _environment(environment or {}):
-                    under_way.append(_Process(function, waiting.popleft(), limit))
-            if not under_way:
+            while waiting and len(running) < n_jobs and not should_stop():
+                with _STARTING, block_interrupts(), _set_environment(environment or {}):
+                    running.append(_JobProcess(function, waiting.popleft(), limit))
+            if not running:
                 return
-            _wait(under_way)
-            for process in tuple(under_way):
-                ending = process.ending()
-                if ending is not None:
-                    under_way.remove(process)
-                    yield ending
+            _wait(running)
+            for process in tuple(running):
+                outcome = process.poll()
+                if outcome is not None:
+                    running.remove(process)
+                    yield outcome
     finally:
-        for process in under_way:
+        for process in running:
             process.kill()
 
 
-class _Process(Generic[Job, Result]):
-    """A job under way, seen from outside."""
+class _JobProcess(Generic[Job, Result]):
+    """The process of a running job, as its parent sees it."""
 
     def __init__(
         self,
-        function: Callable[[Job, Begin], Result],
+        function: Callable[[Job, StartClock], Result],
         job: Job,
         limit: Callable[[Job], float],
     ) -> None:
-        self.job, self._limit, self._has_begun = job, limit(job), False
+        self.job, self._limit, self._has_started_clock = job, limit(job), False
         # A fresh interpreter: a forked one would inherit threads in unknown states.
         context = multiprocessing.get_context("spawn")
         self.reader, writer = context.Pipe(duplex=False)
-        self._process = context.Process(target=_work, args=(function, job, writer), daemon=True)
+        self._process = context.Process(target=_run_job, args=(function, job, writer), daemon=True)
         self._process.start()
-        writer.close()  # ours; once the other end is closed too, nothing more comes
+        writer.close()  # this end only; the pipe ends when the job closes its own end
         self.sentinel = self._process.sentinel
-        self.deadline = time.monotonic() + START_SECONDS
+        self.deadline = time.monotonic() + MAX_LOAD_SECONDS
 
-    def ending(self) -> Ending[Job, Result] | None:
-        """Return how the job ended, or None while it is under way."""
-        is_dead = not self._process.is_alive()  # asked first: its last words are then there
+    def poll(self) -> JobOutcome[Job, Result] | None:
+        """Return the outcome of the job, or None while it runs."""
+        is_dead = not self._process.is_alive()  # first: all its messages are then in the pipe
         while self.reader.poll():
             try:
                 kind, value = self.reader.recv()
             except (EOFError, OSError):
-                return self._ended("failed", error=self._death())
+                return self._end("failed", error=self._describe_death())
             if kind == RESULT:
-                return self._ended("done", result=value)
+                return self._end("done", result=value)
             if kind == ERROR:
-                return self._ended("failed", error=value)
-            self._has_begun = True
+                return self._end("failed", error=value)
+            self._has_started_clock = True
             self.deadline = time.monotonic() + self._limit
         if is_dead:
-            return self._ended("failed", error=self._death())
+            return self._end("failed", error=self._describe_death())
         if time.monotonic() < self.deadline:
             return None
-        if self._has_begun:
-            return self._ended("timeout")
-        return self._ended("failed", error=f"it did not begin within {START_SECONDS:g} seconds")
+        if self._has_started_clock:
+            return self._end("timeout")
+        return self._end("failed", error=f"not loaded within {MAX_LOAD_SECONDS:g} seconds")
 
     def kill(self) -> None:
         """End the process at once."""
@@ -136,38 +137,38 @@ class _Process(Generic[Job, Result]):
         self._process.join()
         self.reader.close()
 
-    def _ended(
+    def _end(
         self,
         status: Literal["done", "timeout", "failed"],
         result: Result | None = None,
         error: str = "",
-    ) -> Ending[Job, Result]:
-        self.kill()  # it has said what it had to say
-        return Ending(self.job, status, result, error)
+    ) -> JobOutcome[Job, Result]:
+        self.kill()  # it has sent everything
+        return JobOutcome(self.job, status, result, error)
 
-    def _death(self) -> str:
-        """Return what a process died of."""
+    def _describe_death(self) -> str:
+        """Return the exit code or the signal that ended the process."""
         self._process.join()
         code = self._process.exitcode or 0
         if code >= 0:
             return f"its process ended with exit code {code} and no result"
         with contextlib.suppress(ValueError):  # a signal that Python has no name for
             name = signal.Signals(-code).name
-            why = ", perhaps for want of memory" if name == "SIGKILL" else ""
-            return f"its process died of {name}{why}"
-        return f"its process died of signal {-code}"
+            why = ", perhaps because memory ran out" if name == "SIGKILL" else ""
+            return f"its process was killed by {name}{why}"
+        return f"its process was killed by signal {-code}"
 
 
-def _wait(under_way: Sequence[_Process[Any, Any]]) -> None:
-    """Wait until a process says something or ends, or until the time of one is over."""
-    soonest = min(process.deadline for process in under_way)
-    watched = [thing for p in under_way for thing in (p.reader, p.sentinel)]
+def _wait(running: Sequence[_JobProcess[Any, Any]]) -> None:
+    """Wait until a process sends a message or ends, or until the first deadline."""
+    soonest = min(process.deadline for process in running)
+    watched = [handle for p in running for handle in (p.reader, p.sentinel)]
     wait(watched, timeout=max(0.0, soonest - time.monotonic()))
 
 
 @contextlib.contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables of the environment inside the ``with`` block."""
+def _set_environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables inside the ``with`` block."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -180,20 +181,20 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _work(function: Callable[[Job, Begin], Result], job: Job, writer: Connection) -> None:
-    """Do a job, in its own process."""
-    leave_interrupts()
-    _print_nothing()
+def _run_job(function: Callable[[Job, StartClock], Result], job: Job, writer: Connection) -> None:
+    """Run a job in its own process."""
+    ignore_interrupts()
+    _discard_output()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        result = function(job, lambda: writer.send((BEGUN, None)))
+        result = function(job, lambda: writer.send((CLOCK_STARTED, None)))
         writer.send((RESULT, result))
-    except BaseException as error:  # whatever a library raises to get out, SystemExit too
-        writer.send((ERROR, _one_line(error)))
+    except BaseException as error:  # a library may also raise SystemExit
+        writer.send((ERROR, _summarise_error(error)))
 
 
-def _print_nothing() -> None:
-    """Send all output nowhere, that of compiled libraries too."""
+def _discard_output() -> None:
+    """Discard all output of this process, also that of compiled libraries."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
@@ -206,8 +207,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _one_line(error: BaseException) -> str:
-    """Return the kind of an error and the first line of what it says."""
-    kind, said = type(error).__name__, str(error).strip()
-    line = f"{kind}: {said.splitlines()[0]}" if said else kind
-    return line if len(line) <= LONGEST_ERROR else f"{line[: LONGEST_ERROR - 4]} ..."
+def _summarise_error(error: BaseException) -> str:
+    """Return the type of an error and the first line of its message."""
+    kind, message = type(error).__name__, str(error).strip()
+    line = f"{kind}: {message.splitlines()[0]}" if message else kind
+    return line if len(line) <= MAX_ERROR_LENGTH else f"{line[: MAX_ERROR_LENGTH - 4]} ..."

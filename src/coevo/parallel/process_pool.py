@@ -1,8 +1,8 @@
-"""Independent jobs, here or in processes of their own.
+"""Independent jobs in this process or in a pool of processes.
 
-A job is a picklable value, and a function of a module makes a result of it. Results are
-handed out as they come, so that the caller can keep each one at once; which process did
-what can never matter, because a job carries its own seed.
+A job is a picklable value, and a module-level function turns it into a result. Results are
+yielded as they arrive, so the caller can save each one at once. A job carries its own seed, so
+its result does not depend on the process that runs it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 from coevo.errors import WorkerError
-from coevo.parallel.signals import interrupts_held, leave_interrupts
+from coevo.parallel.signals import block_interrupts, ignore_interrupts
 
-__all__ = ["never", "run_in_processes"]
+__all__ = ["never_stop", "run_in_processes"]
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def never() -> bool:
-    """Say that nobody wants to stop."""
+def never_stop() -> bool:
+    """Return False: the jobs run to the end."""
     return False
 
 
@@ -31,38 +31,38 @@ def run_in_processes(
     function: Callable[[Job], Result],
     jobs: Sequence[Job],
     n_jobs: int,
-    stop: Callable[[], bool] = never,
+    should_stop: Callable[[], bool] = never_stop,
 ) -> Iterator[Result]:
-    """Yield the result of each job, in the order in which they end.
+    """Yield the result of each job, in the order in which the jobs end.
 
-    With one process, jobs run here, one after another. `stop` is asked after each job;
-    once it says yes no further job is begun, and those under way are waited for and
-    yielded too.
+    With one process, the jobs run in this process, one after another. `should_stop` is called
+    after each job. Once it returns True, no further job starts; the running jobs finish and their
+    results are yielded too.
 
     >>> sorted(run_in_processes(abs, [-1, 2, -3], n_jobs=1))
     [1, 2, 3]
     """
     if n_jobs == 1 or len(jobs) < 2:
         for job in jobs:
-            if stop():
+            if should_stop():
                 return
             yield function(job)
         return
-    # A fresh interpreter for each: a forked one would inherit threads in unknown states.
+    # Fresh interpreters: a forked one would inherit threads in unknown states.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(n_jobs, len(jobs)), context, initializer=leave_interrupts)
+    pool = ProcessPoolExecutor(min(n_jobs, len(jobs)), context, initializer=ignore_interrupts)
     try:
-        with interrupts_held():  # which the processes inherit until they ignore them
+        with block_interrupts():  # the processes inherit this until they ignore Ctrl-C
             futures = [pool.submit(function, job) for job in jobs]
         for future in as_completed(futures):
             if future.cancelled():
                 continue
             yield future.result()
-            if stop():
+            if should_stop():
                 _cancel(futures)
     except BrokenProcessPool:
         raise WorkerError(
-            "A worker process died, perhaps for want of memory. Try again with fewer (-j)."
+            "A worker process died, perhaps because memory ran out. Use fewer processes (-j)."
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

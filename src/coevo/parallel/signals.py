@@ -1,7 +1,7 @@
-"""Ctrl-C and the processes that are started here: it is never theirs to answer.
+"""Ctrl-C and child processes: only the first process handles the signal.
 
-From a terminal the signal goes to all of them at once. Only the first process knows what
-to keep and what to tell, so the others leave it alone from their first moment on.
+A terminal sends the signal to all processes at once. Only the first process knows which results to
+save and what to print, so the child processes ignore the signal from their start.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ import signal
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 
-__all__ = ["interrupts_held", "leave_interrupts"]
+__all__ = ["block_interrupts", "ignore_interrupts"]
 
 
-def leave_interrupts() -> None:
-    """Leave Ctrl-C to the process that started this one."""
+def ignore_interrupts() -> None:
+    """Ignore Ctrl-C in this process, because its parent handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
 @contextlib.contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Put Ctrl-C off until the end of the block; processes started in it inherit that."""
+def block_interrupts() -> Iterator[None]:
+    """Delay Ctrl-C until the end of the block. Processes started in the block inherit this."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # which would let signals through when it starts
+    resource_tracker.ensure_running()  # it would unblock signals when it starts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield

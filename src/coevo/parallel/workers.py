@@ -1,8 +1,8 @@
-"""The one interface for independent jobs: here, in processes, or on a cluster.
+"""One interface for independent jobs: in this process, in a pool of processes, or on a cluster.
 
-`Workers` does batches of jobs and hands out results as they come. A job carries all that
-its result depends on, so that an answer never depends on where it was done; `open_workers`
-is the one place that decides where that is.
+`Workers` runs batches of jobs and yields results as they arrive. A job carries everything that
+its result depends on, so the result does not depend on where the job runs. `open_workers` is the
+only function that decides where jobs run.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_parameter
-from coevo.parallel.isolated import Begin, Ending, run_isolated
-from coevo.parallel.process_pool import never, run_in_processes
+from coevo.parallel.isolated import JobOutcome, StartClock, run_isolated
+from coevo.parallel.process_pool import never_stop, run_in_processes
 
 __all__ = [
     "Cluster",
@@ -33,44 +33,44 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 Cluster = Any  # an address, or the Client of a Dask cluster
 ADDRESS = re.compile(r"(tcp|tls|ws|wss)://\S+|local:[1-9]\d*")
-EXPECTED = "an address (tcp://HOST:PORT, tls://HOST:PORT), local:N, or the Client of Dask"
+EXPECTED = "an address (tcp://HOST:PORT, tls://HOST:PORT), local:N, or a Dask Client"
 
 
 class Workers(ABC):
-    """Where independent jobs are done."""
+    """A place where independent jobs run."""
 
     @abstractmethod
     def run(
         self,
         function: Callable[..., Result],
         jobs: Sequence[Job],
-        stop: Callable[[], bool] = never,
+        should_stop: Callable[[], bool] = never_stop,
         *,
         shared: tuple[Any, ...] = (),
     ) -> Iterator[Result]:
-        """Yield ``function(*shared, job)`` for each job, in the order in which they end.
+        """Yield ``function(*shared, job)`` for each job, in the order in which the jobs end.
 
-        `function` belongs to a module; jobs and `shared`, which all of them need, can be
-        pickled. `stop` is asked after each job; once it says yes no further one is begun,
-        and those under way are waited for and yielded too.
+        `function` is a module-level function. The jobs, and `shared`, which all of them need, are
+        picklable. `should_stop` is called after each job. Once it returns True, no further job
+        starts; the running jobs finish and their results are yielded too.
         """
 
     @abstractmethod
     def run_isolated(
         self,
-        function: Callable[[Job, Begin], Result],
+        function: Callable[[Job, StartClock], Result],
         jobs: Sequence[Job],
         limit: Callable[[Job], float],
         *,
-        stop: Callable[[], bool] = never,
+        should_stop: Callable[[], bool] = never_stop,
         environment: Mapping[str, str] | None = None,
-    ) -> Generator[Ending[Job, Result], None, None]:
-        """Yield how each job ended that has a process of its own; see `run_isolated`."""
+    ) -> Generator[JobOutcome[Job, Result], None, None]:
+        """Yield the outcome of each job, each in its own process; see `run_isolated`."""
 
 
 @dataclass(frozen=True)
 class Processes(Workers):
-    """So many processes of this machine, or with one of them the caller's own.
+    """A number of processes on this machine. With one, jobs run in the caller's process.
 
     >>> sorted(Processes(1).run(pow, [2, 3], shared=(10,)))
     [100, 1000]
@@ -82,42 +82,42 @@ class Processes(Workers):
         self,
         function: Callable[..., Result],
         jobs: Sequence[Job],
-        stop: Callable[[], bool] = never,
+        should_stop: Callable[[], bool] = never_stop,
         *,
         shared: tuple[Any, ...] = (),
     ) -> Iterator[Result]:
         """Yield the result of each job; see `run_in_processes`."""
-        return run_in_processes(partial(function, *shared), jobs, self.n, stop)
+        return run_in_processes(partial(function, *shared), jobs, self.n, should_stop)
 
     def run_isolated(
         self,
-        function: Callable[[Job, Begin], Result],
+        function: Callable[[Job, StartClock], Result],
         jobs: Sequence[Job],
         limit: Callable[[Job], float],
         *,
-        stop: Callable[[], bool] = never,
+        should_stop: Callable[[], bool] = never_stop,
         environment: Mapping[str, str] | None = None,
-    ) -> Generator[Ending[Job, Result], None, None]:
-        """Yield how each job ended; see `run_isolated`."""
+    ) -> Generator[JobOutcome[Job, Result], None, None]:
+        """Yield the outcome of each job; see `run_isolated`."""
         return run_isolated(
-            function, jobs, limit, n_jobs=self.n, stop=stop, environment=environment
+            function, jobs, limit, n_jobs=self.n, should_stop=should_stop, environment=environment
         )
 
 
 def check_workers(owner: str, n_jobs: int, cluster: Cluster = None) -> None:
-    """Raise what is wrong with a number of processes or a cluster; connect to nothing."""
+    """Raise an error unless `n_jobs` and `cluster` are valid. Connect to nothing."""
     if not is_int(n_jobs, 1):
         raise bad_parameter("n_jobs", owner, "an int >= 1", n_jobs)
     check_cluster(owner, cluster)
     if cluster is not None and n_jobs != 1:
         raise ParameterError(
-            f"'n_jobs' of {owner} is for processes of this machine, and a cluster has workers of "
-            "its own. Give one of the two."
+            f"'n_jobs' of {owner} sets the number of local processes, but the cluster has its own "
+            "workers. Give one of the two."
         )
 
 
 def check_cluster(owner: str, cluster: Cluster) -> None:
-    """Raise what is wrong with a cluster; connect to nothing."""
+    """Raise an error unless `cluster` is valid. Connect to nothing."""
     if cluster is None:
         return
     from coevo.parallel.dask_client import is_client
@@ -128,14 +128,15 @@ def check_cluster(owner: str, cluster: Cluster) -> None:
 
 @contextlib.contextmanager
 def open_workers(n_jobs: int = 1, cluster: Cluster = None) -> Iterator[Workers]:
-    """Yield processes of this machine, or the workers of a cluster if there is one.
+    """Yield processes of this machine, or the workers of a cluster if one is given.
 
-    What was opened for it is closed again; a client that was given stays open.
+    At the end everything that this function opened is closed. A client passed by the caller
+    stays open.
     """
     if cluster is None:
         yield Processes(n_jobs)
         return
-    from coevo.parallel.dask_jobs import open_dask
+    from coevo.parallel.dask_jobs import open_dask_workers
 
-    with open_dask(cluster) as workers:
+    with open_dask_workers(cluster) as workers:
         yield workers

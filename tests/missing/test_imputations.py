@@ -1,4 +1,4 @@
-"""Imputations are drawn as often as they are probable, and nothing is counted twice."""
+"""Imputations are draws from their posterior distribution, and counts stay up to date."""
 
 import itertools
 import math
@@ -8,8 +8,13 @@ import pytest
 
 import naive
 from coevo.data import IncompleteDataset
-from coevo.missing.gibbs_kernels import add_rows, climb_cells, draw_cells
-from coevo.missing.imputations import Holes, Imputations, family_tables, filled_in
+from coevo.missing.gibbs_kernels import add_rows, draw_values, maximise_values
+from coevo.missing.imputations import (
+    Imputations,
+    MissingValues,
+    impute_most_probable,
+    make_family_tables,
+)
 from coevo.threads import Threads
 from helpers.problems import random_table
 from helpers.random_tables import dataset_of
@@ -19,8 +24,8 @@ pytestmark = pytest.mark.kernel
 ONE_THREAD = Threads(1)
 
 
-def incomplete(dataset, seed, share):
-    """Return a table with cells missing at random, at least one of each column left."""
+def make_incomplete(dataset, seed, share):
+    """Return a table with values missing at random; the first row is complete."""
     missing = np.random.default_rng(seed).random(dataset.codes.shape) < share
     missing[:, 0] = False
     return IncompleteDataset(dataset, missing)
@@ -34,21 +39,22 @@ def random_structure(seed, n):
 
 
 @pytest.mark.parametrize("case", range(3))
-def test_counts_follow_the_cells(case, seed):
-    """After many changes of cells the tables are those of the rows as they are then."""
-    table = incomplete(random_table([seed, case], n_variables=5, n_rows=40), seed, 0.3)
+def test_counts_follow_the_imputed_values(case, seed):
+    """After many changes of imputed values the tables have the counts of the current rows."""
+    table = make_incomplete(random_table([seed, case], n_variables=5, n_rows=40), seed, 0.3)
     structure = random_structure([seed, case], 5)
-    holes, codes = Holes.of(table), table.dataset.codes.copy()
-    tables = family_tables(structure, table.dataset.arities)
+    missing_values, codes = MissingValues.from_table(table), table.dataset.codes.copy()
+    tables = make_family_tables(structure, table.dataset.arities)
     add_rows(tables, codes)
+    positions = missing_values.variables, missing_values.rows
     rng = np.random.default_rng(seed)
     for _ in range(4):
-        numbers = rng.random(len(holes))
-        draw_cells(tables, codes, holes.variables, holes.rows, numbers, np.empty((0, 0)))
-    climb_cells(tables, codes, holes.variables, holes.rows)
+        uniforms = rng.random(len(missing_values))
+        draw_values(tables, codes, *positions, uniforms, np.empty((0, 0)))
+    maximise_values(tables, codes, *positions)
     assert (codes != table.dataset.codes).any()
     assert (codes == table.dataset.codes)[~table.missing].all()
-    fresh = family_tables(structure, table.dataset.arities)
+    fresh = make_family_tables(structure, table.dataset.arities)
     add_rows(fresh, codes)
     assert tables.counts.tolist() == fresh.counts.tolist()
     assert tables.margins.tolist() == fresh.margins.tolist()
@@ -62,100 +68,106 @@ def test_counts_follow_the_cells(case, seed):
 
 
 def exact_probabilities(table, structure):
-    """Return the posterior of each missing cell, summed over all completions.
+    """Return the posterior probabilities of each missing value, summed over all imputations.
 
-    A completion is as probable as the exponential of its BDeu score (ess 1), which is the
-    probability of its rows with all tables averaged over their prior.
+    The probability of an imputation is proportional to the exponential of its BDeu score (ess 1):
+    the probability of its rows with all tables integrated over their prior.
     """
-    holes = Holes.of(table)
+    missing_values = MissingValues.from_table(table)
     arities = table.dataset.arities.tolist()
-    cells = list(zip(holes.variables.tolist(), holes.rows.tolist(), strict=True))
-    total = np.zeros((len(cells), max(arities)))
-    for states in itertools.product(*(range(arities[v]) for v, _ in cells)):
+    positions = list(
+        zip(missing_values.variables.tolist(), missing_values.rows.tolist(), strict=True)
+    )
+    total = np.zeros((len(positions), max(arities)))
+    for states in itertools.product(*(range(arities[v]) for v, _ in positions)):
         codes = table.dataset.codes.copy()
-        for (v, row), state in zip(cells, states, strict=True):
+        for (v, row), state in zip(positions, states, strict=True):
             codes[v, row] = state
         arcs = np.argwhere(structure).tolist()
         score = naive.structure_score("bdeu", codes.T.tolist(), arities, arcs)
-        for cell, state in enumerate(states):
-            total[cell, state] += math.exp(score)
+        for i, state in enumerate(states):
+            total[i, state] += math.exp(score)
     return total / total.sum(axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("case", range(3))
-def test_filled_cells_have_their_exact_probabilities(case, seed):
+def test_estimated_probabilities_are_near_the_exact_ones(case, seed):
     dataset = random_table([seed, case, 1], n_variables=4, n_rows=12)
     missing = np.zeros(dataset.codes.shape, dtype=bool)
     rng = np.random.default_rng([seed, case])
     missing[rng.integers(4, size=5), rng.integers(1, 12, size=5)] = True
-    missing[:2, 3] = True  # two of one row, which depend on each other
+    missing[:2, 3] = True  # two values of one row, which depend on each other
     table = IncompleteDataset(dataset, missing)
     structure = random_structure([seed, case], 4)
-    completions = Imputations(table, 2, seed, ONE_THREAD)
-    filled = completions.fill([structure], 1500)
-    assert filled.probabilities.sum(axis=1) == pytest.approx(np.ones(len(filled.holes)))
+    imputations = Imputations(table, 2, seed, ONE_THREAD)
+    estimated = imputations.estimate_probabilities([structure], 1500)
+    assert estimated.probabilities.sum(axis=1) == pytest.approx(
+        np.ones(len(estimated.missing_values))
+    )
     exact = exact_probabilities(table, structure)
-    assert np.abs(filled.probabilities - exact).max() < 0.06
+    assert np.abs(estimated.probabilities - exact).max() < 0.06
 
 
-def test_climbing_never_lowers_the_score(seed):
-    table = incomplete(random_table([seed, 5], n_variables=5, n_rows=40), seed, 0.3)
+def test_maximising_values_never_lowers_the_score(seed):
+    table = make_incomplete(random_table([seed, 5], n_variables=5, n_rows=40), seed, 0.3)
     structure = random_structure([seed, 5], 5)
-    holes, codes = Holes.of(table), table.dataset.codes.copy()
+    missing_values, codes = MissingValues.from_table(table), table.dataset.codes.copy()
     arities, arcs = table.dataset.arities, np.argwhere(structure).tolist()
-    tables = family_tables(structure, arities)
+    tables = make_family_tables(structure, arities)
     add_rows(tables, codes)
     scores = []
     for _ in range(20):
         rows = codes.T.tolist()
         scores.append(naive.structure_score("bdeu", rows, arities.tolist(), arcs))
-        if not climb_cells(tables, codes, holes.variables, holes.rows):
+        if not maximise_values(tables, codes, missing_values.variables, missing_values.rows):
             break
     assert len(scores) > 2
     assert scores == sorted(scores)
 
 
-def test_every_structure_serves(seed):
-    """Individual i is drawn under structure i; under an empty one, from the margins alone."""
+def test_individuals_are_drawn_under_their_own_structures(seed):
+    """Individual i is drawn under structure i. The empty structure gives draws from the margins."""
     n = 400
     dataset = dataset_of([2, 2], np.tile([[0, 1], [0, 1]], n // 2))
     missing = np.zeros((2, n), dtype=bool)
     missing[1, :100] = True
     table = IncompleteDataset(dataset, missing)
     arc = np.array([[False, True], [False, False]])
-    completions = Imputations(table, 2, seed, ONE_THREAD)
-    completions.redraw([arc, np.zeros((2, 2), dtype=bool)], 30)
-    right = [(codes == dataset.codes)[missing].mean() for codes in completions.codes]
-    assert right[0] > 0.95
-    assert 0.3 < right[1] < 0.7
-    filled = completions.fill([arc], 5)
-    assert (filled_in(table, filled) == dataset.codes).all()
-    assert (filled.probability > 0.9).all()
+    imputations = Imputations(table, 2, seed, ONE_THREAD)
+    imputations.redraw([arc, np.zeros((2, 2), dtype=bool)], 30)
+    accuracy = [(codes == dataset.codes)[missing].mean() for codes in imputations.codes]
+    assert accuracy[0] > 0.95
+    assert 0.3 < accuracy[1] < 0.7
+    estimated = imputations.estimate_probabilities([arc], 5)
+    assert (impute_most_probable(table, estimated) == dataset.codes).all()
+    assert (estimated.highest_probabilities > 0.9).all()
 
 
-def test_threads_change_nothing(seed):
-    table = incomplete(random_table([seed, 2]), seed, 0.2)
+def test_threads_do_not_change_the_draws(seed):
+    table = make_incomplete(random_table([seed, 2]), seed, 0.2)
     structures = [random_structure([seed, i], 7) for i in range(3)]
     found = []
     for n_jobs in (1, 3):
-        completions = Imputations(table, 5, seed, Threads(n_jobs))
-        completions.redraw(structures, 3)
-        found.append((completions.fill(structures, 2), completions.codes))
-    assert (found[0][0].probabilities == found[1][0].probabilities).all()
+        imputations = Imputations(table, 5, seed, Threads(n_jobs))
+        imputations.redraw(structures, 3)
+        estimated = imputations.estimate_probabilities(structures, 2)
+        found.append((estimated.probabilities, imputations.codes))
+    assert (found[0][0] == found[1][0]).all()
     assert all((a == b).all() for a, b in zip(found[0][1], found[1][1], strict=True))
 
 
-def test_a_table_without_holes():
+def test_a_table_without_missing_values():
     dataset = random_table(0)
     table = IncompleteDataset(dataset, np.zeros(dataset.codes.shape, dtype=bool))
-    completions = Imputations(table, 2, 0, ONE_THREAD)
-    filled = completions.fill([np.zeros((7, 7), dtype=bool)], 2)
-    assert filled.probability.tolist() == filled.codes.tolist() == []
-    assert (filled_in(table, filled) == dataset.codes).all()
+    imputations = Imputations(table, 2, 0, ONE_THREAD)
+    estimated = imputations.estimate_probabilities([np.zeros((7, 7), dtype=bool)], 2)
+    assert estimated.highest_probabilities.tolist() == []
+    assert estimated.most_probable_codes.tolist() == []
+    assert (impute_most_probable(table, estimated) == dataset.codes).all()
 
 
 def test_a_variable_with_very_many_children():
-    """The product over hundreds of children is smaller than any number, and says something yet."""
+    """The product over hundreds of children would underflow; the weights are rescaled."""
     arities = np.array([2, *[8] * 600])
     dataset = dataset_of(
         arities, np.random.default_rng(1).integers(arities[:, None], size=(601, 60))
@@ -164,6 +176,6 @@ def test_a_variable_with_very_many_children():
     missing[0, :10] = True
     structure = np.zeros((601, 601), dtype=bool)
     structure[0, 1:] = True
-    completions = Imputations(IncompleteDataset(dataset, missing), 2, 1, ONE_THREAD)
-    filled = completions.fill([structure], 2)
-    assert filled.probabilities.sum(axis=1) == pytest.approx(np.ones(10))
+    imputations = Imputations(IncompleteDataset(dataset, missing), 2, 1, ONE_THREAD)
+    estimated = imputations.estimate_probabilities([structure], 2)
+    assert estimated.probabilities.sum(axis=1) == pytest.approx(np.ones(10))

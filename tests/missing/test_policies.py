@@ -1,4 +1,4 @@
-"""Every policy learns, fills, and gives the same answer however the table is laid out."""
+"""Every policy learns and imputes. The order of rows and the threads do not change the result."""
 
 import csv
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from coevo.bundled import load_network
-from coevo.data import IncompleteDataset, read_data
+from coevo.data import Dataset, IncompleteDataset, Variable, read_data
 from coevo.errors import DataError, FileError, ParameterError
 from coevo.graph import Constraints
-from coevo.missing import POLICIES, learn_incomplete, write_imputed
+from coevo.missing import POLICIES, ImputedTable, learn_incomplete, write_imputed
 from coevo.network import sample
 from coevo.score import FamilyScorer
 from coevo.search import Budget, run_search
@@ -18,8 +18,8 @@ from helpers.problems import random_table
 FEW = Budget(max_generations=12)
 
 
-def asia(seed, n_rows=300, share=0.1):
-    rows = sample(load_network("asia"), n_rows, seed).unfolded()
+def sample_asia(seed, n_rows=300, share=0.1):
+    rows = sample(load_network("asia"), n_rows, seed).expand()
     missing = np.random.default_rng(seed).random(rows.codes.shape) < share
     missing[:, :5] = False
     return rows, IncompleteDataset(rows, missing)
@@ -27,54 +27,55 @@ def asia(seed, n_rows=300, share=0.1):
 
 @pytest.mark.parametrize("method", ["ccga", "ccma", "hill_climb", "k2"])
 @pytest.mark.parametrize("policy", sorted(POLICIES))
-def test_what_a_policy_returns(policy, method, seed):
-    rows, table = asia(seed)
+def test_result_of_each_policy(policy, method, seed):
+    rows, table = sample_asia(seed)
     budget = FEW if method in ("ccga", "ccma") else None
     found = learn_incomplete(table, policy, method=method, budget=budget, random_state=seed)
-    assert found.policy == policy
+    assert found.imputation.policy == policy
     assert found.search.method == method
     assert found.search.score == found.scorer.score(found.search.dag)
-    assert found.network.dag == found.search.dag
-    assert (found.completed is None) == (policy == "state")
-    if found.completed is not None:
-        codes = found.completed.dataset.codes
-        assert (codes == rows.codes)[~table.missing].all()
-        sure = found.completed.probability
-        assert (sure[~table.missing] == 1).all()
-        assert (sure[table.missing] < 1).all()
-        assert (sure >= 1 / rows.arities[:, None]).all()
-        assert found.completed.missing is table.missing
+    assert found.imputation.network.dag == found.search.dag
+    imputed_table = found.imputation.imputed_table
+    assert (imputed_table is None) == (policy == "state")
+    if imputed_table is not None:
+        assert (imputed_table.dataset.codes == rows.codes)[~table.missing].all()
+        probability = imputed_table.probability
+        assert (probability[~table.missing] == 1).all()
+        assert (probability[table.missing] < 1).all()
+        assert (probability >= 1 / rows.arities[:, None]).all()
+        assert imputed_table.missing is table.missing
 
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))
-def test_neither_rows_nor_columns_nor_threads_change_the_answer(policy, seed):
-    _, table = asia(seed, n_rows=120)
+def test_neither_row_order_nor_threads_change_the_result(policy, seed):
+    _, table = sample_asia(seed, n_rows=120)
     order = np.random.default_rng(seed).permutation(table.n_rows)
     moved = IncompleteDataset(
-        table.completed(table.dataset.codes[:, order]), table.missing[:, order]
+        table.make_dataset(table.dataset.codes[:, order]), table.missing[:, order]
     )
     first = learn_incomplete(table, policy, budget=FEW, random_state=3)
     again = learn_incomplete(moved, policy, budget=FEW, random_state=3, n_jobs=2)
     assert first.search.dag == again.search.dag
     assert first.search.score == again.search.score
-    if first.completed is not None:
-        assert (first.completed.probability[:, order] == again.completed.probability).all()
-        codes = first.completed.dataset.codes[:, order]
-        assert (codes == again.completed.dataset.codes).all()
+    one, two = first.imputation.imputed_table, again.imputation.imputed_table
+    assert (one is None) == (two is None)
+    if one is not None:
+        assert (one.probability[:, order] == two.probability).all()
+        assert (one.dataset.codes[:, order] == two.dataset.codes).all()
 
 
-def test_what_missing_cells_hold_does_not_matter(seed):
-    rows, table = asia(seed, n_rows=120)
+def test_codes_of_missing_values_do_not_matter(seed):
+    rows, table = sample_asia(seed, n_rows=120)
     blank = np.where(table.missing, 0, rows.codes)
-    other = IncompleteDataset(table.completed(blank), table.missing)
+    other = IncompleteDataset(table.make_dataset(blank), table.missing)
     for policy in POLICIES:
         one, two = (learn_incomplete(t, policy, budget=FEW, random_state=3) for t in (table, other))
         assert one.search.dag == two.search.dag
         assert one.search.score == two.search.score
 
 
-def test_a_complete_table_is_learned_as_ever(seed):
-    rows, _ = asia(seed)
+def test_a_complete_table_is_learned_as_by_run_search(seed):
+    rows, _ = sample_asia(seed)
     table = IncompleteDataset(rows, np.zeros(rows.codes.shape, dtype=bool))
     best = run_search("ccma", FamilyScorer(rows, "k2"), random_state=0).score
     for policy in POLICIES:
@@ -82,17 +83,17 @@ def test_a_complete_table_is_learned_as_ever(seed):
         assert found.search.score == pytest.approx(best, rel=1e-11)
 
 
-def test_evolve_finds_more_than_dropping_and_modes():
-    """Nats on the complete rows; summed over three masks, so that no draw decides."""
+def test_evolve_loses_less_than_drop_and_mode():
+    """Nats lost on the complete rows, summed over three masks to reduce the noise."""
     lost = {"evolve": 0.0, "drop": 0.0, "mode": 0.0}
     for mask in range(3):
-        rows, table = asia(mask, n_rows=800, share=0.2)
+        rows, table = sample_asia(mask, n_rows=800, share=0.2)
         scorer = FamilyScorer(rows, "k2")
         best = run_search("ccma", scorer, random_state=0).score
         codes = table.dataset.codes.copy()
-        for own, missing in zip(codes, table.missing, strict=True):
-            own[missing] = np.bincount(own[~missing]).argmax()
-        mode = FamilyScorer(table.completed(codes), "k2")
+        for column, missing in zip(codes, table.missing, strict=True):
+            column[missing] = np.bincount(column[~missing]).argmax()
+        mode = FamilyScorer(table.make_dataset(codes), "k2")
         found = {
             "evolve": learn_incomplete(table, "evolve", score="k2").search.dag,
             "drop": learn_incomplete(table, "drop", score="k2").search.dag,
@@ -104,7 +105,7 @@ def test_evolve_finds_more_than_dropping_and_modes():
 
 
 def test_constraints_and_weights_hold(seed):
-    _, table = asia(seed)
+    _, table = sample_asia(seed)
     known = Constraints(required=[("smoke", "xray")], forbidden=[("either", "xray")], max_parents=2)
     for policy in POLICIES:
         found = learn_incomplete(table, policy, constraints=known, budget=FEW)
@@ -115,7 +116,7 @@ def test_constraints_and_weights_hold(seed):
 
 
 def test_a_limit_holds_for_all_searches_together(seed):
-    _, table = asia(seed)
+    _, table = sample_asia(seed)
     for n in (1, 4, 9):
         found = learn_incomplete(table, "evolve", budget=Budget(max_generations=n))
         assert found.search.generations == n
@@ -125,8 +126,8 @@ def test_a_limit_holds_for_all_searches_together(seed):
 
 
 @pytest.mark.parametrize("method", ["ccma", "hill_climb"])
-def test_a_callback_ends_it(method, seed):
-    _, table = asia(seed)
+def test_a_callback_stops_the_policy(method, seed):
+    _, table = sample_asia(seed)
     rows = []
 
     def stop(row):
@@ -145,14 +146,14 @@ def test_too_few_rows_to_drop(seed):
     with pytest.raises(DataError) as caught:
         learn_incomplete(IncompleteDataset(dataset, missing), "drop")
     assert str(caught.value) == (
-        "Of 30 rows, no row is without a missing cell, too few to learn from (missing='drop'). "
-        "Take another policy, such as missing='evolve', or leave out the columns that miss most: "
-        "'v000' (20), 'v001' (20)."
+        "Of 30 rows, no row is without missing values, too few to learn from (missing='drop'). "
+        "Use another policy, such as missing='evolve', or leave out the columns with the most "
+        "missing values: 'v000' (20), 'v001' (20)."
     )
 
 
-def test_what_is_refused(seed):
-    rows, table = asia(seed)
+def test_wrong_arguments(seed):
+    rows, table = sample_asia(seed)
     for arguments, message in (
         (
             (rows,),
@@ -175,27 +176,58 @@ def test_what_is_refused(seed):
         assert str(caught.value) == message
 
 
-def test_the_files_of_a_completed_table(tmp_path):
-    rows, table = asia(4, n_rows=400)
+def test_files_of_an_imputed_table(tmp_path):
+    rows, table = sample_asia(4, n_rows=400)
     found = learn_incomplete(table, "em", method="hill_climb")
-    beside = write_imputed(found.completed, tmp_path / "whole.csv.gz")
-    assert beside == tmp_path / "whole.filled.csv"
-    again = read_data(tmp_path / "whole.csv.gz", states=rows.source_variables, fold=False)
-    assert (again.codes == found.completed.dataset.codes).all()
-    lines = list(csv.DictReader(beside.read_text(encoding="utf-8").splitlines()))
+    imputed_table = found.imputation.imputed_table
+    path = write_imputed(imputed_table, tmp_path / "imputed.csv.gz")
+    assert path == tmp_path / "imputed.probabilities.csv"
+    again = read_data(tmp_path / "imputed.csv.gz", states=rows.source_variables, deduplicate=False)
+    assert (again.codes == imputed_table.dataset.codes).all()
+    lines = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     assert len(lines) == table.n_missing
-    for line, cell in zip(lines, found.completed.cells(), strict=True):
-        place = table.dataset.position(line["column"])
+    for line, value in zip(lines, imputed_table.iter_imputed_values(), strict=True):
+        variable = table.dataset.find_position(line["column"])
         row = int(line["row"]) - 1
-        assert table.missing[place, row]
-        assert line["state"] == cell.state
-        assert again.variables[place].states[again.codes[place, row]] == line["state"]
-        assert float(line["probability"]) == pytest.approx(cell.probability, rel=1e-5)
+        assert table.missing[variable, row]
+        assert line["state"] == value.state
+        assert again.variables[variable].states[again.codes[variable, row]] == line["state"]
+        assert float(line["probability"]) == pytest.approx(value.probability, rel=1e-5)
 
 
-def test_the_two_files_of_a_completed_table_differ(tmp_path):
-    _, table = asia(4, n_rows=100)
+def test_probabilities_with_quotes_and_in_several_blocks(tmp_path, monkeypatch):
+    """The file with the probabilities has the same lines for any size of a block."""
+    dataset = Dataset(
+        [Variable('a, "b"', ("no, never", "yes")), Variable("c", ("0", "1"))],
+        [[0, 1, 0, 0, 1], [0, 1, 1, 0, 1]],
+    )
+    missing = np.zeros(dataset.codes.shape, dtype=bool)
+    missing[:, 2:] = True
+    imputed_table = ImputedTable(dataset, missing, np.where(missing, 0.75, 1.0))
+    expected = [
+        ["row", "column", "state", "probability"],
+        ["3", 'a, "b"', "no, never", "0.75"],
+        ["3", "c", "1", "0.75"],
+        ["4", 'a, "b"', "no, never", "0.75"],
+        ["4", "c", "0", "0.75"],
+        ["5", 'a, "b"', "yes", "0.75"],
+        ["5", "c", "1", "0.75"],
+    ]
+    for block_rows in (1, 4, 1000):
+        monkeypatch.setattr("coevo.missing.imputed_table.BLOCK_ROWS", block_rows)
+        path = write_imputed(imputed_table, tmp_path / f"imputed{block_rows}.csv")
+        text = path.read_text(encoding="utf-8")
+        assert list(csv.reader(text.splitlines())) == expected
+
+
+def test_the_two_files_of_an_imputed_table_have_different_names(tmp_path):
+    _, table = sample_asia(4, n_rows=100)
     found = learn_incomplete(table, "drop", method="hill_climb")
-    with pytest.raises(FileError, match="is where the probabilities of the filled cells go"):
-        write_imputed(found.completed, tmp_path / "whole.filled.csv")
+    path = tmp_path / "imputed.probabilities.csv"
+    with pytest.raises(FileError) as caught:
+        write_imputed(found.imputation.imputed_table, path)
+    assert str(caught.value) == (
+        f"{str(path)!r} is the name of the file with the probabilities of the imputed values. Give "
+        "the table another name."
+    )
     assert not list(tmp_path.iterdir())

@@ -15,7 +15,7 @@ FAMILIES = [(0, ()), (1, (0,)), (3, (0, 2)), (2, (0, 1, 4)), (4, (0, 1, 2, 3))]
 BATCH = FamilyBatch.from_pairs(FAMILIES)
 
 
-def holes_in(dataset, seed, share=0.15):
+def make_incomplete(dataset, seed, share=0.15):
     missing = np.random.default_rng(seed).random(dataset.codes.shape) < share
     missing[:, 0] = False
     return IncompleteDataset(dataset, missing)
@@ -23,11 +23,11 @@ def holes_in(dataset, seed, share=0.15):
 
 @pytest.mark.parametrize("score", sorted(SCORES))
 def test_the_expected_score_is_the_mean(score, seed):
-    table = holes_in(random_table([seed, 0], n_variables=5, n_rows=50), seed)
+    table = make_incomplete(random_table([seed, 0], n_variables=5, n_rows=50), seed)
     rng, codes = np.random.default_rng(seed), table.dataset.codes
-    most = np.broadcast_to(table.dataset.arities[:, None], codes.shape)
-    drawn = [np.where(table.missing, rng.integers(most), codes) for _ in range(3)]
-    scorer = ExpectedScorer([table.completed(one) for one in drawn], score)
+    arity = np.broadcast_to(table.dataset.arities[:, None], codes.shape)
+    drawn = [np.where(table.missing, rng.integers(arity), codes) for _ in range(3)]
+    scorer = ExpectedScorer([table.make_dataset(one) for one in drawn], score)
     arities = table.dataset.arities.tolist()
     expected = [
         np.mean([naive.local_score(score, d.T.tolist(), arities, *family) for d in drawn])
@@ -35,8 +35,8 @@ def test_the_expected_score_is_the_mean(score, seed):
     ]
     assert scorer.local_scores(BATCH) == pytest.approx(expected, rel=1e-11)
     assert scorer.local_scores(BATCH).tolist() == scorer.local_scores(BATCH).tolist()
-    assert scorer.statistics().scored == len(FAMILIES)
-    assert scorer.memory() > FamilyScorer(table.dataset, score).memory()
+    assert scorer.cache_statistics.scored == len(FAMILIES)
+    assert scorer.estimate_memory() > FamilyScorer(table.dataset, score).estimate_memory()
 
 
 def test_weights_count_once(seed):
@@ -48,18 +48,18 @@ def test_weights_count_once(seed):
 
 
 @pytest.mark.parametrize("score", sorted(SCORES))
-def test_available_cases_are_scored_as_if_there_were_all_rows(score, seed):
-    table = holes_in(random_table([seed, 1], n_variables=5, n_rows=60), seed)
-    found = AvailableScorer(table, score).local_scores(BATCH)
+def test_scores_of_available_cases_are_scaled_to_all_rows(score, seed):
+    table = make_incomplete(random_table([seed, 1], n_variables=5, n_rows=60), seed)
+    scores = AvailableScorer(table, score).local_scores(BATCH)
     arities = table.dataset.arities.tolist()
     rows = table.dataset.codes.T.tolist()
-    holes = table.missing.T.tolist()
-    for family, own in zip(FAMILIES, found, strict=True):
-        expected = naive.available_score(score, rows, holes, arities, *family)
-        assert own == pytest.approx(expected, rel=1e-11)
+    missing = table.missing.T.tolist()
+    for family, own_score in zip(FAMILIES, scores, strict=True):
+        expected = naive.available_score(score, rows, missing, arities, *family)
+        assert own_score == pytest.approx(expected, rel=1e-11)
     backwards = FamilyBatch.from_pairs(FAMILIES[::-1])
     again = AvailableScorer(table, score, n_jobs=2).local_scores(backwards)
-    assert again[::-1].tolist() == found.tolist()  # whatever was asked before
+    assert again[::-1].tolist() == scores.tolist()  # the order of requests does not matter
 
 
 @pytest.mark.parametrize("score", sorted(SCORES))
@@ -72,7 +72,7 @@ def test_available_cases_of_a_complete_table_are_all_rows(score, seed):
         assert found == pytest.approx(usual, rel=1e-11)
 
 
-def test_a_family_that_no_row_shows_is_impossible(seed):
+def test_a_family_without_complete_rows_is_impossible(seed):
     dataset = random_table([seed, 3], n_variables=5, n_rows=60)
     missing = np.zeros(dataset.codes.shape, dtype=bool)
     missing[0, ::2] = missing[1, 1::2] = True

@@ -46,14 +46,14 @@ def check_imputed_file(imputed: str, data: str | None) -> None:
     from pathlib import Path
 
     from coevo.data import check_writable
-    from coevo.missing.imputed_table import probability_path
+    from coevo.missing.imputed_table import choose_probability_path
 
     check_writable(imputed)
     if data is not None and Path(data).exists() and not Path(data).is_file():
         raise click.UsageError(
             f"--imputed needs DATA to be a file that can be read twice; {data!r} is not one."
         )
-    for path in (Path(imputed), probability_path(imputed)):
+    for path in (Path(imputed), choose_probability_path(imputed)):
         if data is not None and path.resolve() == Path(data).resolve():
             raise click.UsageError(
                 f"--imputed would overwrite DATA, {str(path)!r}. Give another name."

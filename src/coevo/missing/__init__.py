@@ -1,10 +1,10 @@
-"""Learning from tables with missing values: the third species, and the other policies."""
+"""Learn from tables with missing values: imputations as a third species, and other policies."""
 
 from coevo.missing.available_scorer import AvailableScorer
 from coevo.missing.evolve import N_IMPUTATIONS
 from coevo.missing.expected_scorer import ExpectedScorer
-from coevo.missing.imputations import Filled, Holes, Imputations
-from coevo.missing.imputed_table import ImputedTable, write_imputed
+from coevo.missing.imputations import ImputationProbabilities, Imputations, MissingValues
+from coevo.missing.imputed_table import ImputedTable, ImputedValue, write_imputed
 from coevo.missing.policies import (
     POLICIES,
     ImputationResult,
@@ -21,12 +21,13 @@ __all__ = [
     "POLICIES",
     "AvailableScorer",
     "ExpectedScorer",
-    "Filled",
-    "Holes",
+    "ImputationProbabilities",
     "ImputationResult",
     "Imputations",
     "ImputedTable",
+    "ImputedValue",
     "IncompleteResult",
+    "MissingValues",
     "PolicyInput",
     "check_policy",
     "learn_incomplete",

@@ -1,4 +1,4 @@
-"""Counting and scoring families on the rows in which none of their cells is missing."""
+"""Count and score families on their available cases: the rows that observe all their variables."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["evaluate_available"]
 
 @kernel
 def evaluate_available(
-    codes, missing, arities, spec, members, start, first, last, scratch, scores, n_seen
+    codes, missing, arities, spec, members, start, first, last, scratch, scores, n_complete
 ):
-    """Overwrite the scores of some families, and on how many rows each was counted.
+    """Overwrite the scores of families ``first:last``, and their numbers of complete rows.
 
-    At the place of the child stands the score of the family, at that of a parent the score of
-    the family without it, on the same rows. The tables are counted cell by cell, the child
-    varying fastest. A family whose table does not fit into the working memory counts as seen
-    in no row.
+    The position of the child in `members` gets the score of the family. The position of a parent
+    gets the score of the family without this parent, on the same rows. The child varies fastest
+    in the table of counts. A family whose table does not fit into the scratch memory gets 0
+    complete rows and no score.
     """
     counts, reduced, margin, rising = scratch
     n_rows = codes.shape[1]
@@ -29,42 +29,42 @@ def evaluate_available(
         for i in range(begin, end):
             n_cells *= arities[members[i]]
         if n_cells > len(counts):
-            n_seen[family] = 0
+            n_complete[family] = 0
             continue
         size = np.int64(n_cells)
         counts[:size] = 0
-        seen = 0
+        n = 0
         for row in range(n_rows):
-            cell, is_whole = np.int64(0), True
+            cell, is_complete = np.int64(0), True
             for i in range(end - 1, begin - 1, -1):
                 v = members[i]
                 if missing[v, row]:
-                    is_whole = False
+                    is_complete = False
                     break
                 cell = cell * arities[v] + codes[v, row]
-            if is_whole:
+            if is_complete:
                 counts[cell] += np.uint32(1)
-                seen += 1
-        n_seen[family] = seen
+                n += 1
+        n_complete[family] = n
         arity = arities[members[begin]]
         scores[begin] = score_table(spec, counts, size, np.int64(1), arity, margin, rising)
         stride = np.int64(arity)
         for i in range(begin + 1, end):
-            own = np.int64(arities[members[i]])
-            _sum_over(counts, size, stride, own, reduced)
-            smaller = size // own
-            scores[i] = score_table(spec, reduced, smaller, np.int64(1), arity, margin, rising)
-            stride *= own
+            parent_arity = np.int64(arities[members[i]])
+            _sum_over(counts, size, stride, parent_arity, reduced)
+            reduced_size = size // parent_arity
+            scores[i] = score_table(spec, reduced, reduced_size, np.int64(1), arity, margin, rising)
+            stride *= parent_arity
 
 
 @inline
 def _sum_over(counts, size, stride, arity, reduced):
-    """Overwrite `reduced` with a table summed over one axis."""
-    place = 0
+    """Overwrite `reduced` with the table of counts, summed over one variable."""
+    position = 0
     for block in range(0, size, stride * arity):
         for i in range(block, block + stride):
             total = counts[i]
             for state in range(1, arity):
                 total += counts[i + state * stride]
-            reduced[place] = total
-            place += 1
+            reduced[position] = total
+            position += 1

@@ -1,21 +1,29 @@
-"""Available cases: each family is scored on the rows in which none of its cells is missing.
+"""Available cases: each family is scored on the rows that observe all its variables.
 
-Families are then scored on different numbers of rows, and a sum of them compares nothing. So
-what is taken is the score per row (the node-average likelihood of Balov 2013, and Bodewes and
-Scutari 2021), brought back to all N rows. That alone is not enough: two families are also
-scored on different *rows*, which differ in more than a parent is worth, so that many arcs too
-many are found (at 10 % missing, 1,000 rows of Alarm, 78 away from the true ones). Therefore
-families are compared only where both are seen. With R(P) the n(P) rows that show a child and
-its parents P,
+Families are then scored on different numbers of rows, and their sum is meaningless. So the scorer
+takes the score per row (the node-average likelihood of Balov 2013, and Bodewes and Scutari 2021)
+and multiplies it by the number N of all rows. That alone is not enough: two families are also
+scored on different *rows*. The difference between the rows is larger than the gain of a parent, so
+a search finds many arcs too many (10 % missing, 1,000 rows of Alarm: an SHD of 78 to the true
+network). Therefore two families are compared only on rows that are complete for both. Let R(P) be
+the n(P) rows that observe a child and its parents P. Then
 
-    score of no parents   N / n * s(no parents) on the rows that show the child
-    score of P            the least, over parents p, of
+    score of no parents   N / n * s(no parents), on the rows that observe the child
+    score of P            the minimum, over parents p, of
                           score of P - p  +  N / n(P) * (s(P) - s(P - p)), both on R(P)
 
-so that no parent is ever worth more than on the rows that show all. For scores with a price on
-parameters s is the log-likelihood, and the price is that of N rows; for marginal likelihoods
-(K2, BDeu, BDs) s is the score. Without missing cells all this is the score itself. The cells
-must be missing completely at random.
+so a parent is never worth more than on the rows that observe all variables of the family. For
+scores with a penalty on parameters, s is the log-likelihood, and the penalty is that of N rows. For
+marginal likelihoods (K2, BDeu, BDs), s is the score. Without missing values the result is the score
+itself. The method assumes that values are missing completely at random.
+
+References
+----------
+N. Balov (2013). Consistent model selection of discrete Bayesian networks from incomplete data.
+Electronic Journal of Statistics 7, 1047-1077.
+
+T. Bodewes, M. Scutari (2021). Learning Bayesian networks from incomplete data with the
+node-average likelihood. International Journal of Approximate Reasoning 138, 145-160.
 """
 
 from __future__ import annotations
@@ -35,18 +43,18 @@ from coevo.score.score_kernels import LIKELIHOOD
 
 __all__ = ["AvailableScorer"]
 
-SMALLEST_PART = 64  # families that are worth a thread
-MOST_FOUND = 1 << 20  # families whose scores are at hand for larger ones
+MIN_FAMILIES_PER_THREAD = 64
+MAX_STORED = 1 << 20  # scores that are stored for the scores of larger families
 
 Family = tuple[int, ...]  # a child, then its parents in ascending order
 
 
 class AvailableScorer(FamilyScorer):
-    """Local scores of families on their available cases, as if there were N of them.
+    """Local scores of families on their available cases, scaled to all N rows.
 
-    A family that no row shows completely, or whose table would have more cells than four
-    times the rows (and more than 4,096), counts as impossible; a variable without parents of
-    which nothing is seen scores 0.
+    A family is impossible (its score is minus infinity) if no row observes all its variables, or
+    if its table of counts has more than 4,096 cells and more than four times as many cells as
+    there are rows. A variable without parents and without observed values scores 0.
 
     Parameters
     ----------
@@ -67,59 +75,67 @@ class AvailableScorer(FamilyScorer):
 
     def _start_over(self) -> None:
         super()._start_over()
-        self._found: dict[Family, float] = {}  # without the weights of arcs
-        self._reduced = [np.empty_like(own.counts) for own in self._scratch]
+        self._stored: dict[Family, float] = {}  # without the weights of arcs
+        self._reduced = [np.empty_like(scratch.counts) for scratch in self._scratch]
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
-        """Score families, and first all that they grow from."""
-        asked = _listed(families)
-        if len(self._found) > MOST_FOUND:
-            self._found = {}
-        for same_size in self._unknown(asked):
-            self._found |= self._grown(same_size)
-        return np.array([self._found[family] for family in asked])
+        """Score families, after all families with fewer parents that their scores depend on."""
+        requested = _list_families(families)
+        if len(self._stored) > MAX_STORED:
+            self._stored = {}
+        for same_size in self._find_unscored(requested):
+            self._stored |= self._score_same_size(same_size)
+        return np.array([self._stored[family] for family in requested])
 
-    def _unknown(self, asked: list[Family]) -> list[list[Family]]:
-        """Return the families that are still to be scored, those with fewest parents first."""
-        new: set[Family] = set()
-        waiting = [family for family in asked if family not in self._found]
+    def _find_unscored(self, requested: list[Family]) -> list[list[Family]]:
+        """Return the families that are still to score, grouped by size, the smallest first."""
+        unscored: set[Family] = set()
+        waiting = [family for family in requested if family not in self._stored]
         while waiting:
             family = waiting.pop()
-            if family not in new:
-                new.add(family)
-                waiting += [less for less in _smaller(family) if less not in self._found]
+            if family not in unscored:
+                unscored.add(family)
+                waiting += [
+                    less for less in _remove_each_parent(family) if less not in self._stored
+                ]
         by_size: dict[int, list[Family]] = {}
-        for family in sorted(new, key=lambda family: (len(family), family)):
+        for family in sorted(unscored, key=lambda family: (len(family), family)):
             by_size.setdefault(len(family), []).append(family)
         return list(by_size.values())
 
-    def _grown(self, families: list[Family]) -> dict[Family, float]:
-        """Score families of one size, given those that have a parent less."""
+    def _score_same_size(self, families: list[Family]) -> dict[Family, float]:
+        """Score families of one size, given the scores of those with one parent less."""
         n_rows, n_members = self._dataset.n_rows, len(families[0])
-        scores, n_seen = self._counted(families)
-        found: dict[Family, float] = {}
-        for family, own, n in zip(families, scores.tolist(), n_seen.tolist(), strict=True):
-            whole, *without = own
-            price = self._price(family)
+        all_scores, n_complete = self._evaluate_families(families)
+        scored: dict[Family, float] = {}
+        for family, scores, n in zip(
+            families, all_scores.tolist(), n_complete.tolist(), strict=True
+        ):
+            full, *reduced = scores
+            penalty = self._compute_penalty(family)
             if n == 0:
-                found[family] = -price if n_members == 1 else -math.inf
+                scored[family] = -penalty if n_members == 1 else -math.inf
             elif n_members == 1:
-                found[family] = n_rows / n * whole - price
+                scored[family] = n_rows / n * full - penalty
             else:
-                found[family] = min(
-                    self._found[less] + n_rows / n * (whole - part) - (price - self._price(less))
-                    for less, part in zip(_smaller(family), without, strict=True)
+                scored[family] = min(
+                    self._stored[less]
+                    + n_rows / n * (full - part)
+                    - (penalty - self._compute_penalty(less))
+                    for less, part in zip(_remove_each_parent(family), reduced, strict=True)
                 )
-        return found
+        return scored
 
-    def _counted(self, families: list[Family]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the scores of families and of those without one parent, and their rows."""
+    def _evaluate_families(
+        self, families: list[Family]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the score of each family and without each parent, and its complete rows."""
         batch = FamilyBatch.from_pairs((child, parents) for child, *parents in families)
         dataset, spec = self._dataset, self._spec._replace(penalty=0.0)
-        scores, n_seen = np.empty(len(batch.members)), np.empty(len(families), dtype=np.int64)
+        scores, n_complete = np.empty(len(batch.members)), np.empty(len(families), dtype=np.int64)
 
-        def part(begin: int, end: int, number: int) -> None:
-            own = self._scratch[number]
+        def evaluate_part(begin: int, end: int, number: int) -> None:
+            scratch = self._scratch[number]
             evaluate_available(
                 dataset.codes,
                 self._missing,
@@ -129,27 +145,27 @@ class AvailableScorer(FamilyScorer):
                 batch.start,
                 begin,
                 end,
-                (own.counts, self._reduced[number], own.margin, own.rising),
+                (scratch.counts, self._reduced[number], scratch.margin, scratch.rising),
                 scores,
-                n_seen,
+                n_complete,
             )
 
-        self.threads.run_in_parts(part, len(families), SMALLEST_PART)
-        return scores.reshape(len(families), -1), n_seen
+        self.threads.run_in_parts(evaluate_part, len(families), MIN_FAMILIES_PER_THREAD)
+        return scores.reshape(len(families), -1), n_complete
 
-    def _price(self, family: Family) -> float:
-        """Return what the parameters of a family cost, where the score has a price on them."""
+    def _compute_penalty(self, family: Family) -> float:
+        """Return the penalty on the parameters of a family; 0 for a score without a penalty."""
         if self._spec.kind != LIKELIHOOD:
             return 0.0
         arity, *others = (int(self._dataset.arities[v]) for v in family)
         return float(self._spec.penalty) * (arity - 1) * math.prod(others)
 
 
-def _listed(families: FamilyBatch) -> list[Family]:
-    members, start = families.members.tolist(), families.start.tolist()
+def _list_families(batch: FamilyBatch) -> list[Family]:
+    members, start = batch.members.tolist(), batch.start.tolist()
     return [tuple(members[begin:end]) for begin, end in itertools.pairwise(start)]
 
 
-def _smaller(family: Family) -> list[Family]:
-    """Return a family without each of its parents in turn."""
+def _remove_each_parent(family: Family) -> list[Family]:
+    """Return the family without each of its parents in turn."""
     return [family[:i] + family[i + 1 :] for i in range(1, len(family))]

@@ -1,10 +1,11 @@
-"""Structural EM, in the hard form that R's bnlearn has (Friedman 1997; `structural.em`).
+"""Structural EM in its hard form, as in R's bnlearn (Friedman 1997; `structural.em`).
 
-Each missing cell gets its most probable state given the cells of its row that are there; a
-structure is learned from the completed table; and so on until the structure stays the same.
-The first completion knows no structure: it has the most common state of each column. That a
-cell is not surely what it most probably is, is forgotten in each round: what the last
-structure says of the cells is taken for data by the next.
+A round imputes the most probable state of each missing value given the observed values of its
+row, and learns a structure from the imputed table. The policy ends when a structure occurs a
+second time. The first round has no structure yet: it imputes the most common state of each column.
+
+Each round treats imputed values as observed values. The uncertainty of an imputed value is lost:
+the next structure is learned from the expectations of the last one.
 """
 
 from __future__ import annotations
@@ -14,56 +15,68 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.missing.imputations import Imputations, most_common, with_cells
-from coevo.missing.policy_checkpoint import Cells, Clock, Stage
+from coevo.missing.imputations import Imputations, impute_codes, impute_most_common
+from coevo.missing.policy_checkpoint import Clock, ImputedCodes, Stage
 from coevo.missing.policy_input import PolicyInput, PolicyOutput
 
 __all__ = ["structural_em"]
 
-ROUNDS = 5  # at most; as `structural.em`
-CHAINS = 4  # that draw cells to find how probable their states are
-SWEEPS = 25  # of each
+MAX_ROUNDS = 5  # as in `structural.em`
+N_CHAINS = 4  # Gibbs chains that estimate the probabilities of missing values
+N_SWEEPS = 25  # of each chain, and as many for burn-in
 
 
 @dataclass(frozen=True)
 class _Round(Stage):
-    """A filled table, and the structures of the rounds before it: (n_rounds, n, n)."""
+    """One round: the imputed values, and the structures of the earlier rounds."""
 
     policy = "em"
 
-    filled: Cells
-    known: NDArray[np.bool_]
+    most_probable: ImputedCodes  # (n_missing,)
+    structures: NDArray[np.bool_]  # (n_rounds, n, n), [parent, child]
 
 
 def structural_em(inputs: PolicyInput) -> PolicyOutput:
-    """Fill, learn, and fill again, until the structure stays the same."""
-    table, reached = inputs.table, inputs.resume_from
-    completions = Imputations(table, CHAINS, inputs.seed, inputs.make_threads())
-    holes = completions.holes
-    clock = Clock(reached)
-    if reached is None:
-        filled = most_common(table)[holes.variables, holes.rows]
-        known = np.empty((0, table.n_variables, table.n_variables), dtype=np.bool_)
-        own = _Round(0, completions.n_drawn, completions.cells, filled, known)
-    else:
-        own = _Round.of(reached.extra_arrays)
-        completions.put(own.cells, own.n_drawn)
+    """Impute and learn in turn, until a structure occurs a second time."""
+    table, resume_from = inputs.table, inputs.resume_from
+    imputations = Imputations(table, N_CHAINS, inputs.seed, inputs.make_threads())
+    missing_values = imputations.missing_values
+    clock = Clock(resume_from)
+    stage = _start_or_resume(inputs, imputations)
     while True:
-        scorer = inputs.make_scorer(table.make_dataset(with_cells(table, holes, own.filled)))
-        result = inputs.run(scorer, reached, own, clock.seconds())
-        adjacency, reached = result.dag.adjacency(), None
+        codes = impute_codes(table, missing_values, stage.most_probable)
+        scorer = inputs.make_scorer(table.make_dataset(codes))
+        result = inputs.run(scorer, resume_from, stage, clock.measure_seconds())
+        adjacency, resume_from = result.dag.adjacency(), None
         is_stopped = result.stop_reason in ("callback", "interrupt", "time")
-        is_known = bool((own.known == adjacency).all(axis=(1, 2)).any())
-        found = PolicyOutput(result, scorer, completions, [adjacency], own)
-        if is_stopped or is_known or own.number + 1 == ROUNDS:
-            return found
-        cells = completions.fill([adjacency], SWEEPS).codes
-        if inputs.is_stopped():  # where the next round has found nothing yet
-            return found
-        own = _Round(
-            number=own.number + 1,
-            n_drawn=completions.n_drawn,
-            cells=completions.cells,
-            filled=cells.astype(table.dataset.codes.dtype),
-            known=np.concatenate([own.known, adjacency[np.newaxis]]),
+        is_repeated = bool((stage.structures == adjacency).all(axis=(1, 2)).any())
+        output = PolicyOutput(result, scorer, imputations, [adjacency], stage)
+        if is_stopped or is_repeated or stage.number + 1 == MAX_ROUNDS:
+            return output
+        estimated = imputations.estimate_probabilities([adjacency], N_SWEEPS)
+        if inputs.is_stopped():  # the next round has no result yet
+            return output
+        stage = _Round(
+            number=stage.number + 1,
+            n_draws=imputations.n_draws,
+            imputed_codes=imputations.imputed_codes,
+            most_probable=estimated.most_probable_codes.astype(table.dataset.codes.dtype),
+            structures=np.concatenate([stage.structures, adjacency[np.newaxis]]),
         )
+
+
+def _start_or_resume(inputs: PolicyInput, imputations: Imputations) -> _Round:
+    """Return the first round, or the round of the checkpoint."""
+    if inputs.resume_from is not None:
+        stage = _Round.from_arrays(inputs.resume_from.extra_arrays)
+        imputations.restore(stage.imputed_codes, stage.n_draws)
+        return stage
+    n, missing_values = inputs.table.n_variables, imputations.missing_values
+    most_common = impute_most_common(inputs.table)
+    return _Round(
+        number=0,
+        n_draws=imputations.n_draws,
+        imputed_codes=imputations.imputed_codes,
+        most_probable=most_common[missing_values.variables, missing_values.rows],
+        structures=np.empty((0, n, n), dtype=np.bool_),
+    )

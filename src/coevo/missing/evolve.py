@@ -1,29 +1,29 @@
-"""The third species: completions of the table, which evolve with orders and masks.
+"""The third species: imputations of the table that evolve together with orders and masks.
 
-The 2011 paper proposes a third subpopulation for missing cells, judged like the other two by
-the score of the completed table. Maximised, that score rewards completions that are too
-regular (`coevo.missing.evolve_maximising` does it, and measures it). So the third species is
-*drawn*: a completion is redrawn, cell by cell, as often as it is probable given its partner, a
-structure (`coevo.missing.imputations`); and a structure is worth its mean score over all
-completions (`coevo.missing.expected_scorer`). What one species does wrong another can then undo:
+The 2011 paper proposes a third subpopulation for missing values. Like the other two, it is judged
+by the score of the imputed table. Maximising this score rewards imputations that are too regular
+(`coevo.missing.evolve_maximising` implements and measures that). Here the third species is *drawn*
+instead. An imputation is drawn from its posterior distribution under its partner, a structure
+(`coevo.missing.imputations`). The score of a structure is its mean score over all imputations
+(`coevo.missing.expected_scorer`). Each species can then correct the errors of the others:
 
-- Each completion has another partner, from the best structures of the orders. An arc that one
-  of them lacks is faint in the cells drawn under it, not in all.
-- The tables of a structure are averaged over what the rows leave open, so that a completion
-  is as irregular as the rest of the table.
-- They start from structures that have rather too many arcs than too few: what was drawn
-  without an arc cannot show it, and a structure that lacks one keeps lacking it (with 20 % of
-  the cells of Insurance missing by another column, seven masks, 102 nats below the best in
-  place of 42).
-  So the first structures are those of tables filled as they are most probable, which
-  overstates arcs; drawn cells then take away what was overstated.
-- Both other species survive a redrawing: the families of the archive are scored anew on the
-  new completions, and the search goes on from the orders that it had (`CCMASearch.rescored`).
-- The last completions stay, and the search ends on them: all structures are compared on the
-  same cells.
+- Each imputation has its own partner, from the best structures of the orders. If one of these
+  structures lacks an arc, the dependence is weak in the values drawn under it, not in all values.
+- The tables of a structure are averaged over their posterior distribution, so an imputation is as
+  irregular as the observed part of the table.
+- The first structures have too many arcs rather than too few. Values drawn without an arc do not
+  show the dependence, so a structure that lacks an arc keeps lacking it (Insurance, 20 % of the
+  values missing depending on another column, seven masks: 102 nats below the best instead of 42).
+  Therefore the first structures are learned from tables with the most probable states imputed,
+  which overstates arcs. Values drawn later remove what was overstated.
+- Orders and masks survive a redraw of the imputations. The families of the archive are scored
+  again on the new imputations, and the search continues from the current orders
+  (`CCMASearch.rescore`).
+- The last imputations stay, and the search ends on them: all structures are compared on the same
+  values.
 
-Methods without species (hill climbing, tabu, K2) cooperate with completions in the same way,
-through the structure that hill climbing finds on them; the method itself runs at the end.
+For methods without species (hill climbing, tabu, K2), imputations cooperate in the same way with
+the structure that hill climbing finds on them. The method itself runs at the end.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coevo.missing.evolve_maximising import evolve_plain
-from coevo.missing.imputations import Adjacency, Imputations, most_common, with_cells
-from coevo.missing.policy_checkpoint import Cells, Clock, Stage
+from coevo.missing.evolve_maximising import evolve_maximising
+from coevo.missing.imputations import Adjacency, Imputations, impute_codes, impute_most_common
+from coevo.missing.policy_checkpoint import Clock, ImputedCodes, Stage
 from coevo.missing.policy_input import PolicyInput, PolicyOutput
 from coevo.randomness import random_stream
 from coevo.score import FamilyScorer
@@ -45,171 +45,179 @@ from coevo.search.ccma import CCMASearch
 __all__ = ["N_IMPUTATIONS", "evolve"]
 
 N_IMPUTATIONS = 10  # individuals of the third species
-FIRST_ROUNDS = 3  # of filling with the most probable states, before any are drawn
-EPOCHS = 8  # how often they are redrawn
-SWEEPS = 10  # over all missing cells, each time
-FIRST_GENERATIONS = 5  # of the other species, in the first of them
-GENERATIONS = 3  # between two redrawings
-STREAM = 2  # first key of the random streams between two redrawings
-EARLY_SHARE = 0.5  # of a limit, for all that comes before the last completions
-LAST = Budget(patience=15)  # on the last completions, where no limit is given
-NOTHING = -1  # the generation that a search begins with which has nothing to go on from
+FIRST_ROUNDS = 3  # stages on the most probable states, before any values are drawn
+EPOCHS = 8  # stages on drawn values, each with new draws
+SWEEPS = 10  # over all missing values, for each redraw
+FIRST_GENERATIONS = 5  # of orders and masks, in the first stage
+GENERATIONS = 3  # of orders and masks, in every later stage but the last
+STREAM = 2  # first key of the random streams that rescore orders and masks
+EARLY_SHARE = 0.5  # of the budget, for all stages before the last
+LAST_BUDGET = Budget(patience=15)  # of the last stage, if the user sets no limit
+NO_GENERATION = -1  # the generation of the first stage, which has no earlier search
 
 
 def evolve(inputs: PolicyInput) -> PolicyOutput:
-    """Let completions evolve with structures; end with a search on the last completions.
+    """Evolve imputations together with structures, and search on the last imputations.
 
-    Under the paper's own method, CCGA, they take the paper's own form.
+    Under CCGA, the method of the paper, the third species has the form of the paper.
     """
     if isinstance(inputs.spec.method, CCGA):
-        return evolve_plain(inputs, inputs.spec.method)
-    kind = _Species if isinstance(inputs.spec.method, CCMA) else _Climber
-    return kind(inputs).found()
+        return evolve_maximising(inputs, inputs.spec.method)
+    if isinstance(inputs.spec.method, CCMA):
+        return _EvolveWithCCMA(inputs).run()
+    return _EvolveWithHillClimb(inputs).run()
 
 
 @dataclass(frozen=True)
 class _Epoch(Stage):
-    """The rounds of filling, then the redrawings; `filled` is empty where the search is on these.
+    """A stage: first on the most probable states, later on drawn values.
 
-    `generation` is the one that its search begins with.
+    `most_probable` is empty if the stage searches on drawn values.
     """
 
     policy = "evolve"
 
-    generation: int
+    generation: int  # at the start of the search
     is_last: bool
-    filled: Cells
+    most_probable: ImputedCodes  # (n_missing,) or empty
 
 
-class _Climber:
-    """What completions cooperate with under a method that has no species: hill climbing."""
+class _EvolveWithHillClimb:
+    """The policy for methods without species: hill climbing finds the partners of imputations."""
 
     def __init__(self, inputs: PolicyInput) -> None:
         table = inputs.table
         self.inputs, self._clock = inputs, Clock(inputs.resume_from)
-        self._completions = Imputations(table, N_IMPUTATIONS, inputs.seed, inputs.make_threads())
+        self._imputations = Imputations(table, N_IMPUTATIONS, inputs.seed, inputs.make_threads())
 
-    def found(self) -> PolicyOutput:
-        """Go from stage to stage; return what the last one finds."""
+    def run(self) -> PolicyOutput:
+        """Run all stages; return the result of the last one."""
         before: SearchResult | Checkpoint | None
-        stage, before = self._begin()
+        stage, before = self._start_or_resume()
         while True:
-            scorer = self._scorer(stage)
-            result = self._searched(stage, scorer, before)
+            scorer = self._make_scorer(stage)
+            result = self._search(stage, scorer, before)
             if stage.is_last or result.stop_reason in ("callback", "interrupt"):
                 break
-            later = self._after(stage, scorer, result)
-            if self.inputs.is_stopped():  # where nothing is found yet
+            next_stage = self._make_next_stage(stage, scorer, result)
+            if self.inputs.is_stopped():  # the next stage has no result yet
                 break
-            stage, before = later, result
+            stage, before = next_stage, result
         method = self.inputs.spec.method
         result = replace(result, method=method.name, settings=method.settings)
-        return PolicyOutput(
-            result, scorer, self._completions, self._partners(scorer, result), stage
-        )
+        partners = self._select_partners(scorer, result)
+        return PolicyOutput(result, scorer, self._imputations, partners, stage)
 
-    def _begin(self) -> tuple[_Epoch, Checkpoint | None]:
-        """Return the first stage, or the one to go on with."""
-        reached = self.inputs.resume_from
-        if reached is None:
-            codes, holes = most_common(self.inputs.table), self._completions.holes
-            return self._epoch(0, NOTHING, filled=codes[holes.variables, holes.rows]), None
-        stage = _Epoch.of(reached.extra_arrays)
-        self._completions.put(stage.cells, stage.n_drawn)
-        return stage, reached
+    def _start_or_resume(self) -> tuple[_Epoch, Checkpoint | None]:
+        """Return the first stage, or the stage of the checkpoint."""
+        resume_from, imputations = self.inputs.resume_from, self._imputations
+        if resume_from is None:
+            missing_values = imputations.missing_values
+            most_common = impute_most_common(self.inputs.table)
+            values = most_common[missing_values.variables, missing_values.rows]
+            return self._make_stage(0, NO_GENERATION, most_probable=values), None
+        stage = _Epoch.from_arrays(resume_from.extra_arrays)
+        imputations.restore(stage.imputed_codes, stage.n_draws)
+        return stage, resume_from
 
-    def _after(self, stage: _Epoch, scorer: FamilyScorer, result: SearchResult) -> _Epoch:
-        """Draw cells under what was found; return the stage that this begins."""
-        partners, generation = self._partners(scorer, result), result.generations
-        if stage.number < FIRST_ROUNDS - 1 and not self._is_late(result):
-            filled = self._completions.fill(partners[:1], SWEEPS)
-            return self._epoch(stage.number + 1, generation, filled=filled.codes)
+    def _make_next_stage(self, stage: _Epoch, scorer: FamilyScorer, result: SearchResult) -> _Epoch:
+        """Draw missing values under the structures found; return the next stage."""
+        partners, generation = self._select_partners(scorer, result), result.generations
+        if stage.number < FIRST_ROUNDS - 1 and not self._is_early_share_spent(result):
+            estimated = self._imputations.estimate_probabilities(partners[:1], SWEEPS)
+            values = estimated.most_probable_codes
+            return self._make_stage(stage.number + 1, generation, most_probable=values)
         number = max(stage.number + 1, FIRST_ROUNDS)
-        self._completions.redraw(partners, SWEEPS)
-        is_last = number == FIRST_ROUNDS + EPOCHS - 1 or self._is_late(result)
-        return self._epoch(number, generation, is_last)
+        self._imputations.redraw(partners, SWEEPS)
+        is_last = number == FIRST_ROUNDS + EPOCHS - 1 or self._is_early_share_spent(result)
+        return self._make_stage(number, generation, is_last)
 
-    def _epoch(
-        self, number: int, generation: int, is_last: bool = False, filled: Cells | None = None
+    def _make_stage(
+        self,
+        number: int,
+        generation: int,
+        is_last: bool = False,
+        most_probable: ImputedCodes | None = None,
     ) -> _Epoch:
-        own, dtype = self._completions, self.inputs.table.dataset.codes.dtype
+        dtype = self.inputs.table.dataset.codes.dtype
         return _Epoch(
             number=number,
-            n_drawn=own.n_drawn,
-            cells=own.cells,
+            n_draws=self._imputations.n_draws,
+            imputed_codes=self._imputations.imputed_codes,
             generation=generation,
             is_last=is_last,
-            filled=np.empty(0, dtype) if filled is None else filled.astype(dtype),
+            most_probable=np.array([] if most_probable is None else most_probable, dtype),
         )
 
-    def _scorer(self, stage: _Epoch) -> FamilyScorer:
-        """Return what judges structures in a stage."""
+    def _make_scorer(self, stage: _Epoch) -> FamilyScorer:
+        """Return the scorer that judges structures in a stage."""
         if stage.number >= FIRST_ROUNDS:
-            return self.inputs.make_expected_scorer(self._completions.datasets())
+            return self.inputs.make_expected_scorer(self._imputations.make_datasets())
         table = self.inputs.table
-        codes = with_cells(table, self._completions.holes, stage.filled)
+        codes = impute_codes(table, self._imputations.missing_values, stage.most_probable)
         return self.inputs.make_scorer(table.make_dataset(codes))
 
-    def _is_late(self, result: SearchResult) -> bool:
-        """Return whether the share of the budget is spent that comes before the last search."""
-        limit = self.inputs.spec.budget
-        most_time = math.inf if limit.max_time is None else limit.max_time
-        most = math.inf if limit.max_generations is None else limit.max_generations
-        seconds = self._clock.seconds()
-        spent = max(seconds / max(most_time, 1e-9), result.generations / max(most, 1))
-        return spent >= EARLY_SHARE
+    def _is_early_share_spent(self, result: SearchResult) -> bool:
+        """Return whether the stages before the last have used up their share of the budget."""
+        budget = self.inputs.spec.budget
+        max_time = math.inf if budget.max_time is None else budget.max_time
+        max_generations = math.inf if budget.max_generations is None else budget.max_generations
+        time_share = self._clock.measure_seconds() / max(max_time, 1e-9)
+        generation_share = result.generations / max(max_generations, 1)
+        return max(time_share, generation_share) >= EARLY_SHARE
 
-    def _searched(
+    def _search(
         self, stage: _Epoch, scorer: FamilyScorer, before: SearchResult | Checkpoint | None
     ) -> SearchResult:
-        """Climb on completions that will be redrawn; on the last search as was asked for."""
-        asked, seconds = self.inputs, self._clock.seconds()
-        reached = before if isinstance(before, Checkpoint) else None
+        """Run hill climbing; in the last stage, run the method that the user chose."""
+        inputs, seconds = self.inputs, self._clock.measure_seconds()
+        resume_from = before if isinstance(before, Checkpoint) else None
         if stage.is_last:
-            return asked.run(scorer, reached, stage, seconds)
-        budget = Budget(max_time=asked.spec.budget.max_time)
-        climb = asked.with_search(method=HillClimb(), budget=budget)
-        return climb.run(scorer, reached, stage, seconds)
+            return inputs.run(scorer, resume_from, stage, seconds)
+        budget = Budget(max_time=inputs.spec.budget.max_time)
+        climb = inputs.with_search(method=HillClimb(), budget=budget)
+        return climb.run(scorer, resume_from, stage, seconds)
 
-    def _partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
-        """Return the structures to draw completions under."""
+    def _select_partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
+        """Return the structures under which imputations are drawn."""
         return [result.dag.adjacency()]
 
 
-class _Species(_Climber):
-    """Orders and masks, which go on from where they were on the completions before."""
+class _EvolveWithCCMA(_EvolveWithHillClimb):
+    """The policy for CCMA: orders and masks continue from their state in the last stage."""
 
-    def _searched(
+    def _search(
         self, stage: _Epoch, scorer: FamilyScorer, before: SearchResult | Checkpoint | None
     ) -> SearchResult:
-        """Evolve for a few generations; on the last completions until a limit is reached."""
+        """Evolve for a few generations; in the last stage, until the budget is spent."""
         state: CCMAState | Checkpoint | None = None
         if isinstance(before, Checkpoint):
             state = before
         elif before is not None:
             assert isinstance(before.state, CCMAState)
             rng = random_stream(self.inputs.seed, STREAM, before.generations)
-            state = self._search(scorer).rescore(rng, before.state)
-        asked = self.inputs.with_search(budget=self._limits(stage))
-        return asked.run(scorer, state, stage, self._clock.seconds())
+            state = self._make_search(scorer).rescore(rng, before.state)
+        inputs = self.inputs.with_search(budget=self._choose_budget(stage))
+        return inputs.run(scorer, state, stage, self._clock.measure_seconds())
 
-    def _limits(self, stage: _Epoch) -> Budget:
-        """Return when the search of a stage ends."""
-        limit = self.inputs.spec.budget
+    def _choose_budget(self, stage: _Epoch) -> Budget:
+        """Return the budget of the search of a stage."""
+        budget = self.inputs.spec.budget
         if stage.is_last:
-            return limit if limit.is_bounded else replace(LAST, target=limit.target)
-        is_first = stage.generation == NOTHING
-        n = FIRST_GENERATIONS if is_first else stage.generation + GENERATIONS
-        most = n if limit.max_generations is None else min(n, limit.max_generations)
-        return Budget(max_time=limit.max_time, max_generations=most)
+            return budget if budget.is_bounded else replace(LAST_BUDGET, target=budget.target)
+        is_first = stage.generation == NO_GENERATION
+        limit = FIRST_GENERATIONS if is_first else stage.generation + GENERATIONS
+        if budget.max_generations is not None:
+            limit = min(limit, budget.max_generations)
+        return Budget(max_time=budget.max_time, max_generations=limit)
 
-    def _partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
+    def _select_partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
         """Return the structures of the orders, the best first."""
-        if not isinstance(result.state, CCMAState):  # interrupted before it began
-            return super()._partners(scorer, result)
-        return self._search(scorer).rank_structures(result.state)
+        if not isinstance(result.state, CCMAState):  # interrupted before the search started
+            return super()._select_partners(scorer, result)
+        return self._make_search(scorer).rank_structures(result.state)
 
-    def _search(self, scorer: FamilyScorer) -> CCMASearch:
+    def _make_search(self, scorer: FamilyScorer) -> CCMASearch:
         assert isinstance(self.inputs.spec.method, CCMA)
         return self.inputs.spec.method.make_search(
             Problem.from_scorer(scorer, self.inputs.spec.constraints)

@@ -1,10 +1,9 @@
-"""The expected score: the mean of a family's local score over several completions.
+"""The expected score: the mean of the local score of a family over several imputations.
 
-What a structure would score on the complete table is unknown; over completions that are
-drawn as often as they are probable, the mean estimates what it may be expected to score.
-All structures are judged by the same completions, so that the noise of the draws is common
-to them. A mean of decomposable scores is decomposable: every search of the house takes this
-scorer as it takes any other.
+The score of a structure on the complete table is unknown. Over imputations that are drawn from
+their posterior distribution, the mean score estimates its expectation. All structures are judged
+on the same imputations, so the sampling noise is common to them. A mean of decomposable scores is
+decomposable: every search method works with this scorer as with any other.
 """
 
 from __future__ import annotations
@@ -23,26 +22,24 @@ __all__ = ["ExpectedScorer"]
 
 
 class ExpectedScorer(FamilyScorer):
-    """Local scores of families, as their mean over datasets with the same variables.
+    """Local scores of families: their means over datasets with the same variables.
 
     Parameters
     ----------
     datasets : sequence of Dataset
-        The completions; at least one.
+        The imputed tables; at least one.
     score : str or Score
-        Which score.
-    n_jobs : int
-        Number of threads. It changes nothing but the time.
-    weights, parent_penalty : optional
-        The log prior of some arcs and of all, as for `FamilyScorer`.
+        The score.
+    ess, n_jobs, cache_bytes, weights, parent_penalty : optional
+        As for `FamilyScorer`.
 
     Examples
     --------
     >>> import coevo
-    >>> two = [coevo.sample(coevo.load_network("cancer"), 100, seed) for seed in (1, 2)]
+    >>> datasets = [coevo.sample(coevo.load_network("cancer"), 100, seed) for seed in (1, 2)]
     >>> dag = coevo.load_network("cancer").dag
-    >>> mean = ExpectedScorer(two, "k2").score(dag)
-    >>> round(mean - sum(FamilyScorer(one, "k2").score(dag) for one in two) / 2, 9)
+    >>> scores = [FamilyScorer(dataset, "k2").score(dag) for dataset in datasets]
+    >>> round(ExpectedScorer(datasets, "k2").score(dag) - sum(scores) / 2, 9)
     0.0
     """
 
@@ -63,11 +60,11 @@ class ExpectedScorer(FamilyScorer):
             other._start_over()
 
     def estimate_memory(self) -> int:
-        """Return how many bytes it holds at most, the data among them."""
+        """Return the largest number of bytes that the scorer holds, including the data."""
         return super().estimate_memory() + sum(other.estimate_memory() for other in self._others)
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
-        """Count and score families in every completion; return the means."""
+        """Count and score families in every imputed table; return the means."""
         total = super()._compute(families)
         for other in self._others:
             total += other._compute(families)

@@ -1,11 +1,14 @@
-"""Drawing missing cells from what a structure says of them, one at a time, with live counts.
+"""Collapsed Gibbs sampling of missing values under a structure, with incremental counts.
 
-A completion of a table has a probability under a structure: that of all its rows, with the
-tables of the network averaged over their prior. It is the exponential of a score. A sweep
-draws each missing cell anew given all other cells of the table; so completions are visited
-as often as they are probable (Gibbs sampling with the tables integrated out). The counts of
-all families are kept beside the codes: a cell that changes moves one row between two places
-of the tables of its own family and of its children's, and nothing is counted again.
+An imputed table has a probability under a structure: the probability of all its rows, with the
+conditional probability tables integrated over their prior. It is the exponential of a score. A
+sweep draws each missing value from its conditional distribution given all other values of the
+table. The stationary distribution of these sweeps is the posterior distribution of the imputed
+table (Gibbs sampling with the tables integrated out).
+
+The kernels keep the counts of all families up to date. When a value changes, its row moves from
+one cell to another in the table of the variable and in the tables of its children. No family is
+counted a second time.
 """
 
 from __future__ import annotations
@@ -17,25 +20,26 @@ from numpy.typing import NDArray
 
 from coevo.jit import inline, kernel
 
-__all__ = ["Tables", "add_rows", "climb_cells", "draw_cells"]
+__all__ = ["FamilyTables", "add_rows", "draw_values", "maximise_values"]
 
 
-SMALLEST_WEIGHT = 1e-100  # of the most probable state, before weights are brought back to 1
+MIN_WEIGHT = 1e-100  # of the most probable state; smaller weights are rescaled
 
 
-class Tables(NamedTuple):
-    """The families of a structure and their counts, one table after another.
+class FamilyTables(NamedTuple):
+    """The families of a structure and their tables of counts, one table after another.
 
-    The table of v begins at ``first[v]`` in `counts` and ``first_margin[v]`` in `margins`
-    (rows by configuration of the parents). The state of the child varies fastest.
+    The table of variable v begins at ``first[v]`` in `counts`. Its margin, the number of rows for
+    each configuration of the parents, begins at ``first_margin[v]`` in `margins`. The state of the
+    child varies fastest.
     """
 
     arity: NDArray[np.int64]  # (n,)
-    prior: NDArray[np.float64]  # (n,), imagined rows in each cell
-    start: NDArray[np.int64]  # (n + 1,), of the parents of v in `parents`
+    prior: NDArray[np.float64]  # (n,), pseudo-count of each cell
+    start: NDArray[np.int64]  # (n + 1,), start of the parents of v in `parents`
     parents: NDArray[np.int64]
     stride: NDArray[np.int64]  # of each parent in the table of its child
-    child_start: NDArray[np.int64]  # (n + 1,), of the children of v in `children`
+    child_start: NDArray[np.int64]  # (n + 1,), start of the children of v in `children`
     children: NDArray[np.int64]
     child_stride: NDArray[np.int64]  # of v in the table of each of its children
     first: NDArray[np.int64]  # (n,)
@@ -45,8 +49,8 @@ class Tables(NamedTuple):
 
 
 @inline
-def _place(tables, codes, v, row):
-    """Return the cell of a row in the table of v, counted from the table's first."""
+def _find_cell(tables, codes, v, row):
+    """Return the index of the cell that counts a row, relative to the start of the table of v."""
     cell = np.int64(codes[v, row])
     for i in range(tables.start[v], tables.start[v + 1]):
         cell += tables.stride[i] * codes[tables.parents[i], row]
@@ -55,23 +59,23 @@ def _place(tables, codes, v, row):
 
 @kernel
 def add_rows(tables, codes):
-    """Count all rows into the tables, which are empty."""
+    """Add all rows to the tables. The tables must be empty."""
     for v in range(len(tables.arity)):
         for row in range(codes.shape[1]):
-            cell = _place(tables, codes, v, row)
+            cell = _find_cell(tables, codes, v, row)
             tables.counts[tables.first[v] + cell] += 1
             tables.margins[tables.first_margin[v] + cell // tables.arity[v]] += 1
 
 
 @inline
-def _move(tables, codes, v, row, old, new):
-    """Move a row from one state of v to another in all tables that have v."""
-    own = tables.first[v] + _place(tables, codes, v, row) - np.int64(codes[v, row])
-    tables.counts[own + old] -= 1
-    tables.counts[own + new] += 1
+def _change_value(tables, codes, v, row, old, new):
+    """Change the state of v in a row, in the codes and in all tables that contain v."""
+    first = tables.first[v] + _find_cell(tables, codes, v, row) - np.int64(codes[v, row])
+    tables.counts[first + old] -= 1
+    tables.counts[first + new] += 1
     for i in range(tables.child_start[v], tables.child_start[v + 1]):
         child, stride = tables.children[i], tables.child_stride[i]
-        base = _place(tables, codes, child, row) - stride * np.int64(codes[v, row])
+        base = _find_cell(tables, codes, child, row) - stride * np.int64(codes[v, row])
         margin, arity = tables.first_margin[child], tables.arity[child]
         tables.counts[tables.first[child] + base + stride * old] -= 1
         tables.counts[tables.first[child] + base + stride * new] += 1
@@ -81,76 +85,77 @@ def _move(tables, codes, v, row, old, new):
 
 
 @inline
-def _weigh(tables, codes, v, row, weights):
-    """Overwrite `weights` with how probable each state of a cell is, given all other cells.
+def _compute_weights(tables, codes, v, row, weights):
+    """Overwrite `weights` with the probability of each state of a value, given all other values.
 
-    They are not normalised. The row itself does not count.
+    The weights are not normalised. The counts exclude the value's own row.
     """
-    now = np.int64(codes[v, row])
-    own = tables.first[v] + _place(tables, codes, v, row) - now
+    current = np.int64(codes[v, row])
+    first = tables.first[v] + _find_cell(tables, codes, v, row) - current
     for state in range(tables.arity[v]):
-        weights[state] = tables.counts[own + state] - (state == now) + tables.prior[v]
+        weights[state] = tables.counts[first + state] - (state == current) + tables.prior[v]
     for i in range(tables.child_start[v], tables.child_start[v + 1]):
         child, stride = tables.children[i], tables.child_stride[i]
-        base = _place(tables, codes, child, row) - stride * now
-        first, margin = tables.first[child], tables.first_margin[child]
+        base = _find_cell(tables, codes, child, row) - stride * current
+        child_first, margin = tables.first[child], tables.first_margin[child]
         arity, prior = tables.arity[child], tables.prior[child]
         highest = 0.0
         for state in range(tables.arity[v]):
-            itself = 1 if state == now else 0
+            own_row = 1 if state == current else 0
             cell = base + stride * state
-            rows = tables.counts[first + cell] - itself + prior
-            weights[state] *= rows / (
-                tables.margins[margin + cell // arity] - itself + prior * arity
+            n_rows = tables.counts[child_first + cell] - own_row + prior
+            weights[state] *= n_rows / (
+                tables.margins[margin + cell // arity] - own_row + prior * arity
             )
             highest = max(highest, weights[state])
-        if highest < SMALLEST_WEIGHT:  # many children would make zeros of all of them
+        if highest < MIN_WEIGHT:  # avoid underflow for variables with many children
             for state in range(tables.arity[v]):
                 weights[state] /= highest
 
 
 @kernel
-def draw_cells(tables, codes, variables, rows, draws, seen):
-    """Draw each missing cell anew; add to ``seen[cell]`` how probable its states were.
+def draw_values(tables, codes, variables, rows, uniforms, totals):
+    """Draw each missing value again, and add the probabilities of its states to ``totals[value]``.
 
-    `draws` has a number from 0 to 1 for each cell. Without rows, `seen` is left alone.
+    `uniforms` has a random number from 0 to 1 for each missing value. If `totals` is empty, no
+    probabilities are added.
     """
     weights = np.empty(tables.arity.max())
     for i in range(len(rows)):
         v, row = np.int64(variables[i]), np.int64(rows[i])
-        _weigh(tables, codes, v, row, weights)
+        _compute_weights(tables, codes, v, row, weights)
         arity = tables.arity[v]
         total = 0.0
         for state in range(arity):
             total += weights[state]
-        left = draws[i] * total
+        remaining = uniforms[i] * total
         chosen = arity - 1
         for state in range(arity - 1):
-            left -= weights[state]
-            if left < 0:
+            remaining -= weights[state]
+            if remaining < 0:
                 chosen = state
                 break
-        if len(seen):
+        if len(totals):
             for state in range(arity):
-                seen[i, state] += weights[state] / total
+                totals[i, state] += weights[state] / total
         if chosen != codes[v, row]:
-            _move(tables, codes, v, row, np.int64(codes[v, row]), np.int64(chosen))
+            _change_value(tables, codes, v, row, np.int64(codes[v, row]), np.int64(chosen))
 
 
 @kernel
-def climb_cells(tables, codes, variables, rows):
-    """Give each missing cell its most probable state; return how many have changed."""
+def maximise_values(tables, codes, variables, rows):
+    """Set each missing value to its most probable state; return how many values changed."""
     weights = np.empty(tables.arity.max())
     n_changed = 0
     for i in range(len(rows)):
         v, row = np.int64(variables[i]), np.int64(rows[i])
-        _weigh(tables, codes, v, row, weights)
-        now = np.int64(codes[v, row])
-        best = now
+        _compute_weights(tables, codes, v, row, weights)
+        current = np.int64(codes[v, row])
+        best = current
         for state in range(tables.arity[v]):
             if weights[state] > weights[best]:
                 best = np.int64(state)
-        if best != now:
-            _move(tables, codes, v, row, now, best)
+        if best != current:
+            _change_value(tables, codes, v, row, current, best)
             n_changed += 1
     return n_changed

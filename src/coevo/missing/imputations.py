@@ -1,10 +1,11 @@
-"""Imputations: tables in which every missing cell has a state, drawn and never maximised.
+"""Imputations: tables in which every missing value has a state, drawn and never maximised.
 
-A completion that *maximises* the score of a structure is more regular than any real table:
-each missing cell is what the structure expects, so that arcs which are there look stronger
-than they are and arcs which are not there look weaker. Here a completion is an individual
-of a population that is drawn, as often as it is probable under a structure (`redraw`).
-Several of them together say what the missing cells can be, and how sure that is.
+An imputation that *maximises* the score of a structure is more regular than any real table. Each
+imputed value is the one that the structure expects. Arcs of the structure then look stronger than
+they are, and other arcs look weaker. Therefore `Imputations` is a population of tables that are
+drawn from their posterior distribution under a structure (`Imputations.redraw`). Several draws
+together give the probability of each state of each missing value
+(`Imputations.estimate_probabilities`).
 """
 
 from __future__ import annotations
@@ -20,234 +21,282 @@ from numpy.typing import NDArray
 from coevo.data import Codes, Dataset, IncompleteDataset
 from coevo.errors import ParameterError
 from coevo.memory import check_memory
-from coevo.missing.gibbs_kernels import Tables, add_rows, draw_cells
-from coevo.missing.policy_checkpoint import Cells
+from coevo.missing.gibbs_kernels import FamilyTables, add_rows, draw_values
+from coevo.missing.policy_checkpoint import ImputedCodes
 from coevo.randomness import random_stream
 from coevo.threads import Threads
 
 __all__ = [
     "Adjacency",
-    "Filled",
-    "Holes",
+    "ImputationProbabilities",
     "Imputations",
-    "family_tables",
-    "filled_in",
-    "most_common",
-    "with_cells",
+    "MissingValues",
+    "impute_codes",
+    "impute_most_common",
+    "impute_most_probable",
+    "make_family_tables",
 ]
 
 Adjacency = NDArray[np.bool_]  # (n, n), [parent, child]
 
-STREAM = 1  # first key of the random streams of completions
-PRIOR_ROWS = 1.0  # imagined rows, spread over each table; what `fit` takes
+STREAM = 1  # first key of the random streams of imputations
+EQUIVALENT_SAMPLE_SIZE = 1.0  # of the prior of each table; the default of `fit_network`
 
 
 @dataclass(frozen=True)
-class Holes:
-    """The missing cells of a table, row by row."""
+class MissingValues:
+    """The positions of the missing values of a table, row by row.
+
+    Attributes
+    ----------
+    variables, rows : array of int, (n_missing,)
+        The variable and the row of each missing value.
+    """
 
     variables: NDArray[np.int64]
     rows: NDArray[np.int64]
 
     @classmethod
-    def of(cls, table: IncompleteDataset) -> Holes:
-        """Return the missing cells of a table."""
+    def from_table(cls, table: IncompleteDataset) -> MissingValues:
+        """Return the missing values of a table."""
         rows, variables = np.nonzero(table.missing.T)
         return cls(variables.astype(np.int64), rows.astype(np.int64))
 
-    def kinds(self, table: IncompleteDataset) -> NDArray[np.intp]:
-        """Return a number for each cell, the same for the same cell of equal rows."""
+    def group_by_equal_rows(self, table: IncompleteDataset) -> NDArray[np.intp]:
+        """Return the group number of each missing value.
+
+        Two missing values are in one group if they belong to the same variable and their rows are
+        equal, with the same values missing.
+        """
         codes = table.dataset.codes.astype(np.int64)
         codes[table.missing] = -1
-        _, row_kind = np.unique(codes, axis=1, return_inverse=True)
-        cell = row_kind.ravel()[self.rows] * table.n_variables + self.variables
-        kinds: NDArray[np.intp] = np.unique(cell, return_inverse=True)[1]
-        return kinds
+        _, row_group = np.unique(codes, axis=1, return_inverse=True)
+        keys = row_group.ravel()[self.rows] * table.n_variables + self.variables
+        groups: NDArray[np.intp] = np.unique(keys, return_inverse=True)[1]
+        return groups
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
 @dataclass(frozen=True)
-class Filled:
-    """How probable each state of each missing cell is, states in canonical order."""
+class ImputationProbabilities:
+    """The probability of each state of each missing value.
 
-    holes: Holes
-    probabilities: NDArray[np.float64]  # (n_holes, largest arity); 0 where there is no state
+    Attributes
+    ----------
+    missing_values : MissingValues
+        The positions of the missing values.
+    probabilities : array of float, (n_missing, largest arity)
+        The states are in canonical order. A state that the variable does not have has 0.
+    """
+
+    missing_values: MissingValues
+    probabilities: NDArray[np.float64]
 
     @property
-    def codes(self) -> NDArray[np.intp]:
-        """The most probable state of each cell; of several the first."""
-        best: NDArray[np.intp] = self.probabilities.argmax(axis=1)
-        return best
+    def most_probable_codes(self) -> NDArray[np.intp]:
+        """The most probable state of each missing value; the first one in case of a tie."""
+        codes: NDArray[np.intp] = self.probabilities.argmax(axis=1)
+        return codes
 
     @property
-    def probability(self) -> NDArray[np.float64]:
-        """How probable the most probable state of each cell is."""
+    def highest_probabilities(self) -> NDArray[np.float64]:
+        """The probability of the most probable state of each missing value."""
         highest: NDArray[np.float64] = self.probabilities.max(axis=1, initial=0.0)
         return highest
 
 
 class Imputations:
-    """A population of completions of one table.
+    """A population of imputations of one table.
 
-    Which random numbers an individual gets depends on the seed, on how often the population
-    was redrawn and on its own number, never on a thread.
+    The random stream of an individual depends on the seed, on the number of draws so far and on
+    the number of the individual. It does not depend on threads.
+
+    Parameters
+    ----------
+    table : IncompleteDataset
+        The table with missing values.
+    size : int
+        Number of imputations.
+    seed : int
+        The seed of all random numbers.
+    threads : Threads
+        The threads that draw.
     """
 
     def __init__(self, table: IncompleteDataset, size: int, seed: int, threads: Threads) -> None:
         self.table, self._seed, self._threads = table, seed, threads
-        self.holes = Holes.of(table)
-        self._n_drawn = 0
+        self.missing_values = MissingValues.from_table(table)
+        self._n_draws = 0
         self.codes: list[Codes] = [
-            _from_margins(table, random_stream(seed, STREAM, 0, i)) for i in range(size)
+            _draw_from_margins(table, random_stream(seed, STREAM, 0, i)) for i in range(size)
         ]
 
     @property
-    def n_drawn(self) -> int:
-        """How often they were drawn."""
-        return self._n_drawn
+    def n_draws(self) -> int:
+        """How often the population was drawn."""
+        return self._n_draws
 
     @property
-    def cells(self) -> Cells:
-        """The missing cells of all completions."""
-        own = [codes[self.holes.variables, self.holes.rows] for codes in self.codes]
-        return np.stack(own)
+    def imputed_codes(self) -> ImputedCodes:
+        """The imputed values of all imputations: (n_imputations, n_missing)."""
+        positions = self.missing_values.variables, self.missing_values.rows
+        return np.stack([codes[positions] for codes in self.codes])
 
-    def put(self, cells: Cells, n_drawn: int) -> None:
-        """Be as they were when they had these cells, and were drawn so often."""
-        if cells.shape != (len(self.codes), len(self.holes)):
+    def restore(self, imputed_codes: ImputedCodes, n_draws: int) -> None:
+        """Set all imputed values and the number of draws, as stored in a checkpoint."""
+        if imputed_codes.shape != (len(self.codes), len(self.missing_values)):
             raise ParameterError(
-                f"The state has {cells.shape[-1]:,} missing cells, and the table has "
-                f"{len(self.holes):,}."
+                f"The state has {imputed_codes.shape[-1]:,} missing values, and the table has "
+                f"{len(self.missing_values):,}. Resume with the table that it was made from."
             )
-        self._n_drawn = n_drawn
-        self.codes = [with_cells(self.table, self.holes, own) for own in cells]
+        self._n_draws = n_draws
+        self.codes = [
+            impute_codes(self.table, self.missing_values, codes) for codes in imputed_codes
+        ]
 
-    def datasets(self) -> list[Dataset]:
-        """Return all completions as they are now."""
+    def make_datasets(self) -> list[Dataset]:
+        """Return the current imputed tables."""
         return [self.table.make_dataset(codes) for codes in self.codes]
 
     def redraw(self, structures: Sequence[Adjacency], n_sweeps: int) -> None:
-        """Replace all missing cells by new draws, so many times; individual i under structure i.
+        """Draw all missing values again, in `n_sweeps` sweeps; individual i under structure i.
 
-        Where there are fewer structures they serve in turn.
+        If there are fewer structures than individuals, the structures are reused in turn.
         """
         self._sweep(structures, n_sweeps, 0)
 
-    def fill(self, structures: Sequence[Adjacency], n_sweeps: int) -> Filled:
-        """Return how probable the states of the missing cells are, over all individuals.
+    def estimate_probabilities(
+        self, structures: Sequence[Adjacency], n_sweeps: int
+    ) -> ImputationProbabilities:
+        """Return the probability of each state of each missing value, over all individuals.
 
-        They are drawn anew as in `redraw`, with as many sweeps before any is counted. Rows
-        that are equal, holes included, have equal probabilities, so that their mean is taken.
+        The values are drawn again as in `redraw`: first `n_sweeps` sweeps that are not counted
+        (burn-in), then `n_sweeps` sweeps that are. Equal rows with the same missing values have
+        equal probabilities, so the result is the mean over them.
         """
-        seen = self._sweep(structures, n_sweeps, n_sweeps)
-        kind = self.holes.kinds(self.table)
-        total = np.zeros((int(kind.max(initial=-1)) + 1, seen.shape[1]))
-        np.add.at(total, kind, seen)
-        return Filled(self.holes, (total / total.sum(axis=1, keepdims=True))[kind])
+        totals = self._sweep(structures, n_sweeps, n_sweeps)
+        group = self.missing_values.group_by_equal_rows(self.table)
+        group_totals = np.zeros((int(group.max(initial=-1)) + 1, totals.shape[1]))
+        np.add.at(group_totals, group, totals)
+        probabilities = (group_totals / group_totals.sum(axis=1, keepdims=True))[group]
+        return ImputationProbabilities(self.missing_values, probabilities)
 
     def _sweep(
-        self, structures: Sequence[Adjacency], n_before: int, n_counted: int
+        self, structures: Sequence[Adjacency], n_burn_in: int, n_counted: int
     ) -> NDArray[np.float64]:
-        """Sweep over all cells of each individual; return the sum of their probabilities."""
-        self._n_drawn += 1
+        """Sweep over all missing values of each individual; return the sums of probabilities."""
+        self._n_draws += 1
         arities = self.table.dataset.arities
-        shape = (len(self.holes), int(arities.max()))
+        shape = (len(self.missing_values), int(arities.max()))
         if n_counted:
             needed = 8 * len(self.codes) * shape[0] * shape[1]
-            check_memory(needed, "Filling the missing cells", "Take fewer rows.")
-        seen = np.zeros((len(self.codes), *shape)) if n_counted else np.zeros((1, 0, 0))
-        none, cells = np.empty((0, 0)), (self.holes.variables, self.holes.rows)
+            check_memory(needed, "Imputing the missing values", "Take fewer rows.")
+        totals = np.zeros((len(self.codes), *shape)) if n_counted else np.zeros((1, 0, 0))
+        positions = (self.missing_values.variables, self.missing_values.rows)
+        not_counted = np.empty((0, 0))
         drawn: list[Codes] = [codes.copy() for codes in self.codes]
 
-        def sweep(begin: int, end: int, part: int) -> None:
+        def sweep_part(begin: int, end: int, part: int) -> None:
             for i in range(begin, end):
-                rng = random_stream(self._seed, STREAM, self._n_drawn, i)
-                tables = family_tables(structures[i % len(structures)], arities)
+                rng = random_stream(self._seed, STREAM, self._n_draws, i)
+                tables = make_family_tables(structures[i % len(structures)], arities)
                 add_rows(tables, drawn[i])
-                for turn in range(n_before + n_counted):
-                    numbers = rng.random(len(self.holes))
-                    counted = none if turn < n_before else seen[i]
-                    draw_cells(tables, drawn[i], *cells, numbers, counted)
+                for sweep in range(n_burn_in + n_counted):
+                    uniforms = rng.random(len(self.missing_values))
+                    own_totals = not_counted if sweep < n_burn_in else totals[i]
+                    draw_values(tables, drawn[i], *positions, uniforms, own_totals)
 
-        self._threads.run_in_parts(sweep, len(drawn), 1)
+        self._threads.run_in_parts(sweep_part, len(drawn), 1)
         self.codes = drawn
-        total: NDArray[np.float64] = seen.sum(axis=0)
+        total: NDArray[np.float64] = totals.sum(axis=0)
         return total
 
 
-def filled_in(table: IncompleteDataset, filled: Filled) -> Codes:
-    """Return the codes of a table with the most probable state in each missing cell."""
-    return with_cells(table, filled.holes, filled.codes)
-
-
-def with_cells(table: IncompleteDataset, holes: Holes, cells: Cells) -> Codes:
-    """Return the codes of a table with these states in its missing cells."""
+def impute_codes(
+    table: IncompleteDataset, missing_values: MissingValues, imputed_codes: ImputedCodes
+) -> Codes:
+    """Return the codes of a table with these states in place of its missing values."""
     codes: Codes = table.dataset.codes.copy()
-    codes[holes.variables, holes.rows] = cells
+    codes[missing_values.variables, missing_values.rows] = imputed_codes
     return codes
 
 
-def most_common(table: IncompleteDataset) -> Codes:
-    """Return the codes of a table with the most common state of its column in each hole."""
+def impute_most_probable(table: IncompleteDataset, estimated: ImputationProbabilities) -> Codes:
+    """Return the codes of a table with the most probable state of each missing value."""
+    return impute_codes(table, estimated.missing_values, estimated.most_probable_codes)
+
+
+def impute_most_common(table: IncompleteDataset) -> Codes:
+    """Return the codes of a table with the most common state of the column in each missing value.
+
+    This is imputation by the mode.
+    """
     codes: Codes = table.dataset.codes.copy()
-    for own, holes, seen in _columns(table, codes):
-        own[holes] = np.bincount(seen).argmax()
+    for column, is_missing, observed in _iter_columns(table, codes):
+        column[is_missing] = np.bincount(observed).argmax()
     return codes
 
 
-def _from_margins(table: IncompleteDataset, rng: Generator) -> Codes:
-    """Fill each column with states drawn from those that it shows."""
+def _draw_from_margins(table: IncompleteDataset, rng: Generator) -> Codes:
+    """Impute each column with states drawn from its observed values."""
     codes: Codes = table.dataset.codes.copy()
-    for own, holes, seen in _columns(table, codes):
-        own[holes] = rng.choice(seen, size=int(holes.sum()))
+    for column, is_missing, observed in _iter_columns(table, codes):
+        column[is_missing] = rng.choice(observed, size=int(is_missing.sum()))
     return codes
 
 
-def _columns(
+def _iter_columns(
     table: IncompleteDataset, codes: Codes
 ) -> Iterator[tuple[NDArray[Any], NDArray[np.bool_], NDArray[Any]]]:
-    """Yield each column, its holes, and what it shows: each state once, if it shows nothing."""
-    for own, holes, arity in zip(codes, table.missing, table.dataset.arities, strict=True):
-        yield own, holes, np.arange(arity) if holes.all() else own[~holes]
+    """Yield each column, the mask of its missing values, and its observed values.
+
+    A column without observed values yields each of its states once in their place.
+    """
+    for column, is_missing, arity in zip(codes, table.missing, table.dataset.arities, strict=True):
+        yield column, is_missing, np.arange(arity) if is_missing.all() else column[~is_missing]
 
 
-def family_tables(
+def make_family_tables(
     adjacency: Adjacency, arities: NDArray[np.int64], cell_prior: float | None = None
-) -> Tables:
-    """Return the empty tables of the families of a structure.
+) -> FamilyTables:
+    """Return empty tables of counts for the families of a structure.
 
-    Each cell has `cell_prior` imagined rows; if left out, each table has one.
+    The prior adds `cell_prior` pseudo-counts to each cell. By default it adds one to each table,
+    spread evenly over its cells.
     """
     n = len(adjacency)
     parents = [np.flatnonzero(adjacency[:, v]) for v in range(n)]
     # The stride of a parent is the arity of the child times those of the parents before it.
-    strides = [np.cumprod([arities[v], *arities[own]]) for v, own in enumerate(parents)]
+    strides = [
+        np.cumprod([arities[v], *arities[parent_set]]) for v, parent_set in enumerate(parents)
+    ]
     sizes = [int(stride[-1]) for stride in strides]
     check_memory(16 * sum(sizes), "Counting the families of a structure", "Limit 'max_parents'.")
     flat = np.concatenate([*parents, np.empty(0, dtype=np.int64)]).astype(np.int64)
     stride = np.concatenate([s[:-1] for s in strides]).astype(np.int64)
-    child_of = np.repeat(np.arange(n), [len(own) for own in parents])
+    n_parents = [len(parent_set) for parent_set in parents]
+    child_of = np.repeat(np.arange(n), n_parents)
     by_parent = np.argsort(flat, kind="stable")
-    rows = [size // int(arity) for size, arity in zip(sizes, arities, strict=True)]
-    even = PRIOR_ROWS / np.array(sizes, dtype=np.float64)
-    return Tables(
+    margin_sizes = [size // int(arity) for size, arity in zip(sizes, arities, strict=True)]
+    even_prior = EQUIVALENT_SAMPLE_SIZE / np.array(sizes, dtype=np.float64)
+    return FamilyTables(
         arity=arities,
-        prior=even if cell_prior is None else np.full(n, cell_prior),
-        start=_begins([len(own) for own in parents]),
+        prior=even_prior if cell_prior is None else np.full(n, cell_prior),
+        start=_compute_offsets(n_parents),
         parents=flat,
         stride=stride,
-        child_start=_begins(np.bincount(flat, minlength=n).tolist()),
+        child_start=_compute_offsets(np.bincount(flat, minlength=n).tolist()),
         children=child_of[by_parent],
         child_stride=stride[by_parent],
-        first=_begins(sizes)[:-1],
-        first_margin=_begins(rows)[:-1],
+        first=_compute_offsets(sizes)[:-1],
+        first_margin=_compute_offsets(margin_sizes)[:-1],
         counts=np.zeros(sum(sizes), dtype=np.int64),
-        margins=np.zeros(sum(rows), dtype=np.int64),
+        margins=np.zeros(sum(margin_sizes), dtype=np.int64),
     )
 
 
-def _begins(lengths: Sequence[int]) -> NDArray[np.int64]:
-    """Return where each of some runs begins, and where the last ends."""
+def _compute_offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
+    """Return the start of each of several runs with these lengths, and the end of the last."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

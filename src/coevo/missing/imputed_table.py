@@ -1,9 +1,8 @@
-"""A completed table, with how sure each filled cell is, and its two files."""
+"""An imputed table with the probability of each imputed value, and the two files of both."""
 
 from __future__ import annotations
 
-import csv
-import io
+import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,19 +13,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, IncompleteDataset, write_data
+from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
+from coevo.data.csv_writer import write_csv_blocks
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import FileError
-from coevo.files import replace_file
-from coevo.missing.imputations import Filled, filled_in
+from coevo.missing.imputations import ImputationProbabilities, impute_most_probable
 
-__all__ = ["ImputedCell", "ImputedTable", "probability_path", "write_imputed"]
+__all__ = ["ImputedTable", "ImputedValue", "choose_probability_path", "write_imputed"]
 
 HEADER = ("row", "column", "state", "probability")
 
 
 @dataclass(frozen=True)
-class ImputedCell:
-    """One cell that was missing; rows are counted from 1, without the header."""
+class ImputedValue:
+    """One imputed value.
+
+    Attributes
+    ----------
+    row : int
+        The row, counted from 1 without the header.
+    column : str
+        The name of the column.
+    state : str
+        The imputed state.
+    probability : float
+        The probability of this state.
+    """
 
     row: int
     column: str
@@ -36,99 +48,127 @@ class ImputedCell:
 
 @dataclass(frozen=True)
 class ImputedTable:
-    """The table with the most probable state in each missing cell."""
+    """The table with the most probable state of each missing value.
 
-    dataset: Dataset  # rows in the order of the source
-    missing: NDArray[np.bool_]  # (n_variables, n_rows), the cells that were filled
-    probability: NDArray[np.float64]  # (n_variables, n_rows), of the state; 1 if observed
+    Attributes
+    ----------
+    dataset : Dataset
+        The observed and imputed values; the rows are in the order of the source.
+    missing : array of bool, (n_variables, n_rows)
+        True for each imputed value.
+    probability : array of float, (n_variables, n_rows)
+        The probability of each imputed state; 1 for an observed value.
+    """
+
+    dataset: Dataset
+    missing: NDArray[np.bool_]
+    probability: NDArray[np.float64]
 
     @classmethod
-    def of(
+    def from_sorted(
         cls,
         table: IncompleteDataset,
         sorted_table: IncompleteDataset,
         order: NDArray[np.intp],
-        filled: Filled,
+        estimated: ImputationProbabilities,
     ) -> ImputedTable:
-        """Return a table as it was, filled as its sorted twin was (`sort_by_content`)."""
-        back = np.argsort(order)
-        sure = np.ones(table.missing.shape)
-        sure[filled.holes.variables, filled.holes.rows] = filled.probability
-        codes = filled_in(sorted_table, filled)[:, back]
-        return cls(table.make_dataset(codes), table.missing, sure[:, back])
+        """Return the imputed table, given the probabilities for the sorted table.
 
-    def patches(self) -> list[ImputedColumn]:
-        """Return what each column that misses some cells is filled with."""
-        rows = self.dataset
+        `sorted_table` and `order` are the result of ``table.sort_by_content()``. The rows of the
+        imputed table are in the order of `table`.
+        """
+        position_in_sorted = np.argsort(order)
+        missing_values = estimated.missing_values
+        probability = np.ones(table.missing.shape)
+        probability[missing_values.variables, missing_values.rows] = estimated.highest_probabilities
+        codes = impute_most_probable(sorted_table, estimated)[:, position_in_sorted]
+        return cls(table.make_dataset(codes), table.missing, probability[:, position_in_sorted])
+
+    def list_imputed_columns(self) -> list[ImputedColumn]:
+        """Return the columns with imputed values."""
+        codes = self.dataset.codes
         return [
-            ImputedColumn(variable.name, variable.states, rows.codes[place], self.missing[place])
-            for place, variable in enumerate(rows.variables)
-            if self.missing[place].any()
+            ImputedColumn(variable.name, variable.states, codes[position], self.missing[position])
+            for position, variable in enumerate(self.dataset.variables)
+            if self.missing[position].any()
         ]
 
-    def into(self, frame: Any) -> Any:
-        """Return the data frame that this was read from, with its missing cells filled.
+    def fill_frame(self, frame: Any) -> Any:
+        """Return a copy of the data frame that was read, with its missing values imputed.
 
-        All else is as it was: columns that were left out, and numbers that were cut into bins.
-        A missing number becomes the middle one of those that the frame has in its bin.
+        The rest of the frame does not change: columns that were left out, and numbers that were
+        cut into bins. A missing number becomes the median of the observed numbers in its bin.
         """
-        return impute_frame(frame, self.patches(), "ImputedTable.into")
+        return impute_frame(frame, self.list_imputed_columns(), "ImputedTable.fill_frame")
 
-    def cells(self) -> Iterator[ImputedCell]:
-        """Yield all filled cells, row by row, columns by name."""
+    def iter_imputed_values(self) -> Iterator[ImputedValue]:
+        """Yield all imputed values: row by row, and by the name of the column within a row."""
         variables = self.dataset.variables
-        for row, place in np.argwhere(self.missing.T).tolist():
-            variable = variables[place]
-            state = variable.states[self.dataset.codes[place, row]]
-            sure = float(self.probability[place, row])
-            yield ImputedCell(row + 1, variable.name, state, sure)
+        for row, position in np.argwhere(self.missing.T).tolist():
+            variable = variables[position]
+            state = variable.states[self.dataset.codes[position, row]]
+            probability = float(self.probability[position, row])
+            yield ImputedValue(row + 1, variable.name, state, probability)
 
 
-def probability_path(path: str | os.PathLike[str]) -> Path:
-    """Return where the probabilities of a completed table go, beside the table itself."""
-    target = Path(path)
-    beside = target.with_name(target.name.split(".")[0] + ".probabilities.csv")
-    if beside == target:
+def choose_probability_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of the file with the probabilities, beside the imputed table."""
+    table_path = Path(path)
+    probability_path = table_path.with_name(table_path.name.split(".")[0] + ".probabilities.csv")
+    if probability_path == table_path:
         raise FileError(
-            f"{str(target)!r} is where the probabilities of the filled cells go. Give the table "
-            "another name."
+            f"{str(table_path)!r} is the name of the file with the probabilities of the imputed "
+            "values. Give the table another name."
         )
-    return beside
+    return probability_path
 
 
 def write_imputed(
-    completed: ImputedTable,
+    imputed_table: ImputedTable,
     path: str | os.PathLike[str],
     source: str | os.PathLike[str] | None = None,
 ) -> Path:
-    """Write a completed table, and beside it how sure each filled cell is.
+    """Write an imputed table, and beside it the probability of each imputed value.
 
-    The table goes to `path`, in the format of its suffix as for `write_data`. The cells go to
-    a CSV file with ``.probabilities.csv`` in place of the suffixes, whose name is returned: a line
-    for each cell with its row (from 1, without the header), column, state and probability.
+    The suffix of `path` determines the format of the table, as for `write_data`. The probabilities
+    go to a CSV file with ``.probabilities.csv`` in place of the suffixes. It has one line for each
+    imputed value: the row (from 1, without the header), the column, the state and its probability.
 
     Parameters
     ----------
-    completed : ImputedTable
-        What `learn_incomplete` has filled.
+    imputed_table : ImputedTable
+        The imputed table, for example ``learn_incomplete(...).imputation.imputed_table``.
     path : str or path
-        Where the table goes.
+        The file of the table.
     source : str or path, optional
-        The file that it was read from. What is written is then that table, with all its
-        columns and its numbers as they are; a missing number becomes the middle one of those
-        that the table has in its bin. Without it, the columns that were learned from are
-        written, numbers as bins.
+        The file that the table was read from. The result is then a copy of this file, with all its
+        columns and numbers. A missing number becomes the median of the observed numbers in its
+        bin. Without `source`, the result has the columns that were learned from, and bins in place
+        of numbers.
+
+    Returns
+    -------
+    Path
+        The file with the probabilities.
     """
-    beside = probability_path(path)
+    probability_path = choose_probability_path(path)
     if source is None:
-        write_data(completed.dataset, path)
+        write_data(imputed_table.dataset, path)
     else:
-        write_imputed_file(source, path, completed.patches())
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    for cell in completed.cells():
-        writer.writerow([cell.row, cell.column, cell.state, f"{cell.probability:.6g}"])
-    with replace_file(beside) as stream:
-        stream.write(text.getvalue().encode())
-    return beside
+        write_imputed_file(source, path, imputed_table.list_imputed_columns())
+    write_csv_blocks(HEADER, _iter_probability_blocks(imputed_table), probability_path)
+    return probability_path
+
+
+def _iter_probability_blocks(imputed_table: ImputedTable) -> Iterator[CsvBlock]:
+    """Yield the lines of the file with the probabilities."""
+    all_values = imputed_table.iter_imputed_values()
+    while values := list(itertools.islice(all_values, BLOCK_ROWS)):
+        yield CsvBlock.from_texts(
+            [
+                [str(value.row) for value in values],
+                [value.column for value in values],
+                [value.state for value in values],
+                [f"{value.probability:.6g}" for value in values],
+            ]
+        )

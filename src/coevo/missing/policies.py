@@ -1,13 +1,13 @@
 """Learning from a table with missing values: the policies, by name.
 
-    evolve     missing values are a third species; they are drawn, never maximised
+    evolve     imputations are a third species; they are drawn, never maximised
     em         structural EM: impute the most probable states, learn, impute again
-    available  each family is scored on the rows that show all its variables
-    state      "missing" is one more state of the variable
-    drop       rows with a missing value are left out
+    available  score each family on the rows that observe all its variables
+    state      add the state "missing" to each variable with missing values
+    drop       leave out rows with a missing value
 
-Every policy but ``state`` ends with the same imputation: the probability of each state of each
-missing value, given its row, under the structures that the policy found.
+Every policy but ``state`` ends with the same imputation. It estimates the probability of each state
+of each missing value, given its row, under the structures that the policy found.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ __all__ = [
     "search_incomplete",
 ]
 
-FINAL_SWEEPS = 60  # over the missing values: as many before as while probabilities are counted
+FINAL_SWEEPS = 60  # over the missing values for the final imputation, after as many for burn-in
 
 
 @dataclass(frozen=True, eq=False)
 class ImputationResult:
-    """The missing values of a table, and what a policy put in their place.
+    """The missing values of a table, and the values that a policy imputed.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class ImputationResult:
         The table with its missing values.
     imputed_table : ImputedTable or None
         The table with the most probable state of each missing value, and its probability; None
-        where "missing" is a state.
+        if "missing" is a state.
     dag : DAG
         The structure that was learned.
     fitted_to : Dataset
@@ -83,15 +83,16 @@ class ImputationResult:
 
     @property
     def dataset(self) -> Dataset:
-        """The imputed table; or the table in which "missing" is a state."""
+        """The imputed table, or the table with the state "missing"."""
         return self.fitted_to if self.imputed_table is None else self.imputed_table.dataset
 
     @cached_property
     def network(self) -> BayesianNetwork:
-        """The structure with tables; where values were imputed, the mean over imputed tables.
+        """The network: the structure with tables fitted to the rows of all imputed tables.
 
-        The prior counts once for each imputed table, so that the tables are those of mean counts
-        with the prior once. Raises `NetworkError` if a table would be too large.
+        The equivalent sample size of the prior is the number of imputed tables. This gives the
+        same tables as the mean counts over imputed tables with an equivalent sample size of 1.
+        Raises `NetworkError` if a table would be too large.
         """
         dag = DAG([variable.name for variable in self.fitted_to.source_variables], self.dag.arcs)
         if self.imputed_table is None:
@@ -164,7 +165,7 @@ def check_policy(missing: str, owner: str) -> None:
 
 
 def search_incomplete(missing: str, inputs: PolicyInput) -> PolicyOutput:
-    """Run a policy on a table in any order, without the final imputation."""
+    """Run a policy without the final imputation. The order of rows does not matter."""
     table, _ = inputs.table.sort_by_content()
     with defer_interrupts() as interrupts:
         output = _run_policy(missing, replace(inputs, table=table), interrupts)
@@ -207,19 +208,19 @@ def learn_incomplete(
         The policy: ``'evolve'``, ``'em'``, ``'available'``, ``'state'`` or ``'drop'``; see
         `coevo.missing.policies`.
     n_jobs : int
-        Number of threads. It changes the time, never the answer.
+        Number of threads. It changes the time, never the result.
     callbacks : iterable of functions
         As for `run_search`.
     state, on_checkpoint : optional
-        Resume from a checkpoint, and receive each new one: as for `run_search`, but with
-        checkpoints of this function under the same policy. After the last search has started, a
-        larger budget continues that search on its imputations.
+        The checkpoint to resume from, and the function that receives each new checkpoint: as for
+        `run_search`, but with checkpoints of this function under the same policy. Once the last
+        search has started, a larger budget continues that search on its imputations.
     method, score, ess, constraints, weights, parent_penalty, start, budget, random_state : optional
         The search, as for `run_search` and `FamilyScorer`. A time limit holds for all searches of a
-        policy together, a limit on generations for those of ``'evolve'``; other limits hold for
-        each search of ``'em'`` and for the last of ``'evolve'``. The history is that of the
-        last search; with ``'ccga'`` it is that of all, and its score may fall when imputations
-        change.
+        policy together. A limit on generations holds for all searches of ``'evolve'`` together.
+        Other limits hold for each search of ``'em'`` and for the last search of ``'evolve'``. The
+        history is that of the last search. With ``'ccga'`` it is that of all searches, and its
+        score may fall when imputations change.
 
     Returns
     -------
@@ -231,10 +232,10 @@ def learn_incomplete(
     >>> rows = coevo.sample(coevo.load_network("asia"), 500, random_state=1).expand()
     >>> missing = np.random.default_rng(1).random(rows.codes.shape) < 0.1
     >>> table = IncompleteDataset(rows, missing)
-    >>> found = learn_incomplete(table, "evolve", budget=coevo.Budget(max_generations=20))
-    >>> len(found.search.dag.arcs) > 3
+    >>> result = learn_incomplete(table, "evolve", budget=coevo.Budget(max_generations=20))
+    >>> len(result.search.dag.arcs) > 3
     True
-    >>> is_right = found.imputation.dataset.codes == rows.codes
+    >>> is_right = result.imputation.dataset.codes == rows.codes
     >>> bool(is_right[~missing].all()), bool(is_right[missing].mean() > 0.7)
     (True, True)
     """
@@ -250,20 +251,20 @@ def learn_incomplete(
 
 
 def learn_with_policy(missing: str, inputs: PolicyInput) -> IncompleteResult:
-    """Run a policy on a table in any order, and impute its missing values."""
+    """Run a policy and impute the missing values. The order of rows does not matter."""
     table = inputs.table
     sorted_table, order = table.sort_by_content()
     with defer_interrupts() as interrupts:
         output = _run_policy(missing, replace(inputs, table=sorted_table), interrupts)
-        imputations, final = output.imputations, None
+        imputations, estimated = output.imputations, None
         if imputations is not None:
-            final = imputations.fill(output.partners, FINAL_SWEEPS)
+            estimated = imputations.estimate_probabilities(output.partners, FINAL_SWEEPS)
     output = _note_interrupt(output, interrupts)
     result, scorer = output.result, output.scorer
-    if imputations is None or final is None:
+    if imputations is None or estimated is None:
         imputed_table, fitted_to = None, scorer.dataset
     else:
-        imputed_table = ImputedTable.of(table, sorted_table, order, final)
+        imputed_table = ImputedTable.from_sorted(table, sorted_table, order, estimated)
         fitted_to = sorted_table.make_dataset(np.concatenate(imputations.codes, axis=1))
     imputation = ImputationResult(missing, table, imputed_table, result.dag, fitted_to)
     return IncompleteResult(result, scorer, imputation, output.checkpoint)

@@ -1,8 +1,9 @@
-"""Where a policy stands that searches several times, in a form that can be kept.
+"""The progress of a policy that searches several times, in a form that a checkpoint can store.
 
-Such a policy is a row of stages: completions, and a search on them. A checkpoint of that search
-holds the stage beside it, as arrays, so that whoever goes on has the same cells and draws the
-same numbers as if nothing had happened. All stages have one clock, that of the history.
+Such a policy is a sequence of stages. A stage is a set of imputations and a search on them. Each
+checkpoint of the search also stores the stage, as arrays. A resumed policy therefore has the same
+imputations and draws the same random numbers as a policy that was never stopped. One clock runs
+through all stages; the history of the search shows its time.
 """
 
 from __future__ import annotations
@@ -18,41 +19,44 @@ from numpy.typing import NDArray
 from coevo.errors import ParameterError
 from coevo.search import Checkpoint
 
-__all__ = ["Cells", "Clock", "Stage"]
+__all__ = ["Clock", "ImputedCodes", "Stage"]
 
-Cells = NDArray[np.integer[Any]]  # (n_tables, n_holes): the states of missing cells, as codes
+# (n_missing,) or (n_imputations, n_missing): the imputed state of each missing value, as a code
+ImputedCodes = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What a stage begins with.
+    """The values that a stage starts with.
 
     Attributes
     ----------
     number : int
-        Stages before it.
-    n_drawn : int
-        How often completions were drawn.
-    cells : Cells
-        All completions.
+        Number of stages before this one.
+    n_draws : int
+        How often the imputations were drawn so far. It selects the next random stream.
+    imputed_codes : ImputedCodes, (n_imputations, n_missing)
+        All imputations.
     """
 
-    policy: ClassVar[str]  # whose stage it is
+    policy: ClassVar[str]  # the policy that the stage belongs to
 
     number: int
-    n_drawn: int
-    cells: Cells
+    n_draws: int
+    imputed_codes: ImputedCodes
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def as_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all fields by name, and the policy."""
-        own = {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
-        return own | {"policy": np.asarray(self.policy)}
+        arrays = {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
+        return arrays | {"policy": np.asarray(self.policy)}
 
     @classmethod
-    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Return the stage of some fields, or refuse those of something else."""
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the stage with these fields; raise `ParameterError` for another policy."""
         if arrays.get("policy") != cls.policy:
-            raise ParameterError("The state is not one of this policy, so it cannot go on.")
+            raise ParameterError(
+                "The state is not one of this policy. Resume with the policy that made it."
+            )
         values: dict[str, Any] = {}
         for field in fields(cls):
             array = arrays[field.name]
@@ -61,11 +65,12 @@ class Stage:
 
 
 class Clock:
-    """How long a policy has taken; one that goes on from a checkpoint counts what came before."""
+    """Measures the time of a policy, including the time before the checkpoint it resumes from."""
 
-    def __init__(self, reached: Checkpoint | None) -> None:
-        self._began = time.perf_counter() - (0.0 if reached is None else reached.seconds)
+    def __init__(self, resume_from: Checkpoint | None) -> None:
+        seconds_before = 0.0 if resume_from is None else resume_from.seconds
+        self._began = time.perf_counter() - seconds_before
 
-    def seconds(self) -> float:
-        """Return the time since the start."""
+    def measure_seconds(self) -> float:
+        """Return the seconds since the start of the policy."""
         return time.perf_counter() - self._began

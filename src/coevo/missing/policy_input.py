@@ -1,4 +1,4 @@
-"""What every policy takes, and what it returns."""
+"""The input and the output that all policies share."""
 
 from __future__ import annotations
 
@@ -29,8 +29,22 @@ __all__ = ["PolicyInput", "PolicyOutput"]
 class PolicyInput:
     """A table with missing values, the search to run on it, and how to run it.
 
-    `resume_from` is the checkpoint to resume from. `on_checkpoint` receives a checkpoint after each
-    generation. `is_stopped` tells whether the user has pressed Ctrl-C, which also stops a search.
+    Attributes
+    ----------
+    table : IncompleteDataset
+        The table; its rows are sorted by content.
+    spec : SearchSpec
+        The search to run on imputed tables.
+    n_jobs : int
+        Number of threads. It does not change the result.
+    callbacks : tuple of functions
+        As for `run_search`.
+    resume_from : Checkpoint or None
+        The checkpoint to resume from.
+    on_checkpoint : function or None
+        Receives a checkpoint after each generation.
+    is_stopped : function
+        Returns whether the user has pressed Ctrl-C, which also stops a search.
     """
 
     table: IncompleteDataset
@@ -52,7 +66,7 @@ class PolicyInput:
         return replace(self, spec=replace(self.spec, method=method, budget=budget))
 
     def make_threads(self) -> Threads:
-        """Return threads for drawing missing values."""
+        """Return the threads that draw missing values."""
         return Threads(self.n_jobs)
 
     def make_scorer(self, dataset: Dataset) -> FamilyScorer:
@@ -60,7 +74,7 @@ class PolicyInput:
         return self.spec.make_scorer(dataset, self.n_jobs)
 
     def make_expected_scorer(self, datasets: Sequence[Dataset]) -> ExpectedScorer:
-        """Return the scorer that takes the mean over imputed tables."""
+        """Return the scorer that averages over imputed tables."""
         options = self.spec.scorer_options(self.n_jobs)
         return ExpectedScorer(datasets, self.spec.score, **options)
 
@@ -73,13 +87,15 @@ class PolicyInput:
     ) -> SearchResult:
         """Search with a scorer, from the start or from a state.
 
-        The policy has taken `seconds` so far. Each checkpoint stores the stage beside the search.
+        `seconds` is the time that the policy has taken so far. Each checkpoint also stores the
+        stage.
         """
-        extra, on_checkpoint = {} if stage is None else stage.arrays(), self.on_checkpoint
+        stage_arrays = {} if stage is None else stage.as_arrays()
+        on_checkpoint = self.on_checkpoint
 
         def add_stage(checkpoint: Checkpoint) -> None:
             if on_checkpoint is not None:
-                on_checkpoint(replace(checkpoint, extra_arrays=extra))
+                on_checkpoint(replace(checkpoint, extra_arrays=stage_arrays))
 
         return self.spec.run(
             scorer,
@@ -92,15 +108,26 @@ class PolicyInput:
 
 @dataclass(frozen=True)
 class PolicyOutput:
-    """What a policy returns: a structure, the scorer that judged it, and the imputations.
+    """The result of a policy: a structure, the scorer that judged it, and the imputations.
 
-    `stage` is the stage whose search found the structure, where the policy has several.
+    Attributes
+    ----------
+    result : SearchResult
+        The result of the last search.
+    scorer : FamilyScorer
+        The scorer of the last search.
+    imputations : Imputations or None
+        The imputations; None if "missing" is a state.
+    partners : sequence of Adjacency
+        The structures under which the final values are drawn.
+    stage : Stage or None
+        The stage of the last search; None if the policy has only one.
     """
 
     result: SearchResult
     scorer: FamilyScorer
-    imputations: Imputations | None = None  # None: missing is a state of its own
-    partners: Sequence[Adjacency] = ()  # structures under which the final values are drawn
+    imputations: Imputations | None = None
+    partners: Sequence[Adjacency] = ()
     stage: Stage | None = None
 
     @property
@@ -109,4 +136,4 @@ class PolicyOutput:
         last = self.result.checkpoint
         if last is None or self.stage is None:
             return last
-        return replace(last, extra_arrays=self.stage.arrays())
+        return replace(last, extra_arrays=self.stage.as_arrays())

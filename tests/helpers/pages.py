@@ -1,16 +1,16 @@
-"""Pages to look at: one with everything on it, and one with names that break things."""
+"""Pages for tests: one with all sections, and one with names that could break the markup."""
 
 from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.graph import DAG
 from coevo.network import BayesianNetwork
-from coevo.report.page import ArcFacts, FoundArc, Page, Progress, Sureness
+from coevo.report.page import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
 
 NASTY = ["</script><script>alert(1)</script>", "a\"b'c<&>", "漢字 \u2028 ü", "{{data}}", "x" * 300]
 
 
 def full_page():
-    """Return a page with everything on it."""
+    """Return a page with all sections."""
     asia = load_network("asia")
     other = [arc for arc in asia.dag.arcs if arc[0] != "smoke"]
     return Page(
@@ -22,14 +22,14 @@ def full_page():
             arc: ArcFacts(10.0 * i, strength=i / 10, direction=0.5, support=i / 8)
             for i, arc in enumerate(asia.dag.arcs)
         },
-        rejected="The best of the arcs left out is <this>.",
-        sureness=Sureness(
+        rejected="The best rejected arc is <this>.",
+        bootstrap=BootstrapSummary(
             20,
             0.25,
-            [FoundArc("lung", "asia", 0.8, False)]
-            + [FoundArc(*arc, i / 10, True) for i, arc in enumerate(asia.dag.arcs)],
+            [BootstrapArc("lung", "asia", 0.8, False)]
+            + [BootstrapArc(*arc, i / 10, True) for i, arc in enumerate(asia.dag.arcs)],
         ),
-        history=[Progress(0.01, 0, -90.0), Progress(0.5, 1, -40.5), Progress(2.0, 2, -40.5)],
+        history=[ScorePoint(0.01, 0, -90.0), ScorePoint(0.5, 1, -40.5), ScorePoint(2.0, 2, -40.5)],
         audit=["Column 'asia' is <rare>."],
         columns={"asia": "kept"},
         settings={"method": "ccma"},
@@ -41,7 +41,7 @@ def full_page():
 
 
 def nasty_page():
-    """Return a page whose names and states try to break out of where they stand."""
+    """Return a page whose names and states try to break out of the markup."""
     variables = [Variable(name, ("</td>", "<b>")) for name in NASTY]
     parents = {NASTY[0]: [NASTY[1]], NASTY[2]: [NASTY[0], NASTY[3]]}
     tables = {name: [0.25, 0.75] * 2 ** len(parents.get(name, ())) for name in NASTY}

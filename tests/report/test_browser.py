@@ -1,7 +1,7 @@
-"""A page in a real browser: it opens without a word, finds, shows, and asks nobody else.
+"""A page in a real browser: it opens without messages, searches, shows, and loads nothing.
 
-Without Playwright or Chromium these tests are skipped; `scripts/browser` installs both where
-it may. ``COEVO_BROWSER`` names a Chromium that is not found by itself.
+Without Playwright or Chromium these tests are skipped; `scripts/browser` installs both if it can.
+``COEVO_BROWSER`` is the path of a Chromium that the tests do not find themselves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from coevo.bundled import load_network
-from coevo.report.page import network_page, write_page
+from coevo.report.page import make_network_page, write_page
 from helpers.pages import NASTY, full_page, nasty_page
 
 playwright = pytest.importorskip(
@@ -25,7 +25,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def find_browser():
-    """Return where a Chromium is, or None."""
+    """Return the path of Chromium, or None."""
     named = os.environ.get("COEVO_BROWSER")
     if named:
         return named
@@ -49,7 +49,7 @@ def browser():
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """Return a function that opens a page; afterwards nothing may have gone wrong in it."""
+    """Return a function that opens a page; at the end there must be no errors or requests."""
     seen = []
     contexts = []
 
@@ -84,18 +84,18 @@ LOOK = """panel => ({
 
 
 def facts(tab):
-    """Return what the panel shows."""
+    """Return the content of the panel."""
     return SimpleNamespace(**tab.eval_on_selector("#panel", LOOK))
 
 
 def box_of(tab, name):
-    """Return the middle of a variable on the screen, and its height."""
+    """Return the centre of a variable on the screen, and its height."""
     box = tab.query_selector(f'.node[aria-label="{name}"] rect').bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, box["height"]
 
 
 def test_open_search_click(opened):
-    tab = opened(network_page(load_network("alarm")))
+    tab = opened(make_network_page(load_network("alarm")))
     assert tab.title() == "alarm"
     assert tab.locator(".node").count() == 37
     tab.keyboard.press("/")
@@ -124,10 +124,10 @@ def test_open_search_click(opened):
     assert not tab.is_visible("#panel")
 
 
-def test_a_name_that_nobody_has(opened):
-    tab = opened(network_page(load_network("asia")))
+def test_a_search_without_a_match(opened):
+    tab = opened(make_network_page(load_network("asia")))
     tab.fill("#search", "no such thing")
-    assert tab.inner_text("#found") == "No variable has this in its name."
+    assert tab.inner_text("#found") == "No variable name contains this text."
     tab.press("#search", "Enter")
     assert not tab.is_visible("#panel")
     tab.fill("#search", "")
@@ -138,7 +138,7 @@ def test_a_name_that_nobody_has(opened):
 
 
 def test_zoom_and_pan(opened):
-    tab = opened(network_page(load_network("alarm")))
+    tab = opened(make_network_page(load_network("alarm")))
     start = box_of(tab, "HR")
     tab.click("#zoom-in")
     assert box_of(tab, "HR")[2] == pytest.approx(1.4 * start[2], rel=0.02)
@@ -165,7 +165,7 @@ def test_zoom_and_pan(opened):
 
 
 def test_keys_walk_from_variable_to_variable(opened):
-    tab = opened(network_page(load_network("asia")))
+    tab = opened(make_network_page(load_network("asia")))
     tab.focus('.node[aria-label="asia"]')
     tab.keyboard.press("ArrowDown")
     tab.keyboard.press("Enter")
@@ -175,7 +175,7 @@ def test_keys_walk_from_variable_to_variable(opened):
     assert facts(tab).name == "lung"
 
 
-def test_compare_and_the_view_of_the_data(opened):
+def test_the_comparison_and_the_cpdag_view(opened):
     tab = opened(full_page())
     style = "element => getComputedStyle(element)"
 
@@ -225,7 +225,7 @@ def test_names_that_break_things(opened):
 
 
 def test_two_hundred_variables_dark_and_on_paper(opened):
-    tab = opened(network_page(load_network("andes")), color_scheme="dark")
+    tab = opened(make_network_page(load_network("andes")), color_scheme="dark")
     assert tab.eval_on_selector("body", "body => getComputedStyle(body).backgroundColor") == (
         "rgb(20, 24, 31)"
     )

@@ -1,8 +1,15 @@
-"""Panels that compare methods show each number that they are given."""
+"""Panels that compare methods show every given number."""
 
 import pytest
 
-from coevo.report import LINE_LOOKS, POINT_LOOKS, box_panel, gap_axis, new_figure, time_panel
+from coevo.report import (
+    LINE_LOOKS,
+    POINT_LOOKS,
+    draw_box_panel,
+    draw_time_panel,
+    make_figure,
+    set_gap_axis,
+)
 
 CURVES = {"one": [[(0.0, 9.0), (2.0, 5.0)], [(1.0, 7.0), (3.0, 6.0)], [(1.0, 1.0), (9.0, 1.0)]]}
 POINTS = {"other": [(0.5, 3.0), (4.0, 2.0)]}
@@ -11,11 +18,11 @@ LOOKS = {"one": LINE_LOOKS[0], "other": POINT_LOOKS[0]}
 
 @pytest.fixture
 def panel():
-    return new_figure(1)[1][0]
+    return make_figure(1)[1][0]
 
 
 def test_values_over_time(panel):
-    time_panel(panel, CURVES, POINTS, LOOKS)
+    draw_time_panel(panel, CURVES, POINTS, LOOKS)
     *runs, median = panel.get_lines()
     shown = [[list(map(float, row)) for row in zip(*r.get_data(), strict=True)] for r in runs]
     assert shown == [[[1e-4, 9], [2, 5]], [[1, 7], [3, 6]], [[1, 1], [9, 1]]]  # no logarithm of 0
@@ -35,7 +42,7 @@ def test_no_two_methods_differ_by_colour_alone():
 
 def test_boxes(panel):
     values = {"a": [1.0, 2.0, 3.0, 4.0, 9.0], "b": [], "c": [5.0]}
-    box_panel(panel, values, {"a": "#0072B2", "c": "#D55E00"}, {"b": "timed out"})
+    draw_box_panel(panel, values, {"a": "#0072B2", "c": "#D55E00"}, {"b": "timed out"})
     box, single = panel.patches
     assert (box.get_x(), box.get_width()) == (2.0, 2.0)  # from quartile to quartile
     assert (single.get_x(), single.get_width()) == (5.0, 0.0)
@@ -55,9 +62,9 @@ def test_boxes(panel):
     [(0.0, ["0", "1"]), (3.0, ["0", "1"]), (70.0, ["0", "1", "10", "100"]),
      (2e4, ["0", "1", "10", "100", "1,000", "10,000"])],
 )  # fmt: skip
-def test_an_axis_from_nothing_to_very_much(largest, ticks, panel):
-    gap_axis(panel, "x", largest)
-    gap_axis(panel, "y", largest)
+def test_the_axis_of_gaps(largest, ticks, panel):
+    set_gap_axis(panel, "x", largest)
+    set_gap_axis(panel, "y", largest)
     for labels in (panel.get_xticklabels(), panel.get_yticklabels()):
         assert [label.get_text() for label in labels] == ticks
     (left, right), (bottom, top) = panel.get_xlim(), panel.get_ylim()

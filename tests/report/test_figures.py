@@ -1,4 +1,4 @@
-"""Figures are whole files, the same bytes for the same numbers, and change no setting."""
+"""Figures are complete files, identical for the same numbers, and change no settings."""
 
 import os
 import struct
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from coevo.errors import DependencyError, FileError
-from coevo.report import band_panel, new_figure, require_matplotlib, write_figure
+from coevo.report import draw_band_panel, make_figure, require_matplotlib, write_figure
 
 CURVE = np.array([-5000.0, -4200.0, -4100.0, -4100.0])
 LINES = {"K2, mean": -4150.0, "original <DAG>": -4000.0}
@@ -19,14 +19,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(n_panels=2):
-    figure, panels = new_figure(n_panels)
+    figure, panels = make_figure(n_panels)
     for panel in panels:
-        band_panel(panel, CURVE, (CURVE - 50, CURVE + 50), LINES, "CCGA")
+        draw_band_panel(panel, CURVE, (CURVE - 50, CURVE + 50), LINES, "CCGA")
     return figure, panels
 
 
 def settings():
-    """Return matplotlib's settings as they are; asking for the backend would choose one."""
+    """Return matplotlib's settings without the backend, because reading it would select one."""
     return dict(dict.items(matplotlib.rcParams))
 
 
@@ -87,14 +87,14 @@ def test_both_files_are_valid_and_the_same_each_time(tmp_path):
     assert "a & b" in {element.text for element in root.iter(f"{SVG}text")}
 
 
-def test_no_setting_is_touched(tmp_path):
+def test_no_setting_changes(tmp_path):
     before = settings()
     figure, _ = drawn(1)
     write_figure(figure, tmp_path / "x")
     assert settings() == before
 
 
-def test_the_callers_settings_hold_again_after_a_failure(tmp_path):
+def test_a_failure_restores_the_callers_settings(tmp_path):
     before = settings()
     with pytest.raises(FileError) as raised:
         write_figure(drawn(1)[0], tmp_path / "no" / "x")
@@ -105,7 +105,7 @@ def test_the_callers_settings_hold_again_after_a_failure(tmp_path):
     assert settings() == before
 
 
-def test_half_a_figure_is_never_there(tmp_path, monkeypatch):
+def test_a_failure_leaves_no_partial_figure(tmp_path, monkeypatch):
     figure, _ = drawn(1)
     write_figure(figure, tmp_path / "x")
     before = (tmp_path / "x.png").read_bytes()
@@ -121,7 +121,7 @@ def test_half_a_figure_is_never_there(tmp_path, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == ["x.png", "x.svg"]
 
 
-@pytest.mark.parametrize("call", [require_matplotlib, lambda: new_figure(1)])
+@pytest.mark.parametrize("call", [require_matplotlib, lambda: make_figure(1)])
 def test_without_matplotlib(call, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(DependencyError) as raised:

@@ -1,4 +1,4 @@
-"""A picture is right: parents above children, nothing on top of anything, few crossings."""
+"""Layouts: parents above children, no overlaps, few crossings."""
 
 import os
 import random
@@ -11,16 +11,16 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from coevo.bundled import load_network
-from coevo.report.layout import lay_out, shortened, text_width
+from coevo.report.layout import lay_out, shorten_name, text_width
 from coevo.report.layout.layering import assign_layers
-from coevo.report.layout.ordering import Layered, count_crossings, order_layers
-from coevo.report.layout.placing import GAP, GAP_OF_LINES, WEIGHTS, place_nodes
+from coevo.report.layout.ordering import LayeredGraph, count_crossings, order_layers
+from coevo.report.layout.placing import DUMMY_GAP, GAP, WEIGHTS, place_nodes
 
 NETWORKS = ["asia", "sachs", "alarm", "hailfinder", "hepar2", "win95pts", "andes"]
 
 
 def random_arcs(seed, n, n_arcs):
-    """Return a connected graph of n nodes whose numbers are no topological order."""
+    """Return a connected DAG of n nodes whose numbers are not in topological order."""
     chance = random.Random(f"{seed} {n} {n_arcs}")
     order = list(range(n))
     chance.shuffle(order)
@@ -31,7 +31,7 @@ def random_arcs(seed, n, n_arcs):
 
 
 def check(layout, nodes, arcs):
-    """Check everything that holds for every picture."""
+    """Check the properties of every layout."""
     assert sorted(layout.boxes) == sorted(nodes)
     assert sorted(layout.curves) == sorted(arcs)
     boxes = sorted(layout.boxes.values(), key=lambda box: (box.y, box.x))
@@ -81,7 +81,7 @@ def test_random_graphs(n, n_arcs, seed):
     check(lay_out(nodes, arcs), nodes, arcs)
 
 
-def test_parts_and_variables_without_arcs():
+def test_components_and_variables_without_arcs():
     nodes = [*"abcdefgh", *(f"alone {i}" for i in range(40))]
     arcs = [("a", "b"), ("b", "c"), ("a", "c"), ("d", "e"), ("f", "g"), ("f", "h")]
     layout = lay_out(nodes, arcs)
@@ -94,13 +94,13 @@ def test_parts_and_variables_without_arcs():
     assert layout.width < 3 * layout.height
 
 
-def test_nothing_at_all():
+def test_an_empty_graph():
     assert lay_out([], []).boxes == {}
     layout = lay_out(["a"], [])
     check(layout, ["a"], [])
 
 
-def test_a_star_is_not_one_line():
+def test_a_star_has_several_layers():
     arcs = [("hub", f"leaf {i:02d}") for i in range(60)]
     nodes = ["hub", *(child for _, child in arcs)]
     layout = lay_out(nodes, arcs)
@@ -108,7 +108,7 @@ def test_a_star_is_not_one_line():
     assert layout.width < 8 * layout.height
 
 
-def test_no_hash_seed_can_be_seen():
+def test_a_layout_does_not_depend_on_the_hash_seed():
     code = (
         "from coevo.bundled import load_network; from coevo.report.layout import lay_out;"
         "dag = load_network('sachs').dag; print(lay_out(dag.nodes, dag.arcs))"
@@ -129,8 +129,8 @@ def test_no_hash_seed_can_be_seen():
 
 
 @pytest.mark.parametrize(("n", "n_arcs"), [(4, 2), (8, 6), (15, 10), (40, 40)])
-def test_no_layers_have_shorter_arcs(n, n_arcs, seed):
-    """The least total length is a linear programme, whose corners are whole numbers."""
+def test_the_total_length_of_arcs_is_minimal(n, n_arcs, seed):
+    """The minimum total length is a linear programme with integer vertices."""
     for turn in range(5):
         arcs = random_arcs(f"{seed} {turn}", n, n_arcs)
         layers = assign_layers([1.0] * n, arcs, 1e9)
@@ -148,7 +148,7 @@ def test_no_layers_have_shorter_arcs(n, n_arcs, seed):
 @pytest.mark.parametrize(("n", "n_arcs"), [(6, 4), (12, 12), (25, 30)])
 def test_crossings(n, n_arcs, seed):
     arcs = random_arcs(seed, n, n_arcs)
-    graph = Layered(assign_layers([1.0] * n, arcs, 1e9), arcs)
+    graph = LayeredGraph(assign_layers([1.0] * n, arcs, 1e9), arcs)
     plain = [[i for i, at in enumerate(graph.layer) if at == k] for k in range(graph.n_layers)]
     rows = order_layers(graph)
     assert [sorted(row) for row in rows] == plain
@@ -170,13 +170,13 @@ def test_crossings(n, n_arcs, seed):
 
 def test_a_tree_has_no_crossings(seed):
     arcs = random_arcs(seed, 60, 0)
-    graph = Layered(assign_layers([1.0] * 60, arcs, 1e9), arcs)
+    graph = LayeredGraph(assign_layers([1.0] * 60, arcs, 1e9), arcs)
     assert count_crossings(graph, order_layers(graph)) == 0
 
 
-def test_places_are_the_best_ones(seed):
+def test_positions_are_optimal(seed):
     arcs = random_arcs(seed, 12, 6)
-    graph = Layered(assign_layers([1.0] * 12, arcs, 1e9), arcs)
+    graph = LayeredGraph(assign_layers([1.0] * 12, arcs, 1e9), arcs)
     rows = order_layers(graph)
     widths = [40.0 + 5 * i for i in range(12)] + [0.0] * (len(graph.layer) - 12)
     segments = [
@@ -185,7 +185,7 @@ def test_places_are_the_best_ones(seed):
         for two in downs
     ]
     steps = [
-        (one, two, (widths[one] + widths[two]) / 2 + (GAP if max(one, two) < 12 else GAP_OF_LINES))
+        (one, two, (widths[one] + widths[two]) / 2 + (GAP if max(one, two) < 12 else DUMMY_GAP))
         for row in rows
         for one, two in pairwise(row)
     ]
@@ -207,9 +207,9 @@ def test_places_are_the_best_ones(seed):
 
 
 def test_labels():
-    assert shortened("x" * 26, 26) == "x" * 26
-    assert shortened("a" * 20 + "b" * 20, 11) == "aaaaa…bbbbb"
-    assert len(shortened("long" * 30, 26)) == 26
+    assert shorten_name("x" * 26, 26) == "x" * 26
+    assert shorten_name("a" * 20 + "b" * 20, 11) == "aaaaa…bbbbb"
+    assert len(shorten_name("long" * 30, 26)) == 26
     assert text_width("漢字", 10) == 2 * text_width("漢", 10) > text_width("ab", 10)
     assert text_width("e\u0301", 10) == text_width("e", 10)
     layout = lay_out(["x" * 500, "y"], [("y", "x" * 500)])

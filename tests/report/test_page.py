@@ -1,4 +1,4 @@
-"""A page is one file that says what it was given, whatever the names hold."""
+"""A page is one file that shows all given facts, for any names."""
 
 import base64
 import hashlib
@@ -16,18 +16,18 @@ from coevo.errors import FileError, GraphError
 from coevo.graph import DAG, compare
 from coevo.report.page import (
     ArcFacts,
-    FoundArc,
+    BootstrapArc,
+    BootstrapSummary,
     Page,
-    Progress,
-    Sureness,
-    network_page,
-    page_html,
-    run_page,
+    ScorePoint,
+    make_network_page,
+    make_run_page,
+    render_page,
     write_page,
 )
-from coevo.report.page.curve_svg import curve_svg
-from coevo.report.page.edges import lines_of
-from coevo.report.page.strength_svg import dots_svg
+from coevo.report.page.curve_svg import render_curve_svg
+from coevo.report.page.edges import list_drawn_edges
+from coevo.report.page.strength_svg import render_strength_svg
 from helpers.errors import refusal
 from helpers.pages import NASTY, full_page, nasty_page
 
@@ -35,7 +35,7 @@ VOID = {"meta", "link", "input", "path", "rect"}
 
 
 class Reader(HTMLParser):
-    """Reads a page: its tags must be closed in order; keeps texts, attributes and scripts."""
+    """Parses a page, checks that its tags are closed in order, and keeps its texts and tags."""
 
     def __init__(self, text):
         super().__init__()
@@ -75,19 +75,19 @@ def headings(html):
     return re.findall(r"<h2>(.*?)</h2>", html)
 
 
-def test_everything_that_is_known_is_there():
+def test_a_page_shows_all_facts():
     page = full_page()
-    html = page_html(page)
+    html = render_page(page)
     reader = Reader(html)
     assert headings(html) == [
-        "Compared with &lt;that&gt;",
-        "How the score rose",
-        "What was noticed in the data",
-        "What was decided about the columns",
-        "How sure",
+        "Comparison with &lt;that&gt;",
+        "Score over time",
+        "Data checks",
+        "Columns",
+        "Arc strength (bootstrap confidence)",
         "Arcs",
         "Settings",
-        "To repeat it",
+        "Reproduce this result",
     ]
     for text in (
         "Asia & <friends>",
@@ -99,9 +99,11 @@ def test_everything_that_is_known_is_there():
         "coevo 0.1.0 seed 7",
         "From -90.00 to -40.50 in 2 generations and 2.00 seconds",
         "SHD of the DAGs 3",
-        "The best of the arcs left out is <this>.",
-        "if more than 0.250 of them join its two variables; 3 of the network's arcs are not.",
-        "Significant and not in the network: 1: lung → asia (0.800).",
+        "The best rejected arc is <this>.",
+        "An arc is significant if its strength is above the threshold 0.250. Arcs of the network "
+        "that are not significant: 3. Significant arcs that are not in the network: 1: lung → asia "
+        "(0.800).",
+        "Support: share of the final population that contains the edge; not a probability.",
     ):
         assert text in reader.text
     data = reader.data
@@ -129,18 +131,18 @@ def test_everything_that_is_known_is_there():
 
 
 def test_a_structure_is_enough():
-    html = page_html(Page(DAG("abc", [("a", "b")])))
+    html = render_page(Page(DAG("abc", [("a", "b")])))
     reader = Reader(html)
     assert headings(html) == ["Arcs"]
     assert set(reader.data) == {"names", "boxes", "arcs"}
-    assert "variables 3 arcs 1 that data cannot direct 1" in reader.text
-    empty = page_html(Page(DAG("ab")))
+    assert "variables 3 arcs 1 undirected in the CPDAG 1" in reader.text
+    empty = render_page(Page(DAG("ab")))
     assert "None." in Reader(empty).text
-    assert Reader(page_html(Page(DAG([])))).data["names"] == []
+    assert Reader(render_page(Page(DAG([])))).data["names"] == []
 
 
-def test_nothing_breaks_out_of_its_place():
-    html = page_html(nasty_page())
+def test_names_cannot_break_the_markup():
+    html = render_page(nasty_page())
     reader = Reader(html)
     assert len(reader.scripts) == 2  # the data and the program
     assert [a.get("type") for a in reader.all("script")] == ["application/json", None]
@@ -153,8 +155,8 @@ def test_nothing_breaks_out_of_its_place():
 
 
 @pytest.mark.parametrize("make", [full_page, nasty_page])
-def test_nothing_outside_is_asked_for(make):
-    html = page_html(make())
+def test_a_page_loads_nothing(make):
+    html = render_page(make())
     reader = Reader(html)
     for _, attributes in reader.tags:
         assert not {"src", "srcset", "action", "style"} & set(attributes)
@@ -171,31 +173,31 @@ def test_nothing_outside_is_asked_for(make):
     assert "unsafe" not in policy
 
 
-def test_the_same_page_however_the_network_was_written():
+def test_a_page_does_not_depend_on_the_order_of_nodes_and_arcs():
     dag = load_network("alarm").dag
     turned = DAG(dag.nodes[::-1], dag.arcs[::-1])
-    assert page_html(Page(dag)) == page_html(Page(turned))
+    assert render_page(Page(dag)) == render_page(Page(turned))
 
 
-def test_large_tables_are_cut_and_said_to_be():
-    data = Reader(page_html(network_page(load_network("barley")))).data
+def test_large_tables_are_truncated():
+    data = Reader(render_page(make_network_page(load_network("barley")))).data
     cut = [t for t in data["tables"] if t["n"] > len(t["rows"])]
     assert cut
     assert all(len(t["rows"]) * len(t["rows"][0]) <= 600 for t in cut)
-    whole = [t for t in data["tables"] if t not in cut]
-    assert all(t["n"] * len(t["rows"][0]) <= 600 for t in whole)
+    complete = [t for t in data["tables"] if t not in cut]
+    assert all(t["n"] * len(t["rows"][0]) <= 600 for t in complete)
 
 
 def test_both_views_of_a_comparison():
-    """Data cannot tell a -> b -> c from a <- b <- c; they can tell it from a -> b <- c."""
+    """The DAG a -> b -> c is equivalent to a <- b <- c, but not to a -> b <- c."""
     chain = DAG("abc", [("a", "b"), ("b", "c")])
-    lines = lines_of(Page(chain, other=DAG("abc", [("b", "a"), ("c", "b")])))
-    assert [(line.kind, line.class_kind, line.is_directed) for line in lines] == [
+    edges = list_drawn_edges(Page(chain, other=DAG("abc", [("b", "a"), ("c", "b")])))
+    assert [(edge.kind, edge.class_kind, edge.is_directed) for edge in edges] == [
         ("reversed", "same", False),
         ("reversed", "same", False),
     ]
-    lines = lines_of(Page(chain, other=DAG("abc", [("a", "b"), ("c", "b")])))
-    assert [(line.kind, line.class_kind) for line in lines] == [
+    edges = list_drawn_edges(Page(chain, other=DAG("abc", [("a", "b"), ("c", "b")])))
+    assert [(edge.kind, edge.class_kind) for edge in edges] == [
         ("same", "reversed"),
         ("reversed", "reversed"),
     ]
@@ -204,14 +206,14 @@ def test_both_views_of_a_comparison():
 @pytest.mark.parametrize(
     "history",
     [
-        [Progress(0.0, 0, -5.0)],
-        [Progress(0.0, 0, -5.0), Progress(0.0, 1, -4.0)],
-        [Progress(0.5, 0, -5.0), Progress(0.9, 1, -5.0)],
-        [Progress(0.001, 0, -1e6), Progress(900.0, 1, -2.5)],
+        [ScorePoint(0.0, 0, -5.0)],
+        [ScorePoint(0.0, 0, -5.0), ScorePoint(0.0, 1, -4.0)],
+        [ScorePoint(0.5, 0, -5.0), ScorePoint(0.9, 1, -5.0)],
+        [ScorePoint(0.001, 0, -1e6), ScorePoint(900.0, 1, -2.5)],
     ],
 )
 def test_curves(history):
-    svg = curve_svg(history)
+    svg = render_curve_svg(history)
     path = re.search(r"class='line' d='M([^']*)'", svg)[1]
     points = [tuple(map(float, point.split())) for point in path.split("L")]
     assert [x for x, _ in points] == sorted(x for x, _ in points)
@@ -230,7 +232,7 @@ def test_a_run_without_a_model():
         "stop_reason": "time",
         "generations": 7,
     }
-    page = run_page(facts, [{"seconds": 0.1, "generation": 0, "score": -6.0, "n": 1}], None)
+    page = make_run_page(facts, [{"seconds": 0.1, "generation": 0, "score": -6.0, "n": 1}], None)
     assert page.dag == DAG("abc", [("a", "b")])
     assert page.arcs == {("a", "b"): ArcFacts(2.5, 0.5)}
     assert page.command == "coevo learn 'a b.csv'"
@@ -238,17 +240,17 @@ def test_a_run_without_a_model():
     assert page.columns == {"a": "kind: integer"}
     assert page.settings["mutation"] == "0.25"
     assert (page.settings["elite"], page.settings["limit"]) == ("yes", "none")
-    assert "--max-generations 7" in page.stamp["same again"]
-    assert page.history == [Progress(0.1, 0, -6.0)]
-    Reader(page_html(page))
+    assert "--max-generations 7" in page.stamp["reproducibility"]
+    assert page.history == [ScorePoint(0.1, 0, -6.0)]
+    Reader(render_page(page))
 
 
-def test_a_dot_an_arc():
-    """The stronger, the higher and the further left; what is above the line is significant."""
-    sureness = full_page().sureness
-    reader = Reader(dots_svg(sureness))
+def test_one_dot_per_arc():
+    """Stronger arcs are higher and further left; those above the line are significant."""
+    summary = full_page().bootstrap
+    reader = Reader(render_strength_svg(summary))
     dots = reader.all("circle")
-    arcs = sorted(sureness.arcs, key=lambda arc: -arc.strength)
+    arcs = sorted(summary.arcs, key=lambda arc: -arc.strength)
     assert [dot["class"] == "inside" for dot in dots] == [arc.in_network for arc in arcs]
     across, down = ([float(dot[name]) for dot in dots] for name in ("cx", "cy"))
     assert across == sorted(set(across))
@@ -272,31 +274,33 @@ def test_a_run_with_bootstraps():
         "best_rejected": {"from": "c", "to": "b", "gain": -1.25},
         "bootstraps": {"n_bootstraps": 20, "n_asked": 20, "threshold": 0.25, "arcs": found},
     }
-    page = run_page(facts, [], None)
+    page = make_run_page(facts, [], None)
     assert page.title == "Learned from a <b>.csv"
     assert page.arcs == {("a", "b"): ArcFacts(2.5, 0.9, 0.5, 1.0)}
-    assert page.sureness == Sureness(
-        20, 0.25, [FoundArc("b", "a", 0.9, True), FoundArc("c", "a", 0.75, False)]
+    assert page.bootstrap == BootstrapSummary(
+        20, 0.25, [BootstrapArc("b", "a", 0.9, True), BootstrapArc("c", "a", 0.75, False)]
     )
-    assert page.rejected == "The best of the arcs left out, c → b, would lower the score by 1.25."
-    text = Reader(page_html(page)).text
-    assert "from to data can direct it gain strength direction support a b no 2.50 0.900" in text
+    assert page.rejected == "The best rejected arc, c → b, would lower the score by 1.25."
+    text = Reader(render_page(page)).text
+    assert "from to directed in the CPDAG gain strength direction support a b no 2.50 0.900" in text
     early = facts | {"best_rejected": {"from": "c", "to": "b", "gain": 3}, "bootstraps": None}
-    other = run_page(early, [], None)
-    assert other.rejected == "c → b would raise the score by 3.00: the search ended early."
-    assert "<h2>How sure</h2>" not in page_html(other)
-    assert run_page(facts | {"best_rejected": None}, [], None).rejected == (
+    other = make_run_page(early, [], None)
+    assert (
+        other.rejected == "The arc c → b would raise the score by 3.00: the search stopped early."
+    )
+    assert "<h2>Arc strength (bootstrap confidence)</h2>" not in render_page(other)
+    assert make_run_page(facts | {"best_rejected": None}, [], None).rejected == (
         "No further arc is allowed."
     )
 
 
-def test_refusals(tmp_path):
+def test_errors(tmp_path):
     asia = load_network("asia")
     assert refusal(GraphError, Page, DAG("ab"), asia) == (
         "The network of the page must have the structure of the page."
     )
     page = Page(DAG("ab"), other=DAG("abc"))
-    assert refusal(GraphError, page_html, page) == (
+    assert refusal(GraphError, render_page, page) == (
         "The found structure has no variable 'c' of the true one; both must have the same "
         "variables."
     )
@@ -310,7 +314,7 @@ def test_a_page_is_written(tmp_path):
     path = tmp_path / "page.html"
     path.write_text("old")
     write_page(path, full_page())
-    assert path.read_text(encoding="utf-8") == page_html(full_page())
+    assert path.read_text(encoding="utf-8") == render_page(full_page())
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 
 

@@ -1,4 +1,4 @@
-"""A table is the same in three formats, each of which keeps what its cells say."""
+"""A table in three formats, each of which keeps the content of its cells."""
 
 import csv
 import io
@@ -48,25 +48,25 @@ def one_cell(text):
 
 
 def test_the_three_formats():
-    assert TABLE.markdown() == MARKDOWN
-    assert TABLE.latex() == LATEX
-    assert TABLE.csv() == CSV
+    assert TABLE.to_markdown() == MARKDOWN
+    assert TABLE.to_latex() == LATEX
+    assert TABLE.to_csv() == CSV
 
 
 def test_without_a_caption_markdown_is_the_table_alone():
-    assert one_cell("x").markdown() == "| h |\n|---|\n| x |\n"
+    assert one_cell("x").to_markdown() == "| h |\n|---|\n| x |\n"
 
 
 def test_without_rows():
     empty = ReportTable(["a", "b"], [])
-    assert empty.markdown() == "| a | b |\n|---|---:|\n"
-    assert empty.csv() == "a,b\n"
-    assert "a & b \\\\\n\\hline\n\\hline\n" in empty.latex()
+    assert empty.to_markdown() == "| a | b |\n|---|---:|\n"
+    assert empty.to_csv() == "a,b\n"
+    assert "a & b \\\\\n\\hline\n\\hline\n" in empty.to_latex()
 
 
 @pytest.mark.parametrize(("cell", "written"), [("a|b", r"a\|b"), ("||", r"\|\|"), ("a_b", "a_b")])
 def test_markdown_cells(cell, written):
-    assert one_cell(cell).markdown().splitlines()[-1] == f"| {written} |"
+    assert one_cell(cell).to_markdown().splitlines()[-1] == f"| {written} |"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_markdown_cells(cell, written):
     ],
 )
 def test_latex_cells_headers_and_captions(cell, written):
-    text = ReportTable([cell], [[cell]], caption=cell).latex()
+    text = ReportTable([cell], [[cell]], caption=cell).to_latex()
     assert text.count(f"{written} \\\\\n") == 2
     assert f"\\caption{{{written}}}\n" in text
 
@@ -107,7 +107,7 @@ def test_latex_cells_headers_and_captions(cell, written):
 )
 def test_csv_cells(cell, read):
     table = ReportTable(["name, or label", "value"], [["x", cell]])
-    found = list(csv.reader(io.StringIO(table.csv(), newline="")))
+    found = list(csv.reader(io.StringIO(table.to_csv(), newline="")))
     assert found == [["name, or label", "value"], ["x", read]]
 
 

@@ -1,28 +1,28 @@
-"""Numbers first, as plain records; then tables, pictures and pages made from them."""
+"""Reports: tables, figures and HTML pages, made from plain records."""
 
 from coevo.report.comparison_figures import (
     LINE_LOOKS,
     POINT_LOOKS,
-    Curve,
     Look,
-    box_panel,
-    gap_axis,
-    time_panel,
+    TimeCurve,
+    draw_box_panel,
+    draw_time_panel,
+    set_gap_axis,
 )
-from coevo.report.figures import band_panel, new_figure, require_matplotlib, write_figure
+from coevo.report.figures import draw_band_panel, make_figure, require_matplotlib, write_figure
 from coevo.report.tables import ReportTable
 
 __all__ = [
     "LINE_LOOKS",
     "POINT_LOOKS",
-    "Curve",
     "Look",
     "ReportTable",
-    "band_panel",
-    "box_panel",
-    "gap_axis",
-    "new_figure",
+    "TimeCurve",
+    "draw_band_panel",
+    "draw_box_panel",
+    "draw_time_panel",
+    "make_figure",
     "require_matplotlib",
-    "time_panel",
+    "set_gap_axis",
     "write_figure",
 ]

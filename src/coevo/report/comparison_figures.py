@@ -1,4 +1,4 @@
-"""Panels that compare methods: what each reached in which time, and how much that varies."""
+"""Panels that compare methods: scores over time, and the variation over runs."""
 
 from __future__ import annotations
 
@@ -8,25 +8,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.report.figures import in_style
+from coevo.report.figures import apply_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LINE_LOOKS", "POINT_LOOKS", "Curve", "Look", "box_panel", "gap_axis", "time_panel"]
+__all__ = [
+    "LINE_LOOKS",
+    "POINT_LOOKS",
+    "Look",
+    "TimeCurve",
+    "draw_box_panel",
+    "draw_time_panel",
+    "set_gap_axis",
+]
 
-Curve = Sequence[tuple[float, float]]  # (seconds, value), the value holding until the next
-LEAST_SECONDS = 1e-4  # a clock shows no less, and a logarithmic axis has no zero
+TimeCurve = Sequence[tuple[float, float]]  # (seconds, value); a value holds until the next
+MIN_SECONDS = 1e-4  # resolution of the clock; a logarithmic axis has no zero
 
 
 class Look(NamedTuple):
-    """How a method is drawn; no two differ by colour alone."""
+    """The style of a method. No two styles differ by colour alone."""
 
     colour: str
     shape: Any  # dashes of a line, marker of a point
 
 
-# Distinct in print without colour, and for the colour-blind (Okabe and Ito).
+# Distinguishable in black and white, and by colour-blind readers (Okabe and Ito).
 LINE_LOOKS = (
     Look("#0072B2", "-"),
     Look("#D55E00", "--"),
@@ -42,28 +50,28 @@ POINT_LOOKS = (
 )
 
 
-def time_panel(
+def draw_time_panel(
     panel: Axes,
-    curves: Mapping[str, Sequence[Curve]],
-    points: Mapping[str, Curve],
+    curves: Mapping[str, Sequence[TimeCurve]],
+    points: Mapping[str, TimeCurve],
     looks: Mapping[str, Look],
 ) -> None:
-    """Draw values over time: of searches that always have an answer, and of others at the end.
+    """Draw values over time: curves for anytime methods, points for methods with one result.
 
-    `curves` has for each method one curve a run; their median is drawn thick. `points` has
-    for each method one (seconds, value) a run.
+    `curves` has one curve per run for each method; their median is drawn as a thick line.
+    `points` has one (seconds, value) per run for each method.
     """
-    with in_style():
+    with apply_style():
         for name, runs in curves.items():
             look = looks[name]
             style: dict[str, Any] = {"color": look.colour, "drawstyle": "steps-post"}
             for run in runs:
-                panel.plot(*_columns(run), linewidth=0.6, alpha=0.35, **style)
-            middle = _columns(_median_curve(runs))
-            panel.plot(*middle, linewidth=1.8, linestyle=look.shape, label=name, **style)
-        for name, found in points.items():
+                panel.plot(*_split_columns(run), linewidth=0.6, alpha=0.35, **style)
+            median = _split_columns(_median_curve(runs))
+            panel.plot(*median, linewidth=1.8, linestyle=look.shape, label=name, **style)
+        for name, results in points.items():
             look = looks[name]
-            seconds, values = _columns(found)
+            seconds, values = _split_columns(results)
             panel.scatter(
                 seconds,
                 values,
@@ -79,36 +87,36 @@ def time_panel(
         panel.set_xlabel("seconds")
 
 
-def _columns(curve: Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return times and values; times as a logarithmic axis can show them."""
+def _split_columns(curve: TimeCurve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return times and values. Times are at least `MIN_SECONDS`."""
     seconds, values = np.array(curve, dtype=float).T
-    return np.maximum(seconds, LEAST_SECONDS), values
+    return np.maximum(seconds, MIN_SECONDS), values
 
 
-def _median_curve(runs: Sequence[Curve]) -> Curve:
-    """Return the median of the runs, from the moment on at which all have a value.
+def _median_curve(runs: Sequence[TimeCurve]) -> TimeCurve:
+    """Return the median of the runs, from the first time at which all runs have a value.
 
-    A run holds its last value after its end.
+    A run keeps its last value after its end.
 
     >>> _median_curve([[(0, 9), (2, 5)], [(1, 7), (3, 6)], [(1, 1), (9, 1)]])
     [(1.0, 7.0), (2.0, 5.0), (3.0, 5.0), (9.0, 5.0)]
     """
-    begin = max(run[0][0] for run in runs)
-    moments = sorted({at for run in runs for at, _ in run if begin <= at} | {begin})
-    held = [
+    start = max(run[0][0] for run in runs)
+    times = sorted({at for run in runs for at, _ in run if start <= at} | {start})
+    values_at = [
         [run[int(np.searchsorted([at for at, _ in run], now, side="right")) - 1][1] for run in runs]
-        for now in moments
+        for now in times
     ]
     return [
-        (float(now), float(np.median(values))) for now, values in zip(moments, held, strict=True)
+        (float(now), float(np.median(values))) for now, values in zip(times, values_at, strict=True)
     ]
 
 
-def gap_axis(panel: Axes, axis: str, largest: float) -> None:
-    """Let an axis show values from 0 to very many: even up to 1, logarithmic from there."""
+def set_gap_axis(panel: Axes, axis: str, largest: float) -> None:
+    """Scale an axis from 0 to large values: linear up to 1, logarithmic beyond."""
     end = max(1.0, largest) * 1.6
     ticks = [0.0] + [10.0**power for power in range(1 + int(np.log10(end)))]
-    with in_style():
+    with apply_style():
         if axis == "y":
             panel.set_yscale("symlog", linthresh=1.0, linscale=0.5)
             panel.set_yticks(ticks, [f"{tick:,.0f}" for tick in ticks])
@@ -120,36 +128,36 @@ def gap_axis(panel: Axes, axis: str, largest: float) -> None:
         panel.minorticks_off()
 
 
-def box_panel(
+def draw_box_panel(
     panel: Axes,
     values: Mapping[str, Sequence[float]],
     colours: Mapping[str, str],
     notes: Mapping[str, str],
 ) -> None:
-    """Draw a box for each method, the first at the top: quartiles, extremes, and each value.
+    """Draw a box plot per method, the first at the top: quartiles, extremes, and each value.
 
-    `notes` are written where a method has no values.
+    `notes` are shown for methods without values.
     """
-    with in_style():
-        for place, (name, found) in enumerate(values.items()):
-            if not found:
+    with apply_style():
+        for y, (name, numbers) in enumerate(values.items()):
+            if not numbers:
                 panel.annotate(
                     notes.get(name, ""),
-                    (0.02, place),
+                    (0.02, y),
                     xycoords=("axes fraction", "data"),
                     va="center",
                     fontsize=8,
                     color="#555555",
                 )
                 continue
-            low, first, middle, third, high = np.quantile(found, [0, 0.25, 0.5, 0.75, 1])
+            low, first, median, third, high = np.quantile(numbers, [0, 0.25, 0.5, 0.75, 1])
             colour = colours[name]
-            panel.hlines(place, low, high, color=colour, linewidth=1.0)
+            panel.hlines(y, low, high, color=colour, linewidth=1.0)
             panel.barh(
-                place, third - first, 0.55, first, facecolor=colour, edgecolor=colour, alpha=0.35
+                y, third - first, 0.55, first, facecolor=colour, edgecolor=colour, alpha=0.35
             )
-            panel.vlines(middle, place - 0.275, place + 0.275, color=colour, linewidth=2.0)
-            panel.plot(found, [place] * len(found), "o", color="#333333", markersize=2.6, alpha=0.8)
+            panel.vlines(median, y - 0.275, y + 0.275, color=colour, linewidth=2.0)
+            panel.plot(numbers, [y] * len(numbers), "o", color="#333333", markersize=2.6, alpha=0.8)
         panel.set_yticks(range(len(values)), list(values))
         panel.set_ylim(len(values) - 0.5, -0.5)
         panel.grid(axis="y", visible=False)

@@ -1,7 +1,7 @@
-"""Pictures, drawn by matplotlib without a screen; the same numbers give the same bytes.
+"""Figures, drawn by matplotlib without a display. The same numbers give the same bytes.
 
-matplotlib is an extra. No state of its own is touched, so that a caller's plots keep their
-looks.
+matplotlib is an optional extra. Its global settings do not change, so the caller's plots keep
+their style.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import require
-from coevo.files import replacing
+from coevo.errors import import_optional
+from coevo.files import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["band_panel", "in_style", "new_figure", "require_matplotlib", "write_figure"]
+__all__ = ["apply_style", "draw_band_panel", "make_figure", "require_matplotlib", "write_figure"]
 
-# Distinct in print without colour, and for the colour-blind (Okabe and Ito).
+# Distinguishable in black and white, and by colour-blind readers (Okabe and Ito).
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#555555"
 STYLE: Any = {
     "font.size": 9,
@@ -38,14 +38,14 @@ STYLE: Any = {
     "grid.alpha": 0.3,
     "grid.linewidth": 0.5,
     "legend.frameon": False,
-    "svg.hashsalt": "coevo",  # else the names inside differ from run to run
+    "svg.hashsalt": "coevo",  # otherwise the identifiers differ from run to run
     "svg.fonttype": "none",
 }
 
 
 @contextlib.contextmanager
-def in_style() -> Iterator[None]:
-    """Draw in our style, whatever the user's own settings are."""
+def apply_style() -> Iterator[None]:
+    """Draw in coevo's style inside the ``with`` block, independent of the user's settings."""
     from matplotlib import style
 
     with style.context(["default", STYLE]):
@@ -54,29 +54,31 @@ def in_style() -> Iterator[None]:
 
 def require_matplotlib() -> None:
     """Raise `DependencyError` unless matplotlib is installed."""
-    require("matplotlib", "matplotlib", "plot")
+    import_optional("matplotlib", "matplotlib", "plot")
 
 
-def new_figure(n_panels: int, width: float = 3.3, height: float = 2.9) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels side by side, sizes in inches a panel."""
+def make_figure(
+    n_panels: int, width: float = 3.3, height: float = 2.9
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels side by side. Width and height are inches per panel."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    with in_style():
+    with apply_style():
         figure = Figure(figsize=(width * n_panels, height), layout="constrained")
         panels = figure.subplots(1, n_panels, squeeze=False)
     return figure, list(panels[0])
 
 
-def band_panel(
+def draw_band_panel(
     panel: Axes,
     curve: NDArray[np.float64],
     band: tuple[NDArray[np.float64], NDArray[np.float64]],
     lines: dict[str, float],
     label: str,
 ) -> None:
-    """Draw a curve over generations in a band, and horizontal lines by name."""
-    with in_style():
+    """Draw a curve over generations with a band around it, and named horizontal lines."""
+    with apply_style():
         generations = np.arange(len(curve))
         panel.fill_between(generations, *band, color=BLUE, alpha=0.2, linewidth=0)
         panel.plot(generations, curve, color=BLUE, linewidth=1.6, label=label)
@@ -90,12 +92,12 @@ def band_panel(
 
 
 def write_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write ``stem.png`` and ``stem.svg``, whole or not at all."""
+    """Write ``stem.png`` and ``stem.svg``. A failure leaves no partial file."""
     written = []
     for kind in ("png", "svg"):
         path = stem.with_name(f"{stem.name}.{kind}")
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        with in_style(), replacing(path) as stream:
+        with apply_style(), replace_file(path) as stream:
             figure.savefig(stream, format=kind, dpi=200, metadata=metadata)
         written.append(path)
     return written

@@ -1,4 +1,4 @@
-"""One table, three formats: Markdown to read, LaTeX to publish, CSV to compute with."""
+"""A table in three formats: Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _LATEX = str.maketrans(
 _GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
-def _plain_number(cell: str) -> str:
-    """Return a cell as a program reads it."""
+def _strip_commas(cell: str) -> str:
+    """Return a cell; a number without its thousands separators."""
     return cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell
 
 
 @dataclass(frozen=True)
 class ReportTable:
-    """Cells as text, under headers; the first `n_labels` columns are labels.
+    """A table of text cells with headers. The first `n_labels` columns are labels.
 
     Examples
     --------
     >>> table = ReportTable(["name", "score"], [["a_b", "-1.50"]], caption="Scores.")
-    >>> print(table.markdown())
+    >>> print(table.to_markdown())
     Scores.
     <BLANKLINE>
     | name | score |
@@ -54,8 +54,8 @@ class ReportTable:
     caption: str = ""
     n_labels: int = 1
 
-    def markdown(self) -> str:
-        """Return a Markdown table, its caption above it."""
+    def to_markdown(self) -> str:
+        """Return a Markdown table with its caption above it."""
         ruler = "|" + "---|" * self.n_labels + "---:|" * (len(self.headers) - self.n_labels)
         lines = [f"| {' | '.join(self.headers)} |", ruler]
         lines += [
@@ -64,8 +64,8 @@ class ReportTable:
         ]
         return f"{self.caption}\n\n" * bool(self.caption) + "\n".join(lines) + "\n"
 
-    def latex(self) -> str:
-        r"""Return a LaTeX table that needs no package: tabular and \hline."""
+    def to_latex(self) -> str:
+        r"""Return a LaTeX table that needs no packages, only tabular and \hline."""
         columns = "l" * self.n_labels + "r" * (len(self.headers) - self.n_labels)
         head, *body = (
             " & ".join(cell.translate(_LATEX) for cell in row) + r" \\"
@@ -88,10 +88,10 @@ class ReportTable:
             ]
         )
 
-    def csv(self) -> str:
-        """Return comma-separated values with a header; numbers without commas inside."""
+    def to_csv(self) -> str:
+        """Return comma-separated values with a header. Numbers have no thousands separators."""
         stream = io.StringIO()
-        rows = [[_plain_number(cell) for cell in row] for row in self.rows]
+        rows = [[_strip_commas(cell) for cell in row] for row in self.rows]
         csv.writer(stream, lineterminator="\n").writerows([self.headers, *rows])
         return stream.getvalue()
 
@@ -99,9 +99,9 @@ class ReportTable:
         """Write ``stem.md``, ``stem.tex`` and ``stem.csv``."""
         written = []
         for suffix, text in (
-            (".md", self.markdown()),
-            (".tex", self.latex()),
-            (".csv", self.csv()),
+            (".md", self.to_markdown()),
+            (".tex", self.to_latex()),
+            (".csv", self.to_csv()),
         ):
             path = stem.with_name(stem.name + suffix)
             write_text(path, text)

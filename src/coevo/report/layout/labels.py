@@ -1,28 +1,28 @@
-"""How wide a name is when it is written, without a font to ask.
+"""The width of a drawn name, estimated without a font.
 
-The widths are those of a common sans-serif face, a little generous, in shares of its size.
+The widths are those of a common sans-serif font, slightly enlarged, relative to the font size.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["shortened", "text_width"]
+__all__ = ["shorten_name", "text_width"]
 
 _NARROW = frozenset("!'(),./:;I[\\]fijlrt|` ")
 _WIDE = frozenset("%@MWmw—…")
 
 
 def text_width(text: str, size: float) -> float:
-    """Return about how wide a text is.
+    """Return the approximate width of a text.
 
     >>> text_width("lil", 10) < text_width("abc", 10) < text_width("MWM", 10)
     True
     """
-    return size * sum(map(_share, text))
+    return size * sum(map(_relative_width, text))
 
 
-def _share(character: str) -> float:
+def _relative_width(character: str) -> float:
     if unicodedata.combining(character):
         return 0.0
     if unicodedata.east_asian_width(character) in "WF":
@@ -34,13 +34,13 @@ def _share(character: str) -> float:
     return 0.7 if character.isupper() or not character.isascii() else 0.585
 
 
-def shortened(name: str, longest: int) -> str:
-    """Return a name of so many characters at most, its middle left out where it has more.
+def shorten_name(name: str, max_length: int) -> str:
+    """Return a name with at most `max_length` characters. A longer name loses its middle part.
 
-    >>> shortened("a_rather_long_name", 10)
+    >>> shorten_name("a_rather_long_name", 10)
     'a_rat…name'
     """
-    if len(name) <= longest:
+    if len(name) <= max_length:
         return name
-    tail = (longest - 1) // 2
-    return f"{name[: longest - 1 - tail]}…{name[len(name) - tail :]}"
+    tail = (max_length - 1) // 2
+    return f"{name[: max_length - 1 - tail]}…{name[len(name) - tail :]}"

@@ -1,11 +1,11 @@
-"""Which layer each node of a connected DAG stands in: parents above children, arcs short.
+"""The layer of each node of a connected DAG: parents above children, arcs short.
 
-The sum of the lengths of all arcs is made as small as it can be by the network simplex of
-Gansner and others [1]_. Here all arcs weigh the same, so that the cut value of an arc of the
-spanning tree is what flows out of the subtree that it cuts off: arcs out minus arcs in. Then
-nodes that can move at no cost go where there is room, and where a layer is far wider than
-the picture wants, leaves go down and roots go up into further layers; what is still far too
-wide is split into several.
+The network simplex method of Gansner and others [1]_ minimises the total length of all arcs. Here
+all arcs have the same weight, so the cut value of an arc of the spanning tree is the flow out of
+the subtree that it cuts off: the number of arcs out minus the number of arcs in. Then nodes that
+can move without cost go to narrower layers. If a layer is much wider than the drawing should be,
+leaves move down and roots move up into further layers. A layer that is still much too wide is
+split.
 
 .. [1] E. R. Gansner, E. Koutsofios, S. C. North and K.-P. Vo, A technique for drawing
    directed graphs, IEEE Transactions on Software Engineering 19, 1993.
@@ -17,28 +17,28 @@ from collections.abc import Sequence
 
 __all__ = ["Arcs", "assign_layers"]
 
-Arcs = Sequence[tuple[int, int]]  # (parent, child), nodes are numbered by name
-MOST_PIVOTS = 2000  # munin needs some hundreds
-ROOM_FOR_A_LINE = 16.0  # what an arc that passes takes of a layer's width
-FAR_TOO_WIDE = 1.5
-MOST_PIECES = 6  # of a layer; with more, the arcs that pass take the room that is won
+Arcs = Sequence[tuple[int, int]]  # (parent, child); nodes are numbered in the order of their names
+MAX_PIVOTS = 2000  # munin needs a few hundred
+PASSING_ARC_WIDTH = 16.0  # width that a passing arc takes in a layer
+SPLIT_FACTOR = 1.5  # a layer this many times too wide is split
+MAX_PIECES = 6  # of a split layer; with more, passing arcs use up the gained width
 
 
-def assign_layers(widths: Sequence[float], arcs: Arcs, widest: float) -> list[int]:
-    """Return the layer of each node, the top one 0; the graph is connected.
+def assign_layers(widths: Sequence[float], arcs: Arcs, max_width: float) -> list[int]:
+    """Return the layer of each node of a connected graph. The top layer is 0.
 
-    `widths` are those of the nodes, and `widest` is what a layer should not pass where
-    that can be helped.
+    `widths` are the widths of the nodes. `max_width` is the desired limit for the width of a
+    layer; it is not always met.
 
     >>> assign_layers([1, 1, 1, 1], [(0, 1), (1, 2), (3, 2)], 100)
     [0, 1, 2, 1]
     """
     layers = _longest_paths(len(widths), arcs)
     if len(widths) > 1:
-        _shorten(layers, arcs)
+        _minimise_lengths(layers, arcs)
         _balance(layers, arcs, widths)
-        _spread(layers, arcs, widths, widest)
-        layers = _split(layers, widths, FAR_TOO_WIDE * widest)
+        _move_ends(layers, arcs, widths, max_width)
+        layers = _split_layers(layers, widths, SPLIT_FACTOR * max_width)
     used = {layer: i for i, layer in enumerate(sorted(set(layers)))}
     return [used[layer] for layer in layers]
 
@@ -52,7 +52,7 @@ def _longest_paths(n: int, arcs: Arcs) -> list[int]:
         waiting[child] += 1
     layers = [0] * n
     ready = [node for node in range(n) if not waiting[node]]
-    for node in ready:  # it grows while it is walked
+    for node in ready:  # it grows during the loop
         for child in children[node]:
             layers[child] = max(layers[child], layers[node] + 1)
             waiting[child] -= 1
@@ -61,16 +61,16 @@ def _longest_paths(n: int, arcs: Arcs) -> list[int]:
     return layers
 
 
-def _shorten(layers: list[int], arcs: Arcs) -> None:
-    """Change the layers to some whose arcs have the least total length."""
+def _minimise_lengths(layers: list[int], arcs: Arcs) -> None:
+    """Change the layers so that the total length of the arcs is minimal."""
     n = len(layers)
     flow = [0] * n  # arcs out minus arcs in
     for parent, child in arcs:
         flow[parent] += 1
         flow[child] -= 1
-    tree = _tight_tree(layers, arcs)
-    for _ in range(MOST_PIVOTS):
-        below, entering = _walk(n, arcs, tree)
+    tree = _find_tight_tree(layers, arcs)
+    for _ in range(MAX_PIVOTS):
+        below, entering = _walk_tree(n, arcs, tree)
         total = list(flow)
         for node, _, up in reversed(below[1:]):
             total[up] += total[node]
@@ -87,8 +87,8 @@ def _shorten(layers: list[int], arcs: Arcs) -> None:
         _pivot(layers, arcs, tree, entering[leaving], inside)
 
 
-def _tight_tree(layers: list[int], arcs: Arcs) -> list[int]:
-    """Return arcs of length 1 that span all nodes, after moving nodes until there are some."""
+def _find_tight_tree(layers: list[int], arcs: Arcs) -> list[int]:
+    """Return a spanning tree of arcs of length 1; move nodes until there is one."""
     n = len(layers)
     touching: list[list[int]] = [[] for _ in range(n)]
     for number, (parent, child) in enumerate(arcs):
@@ -125,11 +125,11 @@ def _tight_tree(layers: list[int], arcs: Arcs) -> list[int]:
         waiting = [node for node in range(n) if inside[node]]
 
 
-def _walk(n: int, arcs: Arcs, tree: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
-    """Walk the tree from node 0.
+def _walk_tree(n: int, arcs: Arcs, tree: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
+    """Walk the tree from node 0, depth first.
 
-    Returns the nodes in the order of the walk, each with the place of the last node below
-    it and with the node above it; and for each node the tree's arc that leads to it.
+    Returns the nodes in the order of the walk, each with the position of the last node of its
+    subtree and with the node above it; and for each node the tree arc that leads to it.
     """
     touching: list[list[int]] = [[] for _ in range(n)]
     for number in tree:
@@ -157,7 +157,7 @@ def _walk(n: int, arcs: Arcs, tree: list[int]) -> tuple[list[tuple[int, int, int
 def _pivot(
     layers: list[int], arcs: Arcs, tree: list[int], leaving: int, inside: list[bool]
 ) -> None:
-    """Replace an arc of the tree by the shortest that points the other way across the cut."""
+    """Replace an arc of the tree by the shortest arc in the other direction across the cut."""
     tail_inside = inside[arcs[leaving][0]]
     slack, number = min(
         (layers[child] - layers[parent] - 1, i)
@@ -172,8 +172,8 @@ def _pivot(
 
 
 def _balance(layers: list[int], arcs: Arcs, widths: Sequence[float]) -> None:
-    """Move each node whose place costs nothing to the narrowest layer that it can be in."""
-    parents, children = _neighbours(len(layers), arcs)
+    """Move each node that can move without cost to the narrowest possible layer."""
+    parents, children = _list_neighbours(len(layers), arcs)
     room: dict[int, float] = {}
     for node, layer in enumerate(layers):
         room[layer] = room.get(layer, 0.0) + widths[node]
@@ -188,37 +188,37 @@ def _balance(layers: list[int], arcs: Arcs, widths: Sequence[float]) -> None:
                 layers[node] = best
 
 
-def _spread(layers: list[int], arcs: Arcs, widths: Sequence[float], widest: float) -> None:
+def _move_ends(layers: list[int], arcs: Arcs, widths: Sequence[float], max_width: float) -> None:
     """Move leaves down, and roots with one child up, out of layers that are too wide."""
-    parents, children = _neighbours(len(layers), arcs)
+    parents, children = _list_neighbours(len(layers), arcs)
     for ends, others, step in ((children, parents, 1), (parents, children, -1)):
         at = min(layers) if step > 0 else max(layers)
         while (min(layers) <= at <= max(layers)) and abs(at) < 10 * len(layers):
             here = [node for node, layer in enumerate(layers) if layer == at]
-            excess = sum(widths[node] for node in here) - widest
+            excess = sum(widths[node] for node in here) - max_width
             loose = [node for node in here if not ends[node] and len(others[node]) == 1]
             for node in loose[::-1]:
                 if excess <= 0 or len(here) == 1:
                     break
                 layers[node] += step
-                excess -= widths[node] - ROOM_FOR_A_LINE
+                excess -= widths[node] - PASSING_ARC_WIDTH
             at += step
 
 
-def _split(layers: list[int], widths: Sequence[float], widest: float) -> list[int]:
-    """Return layers of which those that are too wide are several, their nodes in turns."""
+def _split_layers(layers: list[int], widths: Sequence[float], max_width: float) -> list[int]:
+    """Return the layers after a split of those that are too wide."""
     new, at = list(layers), 0
     for layer in sorted(set(layers)):
-        here = [node for node, own in enumerate(layers) if own == layer]
-        pieces = int(sum(widths[node] for node in here) / widest) + 1
-        pieces = min(pieces, MOST_PIECES, len(here))
+        here = [node for node, node_layer in enumerate(layers) if node_layer == layer]
+        pieces = int(sum(widths[node] for node in here) / max_width) + 1
+        pieces = min(pieces, MAX_PIECES, len(here))
         for i, node in enumerate(here):
             new[node] = at + i % pieces
         at += pieces
     return new
 
 
-def _neighbours(n: int, arcs: Arcs) -> tuple[list[list[int]], list[list[int]]]:
+def _list_neighbours(n: int, arcs: Arcs) -> tuple[list[list[int]], list[list[int]]]:
     """Return the parents and the children of each node."""
     parents: list[list[int]] = [[] for _ in range(n)]
     children: list[list[int]] = [[] for _ in range(n)]

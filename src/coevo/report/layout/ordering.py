@@ -1,9 +1,9 @@
-"""In which order the nodes of each layer stand, so that few arcs cross.
+"""The order of the nodes in each layer, with few crossings of arcs.
 
-Sweeps down and up sort each layer by the medians of its neighbours in the layer before, and
-neighbours change places where that saves crossings [1]_. The best order seen is kept. Both
-first orders, one from the roots down and one from the leaves up, start from the names, so
-that nothing depends on how a graph was written down.
+Sweeps down and up sort each layer by the medians of its neighbours in the previous layer. Then
+adjacent nodes are swapped if that saves crossings [1]_. The best order is kept. The two initial
+orders, one from the roots down and one from the leaves up, start from the names, so the result
+does not depend on the order of the input.
 
 .. [1] E. R. Gansner, E. Koutsofios, S. C. North and K.-P. Vo, A technique for drawing
    directed graphs, IEEE Transactions on Software Engineering 19, 1993.
@@ -14,23 +14,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-__all__ = ["Layered", "Rows", "count_crossings", "order_layers"]
+__all__ = ["LayeredGraph", "Rows", "count_crossings", "order_layers"]
 
-MOST_SWEEPS = 24
-WORK = 100_000  # segments looked at in all sweeps together; some seconds
+MAX_SWEEPS = 24
+MAX_WORK = 100_000  # segments visited in all sweeps together; a few seconds
 
 
-class Layered:
-    """A graph in layers whose segments join neighbouring layers only.
+class LayeredGraph:
+    """A graph in layers whose segments join adjacent layers only.
 
-    Nodes 0 to `n_real` - 1 are those of the picture; the others are where long arcs pass
-    a layer. `ups` and `downs` are the neighbours in the layer above and below.
+    Nodes 0 to `n_real` - 1 are the nodes of the drawing. The others are dummy nodes, where long
+    arcs pass a layer. `ups` and `downs` are the neighbours in the layer above and below.
     """
 
     def __init__(self, layers: Sequence[int], arcs: Sequence[tuple[int, int]]) -> None:
         self.n_real = len(layers)
         self.layer = list(layers)
-        self.chains: list[list[int]] = []  # of each arc: parent, the places it passes, child
+        self.chains: list[list[int]] = []  # for each arc: parent, dummy nodes, child
         for parent, child in arcs:
             first = len(self.layer)
             self.layer.extend(range(layers[parent] + 1, layers[child]))
@@ -48,18 +48,18 @@ class Layered:
 Rows = list[list[int]]  # the nodes of each layer from left to right
 
 
-def order_layers(graph: Layered) -> Rows:
+def order_layers(graph: LayeredGraph) -> Rows:
     """Return the nodes of each layer from left to right.
 
-    >>> graph = Layered([0, 0, 1, 1], [(0, 3), (1, 2)])
+    >>> graph = LayeredGraph([0, 0, 1, 1], [(0, 3), (1, 2)])
     >>> order_layers(graph)
     [[0, 1], [3, 2]]
     """
-    sweeps = max(2, min(MOST_SWEEPS, WORK // (graph.n_segments + 1)))
+    sweeps = max(2, min(MAX_SWEEPS, MAX_WORK // (graph.n_segments + 1)))
     best: Rows = []
     fewest = -1
     for downwards in (True, False):
-        rows = _first_rows(graph, downwards)
+        rows = _make_initial_rows(graph, downwards)
         for sweep in range(sweeps):
             _sort_by_medians(graph, rows, down=(sweep % 2 == 0) == downwards)
             _transpose(graph, rows, swap_equals=sweep % 4 == 3)
@@ -71,8 +71,8 @@ def order_layers(graph: Layered) -> Rows:
     return best
 
 
-def _first_rows(graph: Layered, downwards: bool) -> Rows:
-    """Return an order in which nodes that hang together stand together."""
+def _make_initial_rows(graph: LayeredGraph, downwards: bool) -> Rows:
+    """Return an order in which connected nodes are close together."""
     rows: Rows = [[] for _ in range(graph.n_layers)]
     onward = graph.downs if downwards else graph.ups
     seen = [False] * len(graph.layer)
@@ -90,10 +90,10 @@ def _first_rows(graph: Layered, downwards: bool) -> Rows:
     return rows
 
 
-def count_crossings(graph: Layered, rows: Rows) -> int:
-    """Return how many pairs of segments cross.
+def count_crossings(graph: LayeredGraph, rows: Rows) -> int:
+    """Return the number of pairs of segments that cross.
 
-    >>> graph = Layered([0, 0, 1, 1], [(0, 3), (1, 2)])
+    >>> graph = LayeredGraph([0, 0, 1, 1], [(0, 3), (1, 2)])
     >>> count_crossings(graph, [[0, 1], [2, 3]])
     1
     """
@@ -101,31 +101,31 @@ def count_crossings(graph: Layered, rows: Rows) -> int:
     for upper, lower in pairwise(rows):
         place = {node: i for i, node in enumerate(lower)}
         ends = [end for node in upper for end in sorted(place[down] for down in graph.downs[node])]
-        total += _inversions(ends, len(lower))
+        total += _count_inversions(ends, len(lower))
     return total
 
 
-def _inversions(ends: Sequence[int], n: int) -> int:
-    """Return how many pairs of a sequence are in falling order, by a tree of sums."""
+def _count_inversions(ends: Sequence[int], n: int) -> int:
+    """Return the number of inversions of a sequence, by a Fenwick tree."""
     tree = [0] * (n + 1)
-    found = 0
+    inversions = 0
     for seen, end in enumerate(ends):
         not_above, at = 0, end + 1
         while at > 0:
             not_above += tree[at]
             at -= at & -at
-        found += seen - not_above
+        inversions += seen - not_above
         at = end + 1
         while at <= n:
             tree[at] += 1
             at += at & -at
-    return found
+    return inversions
 
 
-def _sort_by_medians(graph: Layered, rows: Rows, down: bool) -> None:
-    """Sort each layer by the medians of its neighbours in the layer before.
+def _sort_by_medians(graph: LayeredGraph, rows: Rows, down: bool) -> None:
+    """Sort each layer by the medians of its neighbours in the previous layer.
 
-    A node without neighbours there keeps its place.
+    A node without neighbours there keeps its position.
     """
     neighbours = graph.ups if down else graph.downs
     numbers = range(1, len(rows)) if down else range(len(rows) - 2, -1, -1)
@@ -139,7 +139,7 @@ def _sort_by_medians(graph: Layered, rows: Rows, down: bool) -> None:
 
 
 def _median(places: Sequence[int]) -> float:
-    """Return the median; of two in the middle, a point nearer to where the others crowd."""
+    """Return the median; for an even number, a weighted mean of the two middle values."""
     n = len(places)
     if n == 0:
         return -1.0
@@ -154,8 +154,8 @@ def _median(places: Sequence[int]) -> float:
     return (places[middle - 1] * right + places[middle] * left) / (left + right)
 
 
-def _transpose(graph: Layered, rows: Rows, swap_equals: bool) -> None:
-    """Let neighbours change places while that saves crossings."""
+def _transpose(graph: LayeredGraph, rows: Rows, swap_equals: bool) -> None:
+    """Swap adjacent nodes while that saves crossings."""
     place = [0] * len(graph.layer)
     for row in rows:
         for i, node in enumerate(row):
@@ -174,8 +174,10 @@ def _transpose(graph: Layered, rows: Rows, swap_equals: bool) -> None:
             return
 
 
-def _transpose_row(graph: Layered, row: list[int], place: list[int], swap_equals: bool) -> bool:
-    """Let neighbours of one layer change places; return whether that saved crossings."""
+def _transpose_row(
+    graph: LayeredGraph, row: list[int], place: list[int], swap_equals: bool
+) -> bool:
+    """Swap adjacent nodes of one layer; return whether that saved crossings."""
     saved = False
     near = [
         (sorted(place[o] for o in graph.ups[node]), sorted(place[o] for o in graph.downs[node]))
@@ -183,10 +185,10 @@ def _transpose_row(graph: Layered, row: list[int], place: list[int], swap_equals
     ]
     for i in range(len(row) - 1):
         (ups, downs), (other_ups, other_downs) = near[i], near[i + 1]
-        now = _crossings(ups, other_ups) + _crossings(downs, other_downs)
+        now = _count_pair_crossings(ups, other_ups) + _count_pair_crossings(downs, other_downs)
         if now == 0 and not swap_equals:
             continue
-        turned = _crossings(other_ups, ups) + _crossings(other_downs, downs)
+        turned = _count_pair_crossings(other_ups, ups) + _count_pair_crossings(other_downs, downs)
         if turned < now or (swap_equals and turned == now):
             row[i], row[i + 1] = row[i + 1], row[i]
             near[i], near[i + 1] = near[i + 1], near[i]
@@ -195,14 +197,14 @@ def _transpose_row(graph: Layered, row: list[int], place: list[int], swap_equals
     return saved
 
 
-def _crossings(left: Sequence[int], right: Sequence[int]) -> int:
-    """Return how many segments of a left node cross those of a right one.
+def _count_pair_crossings(left: Sequence[int], right: Sequence[int]) -> int:
+    """Return the number of crossings between the segments of a left and a right node.
 
-    Both are the sorted places of their ends.
+    Both arguments are the sorted positions of the ends of the segments.
     """
-    found, at = 0, 0
+    crossings, at = 0, 0
     for end in left:
         while at < len(right) and right[at] < end:
             at += 1
-        found += at
-    return found
+        crossings += at
+    return crossings

@@ -1,17 +1,17 @@
-"""Pages: a network and what is known of it as one HTML file that opens anywhere."""
+"""HTML report: a network and the facts about it, as one self-contained file."""
 
-from coevo.report.page.document import page_html, write_page
-from coevo.report.page.from_run import network_page, run_page
-from coevo.report.page.model import ArcFacts, FoundArc, Page, Progress, Sureness
+from coevo.report.page.document import render_page, write_page
+from coevo.report.page.from_run import make_network_page, make_run_page
+from coevo.report.page.model import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
 
 __all__ = [
     "ArcFacts",
-    "FoundArc",
+    "BootstrapArc",
+    "BootstrapSummary",
     "Page",
-    "Progress",
-    "Sureness",
-    "network_page",
-    "page_html",
-    "run_page",
+    "ScorePoint",
+    "make_network_page",
+    "make_run_page",
+    "render_page",
     "write_page",
 ]

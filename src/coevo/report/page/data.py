@@ -1,4 +1,4 @@
-"""What the script of a page knows: names, tables and arcs, as JSON inside the page."""
+"""The data for the script of a page: names, tables and arcs, as JSON inside the page."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from coevo.network import BayesianNetwork
 from coevo.report.layout import Layout
-from coevo.report.page.edges import Line
+from coevo.report.page.edges import DrawnEdge
 from coevo.report.page.model import ArcFacts, Page
 
-__all__ = ["page_data", "script_json"]
+__all__ = ["format_script_json", "make_page_data"]
 
-MOST_CELLS = 600  # of a table that is shown; the rest is counted
-DIGITS = 6  # significant, of a probability
+MAX_CELLS = 600  # of a table that is included; further rows are only counted
+DIGITS = 6  # significant digits of a probability
 
 
-def script_json(value: object) -> str:
-    r"""Return JSON that can stand inside a script element whatever its strings hold.
+def format_script_json(value: object) -> str:
+    r"""Return JSON that is safe inside a script element, for any strings.
 
-    >>> script_json({"a": "</script><!--"})
+    >>> format_script_json({"a": "</script><!--"})
     '{"a":"\\u003c/script\\u003e\\u003c!--"}'
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -29,8 +29,10 @@ def script_json(value: object) -> str:
     return text
 
 
-def page_data(page: Page, layout: Layout, lines: list[Line], names: list[str]) -> dict[str, Any]:
-    """Return the data of a page; variables are numbered as in `names`, arcs as in `lines`."""
+def make_page_data(
+    page: Page, layout: Layout, edges: list[DrawnEdge], names: list[str]
+) -> dict[str, Any]:
+    """Return the data of a page. Variables are indexed as in `names`, arcs as in `edges`."""
     place = {name: i for i, name in enumerate(names)}
     data: dict[str, Any] = {
         "names": names,
@@ -40,32 +42,32 @@ def page_data(page: Page, layout: Layout, lines: list[Line], names: list[str]) -
         ],
         "arcs": [
             [
-                place[line.parent],
-                place[line.child],
-                int(line.is_directed),
-                line.kind,
-                line.class_kind,
-                *map(_short, (getattr(line.facts, fact.name) for fact in fields(ArcFacts))),
+                place[edge.parent],
+                place[edge.child],
+                int(edge.is_directed),
+                edge.kind,
+                edge.class_kind,
+                *map(_round, (getattr(edge.facts, fact.name) for fact in fields(ArcFacts))),
             ]
-            for line in lines
+            for edge in edges
         ],
     }
     if page.network is not None:
         data["states"] = [page.network.variable(name).states for name in names]
-        data["tables"] = [_table(page.network, name, place) for name in names]
+        data["tables"] = [_make_table_data(page.network, name, place) for name in names]
     return data
 
 
-def _short(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
-def _table(network: BayesianNetwork, name: str, place: dict[str, int]) -> dict[str, Any]:
-    """Return the parents in the order in which the rows run, and the first rows."""
+def _make_table_data(network: BayesianNetwork, name: str, place: dict[str, int]) -> dict[str, Any]:
+    """Return the parents in the order of the rows, the number of rows, and the first rows."""
     rows = network.table(name)
-    shown = rows[: max(1, MOST_CELLS // rows.shape[1])]
+    included = rows[: max(1, MAX_CELLS // rows.shape[1])]
     return {
         "parents": [place[parent] for parent in network.parents(name)],
         "n": len(rows),
-        "rows": [[_short(cell) for cell in row] for row in shown.tolist()],
+        "rows": [[_round(cell) for cell in row] for row in included.tolist()],
     }

@@ -1,7 +1,7 @@
-"""One file with everything in it: skeleton, style, script, pictures and data.
+"""The complete HTML file: template, style, script, drawings and data.
 
-It opens from a disk without a network, asks for nothing outside, and no script runs in it
-but its own, whose hash its policy names.
+The file opens from disk and loads nothing from the network. Its content security policy names the
+hash of its script, so no other script runs in it.
 """
 
 from __future__ import annotations
@@ -14,89 +14,89 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from coevo.files import check_folder, write_text
+from coevo.files import check_output_path, write_text
 from coevo.report.layout import Curve, lay_out
-from coevo.report.page.data import page_data, script_json
-from coevo.report.page.edges import Line, lines_of, pairs_to_lay_out
-from coevo.report.page.graph_svg import graph_svg
-from coevo.report.page.markup import escaped
+from coevo.report.page.data import format_script_json, make_page_data
+from coevo.report.page.edges import DrawnEdge, list_drawn_edges, orient_for_layout
+from coevo.report.page.graph_svg import render_graph_svg
+from coevo.report.page.markup import escape
 from coevo.report.page.model import Page
-from coevo.report.page.sections import legend, sections, subtitle
+from coevo.report.page.sections import render_facts, render_legend, render_sections
 
-__all__ = ["page_html", "write_page"]
+__all__ = ["render_page", "write_page"]
 
 
-def page_html(page: Page) -> str:
-    """Return a page as one HTML document that needs nothing else.
+def render_page(page: Page) -> str:
+    """Return a page as one self-contained HTML document.
 
     Examples
     --------
     >>> from coevo.graph import DAG
-    >>> text = page_html(Page(DAG("ab", [("a", "b")]), title="Two <variables>"))
+    >>> text = render_page(Page(DAG("ab", [("a", "b")]), title="Two <variables>"))
     >>> "<title>Two &lt;variables&gt;</title>" in text
     True
     """
-    lines = lines_of(page)
+    edges = list_drawn_edges(page)
     names = sorted(page.dag.nodes)
-    laid_out = pairs_to_lay_out(page.dag, lines)
-    layout = lay_out(names, laid_out.values())
-    curves = [_curve(line, laid_out, layout.curves) for line in lines]
-    style, script = _asset("page.css"), _asset("page.js")
-    return _filled(
-        _asset("page.html"),
+    layout_arcs = orient_for_layout(page.dag, edges)
+    layout = lay_out(names, layout_arcs.values())
+    curves = [_get_curve(edge, layout_arcs, layout.curves) for edge in edges]
+    style, script = _read_asset("page.css"), _read_asset("page.js")
+    return _fill_template(
+        _read_asset("page.html"),
         {
-            "policy": _policy(style, script),
-            "title": escaped(page.title),
+            "policy": _make_policy(style, script),
+            "title": escape(page.title),
             "style": style,
-            "facts": subtitle(page, lines),
-            "differences": _differences(page),
-            "graph": graph_svg(layout, lines, curves, names),
-            "legend": legend(page, lines),
-            "sections": sections(page, lines, names),
-            "data": script_json(page_data(page, layout, lines, names)),
+            "facts": render_facts(page, edges),
+            "differences": _render_differences_box(page),
+            "graph": render_graph_svg(layout, edges, curves, names),
+            "legend": render_legend(page, edges),
+            "sections": render_sections(page, edges, names),
+            "data": format_script_json(make_page_data(page, layout, edges, names)),
             "script": script,
         },
     )
 
 
 def write_page(path: str | os.PathLike[str], page: Page) -> None:
-    """Write a page, whole or not at all.
+    """Write a page as an HTML file. A failure leaves no partial file.
 
     Parameters
     ----------
     path : str or path
-        Where; a file that is there is replaced.
+        The file. An existing file is replaced.
     page : Page
-        What it shows.
+        The content.
     """
-    check_folder(Path(path))
-    write_text(Path(path), page_html(page))
+    check_output_path(Path(path))
+    write_text(Path(path), render_page(page))
 
 
-def _curve(
-    line: Line,
-    laid_out: dict[tuple[str, str], tuple[str, str]],
+def _get_curve(
+    edge: DrawnEdge,
+    layout_arcs: dict[tuple[str, str], tuple[str, str]],
     curves: dict[tuple[str, str], Curve],
 ) -> Curve:
-    """Return the curve of a line, from its parent to its child."""
-    arc = (line.parent, line.child)
-    curve = curves[laid_out[arc]]
-    return curve if laid_out[arc] == arc else curve[::-1]
+    """Return the curve of an edge, from its parent to its child."""
+    arc = (edge.parent, edge.child)
+    curve = curves[layout_arcs[arc]]
+    return curve if layout_arcs[arc] == arc else curve[::-1]
 
 
-def _differences(page: Page) -> str:
+def _render_differences_box(page: Page) -> str:
     if page.other is None:
         return ""
-    return '<label><input type="checkbox" id="differences"> differences only</label>'
+    return '<label><input type="checkbox" id="differences"> Differences only</label>'
 
 
 @cache
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _policy(style: str, script: str) -> str:
-    """Return what the browser may load: nothing, and which style and script it may use."""
+def _make_policy(style: str, script: str) -> str:
+    """Return the content security policy: load nothing, use only this style and this script."""
     hashes = [
         "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in (style, script)
@@ -107,6 +107,6 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _filled(skeleton: str, parts: dict[str, str]) -> str:
-    """Return a skeleton with its ``{{name}}`` filled in; what is filled in is not looked at."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], skeleton)
+def _fill_template(template: str, parts: dict[str, str]) -> str:
+    """Return a template with each ``{{name}}`` replaced. Replacements are not expanded again."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)

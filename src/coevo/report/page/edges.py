@@ -1,9 +1,9 @@
-"""The lines of a picture: each arc of a structure, and beside them those of a second one.
+"""The drawn edges of a graph: the arcs of a structure, and those of a second one to compare.
 
-A line says how it looks in two views. In the one all arcs are directed; in the other, that
-of the CPDAG, only those are whose direction data can tell. Where two structures are compared,
-a line is in both, in the first alone (added), in the second alone (missing), or in both but
-not the same way (reversed).
+There are two views. In the DAG view all arcs are directed. In the CPDAG view only those arcs are
+directed whose direction the data can determine. If two structures are compared, an edge is in
+both (same), only in the first (added), only in the second (missing), or in both with different
+directions (reversed).
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from coevo.graph import CPDAG, DAG, compare
 from coevo.graph.dag import Arc
 from coevo.report.page.model import ArcFacts, Page
 
-__all__ = ["Kind", "Line", "lines_of", "pairs_to_lay_out"]
+__all__ = ["DrawnEdge", "EdgeKind", "list_drawn_edges", "orient_for_layout"]
 
-Kind = Literal["same", "added", "missing", "reversed"]
+EdgeKind = Literal["same", "added", "missing", "reversed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One arc of the picture."""
+class DrawnEdge:
+    """One edge of the drawing."""
 
     parent: str
     child: str
     is_directed: bool  # in the CPDAG of its structure
     facts: ArcFacts
-    kind: Kind  # all arcs directed
-    class_kind: Kind  # in the view of the CPDAG
+    kind: EdgeKind  # in the DAG view
+    class_kind: EdgeKind  # in the CPDAG view
 
 
-def lines_of(page: Page) -> list[Line]:
-    """Return the lines of a page, those of its own structure first, each by name.
+def list_drawn_edges(page: Page) -> list[DrawnEdge]:
+    """Return the edges of a page, those of its own structure first, sorted by name.
 
     >>> page = Page(DAG("abc", [("a", "b")]), other=DAG("abc", [("b", "a"), ("b", "c")]))
-    >>> [(line.parent, line.child, line.kind, line.class_kind) for line in lines_of(page)]
+    >>> [(edge.parent, edge.child, edge.kind, edge.class_kind) for edge in list_drawn_edges(page)]
     [('a', 'b', 'reversed', 'same'), ('b', 'c', 'missing', 'missing')]
     """
     compelled = set(CPDAG(page.dag).arcs)
-    kinds, class_kinds = ({}, {}) if page.other is None else _kinds(page.dag, page.other)
-    lines = [
-        Line(
+    kinds, class_kinds = ({}, {}) if page.other is None else _compare_edges(page.dag, page.other)
+    edges = [
+        DrawnEdge(
             *arc,
             is_directed=arc in compelled,
             facts=page.arcs.get(arc, ArcFacts()),
@@ -53,39 +53,39 @@ def lines_of(page: Page) -> list[Line]:
     ]
     if page.other is not None:
         theirs = set(CPDAG(page.other).arcs)
-        lines += [
-            Line(*arc, arc in theirs, ArcFacts(), "missing", "missing")
+        edges += [
+            DrawnEdge(*arc, arc in theirs, ArcFacts(), "missing", "missing")
             for arc, kind in kinds.items()
             if kind == "missing"
         ]
-    return lines
+    return edges
 
 
-def _kinds(found: DAG, true: DAG) -> tuple[dict[Arc, Kind], dict[Arc, Kind]]:
-    """Return what is not the same in two structures, arc by arc, in both views."""
+def _compare_edges(found: DAG, true: DAG) -> tuple[dict[Arc, EdgeKind], dict[Arc, EdgeKind]]:
+    """Return the kinds of the edges that differ between two structures, for both views."""
     difference = compare(found, true)
-    kinds: dict[Arc, Kind] = {}
+    kinds: dict[Arc, EdgeKind] = {}
     kinds.update(dict.fromkeys(difference.reversed, "reversed"))
     kinds.update(dict.fromkeys(difference.added, "added"))
     kinds.update(dict.fromkeys(difference.missing, "missing"))
     ours, theirs = CPDAG(found).directions, CPDAG(true).directions
     class_kinds = dict(kinds)
     for arc in (*difference.correct, *difference.reversed):
-        joined = (arc in ours, arc[::-1] in ours) == (arc in theirs, arc[::-1] in theirs)
-        class_kinds[arc] = "same" if joined else "reversed"
+        is_same = (arc in ours, arc[::-1] in ours) == (arc in theirs, arc[::-1] in theirs)
+        class_kinds[arc] = "same" if is_same else "reversed"
     return kinds, class_kinds
 
 
-def pairs_to_lay_out(dag: DAG, lines: list[Line]) -> dict[Arc, Arc]:
-    """Return for each line the arc that is laid out for it.
+def orient_for_layout(dag: DAG, edges: list[DrawnEdge]) -> dict[Arc, Arc]:
+    """Return for each edge the arc that is laid out for it.
 
-    Arcs of the second structure might make cycles; they are laid out the way in which the
-    order of the first one runs.
+    Arcs of the second structure could close cycles. They are laid out in the topological order
+    of the first structure.
     """
     place = {node: i for i, node in enumerate(dag.topological_order)}
     return {
-        (line.parent, line.child): (line.parent, line.child)
-        if place[line.parent] < place[line.child]
-        else (line.child, line.parent)
-        for line in lines
+        (edge.parent, edge.child): (edge.parent, edge.child)
+        if place[edge.parent] < place[edge.child]
+        else (edge.child, edge.parent)
+        for edge in edges
     }

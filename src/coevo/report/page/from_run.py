@@ -1,4 +1,4 @@
-"""The page of a run, from what `coevo learn` found or from the files it wrote."""
+"""The page of a run, from the facts of `coevo learn` or from the files that it wrote."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from coevo.graph import DAG
 from coevo.network import BayesianNetwork
-from coevo.report.page.model import ArcFacts, FoundArc, Page, Progress, Sureness
+from coevo.report.page.model import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
 
-__all__ = ["network_page", "run_page"]
+__all__ = ["make_network_page", "make_run_page"]
 
 TITLE = "Learned network"
-ARC_FACTS = ("gain", "strength", "direction", "support")  # as `ArcFacts` has them
+ARC_FACTS = ("gain", "strength", "direction", "support")  # the fields of `ArcFacts`
 
 
-def network_page(network: BayesianNetwork, title: str = "") -> Page:
-    """Return a page of which nothing is known but a network.
+def make_network_page(network: BayesianNetwork, title: str = "") -> Page:
+    """Return the page of a network without a run.
 
     >>> from coevo.bundled import load_network
-    >>> network_page(load_network("asia")).title
+    >>> make_network_page(load_network("asia")).title
     'asia'
     """
     return Page(
@@ -31,7 +31,7 @@ def network_page(network: BayesianNetwork, title: str = "") -> Page:
     )
 
 
-def run_page(
+def make_run_page(
     facts: Mapping[str, Any],
     history: Iterable[Mapping[str, Any]],
     network: BayesianNetwork | None,
@@ -42,18 +42,18 @@ def run_page(
     Parameters
     ----------
     facts : mapping
-        What ``run.json`` holds; what it lacks is left out of the page.
+        The content of ``run.json``. Missing facts are left out of the page.
     history : iterable of mappings
         The rows of ``history.jsonl``.
     network : BayesianNetwork or None
-        What ``model.bif`` holds, if there is one; without it the structure is that of
+        The content of ``model.bif``, if there is one. Without it, the structure comes from
         `facts`.
     title : str
-        What stands at the top.
+        The title of the page.
     """
     arcs = {(arc["from"], arc["to"]): arc for arc in facts.get("arcs", ())}
     dag = DAG(tuple(facts.get("per_variable", ())), arcs) if network is None else network.dag
-    known = {
+    arc_facts = {
         arc: ArcFacts(*(arcs[arc].get(name) for name in ARC_FACTS))
         for arc in dag.arcs
         if arc in arcs
@@ -62,21 +62,21 @@ def run_page(
         dag,
         network,
         title=title or (f"Learned from {facts['source']}" if "source" in facts else TITLE),
-        facts=_headlines(facts),
-        arcs=known,
-        rejected=_rejected(facts),
-        sureness=_sureness(facts.get("bootstraps"), dag),
-        history=[Progress(row["seconds"], row["generation"], row["score"]) for row in history],
-        audit=[*_on_missing(facts), *(_sentence(item) for item in facts.get("audit", ()))],
-        columns=_columns(facts.get("columns", ())),
-        settings=_settings(facts),
+        facts=_list_main_facts(facts),
+        arcs=arc_facts,
+        rejected=_describe_best_rejected(facts),
+        bootstrap=_summarise_bootstrap(facts.get("bootstraps"), dag),
+        history=[ScorePoint(row["seconds"], row["generation"], row["score"]) for row in history],
+        audit=[*_describe_missing(facts), *(_format_item(item) for item in facts.get("audit", ()))],
+        columns=_format_columns(facts.get("columns", ())),
+        settings=_format_settings(facts),
         command=shlex.join(["coevo", *facts["command"]]) if "command" in facts else "",
-        stamp=_stamp(facts),
+        stamp=_format_stamp(facts),
     )
 
 
-def _rejected(facts: Mapping[str, Any]) -> str:
-    """Return what the best of the arcs that were left out would do to the score."""
+def _describe_best_rejected(facts: Mapping[str, Any]) -> str:
+    """Return a sentence about the best rejected arc and its gain."""
     if "best_rejected" not in facts:
         return ""
     arc = facts["best_rejected"]
@@ -84,90 +84,92 @@ def _rejected(facts: Mapping[str, Any]) -> str:
         return "No further arc is allowed."
     named, gain = f"{arc['from']} → {arc['to']}", arc["gain"]
     if gain > 0:
-        return f"{named} would raise the score by {gain:,.2f}: the search ended early."
-    return f"The best of the arcs left out, {named}, would lower the score by {-gain:,.2f}."
+        return f"The arc {named} would raise the score by {gain:,.2f}: the search stopped early."
+    return f"The best rejected arc, {named}, would lower the score by {-gain:,.2f}."
 
 
-def _sureness(bootstraps: Mapping[str, Any] | None, dag: DAG) -> Sureness | None:
-    """Return what bootstraps say, if there were any."""
+def _summarise_bootstrap(bootstraps: Mapping[str, Any] | None, dag: DAG) -> BootstrapSummary | None:
+    """Return the arc strengths of the bootstrap, or None without one."""
     if bootstraps is None:
         return None
     joined = {frozenset(arc) for arc in dag.arcs}
-    found = [
-        FoundArc(arc["from"], arc["to"], arc["strength"], {arc["from"], arc["to"]} in joined)
+    bootstrap_arcs = [
+        BootstrapArc(arc["from"], arc["to"], arc["strength"], {arc["from"], arc["to"]} in joined)
         for arc in bootstraps["arcs"]
     ]
-    return Sureness(bootstraps["n_bootstraps"], bootstraps["threshold"], found)
+    return BootstrapSummary(bootstraps["n_bootstraps"], bootstraps["threshold"], bootstrap_arcs)
 
 
-def _on_missing(facts: Mapping[str, Any]) -> list[str]:
-    """Return the sentence on missing cells, if there were any."""
+def _describe_missing(facts: Mapping[str, Any]) -> list[str]:
+    """Return a text about missing values, if there are any."""
     if "missing" not in facts:
         return []
-    told = facts["missing"]
-    counts = ", ".join(f"{name} {count:,}" for name, count in told["columns"].items())
+    missing = facts["missing"]
+    counts = ", ".join(f"{name} {count:,}" for name, count in missing["columns"].items())
     return [
-        f"{told['n_missing']:,} cells ({told['share']:.1%}) are missing, and "
-        f"{told['n_complete_rows']:,} rows have none missing; policy: {told['policy']}. "
-        f"By column: {counts}."
+        f"Missing values: {missing['n_missing']:,} ({missing['share']:.1%} of all values). "
+        f"Complete rows: {missing['n_complete_rows']:,}. Policy: {missing['policy']}. "
+        f"Missing values by column: {counts}."
     ]
 
 
-def _headlines(facts: Mapping[str, Any]) -> dict[str, str]:
+def _list_main_facts(facts: Mapping[str, Any]) -> dict[str, str]:
     formats = {
         "score": ("score", "{:,.2f}"),
-        "scoring": ("scored by", "{}"),
-        "method": ("found by", "{}"),
+        "scoring": ("scoring", "{}"),
+        "method": ("method", "{}"),
         "n_rows": ("rows", "{:,}"),
         "seconds": ("seconds", "{:,.2f}"),
-        "stop_reason": ("ended by", "{}"),
+        "stop_reason": ("stopped by", "{}"),
     }
     return {
         label: form.format(facts[name]) for name, (label, form) in formats.items() if name in facts
     }
 
 
-def _settings(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return how the structure was found, the method's own settings last."""
-    own = ("method", "scoring", "ess", "seed", "generations", "evaluations", "stop_reason")
-    found = {name: _text(facts[name]) for name in own if facts.get(name) is not None}
-    return found | {name: _text(value) for name, value in facts.get("settings", {}).items()}
-
-
-def _stamp(facts: Mapping[str, Any]) -> dict[str, str]:
-    labels = {"version": "coevo", "seed": "seed", "data_hash": "hash of the data"}
-    found = {label: _text(facts[name]) for name, label in labels.items() if name in facts}
-    if facts.get("stop_reason") in ("time", "interrupt", "callback"):
-        found["same again"] = (
-            f"The clock or a hand ended the search; with --max-generations {facts['generations']} "
-            "as its limit it gives the same network on any machine."
-        )
-    return found
-
-
-def _columns(given: Mapping[str, Any] | Sequence[Any]) -> dict[str, str]:
-    """Return what was decided about each column, from an object or a list of objects."""
-    if isinstance(given, Mapping):
-        return {name: _sentence(value) for name, value in given.items()}
-    return {
-        str(item["name"]): _sentence({k: v for k, v in item.items() if k != "name"})
-        for item in given
+def _format_settings(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings of the search, those of the method last."""
+    general = ("method", "scoring", "ess", "seed", "generations", "evaluations", "stop_reason")
+    settings = {name: _format_value(facts[name]) for name in general if facts.get(name) is not None}
+    return settings | {
+        name: _format_value(value) for name, value in facts.get("settings", {}).items()
     }
 
 
-def _sentence(item: Any) -> str:
+def _format_stamp(facts: Mapping[str, Any]) -> dict[str, str]:
+    labels = {"version": "coevo", "seed": "seed", "data_hash": "hash of the data"}
+    stamp = {label: _format_value(facts[name]) for name, label in labels.items() if name in facts}
+    if facts.get("stop_reason") in ("time", "interrupt", "callback"):
+        stamp["reproducibility"] = (
+            "The time limit or the user stopped the search. With the limit --max-generations "
+            f"{facts['generations']} it gives the same network on any machine."
+        )
+    return stamp
+
+
+def _format_columns(columns: Mapping[str, Any] | Sequence[Any]) -> dict[str, str]:
+    """Return the type and treatment of each column, from an object or a list of objects."""
+    if isinstance(columns, Mapping):
+        return {name: _format_item(value) for name, value in columns.items()}
+    return {
+        str(item["name"]): _format_item({k: v for k, v in item.items() if k != "name"})
+        for item in columns
+    }
+
+
+def _format_item(item: Any) -> str:
     if isinstance(item, Mapping):
         if isinstance(item.get("message"), str):
             return str(item["message"])
-        return ", ".join(f"{name}: {_text(value)}" for name, value in item.items())
-    return _text(item)
+        return ", ".join(f"{name}: {_format_value(value)}" for name, value in item.items())
+    return _format_value(item)
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, list | tuple):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(_format_value, value))
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_text(inner)}" for name, inner in value.items())
+        return ", ".join(f"{name} {_format_value(inner)}" for name, inner in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)

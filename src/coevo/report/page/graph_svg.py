@@ -1,6 +1,6 @@
-"""The graph of a page as SVG; how it looks is said in the style sheet of the page.
+"""The graph of a page as SVG. The style sheet of the page defines its appearance.
 
-The picture is complete by itself: without JavaScript, and on paper, it shows everything.
+The drawing is complete without JavaScript, and in print.
 """
 
 from __future__ import annotations
@@ -8,51 +8,53 @@ from __future__ import annotations
 import math
 
 from coevo.report.layout import Box, Curve, Layout
-from coevo.report.page.edges import Line
-from coevo.report.page.markup import element, escaped, number
+from coevo.report.page.edges import DrawnEdge
+from coevo.report.page.markup import escape, format_number, make_element
 
-__all__ = ["MARGIN", "graph_svg"]
+__all__ = ["MARGIN", "render_graph_svg"]
 
 MARGIN = 28.0
-SMALLEST_VIEW = (760.0, 430.0)  # so that a small graph is not blown up
-THINNEST, THICKEST = 1.1, 3.2
+MIN_VIEW = (760.0, 430.0)  # keeps a small graph small
+MIN_STROKE, MAX_STROKE = 1.1, 3.2
 HEADS = ("same", "added", "missing", "reversed", "lit")
 
 
-def graph_svg(layout: Layout, lines: list[Line], curves: list[Curve], names: list[str]) -> str:
-    """Return the picture.
+def render_graph_svg(
+    layout: Layout, edges: list[DrawnEdge], curves: list[Curve], names: list[str]
+) -> str:
+    """Return the drawing.
 
-    `curves` belong to the lines, and variables are numbered as in `names`: scripts find
-    them, and the arcs, by these numbers.
+    `curves` has one curve per edge. Variables have their index in `names`. The script of the page
+    finds variables and edges by these indices.
     """
-    most = max((line.facts.gain or 0.0 for line in lines), default=0.0)
-    arcs = "".join(_arc(i, line, curves[i], most) for i, line in enumerate(lines))
-    nodes = "".join(_node(i, name, layout.boxes[name]) for i, name in enumerate(names))
-    heads = "".join(_head(kind) for kind in HEADS)
-    world = element("g", element("g", arcs) + element("g", nodes), id="world")
-    about = f"{len(names):,} variables, parents above children, {len(lines):,} arcs."
-    return element(
+    max_gain = max((edge.facts.gain or 0.0 for edge in edges), default=0.0)
+    arcs = "".join(_render_edge(i, edge, curves[i], max_gain) for i, edge in enumerate(edges))
+    nodes = "".join(_render_node(i, name, layout.boxes[name]) for i, name in enumerate(names))
+    heads = "".join(_render_head(kind) for kind in HEADS)
+    world = make_element("g", make_element("g", arcs) + make_element("g", nodes), id="world")
+    about = f"{len(names):,} variables, parents above children, {len(edges):,} arcs."
+    return make_element(
         "svg",
-        f"<title>The network</title><desc>{escaped(about)}</desc><defs>{heads}</defs>{world}",
+        f"<title>The network</title><desc>{escape(about)}</desc><defs>{heads}</defs>{world}",
         id="graph",
         class_="graph",
-        viewBox=_view(layout),
+        viewBox=_format_view_box(layout),
         role="group",
-        aria_label="The network. Arrow keys move, plus and minus zoom, 0 shows all.",
+        aria_label="The network. Arrow keys move, plus and minus zoom, 0 fits the view.",
         tabindex=0,
     )
 
 
-def _view(layout: Layout) -> str:
-    """Return the part of the plane that is shown at first: all of it."""
-    width = max(SMALLEST_VIEW[0], layout.width + 2 * MARGIN)
-    height = max(SMALLEST_VIEW[1], layout.height + 2 * MARGIN)
+def _format_view_box(layout: Layout) -> str:
+    """Return the initial view box, which shows the complete graph."""
+    width = max(MIN_VIEW[0], layout.width + 2 * MARGIN)
+    height = max(MIN_VIEW[1], layout.height + 2 * MARGIN)
     left, top = (layout.width - width) / 2, (layout.height - height) / 2
-    return " ".join(map(number, (left, top, width, height)))
+    return " ".join(map(format_number, (left, top, width, height)))
 
 
-def _head(kind: str) -> str:
-    return element(
+def _render_head(kind: str) -> str:
+    return make_element(
         "marker",
         '<path d="M0 0L10 4.5L0 9L2.4 4.5z"/>',
         id=f"head-{kind}",
@@ -67,31 +69,31 @@ def _head(kind: str) -> str:
     )
 
 
-def _arc(i: int, line: Line, curve: Curve, most: float) -> str:
-    kinds = f"arc {line.kind} class-{line.class_kind}{'' if line.is_directed else ' undirected'}"
-    share = math.sqrt(max(0.0, line.facts.gain or 0.0) / most) if most > 0 else 0.15
-    width = THINNEST + share * (THICKEST - THINNEST)
-    return f'<path id="a{i}" class="{kinds}" d="{_path(curve)}" stroke-width="{width:.2g}"/>'
+def _render_edge(i: int, edge: DrawnEdge, curve: Curve, max_gain: float) -> str:
+    kinds = f"arc {edge.kind} class-{edge.class_kind}{'' if edge.is_directed else ' undirected'}"
+    share = math.sqrt(max(0.0, edge.facts.gain or 0.0) / max_gain) if max_gain > 0 else 0.15
+    width = MIN_STROKE + share * (MAX_STROKE - MIN_STROKE)
+    return f'<path id="a{i}" class="{kinds}" d="{_format_path(curve)}" stroke-width="{width:.2g}"/>'
 
 
-def _path(curve: Curve) -> str:
+def _format_path(curve: Curve) -> str:
     (x, y), *rest = curve
-    steps = " ".join(f"{number(a)} {number(b)}" for a, b in rest)
-    return f"M{number(x)} {number(y)}C{steps}"
+    steps = " ".join(f"{format_number(a)} {format_number(b)}" for a, b in rest)
+    return f"M{format_number(x)} {format_number(y)}C{steps}"
 
 
-def _node(i: int, name: str, box: Box) -> str:
+def _render_node(i: int, name: str, box: Box) -> str:
     shape = (
-        f'<rect x="{number(-box.width / 2)}" y="{number(-box.height / 2)}" '
-        f'width="{number(box.width)}" height="{number(box.height)}" rx="7"/>'
+        f'<rect x="{format_number(-box.width / 2)}" y="{format_number(-box.height / 2)}" '
+        f'width="{format_number(box.width)}" height="{format_number(box.height)}" rx="7"/>'
     )
-    label = f'<text y="4.2">{escaped(box.label)}</text>'
-    return element(
+    label = f'<text y="4.2">{escape(box.label)}</text>'
+    return make_element(
         "g",
         shape + label,
         id=f"n{i}",
         class_="node",
-        transform=f"translate({number(box.x)} {number(box.y)})",
+        transform=f"translate({format_number(box.x)} {format_number(box.y)})",
         role="button",
         aria_label=name,
         tabindex=0 if i == 0 else -1,

@@ -1,4 +1,4 @@
-"""What a page shows, as plain values; everything but the structure may be left out."""
+"""The content of a page as plain values. Everything except the structure is optional."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from coevo.graph import DAG
 from coevo.graph.dag import Arc
 from coevo.network import BayesianNetwork
 
-__all__ = ["ArcFacts", "FoundArc", "Page", "Progress", "Sureness"]
+__all__ = ["ArcFacts", "BootstrapArc", "BootstrapSummary", "Page", "ScorePoint"]
 
 
 @dataclass(frozen=True, slots=True)
 class ArcFacts:
-    """How much an arc is worth, and how sure it is; higher is more in all of them."""
+    """The gain and the confidence of an arc. Higher means more in every field."""
 
-    gain: float | None = None  # local score of its child with it, minus that without it
-    strength: float | None = None  # share of bootstrap samples that join the two, either way
-    direction: float | None = None  # share of these that lead from parent to child
-    support: float | None = None  # share of the last population that joins the two, either way
+    gain: float | None = None  # local score of the child with the arc, minus that without it
+    strength: float | None = None  # share of bootstrap samples that join the two variables
+    direction: float | None = None  # share of these samples with the arc from parent to child
+    support: float | None = None  # share of the final population that contains the edge
 
 
 @dataclass(frozen=True, slots=True)
-class FoundArc:
-    """An arc that bootstraps found, of the network or not."""
+class BootstrapArc:
+    """An arc of a bootstrap sample, with its strength."""
 
     parent: str
     child: str
@@ -34,17 +34,17 @@ class FoundArc:
 
 
 @dataclass(frozen=True, slots=True)
-class Sureness:
-    """What bootstraps say of a network."""
+class BootstrapSummary:
+    """The arc strengths of a bootstrap."""
 
     n_bootstraps: int
     threshold: float  # above which an arc is significant
-    arcs: Sequence[FoundArc]
+    arcs: Sequence[BootstrapArc]
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """The best score at some moment of a search."""
+class ScorePoint:
+    """The best score at one moment of a search."""
 
     seconds: float
     generation: int
@@ -53,40 +53,40 @@ class Progress:
 
 @dataclass(frozen=True)
 class Page:
-    """What a page shows.
+    """The content of a page.
 
     Parameters
     ----------
     dag : DAG
         The structure.
     network : BayesianNetwork, optional
-        The same structure with tables, which the page then shows too.
+        The same structure with its probability tables, which the page shows too.
     title : str
-        What stands at the top.
+        The title of the page.
     facts : mapping of str to str
-        A few facts to know at first sight, such as the score.
+        The main facts, such as the score.
     arcs : mapping of arc to ArcFacts
-        What is known of arcs of the structure.
+        Facts about arcs of the structure.
     rejected : str
-        A sentence on the best of the arcs that were left out.
-    sureness : Sureness, optional
-        What bootstraps say.
-    history : sequence of Progress
-        How the score rose.
+        A sentence about the best rejected arc.
+    bootstrap : BootstrapSummary, optional
+        The arc strengths of a bootstrap.
+    history : sequence of ScorePoint
+        The best score over time.
     audit : sequence of str
-        What was noticed in the data, a sentence each.
+        The findings of the data checks, one sentence each.
     columns : mapping of str to str
-        What was decided about each column.
+        The type and treatment of each column.
     settings : mapping of str to str
-        How the structure was found.
+        The settings of the search.
     command : str
-        How to do that again.
+        The command that repeats the search.
     stamp : mapping of str to str
-        What it was found with: version, seed, hash of the data.
+        The version of coevo, the seed and the hash of the data.
     other : DAG, optional
         A second structure over the same variables, to compare with.
     other_name : str
-        What that is called.
+        The name of the second structure.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Page:
     'Bayesian network'
     >>> Page(DAG("ab", [("a", "b")]), arcs={("b", "a"): ArcFacts()})
     Traceback (most recent call last):
-    coevo.errors.GraphError: The page is told of the arc 'b' -> 'a', which its structure has not.
+    coevo.errors.GraphError: 'arcs' of Page has the arc 'b' -> 'a', but the structure does not.
     """
 
     dag: DAG
@@ -103,8 +103,8 @@ class Page:
     facts: Mapping[str, str] = field(default_factory=dict)
     arcs: Mapping[Arc, ArcFacts] = field(default_factory=dict)
     rejected: str = ""
-    sureness: Sureness | None = None
-    history: Sequence[Progress] = ()
+    bootstrap: BootstrapSummary | None = None
+    history: Sequence[ScorePoint] = ()
     audit: Sequence[str] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -120,6 +120,6 @@ class Page:
         for parent, child in self.arcs:
             if (parent, child) not in known:
                 raise GraphError(
-                    f"The page is told of the arc {parent!r} -> {child!r}, which its structure "
-                    "has not."
+                    f"'arcs' of Page has the arc {parent!r} -> {child!r}, but the structure does "
+                    "not."
                 )

@@ -7,10 +7,10 @@
   const nodes = data.names.map((_, i) => byId("n" + i));
   const paths = data.arcs.map((_, i) => byId("a" + i));
   const [PARENT, CHILD, DIRECTED, KIND, FACTS] = [0, 1, 2, 3, 5];
-  const FACT_NAMES = [["gain", 2], ["strength", 3], ["direction", 3], ["support", 3]]; // and digits
-  const own = data.arcs.map((arc, i) => i).filter((i) => data.arcs[i][KIND] !== "missing");
+  const FACT_NAMES = [["gain", 2], ["strength", 3], ["direction", 3], ["support", 3]]; // name and number of digits
+  const ownArcs = data.arcs.map((arc, i) => i).filter((i) => data.arcs[i][KIND] !== "missing");
   const into = data.names.map(() => []), outOf = data.names.map(() => []);
-  for (const i of own) {
+  for (const i of ownArcs) {
     into[data.arcs[i][CHILD]].push(i);
     outOf[data.arcs[i][PARENT]].push(i);
   }
@@ -27,46 +27,46 @@
   }
 
   function make(tag, text, attributes = {}) {
-    const made = document.createElement(tag);
-    if (text !== undefined) made.textContent = text;
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    return made;
+    const element = document.createElement(tag);
+    if (text !== undefined) element.textContent = text;
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    return element;
   }
 
-  // -- where the picture is looked at: user units, scaled and moved
+  // -- the view: scale and translation in user units
 
   const view = { x: 0, y: 0, k: 1 };
   const box = svg.viewBox.baseVal;
 
-  function show() {
+  function applyView() {
     world.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.k})`;
-    const pixels = pixelsAUnit() * view.k;
+    const pixels = pixelsPerUnit() * view.k;
     svg.classList.toggle("far", pixels < 0.25);
-    svg.style.setProperty("--scale", String(pixels)); // lines stay visible from far away
+    svg.style.setProperty("--scale", String(pixels)); // edges stay visible when zoomed out
   }
-  const pixelsAUnit = () => Math.min(svg.clientWidth / box.width, svg.clientHeight / box.height);
+  const pixelsPerUnit = () => Math.min(svg.clientWidth / box.width, svg.clientHeight / box.height);
 
   function toUser(event) {
     const matrix = svg.getScreenCTM().inverse();
     return new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix);
   }
   function zoom(factor, at = { x: box.x + box.width / 2, y: box.y + box.height / 2 }) {
-    const most = Math.max(4, 3 / pixelsAUnit());
+    const most = Math.max(4, 3 / pixelsPerUnit());
     const k = Math.min(most, Math.max(0.5, view.k * factor));
     view.x = at.x - (at.x - view.x) * (k / view.k);
     view.y = at.y - (at.y - view.y) * (k / view.k);
     view.k = k;
-    show();
+    applyView();
   }
-  function fit() { Object.assign(view, { x: 0, y: 0, k: 1 }); show(); }
-  function pan(dx, dy) { view.x += dx; view.y += dy; show(); }
+  function fit() { Object.assign(view, { x: 0, y: 0, k: 1 }); applyView(); }
+  function pan(dx, dy) { view.x += dx; view.y += dy; applyView(); }
   function centre(n) {
-    const readable = 1 / pixelsAUnit();
+    const readable = 1 / pixelsPerUnit();
     view.k = Math.max(view.k, Math.min(readable, 40));
     const [x, y] = data.boxes[n];
     view.x = box.x + box.width / 2 - x * view.k;
     view.y = box.y + box.height / 2 - y * view.k;
-    show();
+    applyView();
   }
 
   svg.addEventListener("wheel", (event) => {
@@ -85,7 +85,7 @@
   svg.addEventListener("pointermove", (event) => {
     if (!pointers.has(event.pointerId)) return;
     const before = pointers.get(event.pointerId), now = toUser(event);
-    const far = Math.hypot(now.x - before.x, now.y - before.y) * pixelsAUnit();
+    const far = Math.hypot(now.x - before.x, now.y - before.y) * pixelsPerUnit();
     if (!moved && far < 4) return;
     if (!moved) { moved = true; svg.setPointerCapture(event.pointerId); svg.classList.add("moving"); }
     if (pointers.size === 2) {
@@ -107,9 +107,9 @@
   byId("zoom-in").addEventListener("click", () => zoom(1.4));
   byId("zoom-out").addEventListener("click", () => zoom(1 / 1.4));
   byId("zoom-fit").addEventListener("click", fit);
-  window.addEventListener("resize", show);
+  window.addEventListener("resize", applyView);
 
-  // -- what is chosen
+  // -- the selected variable
 
   let chosen = null;
   const numberOf = (target) => {
@@ -117,8 +117,8 @@
     return node ? Number(node.id.slice(1)) : null;
   };
 
-  function light(n) {
-    for (const lit of svg.querySelectorAll(".hot, .blanket")) lit.classList.remove("hot", "blanket");
+  function highlight(n) {
+    for (const element of svg.querySelectorAll(".hot, .blanket")) element.classList.remove("hot", "blanket");
     svg.classList.toggle("focus", n !== null);
     if (n === null) return;
     nodes[n].classList.add("hot");
@@ -139,9 +139,9 @@
     const opens = n !== null && panel.hidden;
     panel.hidden = n === null;
     stage.classList.toggle("open", n !== null);
-    if (n !== null) { nodes[n].classList.add("chosen"); fill(n); }
-    light(n);
-    if (move && n !== null) centre(n); else if (opens) show();
+    if (n !== null) { nodes[n].classList.add("chosen"); fillPanel(n); }
+    highlight(n);
+    if (move && n !== null) centre(n); else if (opens) applyView();
   }
   svg.addEventListener("click", (event) => {
     if (moved) { moved = false; return; }
@@ -151,15 +151,15 @@
     const n = numberOf(event.target);
     const arc = event.target.closest(".arc");
     if (n !== null) {
-      if (chosen === null) light(n);
-      tell(event, data.names[n]);
+      if (chosen === null) highlight(n);
+      showTip(event, data.names[n]);
     } else if (arc) {
-      tell(event, arcText(Number(arc.id.slice(1))));
+      showTip(event, arcText(Number(arc.id.slice(1))));
     }
   });
-  svg.addEventListener("pointerout", () => { if (chosen === null) light(null); tip.hidden = true; });
+  svg.addEventListener("pointerout", () => { if (chosen === null) highlight(null); tip.hidden = true; });
 
-  function tell(event, text) {
+  function showTip(event, text) {
     tip.textContent = text;
     tip.hidden = false;
     tip.style.left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8) + "px";
@@ -169,7 +169,7 @@
     const arc = data.arcs[i], parts = [`${data.names[arc[PARENT]]} \u2192 ${data.names[arc[CHILD]]}`];
     const facts = factsOf(i);
     if (facts) parts.push(facts);
-    if (!arc[DIRECTED]) parts.push("data cannot direct it");
+    if (!arc[DIRECTED]) parts.push("undirected in the CPDAG");
     return parts.join(", ");
   }
   const figure = (value, digits) => value.toLocaleString("en-US",
@@ -183,27 +183,27 @@
   // -- the panel
 
   const link = (n) => make("button", data.names[n], { type: "button", class: "name", "data-n": n });
-  function listed(title, arcs, end) {
+  function listArcs(title, arcs, end) {
     const list = make("ul");
     for (const i of arcs) {
       const item = make("li");
-      const undirected = data.arcs[i][DIRECTED] ? "" : (factsOf(i) ? ", " : "") + "no direction in data";
+      const undirected = data.arcs[i][DIRECTED] ? "" : (factsOf(i) ? ", " : "") + "undirected in the CPDAG";
       item.append(link(data.arcs[i][end]), make("small", factsOf(i) + undirected));
       list.append(item);
     }
     return [make("h3", `${title}: ${arcs.length}`), list];
   }
-  function fill(n) {
+  function fillPanel(n) {
     const close = make("button", "Close", { type: "button", class: "close" });
     close.addEventListener("click", () => { choose(null); svg.focus(); });
     const parts = [close, make("h2", data.names[n])];
     if (data.states) parts.push(make("p", `${data.states[n].length} states`));
-    parts.push(...listed("Parents", into[n], PARENT), ...listed("Children", outOf[n], CHILD));
+    parts.push(...listArcs("Parents", into[n], PARENT), ...listArcs("Children", outOf[n], CHILD));
     const blanket = blanketOf(n), names = make("div", undefined, { class: "blanket-list" });
     names.append(...blanket.map(link));
     parts.push(make("h3", `Markov blanket: ${blanket.length}`), names);
     if (data.tables) parts.push(make("h3", "Probabilities"), ...tableOf(n));
-    else parts.push(make("p", "This page was made without tables."));
+    else parts.push(make("p", "This page has no probability tables."));
     panel.replaceChildren(...parts);
     panel.scrollTop = 0;
   }
@@ -234,8 +234,8 @@
     table.append(thead, body);
     const wide = make("div", undefined, { class: "wide", tabindex: "0" });
     wide.append(table);
-    const said = `The first ${rows.length.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} rows.`;
-    return rows.length < total ? [make("p", said), wide] : [wide];
+    const note = `The first ${rows.length.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} rows.`;
+    return rows.length < total ? [make("p", note), wide] : [wide];
   }
 
   document.addEventListener("click", (event) => {
@@ -258,10 +258,10 @@
     at = 0;
     found.replaceChildren(...hits.map((n, i) => {
       const item = make("li", data.names[n], { role: "option", id: "hit" + i, "aria-selected": i === 0 });
-      item.addEventListener("pointerdown", (event) => { event.preventDefault(); take(i); });
+      item.addEventListener("pointerdown", (event) => { event.preventDefault(); selectHit(i); });
       return item;
     }));
-    if (!hits.length) found.replaceChildren(make("li", "No variable has this in its name.", { role: "option" }));
+    if (!hits.length) found.replaceChildren(make("li", "No variable name contains this text.", { role: "option" }));
     open(true);
   }
   function open(is) {
@@ -279,7 +279,7 @@
     found.children[at].scrollIntoView({ block: "nearest" });
     open(true);
   }
-  function take(i) {
+  function selectHit(i) {
     if (i >= hits.length) return;
     const n = hits[i];
     search.value = data.names[n];
@@ -292,13 +292,13 @@
   search.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") { step(1); event.preventDefault(); }
     else if (event.key === "ArrowUp") { step(-1); event.preventDefault(); }
-    else if (event.key === "Enter") take(at);
+    else if (event.key === "Enter") selectHit(at);
     else if (event.key === "Escape" && !found.hidden) { open(false); event.stopPropagation(); }
   });
 
-  // -- keys: arrows walk from variable to variable, or move the picture
+  // -- keys: arrows move from variable to variable, or pan the view
 
-  const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   function nearest(n, [dx, dy]) {
     const [x, y] = data.boxes[n];
     let best = null, least = Infinity;
@@ -311,17 +311,17 @@
     return best;
   }
   svg.addEventListener("keydown", (event) => {
-    const way = WAYS[event.key], n = numberOf(event.target);
-    if (way && n !== null) {
-      const next = nearest(n, way);
+    const direction = DIRECTIONS[event.key], n = numberOf(event.target);
+    if (direction && n !== null) {
+      const next = nearest(n, direction);
       if (next !== null) {
         nodes[n].tabIndex = -1;
         nodes[next].tabIndex = 0;
         nodes[next].focus({ preventScroll: true });
       }
-    } else if (way) {
-      const by = 60 / pixelsAUnit();
-      pan(-way[0] * by, -way[1] * by);
+    } else if (direction) {
+      const by = 60 / pixelsPerUnit();
+      pan(-direction[0] * by, -direction[1] * by);
     } else if (event.key === "Enter" || event.key === " ") {
       if (n === null) return;
       choose(n);
@@ -343,12 +343,12 @@
   // -- views
 
   const views = { dag: byId("view-dag"), cpdag: byId("view-cpdag") };
-  function look(which) {
+  function setView(which) {
     svg.classList.toggle("cpdag", which === "cpdag");
     for (const [name, button] of Object.entries(views)) button.setAttribute("aria-pressed", String(name === which));
   }
-  views.dag.addEventListener("click", () => look("dag"));
-  views.cpdag.addEventListener("click", () => look("cpdag"));
+  views.dag.addEventListener("click", () => setView("dag"));
+  views.cpdag.addEventListener("click", () => setView("cpdag"));
   const differences = byId("differences");
   if (differences) {
     svg.classList.add("compared");
@@ -396,5 +396,5 @@
       setTimeout(() => { copy.textContent = "Copy"; }, 1500);
     });
   }
-  show();
+  applyView();
 })();

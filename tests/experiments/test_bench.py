@@ -1,4 +1,4 @@
-"""The comparison: its numbers from its runs, the same however it was done, whatever fails."""
+"""The comparison: its numbers follow from its runs, also after interrupts and failures."""
 
 import json
 import os
@@ -15,10 +15,10 @@ from coevo import __version__
 from coevo.bundled import load_network
 from coevo.errors import FileError, FormatError, ParameterError
 from coevo.experiments import Bench, run_bench
-from coevo.experiments.bench.figures import figure_of
-from coevo.experiments.bench.plan import DataSet, Setting
-from coevo.experiments.bench.runs import seconds_allowed
-from coevo.experiments.environment import machine
+from coevo.experiments.bench.figures import draw_figure
+from coevo.experiments.bench.plan import BenchDataSet, BenchSetting
+from coevo.experiments.bench.runs import get_time_limit
+from coevo.experiments.environment import describe_machine
 from coevo.experiments.peers import PEERS
 from coevo.graph import DAG, compare
 from coevo.network import sample
@@ -34,9 +34,9 @@ in_this_process = benches.in_this_process
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """Return the folder of a small comparison, done at one go, and what came out."""
-    folder = tmp_path_factory.mktemp("whole") / "bench"
+def finished(tmp_path_factory):
+    """Return the folder and the result of a small comparison without interrupts."""
+    folder = tmp_path_factory.mktemp("finished") / "bench"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("coevo.parallel.workers.run_isolated", benches.here)
         return folder, run_bench(SMALL, folder)
@@ -46,8 +46,8 @@ def whole(tmp_path_factory):
 
 
 def test_seeds_belong_to_runs():
-    """More seeds, networks, sizes or methods leave the seeds of the others as they were."""
-    seeds = {job.key: (job.data.seed, job.seed) for job in SMALL.jobs()}
+    """More seeds, networks, sizes or methods do not change the other seeds."""
+    seeds = {job.key: (job.data.seed, job.seed) for job in SMALL.list_jobs()}
     assert len(seeds) == N_RUNS
     for other in (
         replace(SMALL, seeds=4),
@@ -55,52 +55,52 @@ def test_seeds_belong_to_runs():
         replace(SMALL, rows=(120, 7, 60)),
         replace(SMALL, methods=("tabu", "k2", "hill_climb"), max_time=3.0, score=BDeu(7)),
     ):
-        more = {job.key: (job.data.seed, job.seed) for job in other.jobs()}
+        more = {job.key: (job.data.seed, job.seed) for job in other.list_jobs()}
         assert seeds.items() <= more.items()
-    changed = {job.key: (job.data.seed, job.seed) for job in replace(SMALL, seed=1).jobs()}
+    changed = {job.key: (job.data.seed, job.seed) for job in replace(SMALL, seed=1).list_jobs()}
     assert not seeds.items() & changed.items()
 
 
 def test_seeds_never_change():
-    """Another version must draw the same data sets as the README of an old folder names."""
-    assert Bench(networks=("asia",), rows=(50,), seeds=2, peers=()).data_sets() == [
-        DataSet(Setting("asia", 50), 0, 463402530),
-        DataSet(Setting("asia", 50), 1, 1966935803),
+    """A later version must sample the data sets that the README of an old folder names."""
+    assert Bench(networks=("asia",), rows=(50,), seeds=2, peers=()).list_data_sets() == [
+        BenchDataSet(BenchSetting("asia", 50), 0, 463402530),
+        BenchDataSet(BenchSetting("asia", 50), 1, 1966935803),
     ]
 
 
-def test_everyone_runs_on_the_same_rows():
+def test_all_methods_run_on_the_same_rows():
     by_data = {}
-    for job in SMALL.jobs():
+    for job in SMALL.list_jobs():
         by_data.setdefault(job.data, []).append((job.method, job.kind))
     runners = [("hill_climb", "ours"), ("k2", "ours"), ("pyagrum", "peer"), ("pybnesian", "peer")]
     assert list(by_data.values()) == [runners] * 4
     assert len({data.seed for data in by_data}) == 4
 
 
-def test_the_usual_comparison():
+def test_the_default_comparison():
     bench = Bench()
     assert set(bench.methods) == set(METHODS) - {"islands"}  # ccma, several times
     assert bench.peers == tuple(PEERS)
     assert (bench.score, bench.max_time, bench.seeds) == (BDeu(1.0), 60.0, 5)
 
 
-def test_the_time_of_a_run():
-    """Ours may end their generation; a peer is killed at the minute."""
-    jobs = {job.kind: seconds_allowed(job) for job in replace(SMALL, max_time=20.0).jobs()}
+def test_the_time_limit_of_a_run():
+    """A method of coevo may finish its generation; a peer is killed at the limit."""
+    jobs = {job.kind: get_time_limit(job) for job in replace(SMALL, max_time=20.0).list_jobs()}
     assert jobs == {"ours": 35.0, "peer": 20.0}
 
 
 # -- the numbers
 
 
-def test_each_result_follows_from_its_arcs_and_the_data(whole):
-    folder, result = whole
+def test_each_result_follows_from_its_arcs_and_the_data(finished):
+    folder, result = finished
     assert (result.is_complete, result.n_done, result.n_runs) == (True, N_RUNS, N_RUNS)
     runs, rows = read_lines(folder / "runs.jsonl"), read_csv(folder / "results.csv")
     times = read_lines(folder / "times.jsonl")
     by_data = {}
-    for job, run, row, time in zip(SMALL.jobs(), runs, rows, times, strict=True):
+    for job, run, row, time in zip(SMALL.list_jobs(), runs, rows, times, strict=True):
         network = load_network(job.data.setting.network)
         dataset = sample(network, job.data.setting.rows, job.data.seed)
         scorer = FamilyScorer(dataset, "k2")
@@ -139,9 +139,9 @@ def test_each_result_follows_from_its_arcs_and_the_data(whole):
             assert float(row["above_true"]) == score - float(row["true_score"])
 
 
-def test_a_search_of_ours_is_the_one_that_anyone_can_do(whole):
-    folder, _ = whole
-    for job, run in zip(SMALL.jobs(), read_lines(folder / "runs.jsonl"), strict=True):
+def test_a_run_of_coevo_equals_run_search(finished):
+    folder, _ = finished
+    for job, run in zip(SMALL.list_jobs(), read_lines(folder / "runs.jsonl"), strict=True):
         if job.kind == "ours":
             setting = job.data.setting
             rows = sample(load_network(setting.network), setting.rows, job.data.seed)
@@ -150,8 +150,8 @@ def test_a_search_of_ours_is_the_one_that_anyone_can_do(whole):
             assert found.score == run["score"]
 
 
-def test_curves_rise_to_the_score(whole):
-    folder, _ = whole
+def test_curves_rise_to_the_score(finished):
+    folder, _ = finished
     runs, times = (read_lines(folder / name) for name in ("runs.jsonl", "times.jsonl"))
     for run, time in zip(runs, times, strict=True):
         if run["kind"] == "peer":
@@ -163,8 +163,8 @@ def test_curves_rise_to_the_score(whole):
         assert scores[-1] == pytest.approx(run["score"], abs=1e-6)
 
 
-def test_the_summary_follows_from_the_results(whole):
-    folder, result = whole
+def test_the_summary_follows_from_the_results(finished):
+    folder, result = finished
     rows, summaries = read_csv(folder / "results.csv"), read_csv(folder / "summary.csv")
     assert [tuple(s[x] for x in ("network", "rows", "method")) for s in summaries] == [
         (network, str(size), method)
@@ -189,8 +189,8 @@ def test_the_summary_follows_from_the_results(whole):
 # -- the files
 
 
-def test_the_files(whole):
-    folder, _ = whole
+def test_the_files(finished):
+    folder, _ = finished
     assert set(os.listdir(folder)) == PLAIN | FIGURES
     facts = json.loads((folder / "experiment.json").read_text())
     command = " ".join(map(str, benches.arguments_of(SMALL)))
@@ -201,7 +201,7 @@ def test_the_files(whole):
         "seed": 0,
         "score": "k2",
         "max_time": 60.0,
-        "machine": machine(),
+        "machine": describe_machine(),
         "command": f"coevo bench {command} -o DIR",
         "networks": ["asia"],
         "rows": [60, 120],
@@ -212,16 +212,16 @@ def test_the_files(whole):
     }
 
 
-def test_the_page(whole):
-    folder, _ = whole
+def test_the_readme(finished):
+    folder, _ = finished
     page = (folder / "README.md").read_text()
     assert f"    {json.loads((folder / 'experiment.json').read_text())['command']}\n" in page
-    assert f"on {machine()}; python " in page
+    assert f"on {describe_machine()}; python " in page
     version = PEERS["pybnesian"].version
     assert f"| pybnesian | greedy hill climbing of pybnesian {version} | bdeu (ess 1) |" in page
     for name in FIGURES:
         assert (f"]({name})" in page) == name.endswith(".png")
-    for data in SMALL.data_sets():
+    for data in SMALL.list_data_sets():
         network, rows = data.setting.network, data.setting.rows
         name = f"{network}-{rows}-{data.repetition}.csv"
         line = f"    coevo sample {network} --rows {rows} --seed {data.seed} -o {name}\n"
@@ -231,8 +231,8 @@ def test_the_page(whole):
     assert "failed" not in page
 
 
-def test_the_figures_show_the_runs(whole):
-    folder, _ = whole
+def test_the_figures_show_the_runs(finished):
+    folder, _ = finished
     for network in SMALL.networks:
         for kind in ("scores", "gaps", "shd"):
             root = ET.fromstring((folder / f"figure-{kind}-{network}.svg").read_text())
@@ -240,79 +240,79 @@ def test_the_figures_show_the_runs(whole):
             assert {*SMALL.runners, *(f"{network}, {n} rows" for n in SMALL.rows)} <= texts
 
 
-# -- the same however it was done
+# -- the same result after interrupts and with processes
 
 
 @ctrl_c_works()
 @pytest.mark.parametrize("n_done", [1, 9, N_RUNS - 1])
-def test_an_interrupted_one_goes_on(n_done, whole, tmp_path, in_this_process):
+def test_an_interrupted_comparison_continues(n_done, finished, tmp_path, in_this_process):
     told = []
 
-    def tell(record, done, total):
+    def on_run(record, done, total):
         told.append((record.key, done, total))
         if len(told) == n_done:
             press_ctrl_c()
 
-    stopped = run_bench(SMALL, tmp_path, figures=False, tell=tell)
+    stopped = run_bench(SMALL, tmp_path, figures=False, on_run=on_run)
     assert (stopped.is_complete, stopped.n_done, stopped.n_runs) == (False, n_done, N_RUNS)
     assert (stopped.summaries, stopped.results) == ((), ())
     assert set(os.listdir(tmp_path)) == JOURNAL
     assert len(read_lines(tmp_path / "runs.jsonl")) == n_done
 
-    assert run_bench(SMALL, tmp_path, figures=False, tell=tell).is_complete
+    assert run_bench(SMALL, tmp_path, figures=False, on_run=on_run).is_complete
     assert [done for _, done, _ in told] == list(range(1, N_RUNS + 1))
-    assert {key for key, _, _ in told} == {job.key for job in SMALL.jobs()}
+    assert {key for key, _, _ in told} == {job.key for job in SMALL.list_jobs()}
     assert set(os.listdir(tmp_path)) == PLAIN
-    assert timeless(tmp_path) == timeless(whole[0])
+    assert timeless(tmp_path) == timeless(finished[0])
 
 
-def test_processes_give_the_same_runs(whole, tmp_path):
-    """As they are really done: each in its own process, two at once."""
+def test_processes_give_the_same_runs(finished, tmp_path):
+    """Each run in its own process, two at once."""
     runners = {"methods": ("k2",), "peers": ("pybnesian",)}
     bench = replace(SMALL, rows=(60,), seeds=1, **runners)
     assert run_bench(bench, tmp_path, n_jobs=2, figures=False).is_complete
-    keys = {job.key for job in bench.jobs()}
-    lines = (whole[0] / "runs.jsonl").read_text().splitlines()
+    keys = {job.key for job in bench.list_jobs()}
+    lines = (finished[0] / "runs.jsonl").read_text().splitlines()
     names = ("network", "rows", "repetition", "method")
     wanted = [line for line in lines if tuple(json.loads(line)[x] for x in names) in keys]
     assert (tmp_path / "runs.jsonl").read_text().splitlines() == wanted
     assert len(wanted) == 2
 
 
-def test_more_of_the_same_keeps_what_is_there(tmp_path, in_this_process):
+def test_more_seeds_keep_the_finished_runs(tmp_path, in_this_process):
     small = replace(SMALL, rows=(60,), methods=("k2",))
     told = []
     run_bench(replace(small, peers=()), tmp_path, figures=False)
     before = read_lines(tmp_path / "runs.jsonl")
-    run_bench(small, tmp_path, figures=False, tell=lambda record, *_: told.append(record.method))
+    run_bench(small, tmp_path, figures=False, on_run=lambda record, *_: told.append(record.method))
     assert told == ["pyagrum", "pybnesian"] * 2
     assert [
         line for line in read_lines(tmp_path / "runs.jsonl") if line["method"] == "k2"
     ] == before
 
 
-# -- runs that find nothing
+# -- runs without a result
 
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory):
-    """Return a comparison in which no peer finds anything, and what came out."""
+    """Return a comparison in which no peer has a result, and its result."""
     bench = Bench(("cancer",), (60,), 1, ("k2",), ("pyagrum", "pybnesian", "pgmpy"), max_time=0.3)
     folder = tmp_path_factory.mktemp("broken")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(util, "find_spec", lambda module: module)  # as if all were installed
-        patch.setattr(coevo.experiments.bench, "run_one", isolated_jobs.stuck_or_dead)
+        patch.setattr(coevo.experiments.bench, "run_bench_job", isolated_jobs.hang_or_crash)
         return bench, folder, run_bench(bench, folder)
 
 
-def test_time_outs_and_crashes_are_taken_down(broken):
+def test_timeouts_and_crashes_are_recorded(broken):
     _, folder, result = broken
     assert result.is_complete
     rows = {row["method"]: row for row in read_csv(folder / "results.csv")}
     assert [(row["status"], row["error"]) for row in rows.values()] == [
         ("done", ""),
         ("timeout", ""),
-        ("failed", "its process died of SIGSEGV"),
+        ("failed", "its process was killed by SIGSEGV"),
         ("failed", "ValueError: pgmpy does"),
     ]
     empty = ("score", "gap_to_best", "above_true", "n_arcs", "shd", "skeleton_f1", "seconds")
@@ -320,7 +320,7 @@ def test_time_outs_and_crashes_are_taken_down(broken):
     assert {row["best_score"] for row in rows.values()} == {rows["k2"]["score"]}
 
 
-def test_they_stand_in_the_summary_and_on_the_page(broken):
+def test_failures_are_in_the_summary_and_the_readme(broken):
     _, folder, result = broken
     counts = [(s.method, s.done, s.timeouts, s.failed) for s in result.summaries]
     assert counts == [
@@ -332,32 +332,32 @@ def test_they_stand_in_the_summary_and_on_the_page(broken):
     assert f"| pyagrum | 1, 1 timed out | {nothing}\n" in page
     assert f"| pybnesian | 1, 1 failed | {nothing}\n" in page
     assert (
-        "## Runs that failed\n\n"
-        "- pybnesian on cancer, 60 rows: its process died of SIGSEGV\n"
+        "## Failed runs\n\n"
+        "- pybnesian on cancer, 60 rows: its process was killed by SIGSEGV\n"
         "- pgmpy on cancer, 60 rows: ValueError: pgmpy does\n"
     ) in page
 
 
-def test_they_are_not_run_again(broken):
+def test_failed_runs_are_not_repeated(broken):
     bench, folder, _ = broken
     told = []
     before = timeless(folder)
-    run_bench(bench, folder, figures=False, tell=lambda *told_of: told.append(told_of))
+    run_bench(bench, folder, figures=False, on_run=lambda *told_of: told.append(told_of))
     assert told == []
     assert timeless(folder) == before
 
 
-def test_they_are_named_in_the_boxes(broken):
+def test_failures_are_named_in_the_box_plots(broken):
     bench, folder, result = broken
     records = list(result.results)
     root = ET.fromstring((folder / "figure-gaps-cancer.svg").read_text())
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert (texts.count("timed out"), texts.count("failed")) == (1, 2)
     assert len(records) == 4
-    assert figure_of("shd", bench, "cancer", []).axes  # nothing at all can be drawn too
+    assert draw_figure("shd", bench, "cancer", []).axes  # a figure without runs
 
 
-def test_a_peer_that_is_not_installed_is_left_out_and_said(tmp_path, monkeypatch, in_this_process):
+def test_a_peer_that_is_not_installed_is_left_out(tmp_path, monkeypatch, in_this_process):
     find = util.find_spec
     monkeypatch.setattr(util, "find_spec", lambda m: None if m == "pybnesian" else find(m))
     bench = replace(SMALL, rows=(60,), seeds=1)
@@ -366,11 +366,12 @@ def test_a_peer_that_is_not_installed_is_left_out_and_said(tmp_path, monkeypatch
     facts = json.loads((tmp_path / "experiment.json").read_text())
     assert facts["not_installed"] == ["pybnesian"]
     assert (
-        "\npybnesian is not installed, so it is left out; pip install 'coevo[bench]' brings it.\n"
+        "\npybnesian is not installed and is left out. "
+        "Install it with: pip install 'coevo[bench]'\n"
     ) in (tmp_path / "README.md").read_text()
 
 
-def test_a_run_that_the_clock_stopped_says_so(tmp_path, in_this_process, monkeypatch):
+def test_a_run_that_the_time_limit_stopped(tmp_path, in_this_process, monkeypatch):
     monkeypatch.setattr(METHODS["ccga"], "default_budget", Budget(max_generations=10**9))
     bench = Bench(("cancer",), (60,), 1, ("ccga",), (), max_time=0.05)
     (result,) = run_bench(bench, tmp_path, figures=False).results
@@ -378,7 +379,7 @@ def test_a_run_that_the_clock_stopped_says_so(tmp_path, in_this_process, monkeyp
     assert result.seconds >= 0.05
 
 
-# -- refusals
+# -- invalid parameters and files
 
 
 @pytest.mark.parametrize(
@@ -407,7 +408,7 @@ def test_a_run_that_the_clock_stopped_says_so(tmp_path, in_this_process, monkeyp
         ),
     ],
 )
-def test_a_comparison_that_cannot_be(options, sentence):
+def test_an_invalid_comparison(options, sentence):
     assert refusal(ParameterError, Bench, **options) == sentence
 
 
@@ -417,11 +418,11 @@ def test_a_comparison_that_cannot_be(options, sentence):
         ({"networks": ("asai",)}, {}, "There is no file and no bundled network 'asai'. "
          "Did you mean 'asia'?"),
         ({}, {"n_jobs": 0}, "'n_jobs' of bench must be an int >= 1; got 0."),
-        ({"methods": (), "peers": ()}, {}, "There is nobody to run: name a method, or a peer to "
-         "install."),
+        ({"methods": (), "peers": ()}, {}, "There is nothing to run. Give a method, or install one "
+         "of the peers."),
     ],
 )  # fmt: skip
-def test_refusals_come_before_anything_is_written(change, options, sentence, tmp_path):
+def test_checks_come_before_anything_is_written(change, options, sentence, tmp_path):
     folder = tmp_path / "new" / "folder"
     kinds = (FileError, ParameterError)
     assert refusal(kinds, run_bench, replace(SMALL, **change), folder, **options) == sentence
@@ -436,8 +437,8 @@ def test_refusals_come_before_anything_is_written(change, options, sentence, tmp
         ({"max_time": 5.0}, "max_time 60.0; this is 5.0"),
     ],
 )
-def test_another_comparison_in_the_same_folder(change, what, whole):
-    folder, _ = whole
+def test_another_comparison_in_the_same_folder(change, what, finished):
+    folder, _ = finished
     before = contents(folder)
     assert refusal(FileError, run_bench, replace(SMALL, **change), folder) == (
         f"{str(folder)!r} holds runs with {what}. Give another folder."
@@ -459,9 +460,9 @@ def test_another_comparison_in_the_same_folder(change, what, whole):
         ("runs.jsonl", '"rows": 60', '"rows": "60"'),
     ],
 )
-def test_a_damaged_line(name, was, now, whole, tmp_path):
+def test_a_damaged_line(name, was, now, finished, tmp_path):
     for file in JOURNAL:
-        (tmp_path / file).write_bytes((whole[0] / file).read_bytes())
+        (tmp_path / file).write_bytes((finished[0] / file).read_bytes())
     first, second, *rest = (tmp_path / name).read_text().splitlines()
     assert was in second
     (tmp_path / name).write_text("\n".join([first, second.replace(was, now, 1), *rest, ""]))

@@ -1,4 +1,4 @@
-"""The paper's experiment: its numbers from its runs, and the same files however it was done."""
+"""The paper's experiment: its numbers follow from its runs, also after interrupts and crashes."""
 
 import csv
 import json
@@ -18,10 +18,10 @@ from coevo.bundled import load_network
 from coevo.errors import DependencyError, FileError, FormatError, ParameterError
 from coevo.experiments import Paper, run_paper
 from coevo.experiments.paper import published, runs
-from coevo.experiments.paper.plan import DataSet
-from coevo.experiments.paper.runs import RunRecord
+from coevo.experiments.paper.plan import PaperDataSet
+from coevo.experiments.paper.runs import PaperRecord
 from coevo.experiments.paper.summary import summarise
-from coevo.experiments.paper.tables import p_text
+from coevo.experiments.paper.tables import format_p_value
 from coevo.io import write_bif
 from coevo.network import sample
 from coevo.score import FamilyScorer
@@ -34,9 +34,9 @@ DATA_SETS = [(network, rows) for network in SMALL.networks for rows in SMALL.row
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """Return the folder of a small experiment, done at one go, and what came out."""
-    folder = tmp_path_factory.mktemp("whole") / "paper"
+def finished(tmp_path_factory):
+    """Return the folder and the result of a small experiment without interrupts."""
+    folder = tmp_path_factory.mktemp("finished") / "paper"
     return folder, run_paper(SMALL, folder)
 
 
@@ -48,8 +48,8 @@ def plain(tmp_path_factory):
     return folder
 
 
-class Told:
-    """A `tell` that remembers; after so many runs it presses Ctrl-C, or fails."""
+class RunLog:
+    """An `on_run` that records its calls; after some runs it presses Ctrl-C or fails."""
 
     def __init__(self, press_after=None, crash_after=None):
         self.keys, self.counts = [], []
@@ -64,7 +64,7 @@ class Told:
             raise ZeroDivisionError
 
 
-# -- what the paper printed
+# -- the published numbers
 
 
 def test_the_published_values():
@@ -93,19 +93,21 @@ def test_the_published_values():
     assert published.FIGURE == {"alarm": 5, "insurance": 6}
 
 
-def test_the_usual_experiment_is_that_of_the_paper():
+def test_the_default_experiment_is_that_of_the_paper():
     paper = Paper()
-    assert list(published.PUBLISHED) == [(data.network, data.rows) for data in paper.data_sets()]
+    assert list(published.PUBLISHED) == [
+        (data.network, data.rows) for data in paper.list_data_sets()
+    ]
     assert (paper.runs, paper.generations, paper.population) == (100, 250, 100)
-    assert len(paper.jobs()) == 1200
+    assert len(paper.list_jobs()) == 1200
 
 
 # -- seeds
 
 
 def test_seeds_belong_to_runs():
-    """More runs, networks or rows leave the seeds of the others as they were."""
-    seeds = {job.key: (job.seed, job.data.seed) for job in SMALL.jobs()}
+    """More runs, networks or rows do not change the other seeds."""
+    seeds = {job.key: (job.seed, job.data.seed) for job in SMALL.list_jobs()}
     assert len({seed for seed, _ in seeds.values()}) == N_RUNS
     assert len({data_seed for _, data_seed in seeds.values()}) == len(DATA_SETS)
     for other in (
@@ -114,16 +116,16 @@ def test_seeds_belong_to_runs():
         replace(SMALL, rows=(120, 7, 60)),
         replace(SMALL, generations=1, population=2),
     ):
-        more = {job.key: (job.seed, job.data.seed) for job in other.jobs()}
+        more = {job.key: (job.seed, job.data.seed) for job in other.list_jobs()}
         assert seeds.items() <= more.items()
-    changed = {job.key: (job.seed, job.data.seed) for job in replace(SMALL, seed=1).jobs()}
+    changed = {job.key: (job.seed, job.data.seed) for job in replace(SMALL, seed=1).list_jobs()}
     assert not seeds.items() & changed.items()
 
 
 def test_seeds_never_change():
-    """Another version must draw the same data sets as the README of an old folder names."""
+    """A later version must sample the data sets that the README of an old folder names."""
     assert [
-        data.seed for data in Paper(networks=("asia", "cancer"), rows=(50, 100)).data_sets()
+        data.seed for data in Paper(networks=("asia", "cancer"), rows=(50, 100)).list_data_sets()
     ] == [
         2825863668,
         1010987346,
@@ -135,10 +137,10 @@ def test_seeds_never_change():
 # -- the numbers
 
 
-def test_each_run_keeps_what_the_numbers_need(whole):
-    folder, _ = whole
+def test_the_record_of_each_run(finished):
+    folder, _ = finished
     lines = papers.read_lines(folder / "runs.jsonl")
-    jobs = SMALL.jobs()
+    jobs = SMALL.list_jobs()
     assert [(line["network"], line["rows"], line["algorithm"], line["run"]) for line in lines] == [
         job.key for job in jobs
     ]
@@ -151,7 +153,7 @@ def test_each_run_keeps_what_the_numbers_need(whole):
         assert generations[0] == 0
         assert list(generations) == sorted(set(generations))
         assert list(scores) == sorted(scores)
-        assert scores[-1] == pytest.approx(line["score"], abs=0.00501)  # cents are kept
+        assert scores[-1] == pytest.approx(line["score"], abs=0.00501)  # rounded
         assert line["generations"] == SMALL.generations
     times = papers.read_lines(folder / "times.jsonl")
     assert [{**time, "seconds": 0} for time in times] == [
@@ -161,27 +163,27 @@ def test_each_run_keeps_what_the_numbers_need(whole):
     assert all(time["seconds"] >= 0 for time in times)
 
 
-def test_the_numbers_follow_from_the_runs(whole):
-    folder, result = whole
+def test_the_numbers_follow_from_the_runs(finished):
+    folder, result = finished
     assert (result.is_complete, result.n_done, result.n_runs) == (True, N_RUNS, N_RUNS)
     rows = [summary.as_dict() for summary in result.summaries]
     assert [(row["network"], row["rows"]) for row in rows] == DATA_SETS
-    for row, data in zip(rows, SMALL.data_sets(), strict=True):
+    for row, data in zip(rows, SMALL.list_data_sets(), strict=True):
         papers.check_row(row, papers.expected_row(folder, SMALL, data))
     crossings = [row["crossing_generation"] for row in rows]
-    assert None in crossings  # so that both cases were seen
+    assert None in crossings  # both cases occur
     assert any(crossings)
 
 
-def test_results_and_curves_as_csv(whole):
-    folder, result = whole
+def test_results_and_curves_as_csv(finished):
+    folder, result = finished
     with (folder / "results.csv").open(newline="") as file:
         found = list(csv.DictReader(file))
     for line, summary in zip(found, result.summaries, strict=True):
         row = summary.as_dict()
-        del row["ccga_seconds"], row["k2_seconds"]  # for they differ from time to time
+        del row["ccga_seconds"], row["k2_seconds"]  # they differ from run to run
         row["crossing_generation"] = row["crossing_generation"] or ""
-        assert line == {name: str(value) for name, value in row.items()}  # all digits
+        assert line == {name: str(value) for name, value in row.items()}  # full precision
     with (folder / "convergence.csv").open(newline="") as file:
         curves = list(csv.DictReader(file))
     expected = []
@@ -201,7 +203,7 @@ def test_results_and_curves_as_csv(whole):
 def cells(summary):
     """Return the cells of a data set's two lines in the tables."""
     crossing = summary.crossing_generation
-    found = [p_text(summary.p_value), "never" if crossing is None else str(crossing)]
+    found = [format_p_value(summary.p_value), "never" if crossing is None else str(crossing)]
     return [
         [summary.data.label, "CCGA", summary.original, *summary.ccga, *found],
         [summary.data.label, "K2", "", *summary.k2, "", ""],
@@ -213,8 +215,8 @@ def formatted(row, pattern):
 
 
 @pytest.mark.parametrize("network", SMALL.networks)
-def test_the_tables_show_the_numbers(network, whole):
-    folder, result = whole
+def test_the_tables_show_the_numbers(network, finished):
+    folder, result = finished
     expected = [row for s in result.summaries if s.data.network == network for row in cells(s)]
     head = ["data set", "algorithm", "original DAG", "average", "sd", "minimum", "maximum", "p"]
     head += ["crossing"]
@@ -231,8 +233,8 @@ def test_the_tables_show_the_numbers(network, whole):
     assert "\n".join(markdown) in page
 
 
-def test_the_times(whole):
-    folder, result = whole
+def test_the_times(finished):
+    folder, result = finished
     with (folder / "times.csv").open(newline="") as file:
         _, *lines = csv.reader(file)
     assert lines == [
@@ -247,11 +249,11 @@ def synthetic(ccga, k2, generations=4):
     """Return the summary of runs with these improvements and these scores."""
 
     def record(algorithm, run, score, improvements):
-        return RunRecord("x", 9, algorithm, run, 0, score, 3, 4, 5, improvements, 0.0)
+        return PaperRecord("x", 9, algorithm, run, 0, score, 3, 4, 5, improvements, 0.0)
 
     runs = [record("ccga", i, steps[-1][1], tuple(steps)) for i, steps in enumerate(ccga)]
     runs += [record("k2", i, score, ()) for i, score in enumerate(k2)]
-    return summarise(DataSet("x", 9, 0), -1.0, runs, generations)
+    return summarise(PaperDataSet("x", 9, 0), -1.0, runs, generations)
 
 
 def test_a_curve_holds_its_score_until_the_next_improvement():
@@ -282,14 +284,14 @@ def test_p_where_nothing_varies(k2, p_value):
 
 @pytest.mark.parametrize("tiny", [0.0, 1e-13])
 def test_p_where_one_algorithm_does_not_vary(tiny):
-    """Which is usual on small networks, and no reason for a warning."""
+    """It is common on small networks and gives no warning."""
     found = synthetic([[(0, -4.0)], [(0, -4.0 + tiny)], [(0, -4.0)]], [-5.0, -6.0, -5.5])
-    t = 1.5 / math.sqrt(0.25 / 3)  # on two degrees of freedom, which has a closed form
+    t = 1.5 / math.sqrt(0.25 / 3)  # two degrees of freedom: a closed form exists
     assert found.p_value == pytest.approx((1 - t / math.sqrt(2 + t * t)) / 2)
 
 
 def test_equal_means_do_not_cross(tmp_path):
-    """All runs find the same structure, whose score lies below its own in cents."""
+    """All runs find the same structure; its rounded score is below its exact score."""
     paper = Paper(("cancer",), (50,), runs=3, seed=11, generations=60, population=20)
     (found,) = run_paper(paper, tmp_path, figures=False).summaries
     assert (found.ccga, found.p_value) == (found.k2, 0.5)
@@ -306,15 +308,15 @@ def test_equal_means_do_not_cross(tmp_path):
         (1, "1.0000"),
     ],
 )
-def test_p_as_the_paper_prints_it(p_value, text):
-    assert p_text(p_value) == text
+def test_the_format_of_p_values(p_value, text):
+    assert format_p_value(p_value) == text
 
 
-# -- the same files however it was done
+# -- the same files after interrupts and with processes
 
 
-def test_the_files(whole):
-    folder, _ = whole
+def test_the_files(finished):
+    folder, _ = finished
     assert set(os.listdir(folder)) == papers.SMALL_FILES
     facts = json.loads((folder / "experiment.json").read_text())
     assert facts == {"version": __version__, "seed": 0, "generations": 30, "population": 12}
@@ -325,35 +327,35 @@ def test_the_files(whole):
         assert f"]({'figure-' + network}.png)" in page
 
 
-def test_two_processes_give_the_same_bytes(whole, tmp_path):
-    told = Told()
-    run_paper(SMALL, tmp_path / "paper", n_jobs=2, tell=told)
-    assert contents(tmp_path / "paper", timeless=True) == contents(whole[0], timeless=True)
-    assert sorted(told.keys) == sorted(job.key for job in SMALL.jobs())
+def test_two_processes_give_the_same_bytes(finished, tmp_path):
+    told = RunLog()
+    run_paper(SMALL, tmp_path / "paper", n_jobs=2, on_run=told)
+    assert contents(tmp_path / "paper", timeless=True) == contents(finished[0], timeless=True)
+    assert sorted(told.keys) == sorted(job.key for job in SMALL.list_jobs())
     assert told.counts == [(i + 1, N_RUNS) for i in range(N_RUNS)]
 
 
 @ctrl_c_works()
 @pytest.mark.parametrize("n_done", [1, 13, N_RUNS - 1])
-def test_an_interrupted_one_goes_on(n_done, plain, tmp_path):
-    first, second = Told(press_after=n_done), Told()
-    stopped = run_paper(SMALL, tmp_path, figures=False, tell=first)
+def test_an_interrupted_experiment_continues(n_done, plain, tmp_path):
+    first, second = RunLog(press_after=n_done), RunLog()
+    stopped = run_paper(SMALL, tmp_path, figures=False, on_run=first)
     assert len(first.keys) == n_done
     assert (stopped.is_complete, stopped.n_done, stopped.n_runs) == (False, n_done, N_RUNS)
     assert stopped.summaries == ()
     assert set(os.listdir(tmp_path)) == papers.JOURNAL
     assert len(papers.read_lines(tmp_path / "runs.jsonl")) == n_done
 
-    result = run_paper(SMALL, tmp_path, figures=False, tell=second)
+    result = run_paper(SMALL, tmp_path, figures=False, on_run=second)
     assert result.is_complete
-    assert sorted(first.keys + second.keys) == sorted(job.key for job in SMALL.jobs())
+    assert sorted(first.keys + second.keys) == sorted(job.key for job in SMALL.list_jobs())
     assert second.counts == [(i + 1, N_RUNS) for i in range(n_done, N_RUNS)]
     assert contents(tmp_path, timeless=True) == contents(plain, timeless=True)
 
 
 @ctrl_c_works()
-def test_half_a_run_is_never_kept(plain, tmp_path, monkeypatch):
-    """A second Ctrl-C ends the run under way at once, and a search then gives what it has."""
+def test_an_unfinished_run_is_not_recorded(plain, tmp_path, monkeypatch):
+    """A second Ctrl-C ends the running search at once, which then returns its best structure."""
     search, n_searches = runs.run_search, []
 
     def pressed(*arguments, **options):
@@ -362,7 +364,7 @@ def test_half_a_run_is_never_kept(plain, tmp_path, monkeypatch):
         calls = [lambda row: press and row.generation == 4 and press_ctrl_c(times=2)]
         return search(*arguments, callbacks=calls, **options)
 
-    runs.load_kernels()  # which searches too
+    runs.load_kernels()  # it runs searches too
     with monkeypatch.context() as patch:
         patch.setattr(runs, "run_search", pressed)
         with pytest.raises(KeyboardInterrupt):
@@ -372,10 +374,10 @@ def test_half_a_run_is_never_kept(plain, tmp_path, monkeypatch):
     assert contents(tmp_path, timeless=True) == contents(plain, timeless=True)
 
 
-def test_one_that_is_done_is_left_alone(plain, tmp_path):
+def test_a_finished_experiment_does_not_change(plain, tmp_path):
     shutil.copytree(plain, tmp_path / "paper")
-    told = Told()
-    result = run_paper(SMALL, tmp_path / "paper", figures=False, tell=told)
+    told = RunLog()
+    result = run_paper(SMALL, tmp_path / "paper", figures=False, on_run=told)
     assert told.keys == []
     assert (result.is_complete, len(result.summaries)) == (True, len(DATA_SETS))
     assert contents(tmp_path / "paper") == contents(plain)  # even the times
@@ -384,22 +386,22 @@ def test_one_that_is_done_is_left_alone(plain, tmp_path):
 @pytest.mark.parametrize(
     ("n_runs", "n_times", "half"),
     [
-        (9, 9, '{"network": "asia", "ro'),  # cut in the middle of a line
-        (9, 10, ""),  # ended between the two files
+        (9, 9, '{"network": "asia", "ro'),  # a truncated line
+        (9, 10, ""),  # a crash between the writes to the two files
         (10, 7, ""),  # without its time a run does not count
-        (0, 1, '{"network": "asia", "rows": 60}'),  # a whole record, whose end is not there
+        (0, 1, '{"network": "asia", "rows": 60}'),  # a complete record without its line end
         (0, 0, "{"),
     ],
 )
-def test_a_crash_costs_the_run_under_way(n_runs, n_times, half, plain, tmp_path):
+def test_a_crash_loses_only_the_running_job(n_runs, n_times, half, plain, tmp_path):
     shutil.copy(plain / "experiment.json", tmp_path)
     for name, n_lines in (("runs.jsonl", n_runs), ("times.jsonl", n_times)):
         lines = (plain / name).read_text().splitlines(keepends=True)
         (tmp_path / name).write_text("".join(lines[:n_lines]) + half)
-    crashing, told = Told(crash_after=2), Told()
+    crashing, told = RunLog(crash_after=2), RunLog()
     with pytest.raises(ZeroDivisionError):
-        run_paper(SMALL, tmp_path, figures=False, tell=crashing)
-    run_paper(SMALL, tmp_path, figures=False, tell=told)
+        run_paper(SMALL, tmp_path, figures=False, on_run=crashing)
+    run_paper(SMALL, tmp_path, figures=False, on_run=told)
     assert len(told.keys) == N_RUNS - min(n_runs, n_times) - 2
     assert contents(tmp_path, timeless=True) == contents(plain, timeless=True)
 
@@ -413,23 +415,23 @@ def test_a_crash_costs_the_run_under_way(n_runs, n_times, half, plain, tmp_path)
     ],
     ids=["runs", "networks", "rows"],
 )
-def test_more_of_anything_later_keeps_what_is_done(first, n_first, plain, tmp_path):
-    earlier, later = Told(), Told()
-    run_paper(first, tmp_path, figures=False, tell=earlier)
+def test_a_larger_experiment_keeps_the_finished_runs(first, n_first, plain, tmp_path):
+    earlier, later = RunLog(), RunLog()
+    run_paper(first, tmp_path, figures=False, on_run=earlier)
     times = papers.read_lines(tmp_path / "times.jsonl")
-    run_paper(SMALL, tmp_path, figures=False, tell=later)
+    run_paper(SMALL, tmp_path, figures=False, on_run=later)
     assert (len(earlier.keys), len(later.keys)) == (n_first, N_RUNS - n_first)
     assert not set(earlier.keys) & set(later.keys)
     assert contents(tmp_path, timeless=True) == contents(plain, timeless=True)
     assert all(line in papers.read_lines(tmp_path / "times.jsonl") for line in times)
 
 
-def test_less_later_shows_less_and_throws_nothing_away(plain, tmp_path):
+def test_a_smaller_experiment_keeps_all_finished_runs(plain, tmp_path):
     few = replace(SMALL, networks=("sachs",), runs=2)
     run_paper(few, tmp_path / "fresh", figures=False)
     shutil.copytree(plain, tmp_path / "paper")
-    told = Told()
-    run_paper(few, tmp_path / "paper", figures=False, tell=told)
+    told = RunLog()
+    run_paper(few, tmp_path / "paper", figures=False, on_run=told)
     assert told.keys == []
     found, expected = (contents(tmp_path / name, timeless=True) for name in ("paper", "fresh"))
     for name in ("table-sachs.md", "results.csv", "convergence.csv", "README.md"):
@@ -439,7 +441,7 @@ def test_less_later_shows_less_and_throws_nothing_away(plain, tmp_path):
     )
 
 
-def test_a_network_of_ones_own(tmp_path, monkeypatch):
+def test_a_network_from_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkdir("my nets")
     write_bif(load_network("asia"), "my nets/asia.bif")
@@ -447,12 +449,12 @@ def test_a_network_of_ones_own(tmp_path, monkeypatch):
     result = run_paper(paper, Path("paper"))
     stems = ("table-my-nets-asia.bif", "figure-my-nets-asia.bif")
     assert set(os.listdir("paper")) == papers.file_names(stems)
-    (data,) = paper.data_sets()
+    (data,) = paper.list_data_sets()
     scorer = FamilyScorer(sample(load_network("asia"), 60, data.seed), "k2")
     assert result.summaries[0].original == scorer.score(load_network("asia").dag)
 
 
-# -- refusals
+# -- invalid parameters and files
 
 
 @pytest.mark.parametrize(
@@ -471,7 +473,7 @@ def test_a_network_of_ones_own(tmp_path, monkeypatch):
         ({"networks": ["asia", "asia"]}, "'networks' of paper names asia twice."),
     ],
 )
-def test_an_experiment_that_cannot_be(options, sentence):
+def test_an_invalid_experiment(options, sentence):
     assert refusal(ParameterError, Paper, **options) == sentence
 
 
@@ -483,20 +485,20 @@ def test_an_experiment_that_cannot_be(options, sentence):
         ({"networks": ("asia", "no.bif")}, {}, "There is no file 'no.bif'."),
         ({}, {"n_jobs": 0}, "'n_jobs' of paper must be an int >= 1; got 0."),
         ({}, {"folder": "file"}, "'file' is a file. Name a folder."),
-        ({}, {"folder": "file/x"}, "'file/x' cannot be made: 'file' is a file."),
+        ({}, {"folder": "file/x"}, "'file/x' cannot be created: 'file' is a file."),
     ],
 )  # fmt: skip
-def test_refusals_come_before_anything_is_written(change, options, sentence, tmp_path, monkeypatch):
+def test_checks_come_before_anything_is_written(change, options, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("file").write_text("mine")
     folder = Path(options.pop("folder", "new/folder"))
-    told = Told()
+    told = RunLog()
     found = refusal(
         (FileError, ParameterError),
         run_paper,
         replace(SMALL, **change),
         folder,
-        tell=told,
+        on_run=told,
         **options,
     )
     assert found == sentence
@@ -506,10 +508,10 @@ def test_refusals_come_before_anything_is_written(change, options, sentence, tmp
 
 def test_without_matplotlib(plain, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    told = Told()
+    told = RunLog()
     sentence = "matplotlib is not installed. Install it with: pip install 'coevo[plot]'"
     folder = tmp_path / "paper"
-    assert refusal(DependencyError, run_paper, SMALL, folder, tell=told) == sentence
+    assert refusal(DependencyError, run_paper, SMALL, folder, on_run=told) == sentence
     assert told.keys == []
     assert os.listdir(tmp_path) == []
     run_paper(SMALL, folder, figures=False)
@@ -563,7 +565,7 @@ def test_runs_of_an_unknown_experiment(plain, tmp_path):
     shutil.copytree(plain, folder)
     (folder / "experiment.json").unlink()
     assert refusal(FileError, run_paper, SMALL, folder) == (
-        f"{str(folder)!r} holds runs, and no 'experiment.json' that says of what. "
+        f"{str(folder)!r} holds runs, but no 'experiment.json' with their settings. "
         "Give another folder."
     )
 
@@ -597,7 +599,7 @@ def test_a_damaged_line(name, line, plain, tmp_path):
         ("runs.jsonl", '"seed":', '"more": 1, "seed":'),
     ],
 )
-def test_a_line_that_is_json_and_no_run(name, was, now, plain, tmp_path):
+def test_a_json_line_that_is_not_a_run(name, was, now, plain, tmp_path):
     path = tmp_path / "paper" / name
     shutil.copytree(plain, path.parent)
     first, second, *rest = path.read_text().splitlines()
@@ -610,10 +612,10 @@ def test_a_line_that_is_json_and_no_run(name, was, now, plain, tmp_path):
     assert contents(path.parent) == before
 
 
-def test_the_page_says_how_to_draw_the_data_again(whole):
-    page = (whole[0] / "README.md").read_text()
+def test_the_readme_has_the_commands_that_sample_the_data(finished):
+    page = (finished[0] / "README.md").read_text()
     found = re.findall(r"^    coevo sample (\S+) --rows (\d+) --seed (\d+) -o (\S+)$", page, re.M)
     assert found == [
         (data.network, str(data.rows), str(data.seed), f"{data.network}-{data.rows}.csv")
-        for data in SMALL.data_sets()
+        for data in SMALL.list_data_sets()
     ]

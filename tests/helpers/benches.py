@@ -1,4 +1,4 @@
-"""What the tests of the comparison share: a small one, done in this process, and its numbers."""
+"""Helpers for tests of the comparison: a small plan, and runs in this process."""
 
 import csv
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coevo.experiments import Bench
-from coevo.parallel import Ending
+from coevo.parallel import JobOutcome
 from coevo.score import make_score
 
 SMALL = Bench(
@@ -28,13 +28,13 @@ FIGURES = {
 }
 
 
-def here(function, jobs, limit, *, n_jobs=1, stop=lambda: False, environment=None):
-    """Do as `run_isolated`, but in this process, which takes no time to start."""
+def here(function, jobs, limit, *, n_jobs=1, should_stop=lambda: False, environment=None):
+    """Run jobs like `run_isolated`, but in this process, which saves the start of processes."""
     for job in jobs:
-        if stop():
+        if should_stop():
             return
         assert limit(job) >= job.max_time
-        yield Ending(job, "done", function(job, lambda: None))
+        yield JobOutcome(job, "done", function(job, lambda: None))
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def read_csv(path):
 
 
 def timeless(folder):
-    """Return what is the same for the same seed: runs, and results but for their times."""
+    """Return the runs and results without times, which are the same for the same seed."""
     rows = read_csv(Path(folder, "results.csv"))
     for row in rows:
         del row["seconds"]

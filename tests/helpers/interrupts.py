@@ -15,7 +15,7 @@ LINE_BY_LINE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import coevo.cli, coevo.progress.terminal
-coevo.progress.terminal.SECONDS_A_LINE = 0.0
+coevo.progress.terminal.SECONDS_BETWEEN_LINES = 0.0
 coevo.cli.main()
 """
 LONGEST = 120.0  # seconds, for a command that does not hear Ctrl-C
@@ -42,17 +42,17 @@ def press_ctrl_c(times=1):
 
 
 def pressed_after(n_runs, work):
-    """Return an experiment in which Ctrl-C is pressed once so many runs are done."""
+    """Return an experiment that presses Ctrl-C after `n_runs` runs."""
 
-    def pressed(*arguments, tell, **options):
-        def tell_and_press(record, done, total):
-            tell(record, done, total)
+    def run_and_press(*arguments, on_run, **options):
+        def press_after_run(record, done, total):
+            on_run(record, done, total)
             if done == n_runs:
                 press_ctrl_c()
 
-        return work(*arguments, tell=tell_and_press, **options)
+        return work(*arguments, on_run=press_after_run, **options)
 
-    return pressed
+    return run_and_press
 
 
 class Interrupted(NamedTuple):

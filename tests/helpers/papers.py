@@ -1,4 +1,4 @@
-"""What the tests of the paper's experiments share: small ones, and their numbers anew."""
+"""Helpers for tests of the paper's experiment: small plans, and recomputed numbers."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from coevo.experiments import Paper
 from coevo.network import sample
 from coevo.score import FamilyScorer
 
-# Asia is large enough for runs to differ, so that every number says something.
+# Asia is large enough for runs to differ, so every number is informative.
 SMALL = Paper(networks=("asia", "sachs"), rows=(60, 120), runs=3, generations=30, population=12)
 N_RUNS = 24  # two networks, two sizes, two algorithms, three runs
 
@@ -50,7 +50,7 @@ def arguments_of(paper):
 
 
 def file_names(*stems, figures=True):
-    """Return the names of all files of a folder, for what follows table and figure in names."""
+    """Return the names of all files of a folder; `stems` follow table- and figure- in names."""
     names = {*JOURNAL, "README.md", "results.csv", "convergence.csv"}
     names |= {f"times.{kind}" for kind in KINDS["table"]}
     for table, figure in stems:
@@ -63,7 +63,7 @@ SMALL_FILES = file_names(("table-asia", "figure-asia"), ("table-sachs", "figure-
 
 
 def contents(folder, timeless=False):
-    """Return the bytes of each file; the times are never the same again."""
+    """Return the bytes of each file, without the times if `timeless` is set."""
     return {
         path.name: path.read_bytes()
         for path in Path(folder).iterdir()
@@ -114,7 +114,7 @@ def check_row(row, expected):
 
 
 def expected_row(folder, paper, data):
-    """Return the row of a data set, computed anew from the journal and the data."""
+    """Return the row of a data set, recomputed from the journal and the data."""
     network, rows = data.network, data.rows
     original = load_network(network)
     scorer = FamilyScorer(sample(original, rows, data.seed), "k2")

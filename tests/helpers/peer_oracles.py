@@ -1,10 +1,10 @@
-"""Second opinions: pyAgrum on BIF files and scores, pybnesian on scores."""
+"""Oracles from other libraries: pyAgrum for BIF files and scores, pybnesian for scores."""
 
 import math
 import warnings
 
-# Its SWIG layer warns while it is being imported and crashes the interpreter when pytest
-# turns that warning into an error.
+# Its SWIG layer warns during import, and crashes the interpreter if pytest turns the warning
+# into an error.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import pyagrum
@@ -23,7 +23,7 @@ PRECISION = 1e-7
 
 
 def assert_same_network(path, network):
-    """Check that pyAgrum finds in the file at `path` what coevo has in `network`."""
+    """Check that pyAgrum reads the network `network` from the file at `path`."""
     theirs = pyagrum.loadBN(str(path))
     arcs = {(theirs.variable(a).name(), theirs.variable(b).name()) for a, b in theirs.arcs()}
     assert arcs == set(network.dag.arcs)
@@ -32,7 +32,7 @@ def assert_same_network(path, network):
         name = variable.name
         assert theirs.variable(name).labels() == variable.states
         cpt = theirs.cpt(name)
-        axes = list(cpt.names)[::-1]  # its arrays run backwards
+        axes = list(cpt.names)[::-1]  # its axes are in reverse order
         order = [axes.index(axis) for axis in (*network.parents(name), name)]
         table = cpt.toarray().transpose(order).reshape(-1, variable.arity)
         assert abs(table - network.table(name)).max() < PRECISION

@@ -1,4 +1,4 @@
-"""Experiments: the tables and figures of the 2011 paper, and the comparison with the peers."""
+"""Experiments: the tables and figures of the 2011 paper, and the comparison with peers."""
 
 from coevo.experiments.bench import Bench, BenchResult, run_bench
 from coevo.experiments.paper import Paper, PaperResult, run_paper

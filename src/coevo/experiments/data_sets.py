@@ -1,7 +1,7 @@
-"""Data sets that experiments draw from networks: which, by what seed, and how to draw again.
+"""Data sets that experiments sample from networks: sizes, seeds, and commands to sample again.
 
-A seed belongs to names and numbers, never to a place in a list. So runs and data sets can
-be added, left out or spread over processes without a change to any other.
+A seed is derived from names and numbers, never from a position in a list. So runs and data sets
+can be added, left out or distributed over processes without changing any other.
 """
 
 from __future__ import annotations
@@ -10,29 +10,35 @@ import hashlib
 from collections.abc import Sequence
 
 from coevo.checks import is_int
-from coevo.errors import ParameterError, bad_parameter, first_repeated
-from coevo.randomness import stream
+from coevo.errors import ParameterError, bad_parameter, find_duplicate
+from coevo.randomness import random_stream
 
-__all__ = ["check_no_repeats", "check_sources", "file_name", "named_seed", "sample_command"]
+__all__ = [
+    "check_data_sources",
+    "check_no_repeats",
+    "derive_seed",
+    "format_sample_command",
+    "make_file_name",
+]
 
 
-def named_seed(seed: int, *key: str | int) -> int:
-    """Return the seed of a data set or a run; 32 bits, so that people can type it.
+def derive_seed(seed: int, *key: str | int) -> int:
+    """Return the seed of a data set or a run. It has 32 bits, so people can type it.
 
-    >>> named_seed(0, "alarm", 1000) == named_seed(0, "alarm", 1000)
+    >>> derive_seed(0, "alarm", 1000) == derive_seed(0, "alarm", 1000)
     True
     """
-    return int(stream(seed, *map(_number, key)).integers(2**32))
+    return int(random_stream(seed, *map(_to_number, key)).integers(2**32))
 
 
-def _number(part: str | int) -> int:
+def _to_number(part: str | int) -> int:
     if isinstance(part, int):
         return part
     return int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "big")
 
 
-def check_sources(owner: str, networks: Sequence[str], rows: Sequence[int]) -> None:
-    """Raise `ParameterError` unless these can be the networks and sizes of data sets."""
+def check_data_sources(owner: str, networks: Sequence[str], rows: Sequence[int]) -> None:
+    """Raise `ParameterError` unless these are valid networks and sizes of data sets."""
     if not rows or not all(is_int(n, 1) for n in rows):
         raise bad_parameter("rows", owner, "ints >= 1", rows)
     check_no_repeats(owner, networks=networks, rows=[str(n) for n in rows])
@@ -41,23 +47,23 @@ def check_sources(owner: str, networks: Sequence[str], rows: Sequence[int]) -> N
 
 
 def check_no_repeats(owner: str, **lists: Sequence[str]) -> None:
-    """Raise `ParameterError` if a list names something twice."""
+    """Raise `ParameterError` if a list has an item twice."""
     for name, values in lists.items():
-        twice = first_repeated(values)
-        if twice is not None:
-            raise ParameterError(f"{name!r} of {owner} names {twice} twice.")
+        repeated = find_duplicate(values)
+        if repeated is not None:
+            raise ParameterError(f"{name!r} of {owner} names {repeated} twice.")
 
 
-def file_name(network: str) -> str:
-    """Return a name that a file can have, for a bundled network or a BIF file.
+def make_file_name(network: str) -> str:
+    """Return a valid file name for a bundled network or a BIF file.
 
-    >>> file_name("alarm"), file_name("../my networks/one.bif")
+    >>> make_file_name("alarm"), make_file_name("../my networks/one.bif")
     ('alarm', 'my-networks-one.bif')
     """
-    kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in network)
-    return kept.strip("-.")
+    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in network)
+    return safe.strip("-.")
 
 
-def sample_command(network: str, rows: int, seed: int, name: str) -> str:
-    """Return the command that draws a data set again, into a file of this name."""
+def format_sample_command(network: str, rows: int, seed: int, name: str) -> str:
+    """Return the command that samples a data set again, into the file ``name.csv``."""
     return f"coevo sample {network} --rows {rows} --seed {seed} -o {name}.csv"

@@ -1,4 +1,4 @@
-"""Where and with what an experiment was made: the machine and the versions."""
+"""The environment of an experiment: the machine and the package versions."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["machine", "versions"]
+__all__ = ["describe_machine", "find_versions"]
 
 
-def machine() -> str:
-    """Return the processor and how many cores there are."""
-    return f"{_processor()}, {os.cpu_count()} cores"
+def describe_machine() -> str:
+    """Return the processor model and the number of cores."""
+    return f"{_find_processor()}, {os.cpu_count()} cores"
 
 
-def versions(*packages: str) -> dict[str, str]:
-    """Return the versions of Python, of what coevo computes with, and of further packages.
+def find_versions(*packages: str) -> dict[str, str]:
+    """Return the versions of Python, coevo, numpy, numba and further packages.
 
-    >>> list(versions("no-such-package"))
+    >>> list(find_versions("no-such-package"))
     ['python', 'coevo', 'numpy', 'numba', 'no-such-package']
-    >>> versions("no-such-package")["no-such-package"]
+    >>> find_versions("no-such-package")["no-such-package"]
     'not installed'
     """
     found = {"python": platform.python_version()}
@@ -31,7 +31,7 @@ def versions(*packages: str) -> dict[str, str]:
     return found
 
 
-def _processor() -> str:
+def _find_processor() -> str:
     try:
         with open("/proc/cpuinfo") as lines:
             return next(line.split(":")[1].strip() for line in lines if "model name" in line)

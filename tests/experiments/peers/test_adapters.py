@@ -1,4 +1,4 @@
-"""The peers maximise what they are asked for, on the rows and states that they are given."""
+"""The peers maximise the requested score on the given rows and states."""
 
 import itertools
 import sys
@@ -10,33 +10,33 @@ import pytest
 
 from coevo.bundled import load_network
 from coevo.data import Dataset, Variable
-from coevo.experiments.peers import PEERS, categorical_frame
+from coevo.experiments.peers import PEERS, make_categorical_frame
 from coevo.graph import DAG, compare
 from coevo.network import sample
 from coevo.score import FamilyScorer, make_score
 
-# pyAgrum's logarithms of gamma are good to seven digits, and only where its table has them.
+# pyAgrum's log-gamma function has seven correct digits, and only inside its table.
 PRECISION = 1e-3
 NAMES = list(PEERS)
 
 
 @pytest.fixture(autouse=True)
-def _their_warnings_are_theirs():
+def _ignore_warnings_of_peers():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def peer_named(name):
-    """Return a peer, or skip where it is not installed."""
+    """Return a peer, or skip the test if it is not installed."""
     if not PEERS[name].is_installed:
-        pytest.skip(f"{name} is not installed; pip install 'coevo[bench]' brings it")
+        pytest.skip(f"{name} is not installed; install it with: pip install 'coevo[bench]'")
     return PEERS[name]
 
 
 @pytest.fixture(scope="module")
 def few_rows():
-    """Return few rows of a network, so that not all of its states are seen."""
+    """Return few rows of a network, in which some states do not occur."""
     dataset = sample(load_network("insurance"), 100, random_state=3)
     assert any(len(np.unique(c)) < n for c, n in zip(dataset.codes, dataset.arities, strict=True))
     return dataset
@@ -44,7 +44,7 @@ def few_rows():
 
 @pytest.fixture(scope="module")
 def collider():
-    """Return rows in which c depends on a and b, under names that files do not like."""
+    """Return rows in which c depends on a and b, with names that are difficult in files."""
     rng = np.random.default_rng(1)
     a, b = rng.integers(2, size=(2, 400))
     c = np.where(rng.random(400) < 0.05, 2, a + b > 0)
@@ -55,7 +55,7 @@ def collider():
 
 
 def neighbours(dag):
-    """Yield the DAGs that one change of an arc makes."""
+    """Yield the DAGs that differ by one arc change."""
     arcs = set(dag.arcs)
     for parent, child in itertools.permutations(dag.nodes, 2):
         if (parent, child) in arcs:
@@ -83,7 +83,7 @@ def neighbours(dag):
     ],
 )
 def test_no_change_of_an_arc_is_better_by_our_scorer(name, score, ess, few_rows):
-    """Which holds only if the peer saw the same rows, states and prior."""
+    """It holds only if the peer used the same rows, states and prior."""
     scoring = make_score(score, ess)
     dag, seconds = peer_named(name).learn(few_rows, scoring)
     assert seconds > 0
@@ -94,7 +94,7 @@ def test_no_change_of_an_arc_is_better_by_our_scorer(name, score, ess, few_rows)
 
 
 def has_both_edges(dag, true):
-    """Return whether what belongs together is joined; greedy steps may direct it anyhow."""
+    """Return whether both edges are present; a greedy search may direct them either way."""
     return not compare(dag, true).missing
 
 
@@ -108,17 +108,17 @@ def test_every_peer_learns_by_every_score(name, score, collider):
 
 
 def test_causal_learn_directs_arcs_as_we_do(collider):
-    """It searches among classes of equivalent structures; this one's is all of its class."""
+    """It searches equivalence classes; this class has only one DAG."""
     dataset, true = collider
     assert peer_named("causal-learn").learn(dataset, make_score("bdeu"))[0] == true
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_folded_rows_count_as_often_as_they_occur(name, collider):
+def test_weighted_rows_count_as_often_as_they_occur(name, collider):
     dataset, true = collider
     rows, counts = np.unique(dataset.codes, axis=1, return_counts=True)
-    folded = Dataset(dataset.variables, list(rows), weights=counts)
-    assert has_both_edges(peer_named(name).learn(folded, make_score("bdeu"))[0], true)
+    weighted = Dataset(dataset.variables, list(rows), weights=counts)
+    assert has_both_edges(peer_named(name).learn(weighted, make_score("bdeu"))[0], true)
 
 
 def test_another_sample_size_reaches_pyagrum(few_rows):
@@ -129,13 +129,13 @@ def test_another_sample_size_reaches_pyagrum(few_rows):
 
 
 def test_the_scores_of_pgmpy():
-    """It is believed with BDeu and BIC, because they agree with ours where all states occur."""
+    """Its BDeu and BIC scores agree with coevo's if all states occur."""
     peer_named("pgmpy")
     from pgmpy import structure_score
 
     network = load_network("sachs")
     dataset = sample(network, 500, random_state=3)
-    frame = categorical_frame(dataset).astype(str)
+    frame = make_categorical_frame(dataset).astype(str)
     for theirs, ours in (
         (structure_score.BDeu(frame, 3.0), FamilyScorer(dataset, "bdeu", ess=3)),
         (structure_score.BIC(frame), FamilyScorer(dataset, "bic")),
@@ -146,14 +146,14 @@ def test_the_scores_of_pgmpy():
             assert found == pytest.approx(ours.local_score(variable, parents), rel=1e-9)
 
 
-def test_the_clock_starts_when_the_data_are_handed_over(collider):
+def test_the_clock_starts_after_the_conversion_of_the_data(collider):
     calls = []
     dataset, _ = collider
     PEERS["pybnesian"].learn(dataset, make_score("bic"), lambda: calls.append("begun"))
     assert calls == ["begun"]
 
 
-# -- which scores
+# -- scores
 
 
 @pytest.mark.parametrize(
@@ -165,12 +165,12 @@ def test_the_clock_starts_when_the_data_are_handed_over(collider):
         ("causal-learn", "; ".join(["bdeu (ess 1) and a prior on arcs"] * 6)),
     ],
 )
-def test_what_is_maximised_where_a_score_is_asked_for(name, used):
+def test_the_score_that_each_peer_maximises(name, used):
     asked = ("k2", None), ("bdeu", 5), ("bds", 5), ("bic", None), ("aic", None), ("loglik", None)
-    assert "; ".join(PEERS[name].score_used(make_score(*score)) for score in asked) == used
+    assert "; ".join(PEERS[name].describe_score_used(make_score(*score)) for score in asked) == used
 
 
-# -- whether it is there
+# -- installation
 
 
 def test_a_peer_that_is_not_installed(monkeypatch):

@@ -1,7 +1,7 @@
-"""A comparison of methods, ours and the peers', on the same rows and under one judge.
+"""A comparison of coevo's methods and the peers on the same rows, with the same scorer.
 
-`run_bench` does the runs that a folder does not hold yet, each in a process of its own,
-keeps each as it ends, and writes tables, figures and a page about them.
+`run_bench` does the runs that are missing in a folder, each in its own process. It saves each
+run when it ends, and then writes tables, figures and a README.
 """
 
 from __future__ import annotations
@@ -12,37 +12,46 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.bundled import open_network
-from coevo.experiments.bench.figures import FIGURES, figure_of
-from coevo.experiments.bench.journal import bench_journal
-from coevo.experiments.bench.page import bench_command, figure_stem, folder_page, not_installed
+from coevo.experiments.bench.figures import FIGURES, draw_figure
+from coevo.experiments.bench.journal import make_bench_journal
+from coevo.experiments.bench.page import (
+    describe_missing_peer,
+    format_bench_command,
+    format_readme,
+    make_figure_stem,
+)
 from coevo.experiments.bench.plan import Bench
-from coevo.experiments.bench.records import RunRecord, record_of, true_score
-from coevo.experiments.bench.results import Result, results_of
-from coevo.experiments.bench.runs import ENVIRONMENT, load_kernels, run_one, seconds_allowed
-from coevo.experiments.bench.summary import Summary, summarise
-from coevo.experiments.bench.tables import numbers_table, results_table, summary_table
-from coevo.experiments.start import check_start
+from coevo.experiments.bench.records import BenchRecord, make_record, score_true_network
+from coevo.experiments.bench.results import BenchRun, evaluate_runs
+from coevo.experiments.bench.runs import ENVIRONMENT, get_time_limit, load_kernels, run_bench_job
+from coevo.experiments.bench.summary import BenchSummary, summarise
+from coevo.experiments.bench.tables import (
+    make_numbers_table,
+    make_results_table,
+    make_summary_table,
+)
+from coevo.experiments.check_experiment import check_experiment
 from coevo.files import write_text
-from coevo.interrupts import gentle_interrupts
-from coevo.io.journal import Tell
+from coevo.interrupts import defer_interrupts
+from coevo.io.journal import RunCallback
 from coevo.parallel import Cluster, open_workers
 from coevo.report import write_figure
 
-__all__ = ["Bench", "BenchResult", "RunRecord", "not_installed", "run_bench"]
+__all__ = ["Bench", "BenchRecord", "BenchResult", "describe_missing_peer", "run_bench"]
 
 
 @dataclass(frozen=True)
 class BenchResult:
-    """What came out; `summaries` and `results` are empty if the runs were interrupted."""
+    """The result of a comparison. `summaries` and `results` are empty after an interrupt."""
 
-    summaries: tuple[Summary, ...]
-    results: tuple[Result, ...]
+    summaries: tuple[BenchSummary, ...]
+    results: tuple[BenchRun, ...]
     n_done: int
     n_runs: int
 
     @property
     def is_complete(self) -> bool:
-        """Whether every run was done."""
+        """Whether every run is done."""
         return self.n_done == self.n_runs
 
 
@@ -53,75 +62,80 @@ def run_bench(
     n_jobs: int = 1,
     cluster: Cluster = None,
     figures: bool = True,
-    tell: Tell[RunRecord] = lambda record, done, total: None,
-    heard: Callable[[], object] = lambda: None,
+    on_run: RunCallback[BenchRecord] = lambda record, done, total: None,
+    on_interrupt: Callable[[], object] = lambda: None,
 ) -> BenchResult:
-    """Do the comparison, or what is left of it, and write its tables and figures.
+    """Run the comparison, or the rest of it, and write its tables and figures.
 
-    Everything is checked before the first run. Ctrl-C ends after the runs under way and
-    keeps them; the same call then goes on. `heard` is called at once. With a `cluster` the
-    process of a run is a child of a worker, and times are those of its machine.
+    All parameters are checked before the first run. After Ctrl-C the running jobs finish and are
+    saved; the same call then continues. `on_run` is called after each run with the record, the
+    number of finished runs and the number of all runs. `on_interrupt` is called as soon as Ctrl-C
+    is pressed. With a `cluster`, the process of a run is a child of a worker, and the times are
+    those of the worker's machine.
     """
     bench.check_runners()
-    check_start("bench", bench.networks, folder, n_jobs, figures, cluster)
-    journal = bench_journal(folder, bench, bench_command(bench))
+    check_experiment("bench", bench.networks, folder, n_jobs, figures, cluster)
+    journal = make_bench_journal(folder, bench, format_bench_command(bench))
     journal.open()
-    jobs = bench.jobs()
+    jobs = bench.list_jobs()
     missing = [job for job in jobs if job.key not in journal.records]
     for method in sorted({job.method for job in missing if job.kind == "ours"}):
-        load_kernels(method, bench.score)  # compiled here, so that each process only loads them
+        load_kernels(method, bench.score)  # compile once here, so each process only loads them
     if missing:
-        with open_workers(n_jobs, cluster) as workers, gentle_interrupts(heard) as interrupts:
-            endings = workers.run_isolated(
-                run_one,
+        with open_workers(n_jobs, cluster) as workers, defer_interrupts(on_interrupt) as interrupts:
+            outcomes = workers.run_isolated(
+                run_bench_job,
                 missing,
-                seconds_allowed,
-                stop=lambda: interrupts.asked,
+                get_time_limit,
+                should_stop=lambda: interrupts.is_pending,
                 environment=ENVIRONMENT,
             )
-            with contextlib.closing(endings):  # whatever happens, no process is left behind
-                journal.keep(map(record_of, endings), len(jobs) - len(missing), len(jobs), tell)
+            with contextlib.closing(outcomes):  # on an error, kill the running processes
+                journal.keep(
+                    map(make_record, outcomes), len(jobs) - len(missing), len(jobs), on_run
+                )
     records = [journal.records[job.key] for job in jobs if job.key in journal.records]
     if len(records) < len(jobs):
         return BenchResult((), (), len(records), len(jobs))
-    results = _results(bench, records)
+    results = _evaluate(bench, records)
     summaries = summarise(results)
-    _write(bench, folder, records, results, summaries, figures)
+    _write_folder(bench, folder, records, results, summaries, figures)
     return BenchResult(tuple(summaries), tuple(results), len(records), len(jobs))
 
 
-def _results(bench: Bench, records: list[RunRecord]) -> list[Result]:
-    """Return the row of each run, in the order of the runs."""
+def _evaluate(bench: Bench, records: list[BenchRecord]) -> list[BenchRun]:
+    """Return the evaluation of each run, in the order of the runs."""
     n_runners = len(bench.runners)
-    results: list[Result] = []
-    for place, data in enumerate(bench.data_sets()):
-        own = records[place * n_runners : (place + 1) * n_runners]
+    results: list[BenchRun] = []
+    for i, data in enumerate(bench.list_data_sets()):
+        data_records = records[i * n_runners : (i + 1) * n_runners]
         true = open_network(data.setting.network).dag
-        results += results_of(data, own, true, true_score(data, bench.score))
+        results += evaluate_runs(data, data_records, true, score_true_network(data, bench.score))
     return results
 
 
-def _write(
+def _write_folder(
     bench: Bench,
     folder: Path,
-    records: list[RunRecord],
-    results: list[Result],
-    summaries: list[Summary],
+    records: list[BenchRecord],
+    results: list[BenchRun],
+    summaries: list[BenchSummary],
     figures: bool,
 ) -> None:
-    """Write tables, figures and the page of the folder."""
+    """Write the tables, figures and README of the folder."""
     kinds = list(FIGURES) if figures else []
     rows = list(zip(records, results, strict=True))
     for network in bench.networks:
-        own = [row for row in rows if row[0].network == network]
+        network_rows = [row for row in rows if row[0].network == network]
         for kind in kinds:
-            write_figure(figure_of(kind, bench, network, own), folder / figure_stem(kind, network))
-    table = summary_table(summaries, bench.score.label)
+            figure = draw_figure(kind, bench, network, network_rows)
+            write_figure(figure, folder / make_figure_stem(kind, network))
+    table = make_summary_table(summaries, bench.score.label)
     for name, text in (
-        ("results.csv", results_table(results).csv()),
-        ("summary.csv", numbers_table(summaries).csv()),
-        ("summary.md", table.markdown()),
-        ("summary.tex", table.latex()),
-        ("README.md", folder_page(bench, summaries, results, kinds)),
+        ("results.csv", make_results_table(results).to_csv()),
+        ("summary.csv", make_numbers_table(summaries).to_csv()),
+        ("summary.md", table.to_markdown()),
+        ("summary.tex", table.to_latex()),
+        ("README.md", format_readme(bench, summaries, results, kinds)),
     ):
         write_text(folder / name, text)

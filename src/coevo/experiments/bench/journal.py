@@ -1,4 +1,4 @@
-"""How the runs of a comparison stand in its journal."""
+"""The journal of a comparison: the format of its records."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 from coevo import __version__
 from coevo.checks import is_int, is_number
 from coevo.experiments.bench.plan import Bench
-from coevo.experiments.bench.records import RunRecord
-from coevo.experiments.environment import machine, versions
+from coevo.experiments.bench.records import BenchRecord
+from coevo.experiments.environment import describe_machine, find_versions
 from coevo.experiments.peers import PEERS
-from coevo.io.journal import Form, Journal
+from coevo.io.journal import Journal, RecordFormat
 
-__all__ = ["bench_journal"]
+__all__ = ["make_bench_journal"]
 
 KEY = ("network", "rows", "repetition", "method")
 TEXTS = ("network", "method", "kind", "score_name", "score_used", "status", "error")
 
 
-def bench_journal(folder: Path, bench: Bench, command: str) -> Journal[RunRecord]:
-    """Return the journal of a folder, or refuse one of another comparison.
+def make_bench_journal(folder: Path, bench: Bench, command: str) -> Journal[BenchRecord]:
+    """Return the journal of a folder; raise an error if it holds another comparison.
 
-    Times of two machines would not compare, so that a folder belongs to one of them.
+    Times of two machines cannot be compared, so a folder belongs to one machine.
     """
     common = {
         "version": __version__,
         "seed": bench.seed,
         "score": bench.score.label,
         "max_time": bench.max_time,
-        "machine": machine(),
+        "machine": describe_machine(),
     }
     stamp = {
         "command": command,
@@ -39,31 +39,37 @@ def bench_journal(folder: Path, bench: Bench, command: str) -> Journal[RunRecord
         "methods": bench.methods,
         "peers": bench.peers,
         "not_installed": bench.missing_peers,
-        "versions": versions(*(PEERS[name].package for name in bench.peers)),
+        "versions": find_versions(*(PEERS[name].package for name in bench.peers)),
     }
-    networks = {name: place for place, name in enumerate(bench.networks)}
-    runners = {name: place for place, name in enumerate((*bench.methods, *bench.peers))}
+    networks = {name: i for i, name in enumerate(bench.networks)}
+    runners = {name: i for i, name in enumerate((*bench.methods, *bench.peers))}
 
-    def place(key: tuple[str, int, int, str]) -> tuple[int, str, int, int, int, str]:
+    def get_sort_key(key: tuple[str, int, int, str]) -> tuple[int, str, int, int, int, str]:
         network, rows, repetition, method = key
         first = networks.get(network, len(networks))
         return first, network, rows, repetition, runners.get(method, len(runners)), method
 
-    return Journal(folder, Form(KEY, ("seconds", "curve"), _record, _times), common, place, stamp)
+    return Journal(
+        folder,
+        RecordFormat(KEY, ("seconds", "curve"), _read_record, _read_times),
+        common,
+        get_sort_key,
+        stamp,
+    )
 
 
-def _times(line: dict[str, Any]) -> dict[str, Any]:
+def _read_times(line: dict[str, Any]) -> dict[str, Any]:
     seconds = line["seconds"]
     curve = tuple((float(at), float(score)) for at, score in line["curve"])
     return {"seconds": None if seconds is None else float(seconds), "curve": curve}
 
 
-def _record(line: dict[str, Any]) -> RunRecord:
-    """Return the run of a line; its times stand elsewhere."""
+def _read_record(line: dict[str, Any]) -> BenchRecord:
+    """Return the record of a line, without its times, which are in another file."""
     arcs = line["arcs"]
     if arcs is not None:
         arcs = tuple((str(parent), str(child)) for parent, child in arcs)
-    record = RunRecord(**{**line, "arcs": arcs}, seconds=None, curve=())
+    record = BenchRecord(**{**line, "arcs": arcs}, seconds=None, curve=())
     if (
         not all(isinstance(getattr(record, name), str) for name in TEXTS)
         or not is_int(record.rows, 1)

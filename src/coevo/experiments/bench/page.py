@@ -1,4 +1,4 @@
-"""The README of the folder: who was compared on what, what came out, and how to read it."""
+"""The README of a comparison: methods, data sets, results, and how to read them."""
 
 from __future__ import annotations
 
@@ -6,45 +6,45 @@ from collections.abc import Sequence
 
 from coevo import __version__
 from coevo.experiments.bench.plan import Bench
-from coevo.experiments.bench.results import Result
-from coevo.experiments.bench.summary import Summary
-from coevo.experiments.bench.tables import summary_table
-from coevo.experiments.data_sets import file_name, sample_command
-from coevo.experiments.environment import machine, versions
+from coevo.experiments.bench.results import BenchRun
+from coevo.experiments.bench.summary import BenchSummary
+from coevo.experiments.bench.tables import make_summary_table
+from coevo.experiments.data_sets import format_sample_command, make_file_name
+from coevo.experiments.environment import describe_machine, find_versions
 from coevo.experiments.peers import PEERS
 from coevo.report import ReportTable
 
-__all__ = ["bench_command", "figure_stem", "folder_page", "not_installed"]
+__all__ = ["describe_missing_peer", "format_bench_command", "format_readme", "make_figure_stem"]
 
 _READING = """\
 ## How to read this
 
-- **The same rows.** Everyone gets the very same rows of a data set, in the same order of
-  columns, and is told all states of each variable, those that no row shows too (but
-  causal-learn does not ask for them, and the BDeu score of pgmpy is wrong with them).
-- **One judge.** Structures are scored by coevo's scorer, whatever score a peer reports; a
-  peer that does not have the score that was asked for maximises its nearest (see *Who*).
-  The best score known is the highest that any run found on the same rows.
-- **One process a run**, on one thread, with Python's hash seed set to 0. The time begins
-  when libraries and kernels are loaded and the data are handed over.
-- **Time-outs.** A peer that is not done after {seconds:g} s is killed and has no result. A method
-  of coevo holds its best network at every moment: it stops by itself (CCMA after 25
-  generations without a better network, CCGA after 250), or after the generation in which
-  the {seconds:g} s are over.
-- **The same again.** The same seed gives the same data sets. A run that the clock stopped
-  (`stop_reason` is `time`) may end elsewhere on another machine, and no time is the same
-  twice; all other runs of coevo give the same networks again.
+- **The same rows.** Every method gets the same rows of a data set, in the same order of
+  columns, and all declared states of each variable, also those that occur in no row (but
+  causal-learn ignores them, and pgmpy's BDeu score is wrong with them).
+- **One scorer.** coevo's scorer scores all structures; the scores that peers report are not
+  used. A peer without the requested score maximises its nearest score (see *Methods*). The
+  best known score is the highest score of all runs on the same rows.
+- **One process per run**, with one thread, and with Python's hash seed set to 0. The clock
+  starts when libraries and kernels are loaded and the data are converted.
+- **Time limit.** A peer that is not done after {seconds:g} s is killed and has no result. A method
+  of coevo has a best network at every moment. It stops by itself (CCMA after 25 generations
+  without a better network, CCGA after 250), or at the end of the generation in which the
+  {seconds:g} s pass.
+- **Reproducibility.** The same seed gives the same data sets. A run that the time limit stopped
+  (`stop_reason` is `time`) may give another network on another machine, and times differ from
+  run to run. All other runs of coevo give the same networks again.
 """
 _CAPTIONS = {
-    "scores": "Nats below the best score known over time on {}: the median thick, each run thin; "
-    "peers at the moment they end",
-    "gaps": "Boxes over the seeds of the nats below the best score known on {}",
-    "shd": "Boxes over the seeds of the structural Hamming distance of the CPDAGs on {}",
+    "scores": "Nats below the best known score over time on {}: thick lines are medians, thin "
+    "lines are single runs, points are peers at the time of their end",
+    "gaps": "Box plots over the seeds of the nats below the best known score on {}",
+    "shd": "Box plots over the seeds of the structural Hamming distance of the CPDAGs on {}",
 }
 
 
-def bench_command(bench: Bench) -> str:
-    """Return the command that makes the folder again."""
+def format_bench_command(bench: Bench) -> str:
+    """Return the command that repeats the comparison."""
     ess = getattr(bench.score, "ess", None)
     return (
         f"coevo bench --networks {','.join(bench.networks)} "
@@ -56,59 +56,68 @@ def bench_command(bench: Bench) -> str:
     )
 
 
-def not_installed(name: str) -> str:
-    """Return the sentence about a peer that is missing.
+def describe_missing_peer(name: str) -> str:
+    """Return the message about a peer that is not installed.
 
-    >>> print(not_installed("pgmpy"))
-    pgmpy is not installed, so it is left out; pip install 'coevo[bench]' brings it.
+    >>> print(describe_missing_peer("pgmpy"))
+    pgmpy is not installed and is left out. Install it with: pip install 'coevo[bench]'
     """
-    return f"{name} is not installed, so it is left out; pip install 'coevo[bench]' brings it."
+    return f"{name} is not installed and is left out. Install it with: pip install 'coevo[bench]'"
 
 
-def figure_stem(kind: str, network: str) -> str:
-    """Return the name of a figure without its suffix."""
-    return f"figure-{kind}-{file_name(network)}"
+def make_figure_stem(kind: str, network: str) -> str:
+    """Return the file name of a figure without its suffix."""
+    return f"figure-{kind}-{make_file_name(network)}"
 
 
-def folder_page(
-    bench: Bench, summaries: Sequence[Summary], results: Sequence[Result], figures: Sequence[str]
+def format_readme(
+    bench: Bench,
+    summaries: Sequence[BenchSummary],
+    results: Sequence[BenchRun],
+    figures: Sequence[str],
 ) -> str:
-    """Return the page in Markdown; `figures` are the kinds that were drawn."""
-    found = versions(*(PEERS[name].package for name in bench.peers))
-    listed = ", ".join(f"{name} {version}" for name, version in found.items())
+    """Return the README in Markdown; `figures` are the kinds of figures in the folder."""
+    packages = find_versions(*(PEERS[name].package for name in bench.peers))
+    listed = ", ".join(f"{name} {version}" for name, version in packages.items())
     parts = [
         "# Structure learners compared\n",
-        f"Made by coevo {__version__} with\n\n    {bench_command(bench)}\n",
-        f"on {machine()}; {listed}.\n",
-        f"## Who\n\n{_who(bench).markdown()}",
+        f"Made by coevo {__version__} with\n\n    {format_bench_command(bench)}\n",
+        f"on {describe_machine()}; {listed}.\n",
+        f"## Methods\n\n{_make_method_table(bench).to_markdown()}",
     ]
-    parts += [f"{not_installed(name)}\n" for name in bench.missing_peers]
+    parts += [f"{describe_missing_peer(name)}\n" for name in bench.missing_peers]
     for network in bench.networks:
-        own = [summary for summary in summaries if summary.network == network]
-        parts.append(f"## {network}\n\n{summary_table(own, bench.score.label).markdown()}")
+        table = make_summary_table(
+            [summary for summary in summaries if summary.network == network], bench.score.label
+        )
+        parts.append(f"## {network}\n\n{table.to_markdown()}")
         parts += [
-            f"![{_CAPTIONS[kind].format(network)}]({figure_stem(kind, network)}.png)\n"
+            f"![{_CAPTIONS[kind].format(network)}]({make_figure_stem(kind, network)}.png)\n"
             for kind in figures
         ]
-    parts += [_failures(results), _READING.format(seconds=bench.max_time), _files(bench, figures)]
+    parts += [
+        _format_failures(results),
+        _READING.format(seconds=bench.max_time),
+        _format_file_list(bench, figures),
+    ]
     return "\n".join(part for part in parts if part)
 
 
-def _who(bench: Bench) -> ReportTable:
-    """Return who runs, and what each of them maximises."""
+def _make_method_table(bench: Bench) -> ReportTable:
+    """Return the table of the methods and peers, and the score that each maximises."""
     rows = []
     for name, kind in bench.runners.items():
         if kind == "ours":
             rows.append([name, f"coevo {__version__}", bench.score.label])
         else:
             peer = PEERS[name]
-            what = f"{peer.method} of {name} {peer.version or '(version unknown)'}"
-            rows.append([name, what, peer.score_used(bench.score)])
-    return ReportTable(["method", "what it is", "maximises"], rows, n_labels=3)
+            implementation = f"{peer.method} of {name} {peer.version or '(version unknown)'}"
+            rows.append([name, implementation, peer.describe_score_used(bench.score)])
+    return ReportTable(["method", "implementation", "maximises"], rows, n_labels=3)
 
 
-def _failures(results: Sequence[Result]) -> str:
-    """Return what went wrong, a line for each error and method."""
+def _format_failures(results: Sequence[BenchRun]) -> str:
+    """Return the section about failed runs, with one line per error and method."""
     lines: dict[str, int] = {}
     for result in results:
         if result.status == "failed":
@@ -117,24 +126,24 @@ def _failures(results: Sequence[Result]) -> str:
     if not lines:
         return ""
     listed = [f"- {line}{f' ({n} runs)' if n > 1 else ''}" for line, n in lines.items()]
-    return "\n".join(["## Runs that failed\n", *listed, ""])
+    return "\n".join(["## Failed runs\n", *listed, ""])
 
 
-def _files(bench: Bench, figures: Sequence[str]) -> str:
+def _format_file_list(bench: Bench, figures: Sequence[str]) -> str:
     lines = [
         "## Files\n",
-        "- `results.csv`: one row a run, all digits.",
-        "- `summary.*`: the tables above in Markdown and LaTeX; as CSV with all digits.",
-        "- `runs.jsonl`: one line a run, with the arcs that it found; `times.jsonl`: how long it "
-        "took, and when a method of coevo had which score.",
-        "- `experiment.json`: what all runs have in common, the machine and the versions. The "
-        "same command goes on where an interrupted one stopped.",
+        "- `results.csv`: one row per run, in full precision.",
+        "- `summary.*`: the tables above in Markdown and LaTeX; as CSV in full precision.",
+        "- `runs.jsonl`: one line per run, with the learned arcs; `times.jsonl`: the seconds of "
+        "each run, and the score over time of coevo's methods.",
+        "- `experiment.json`: the settings of all runs, the machine and the versions. Repeat the "
+        "command to resume an interrupted comparison.",
     ]
     if figures:
         lines.append("- `figure-*`: the figures above, in PNG and SVG.")
-    lines.append("\nThe data sets can be drawn again:\n")
-    for data in bench.data_sets():
+    lines.append("\nThese commands sample the data sets again:\n")
+    for data in bench.list_data_sets():
         network, rows = data.setting.network, data.setting.rows
-        name = f"{file_name(network)}-{rows}-{data.repetition}"
-        lines.append(f"    {sample_command(network, rows, data.seed, name)}")
+        name = f"{make_file_name(network)}-{rows}-{data.repetition}"
+        lines.append(f"    {format_sample_command(network, rows, data.seed, name)}")
     return "\n".join(lines) + "\n"

@@ -1,8 +1,8 @@
-"""What there is to compare: data sets, who runs on them, and their seeds.
+"""The plan of a comparison: the data sets, the methods and peers, and their seeds.
 
-A data set belongs to (seed, network, rows, repetition), so that the repetitions show how
-results vary over samples as well as over searches; a search's seed belongs to its name
-too. So runs can be added or left out without a change to any other run.
+A data set is identified by (seed, network, rows, repetition). So the repetitions show how results
+vary over samples as well as over searches. The seed of a search also depends on the name of its
+method. So runs can be added or left out without changing any other run.
 """
 
 from __future__ import annotations
@@ -13,57 +13,57 @@ from typing import Literal
 
 from coevo.checks import is_int, is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
-from coevo.experiments.data_sets import check_no_repeats, check_sources, named_seed
+from coevo.experiments.data_sets import check_data_sources, check_no_repeats, derive_seed
 from coevo.experiments.peers import PEERS
 from coevo.score import BDeu, Score
 from coevo.search import METHODS
 
-__all__ = ["METHODS_BY_DEFAULT", "Bench", "DataSet", "Job", "Kind", "Setting"]
+__all__ = ["DEFAULT_METHODS", "Bench", "BenchDataSet", "BenchJob", "BenchSetting", "RunnerKind"]
 
-Kind = Literal["ours", "peer"]
-METHODS_BY_DEFAULT = ("ccma", "ccga", "k2", "hill_climb", "tabu")
+RunnerKind = Literal["ours", "peer"]
+DEFAULT_METHODS = ("ccma", "ccga", "k2", "hill_climb", "tabu")
 
 
 @dataclass(frozen=True)
-class Setting:
-    """The data sets of one network and size, which differ in their rows only."""
+class BenchSetting:
+    """A network and a size. Its data sets differ only in their rows."""
 
     network: str
     rows: int
 
     @property
     def label(self) -> str:
-        """Its name in tables and figures.
+        """The name in tables and figures.
 
-        >>> Setting("alarm", 5000).label
+        >>> BenchSetting("alarm", 5000).label
         'alarm, 5,000 rows'
         """
         return f"{self.network}, {self.rows:,} rows"
 
 
 @dataclass(frozen=True)
-class DataSet:
-    """Rows drawn from a network; `seed` is that of ``coevo sample``."""
+class BenchDataSet:
+    """Rows sampled from a network; `seed` is the ``--seed`` of ``coevo sample``."""
 
-    setting: Setting
+    setting: BenchSetting
     repetition: int
     seed: int
 
 
 @dataclass(frozen=True)
-class Job:
-    """One run of one method or peer on one data set; a peer takes no seed."""
+class BenchJob:
+    """One run of one method or peer on one data set. A peer takes no seed."""
 
-    data: DataSet
+    data: BenchDataSet
     method: str
-    kind: Kind
+    kind: RunnerKind
     seed: int | None
     score: Score
     max_time: float
 
     @property
     def key(self) -> tuple[str, int, int, str]:
-        """What tells it from the other runs."""
+        """The key that identifies the run."""
         setting = self.data.setting
         return setting.network, setting.rows, self.data.repetition, self.method
 
@@ -77,15 +77,15 @@ class Bench:
     networks : sequence of str
         Bundled networks, or BIF files.
     rows : sequence of int
-        Sizes of the data sets.
+        Numbers of rows of the data sets.
     seeds : int
-        Data sets of each network and size; each method runs once on each of them.
+        Number of data sets of each network and size. Each method runs once on each of them.
     methods, peers : sequence of str
-        Who runs; a peer that is not installed is left out.
+        The methods of coevo and the peers. A peer that is not installed is left out.
     score : Score
-        What is asked of everyone, and by what everyone is judged.
+        The score that each method maximises and by which each result is compared.
     max_time : float
-        Seconds that a run may take.
+        Maximum seconds of a run.
     seed : int
         The same seed gives the same data sets and the same searches.
     """
@@ -93,7 +93,7 @@ class Bench:
     networks: tuple[str, ...] = ("alarm", "insurance")
     rows: tuple[int, ...] = (1000, 5000)
     seeds: int = 5
-    methods: tuple[str, ...] = METHODS_BY_DEFAULT
+    methods: tuple[str, ...] = DEFAULT_METHODS
     peers: tuple[str, ...] = tuple(PEERS)
     score: Score = field(default_factory=BDeu)
     max_time: float = 60.0
@@ -102,11 +102,11 @@ class Bench:
     def __post_init__(self) -> None:
         for name in ("networks", "rows", "methods", "peers"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        check_sources("bench", self.networks, self.rows)
+        check_data_sources("bench", self.networks, self.rows)
         for name, known in (("methods", METHODS), ("peers", PEERS)):
-            for one in getattr(self, name):
-                if one not in known:
-                    raise bad_choice(name, "bench", known, one)
+            for value in getattr(self, name):
+                if value not in known:
+                    raise bad_choice(name, "bench", known, value)
         check_no_repeats("bench", methods=self.methods, peers=self.peers)
         for name, least in (("seeds", 1), ("seed", 0)):
             if not is_int(getattr(self, name), least):
@@ -118,43 +118,52 @@ class Bench:
 
     @cached_property
     def missing_peers(self) -> tuple[str, ...]:
-        """Those of the peers that are not installed."""
+        """The requested peers that are not installed."""
         return tuple(name for name in self.peers if not PEERS[name].is_installed)
 
     @cached_property
-    def runners(self) -> dict[str, Kind]:
-        """Everyone who runs, in the order of the tables."""
-        ours: dict[str, Kind] = dict.fromkeys(self.methods, "ours")
-        present = [name for name in self.peers if name not in self.missing_peers]
-        return ours | dict.fromkeys(present, "peer")
+    def runners(self) -> dict[str, RunnerKind]:
+        """All methods and installed peers, in the order of the tables."""
+        ours: dict[str, RunnerKind] = dict.fromkeys(self.methods, "ours")
+        installed = [name for name in self.peers if name not in self.missing_peers]
+        return ours | dict.fromkeys(installed, "peer")
 
     def check_runners(self) -> None:
-        """Raise `ParameterError` if there is nobody to run."""
+        """Raise `ParameterError` if there is no method and no installed peer."""
         if not self.runners:
-            raise ParameterError("There is nobody to run: name a method, or a peer to install.")
+            raise ParameterError(
+                "There is nothing to run. Give a method, or install one of the peers."
+            )
 
-    def settings(self) -> list[Setting]:
-        """Return networks and sizes, in the order of the tables."""
-        return [Setting(network, rows) for network in self.networks for rows in self.rows]
+    def list_settings(self) -> list[BenchSetting]:
+        """Return the networks and sizes, in the order of the tables."""
+        return [BenchSetting(network, rows) for network in self.networks for rows in self.rows]
 
-    def data_sets(self) -> list[DataSet]:
+    def list_data_sets(self) -> list[BenchDataSet]:
         """Return all data sets, in the order of the tables."""
         return [
-            DataSet(s, repetition, named_seed(self.seed, s.network, s.rows, repetition))
-            for s in self.settings()
+            BenchDataSet(s, repetition, derive_seed(self.seed, s.network, s.rows, repetition))
+            for s in self.list_settings()
             for repetition in range(self.seeds)
         ]
 
-    def jobs(self) -> list[Job]:
+    def list_jobs(self) -> list[BenchJob]:
         """Return all runs, in the order of the journal."""
         return [
-            Job(data, name, kind, self._search_seed(data, name, kind), self.score, self.max_time)
-            for data in self.data_sets()
+            BenchJob(
+                data,
+                name,
+                kind,
+                self._derive_search_seed(data, name, kind),
+                self.score,
+                self.max_time,
+            )
+            for data in self.list_data_sets()
             for name, kind in self.runners.items()
         ]
 
-    def _search_seed(self, data: DataSet, name: str, kind: Kind) -> int | None:
+    def _derive_search_seed(self, data: BenchDataSet, name: str, kind: RunnerKind) -> int | None:
         if kind == "peer":
             return None
         setting = data.setting
-        return named_seed(self.seed, setting.network, setting.rows, data.repetition, name)
+        return derive_seed(self.seed, setting.network, setting.rows, data.repetition, name)

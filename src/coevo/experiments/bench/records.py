@@ -1,7 +1,7 @@
-"""What is kept of a run: what was found, and what it is worth by our scorer.
+"""The record of a run: the learned structure and its score by coevo's scorer.
 
-No score that a peer reports is believed. Structures are scored here, in one place, on the
-rows they were learned from.
+The scores that peers report are not used. All structures are scored here, on the rows from which
+they were learned.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from functools import lru_cache
 
 from coevo import __version__
 from coevo.bundled import open_network
-from coevo.experiments.bench.plan import DataSet, Job
-from coevo.experiments.bench.runs import Found, draw
+from coevo.experiments.bench.plan import BenchDataSet, BenchJob
+from coevo.experiments.bench.runs import LearnedStructure, draw_rows
 from coevo.experiments.peers import PEERS
 from coevo.graph import DAG, Arc
-from coevo.parallel import Ending
+from coevo.parallel import JobOutcome
 from coevo.score import FamilyScorer, Score
 
-__all__ = ["RunRecord", "record_of", "true_score"]
+__all__ = ["BenchRecord", "make_record", "score_true_network"]
 
 
 @dataclass(frozen=True)
-class RunRecord:
-    """One run; where it found nothing, `score`, `arcs` and `seconds` are None."""
+class BenchRecord:
+    """One run. If it has no result, `score`, `arcs` and `seconds` are None."""
 
     network: str
     rows: int
@@ -45,29 +45,29 @@ class RunRecord:
 
     @property
     def key(self) -> tuple[str, int, int, str]:
-        """What tells it from the other runs."""
+        """The key that identifies the run."""
         return self.network, self.rows, self.repetition, self.method
 
 
-@lru_cache(maxsize=1)  # runs on the same data come one after another
-def _scorer(data: DataSet, score: Score) -> FamilyScorer:
-    return FamilyScorer(draw(data), score)
+@lru_cache(maxsize=1)  # runs on the same data follow each other
+def _make_scorer(data: BenchDataSet, score: Score) -> FamilyScorer:
+    return FamilyScorer(draw_rows(data), score)
 
 
-def true_score(data: DataSet, score: Score) -> float:
-    """Return the score of the network that the rows were drawn from."""
-    return _scorer(data, score).score(open_network(data.setting.network).dag)
+def score_true_network(data: BenchDataSet, score: Score) -> float:
+    """Return the score of the network from which the rows were sampled."""
+    return _make_scorer(data, score).score(open_network(data.setting.network).dag)
 
 
-def record_of(ending: Ending[Job, Found]) -> RunRecord:
-    """Return what is kept of a run, its structure scored."""
-    job, found = ending.job, ending.result
+def make_record(outcome: JobOutcome[BenchJob, LearnedStructure]) -> BenchRecord:
+    """Return the record of a run; score its structure."""
+    job, learned = outcome.job, outcome.result
     peer = PEERS[job.method] if job.kind == "peer" else None
     score = None
-    if found is not None:
-        scorer = _scorer(job.data, job.score)
-        score = scorer.score(DAG(scorer.dataset.names, found.arcs))
-    return RunRecord(
+    if learned is not None:
+        scorer = _make_scorer(job.data, job.score)
+        score = scorer.score(DAG(scorer.dataset.names, learned.arcs))
+    return BenchRecord(
         network=job.data.setting.network,
         rows=job.data.setting.rows,
         repetition=job.data.repetition,
@@ -77,12 +77,12 @@ def record_of(ending: Ending[Job, Found]) -> RunRecord:
         data_seed=job.data.seed,
         search_seed=job.seed,
         score_name=job.score.label,
-        score_used=job.score.label if peer is None else peer.score_used(job.score),
-        status=ending.status,
-        error=ending.error,
-        stop_reason=None if found is None else found.stop_reason,
+        score_used=job.score.label if peer is None else peer.describe_score_used(job.score),
+        status=outcome.status,
+        error=outcome.error,
+        stop_reason=None if learned is None else learned.stop_reason,
         score=score,
-        arcs=None if found is None else found.arcs,
-        seconds=None if found is None else round(found.seconds, 4),
-        curve=() if found is None else found.curve,
+        arcs=None if learned is None else learned.arcs,
+        seconds=None if learned is None else round(learned.seconds, 4),
+        curve=() if learned is None else learned.curve,
     )

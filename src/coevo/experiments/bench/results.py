@@ -1,4 +1,4 @@
-"""One tidy row a run: its score beside the true and the best one, and its structure judged."""
+"""One table row per run: its score, the true and the best score, and the structural distances."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from coevo.experiments.bench.plan import DataSet, Setting
-from coevo.experiments.bench.records import RunRecord
+from coevo.experiments.bench.plan import BenchDataSet, BenchSetting
+from coevo.experiments.bench.records import BenchRecord
 from coevo.graph import DAG, compare
 
-__all__ = ["Result", "results_of"]
+__all__ = ["BenchRun", "evaluate_runs"]
 
 
 @dataclass(frozen=True)
-class Result:
-    """A run in numbers; what a run that found nothing has none of is None.
+class BenchRun:
+    """The evaluation of a run. Fields without a value are None, as in a run without a result.
 
-    `seed` counts the data sets of a network and size; `best_score` is the highest that any
-    run found on the same rows.
+    `seed` is the number of the data set among those of its network and size. `best_score` is the
+    highest score of all runs on the same rows.
     """
 
     network: str
@@ -34,8 +34,8 @@ class Result:
     score: float | None
     true_score: float
     best_score: float | None
-    gap_to_best: float | None  # how far below the best, >= 0
-    above_true: float | None  # how far above the true network, of either sign
+    gap_to_best: float | None  # best_score - score, >= 0
+    above_true: float | None  # score - true_score, of either sign
     n_arcs: int | None
     shd: int | None
     shd_cpdag: int | None
@@ -47,48 +47,50 @@ class Result:
     error: str
 
     @classmethod
-    def names(cls) -> list[str]:
+    def column_names(cls) -> list[str]:
         """Return the names of the columns."""
         return [field.name for field in fields(cls)]
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> BenchSetting:
         """The network and the size."""
-        return Setting(self.network, self.rows)
+        return BenchSetting(self.network, self.rows)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return one flat record."""
+        """Return the fields as a dict."""
         return asdict(self)
 
 
-def results_of(
-    data: DataSet, records: Sequence[RunRecord], true: DAG, true_score: float
-) -> list[Result]:
-    """Return the rows of all runs on one data set."""
+def evaluate_runs(
+    data: BenchDataSet, records: Sequence[BenchRecord], true: DAG, true_score: float
+) -> list[BenchRun]:
+    """Return the evaluation of all runs on one data set."""
     best = max((r.score for r in records if r.score is not None), default=None)
-    return [_result(data, record, true, true_score, best) for record in records]
+    return [_evaluate_run(data, record, true, true_score, best) for record in records]
 
 
-def _result(
-    data: DataSet, record: RunRecord, true: DAG, true_score: float, best: float | None
-) -> Result:
-    found: dict[str, Any] = dict.fromkeys(
+def _evaluate_run(
+    data: BenchDataSet, record: BenchRecord, true: DAG, true_score: float, best: float | None
+) -> BenchRun:
+    evaluation: dict[str, Any] = dict.fromkeys(
         ("gap_to_best", "above_true", "n_arcs", "shd", "shd_cpdag", "skeleton_f1", "arc_f1")
     )
     if record.score is not None and record.arcs is not None and best is not None:
-        judged = compare(DAG(true.nodes, record.arcs), true)
-        found = {
+        comparison = compare(DAG(true.nodes, record.arcs), true)
+        evaluation = {
             "gap_to_best": best - record.score,
             "above_true": record.score - true_score,
             "n_arcs": len(record.arcs),
-            "shd": judged.shd,
-            "shd_cpdag": judged.shd_cpdag,
-            "skeleton_f1": judged.skeleton_f1,
-            "arc_f1": judged.arc_f1,
+            "shd": comparison.shd,
+            "shd_cpdag": comparison.shd_cpdag,
+            "skeleton_f1": comparison.skeleton_f1,
+            "arc_f1": comparison.arc_f1,
         }
-    own = {
+    copied = {
         name: getattr(record, name)
-        for name in Result.names()
-        if name in RunRecord.__dataclass_fields__
+        for name in BenchRun.column_names()
+        if name in BenchRecord.__dataclass_fields__
     }
-    return Result(**own, **found, seed=data.repetition, true_score=true_score, best_score=best)
+    return BenchRun(
+        **copied, **evaluation, seed=data.repetition, true_score=true_score, best_score=best
+    )

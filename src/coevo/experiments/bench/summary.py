@@ -1,4 +1,4 @@
-"""What came out for each method on each network and size, over the seeds."""
+"""The summary of each method on each network and size, over the seeds."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Any
 
-from coevo.experiments.bench.results import Result
+from coevo.experiments.bench.results import BenchRun
 
-__all__ = ["AT_THE_BEST", "Summary", "summarise"]
+__all__ = ["BEST_TOLERANCE", "BenchSummary", "summarise"]
 
-AT_THE_BEST = 1e-6  # nats; what round-off may do
+BEST_TOLERANCE = 1e-6  # nats; allows for round-off
 
 
 @dataclass(frozen=True)
-class Summary:
+class BenchSummary:
     """A method on one network and size.
 
-    Means and the median are over the runs that found something, and None if there is none;
-    the share is of all runs.
+    Means and the median are over the runs with a result, and None if there is none. The share is
+    of all runs.
     """
 
     network: str
@@ -42,23 +42,23 @@ class Summary:
     median_seconds: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return one flat record, as ``coevo bench --format json`` prints it."""
+        """Return the fields as a dict, as ``coevo bench --format json`` prints them."""
         return asdict(self)
 
 
-def summarise(results: Iterable[Result]) -> list[Summary]:
+def summarise(results: Iterable[BenchRun]) -> list[BenchSummary]:
     """Return a summary of each method on each network and size, in the order of the rows."""
-    groups: dict[tuple[str, int, str], list[Result]] = {}
+    groups: dict[tuple[str, int, str], list[BenchRun]] = {}
     for result in results:
         groups.setdefault((result.network, result.rows, result.method), []).append(result)
-    return [_summary(own) for own in groups.values()]
+    return [_summarise_group(group) for group in groups.values()]
 
 
-def _summary(results: Sequence[Result]) -> Summary:
+def _summarise_group(results: Sequence[BenchRun]) -> BenchSummary:
     first = results[0]
-    gaps = _numbers(results, "gap_to_best")
-    seconds = _numbers(results, "seconds")
-    return Summary(
+    gaps = _collect_numbers(results, "gap_to_best")
+    seconds = _collect_numbers(results, "seconds")
+    return BenchSummary(
         network=first.network,
         rows=first.rows,
         method=first.method,
@@ -69,24 +69,24 @@ def _summary(results: Sequence[Result]) -> Summary:
         done=_count(results, "done"),
         timeouts=_count(results, "timeout"),
         failed=_count(results, "failed"),
-        mean_gap_to_best=_mean(gaps),
-        share_at_best=sum(gap <= AT_THE_BEST for gap in gaps) / len(results),
-        mean_above_true=_mean(_numbers(results, "above_true")),
-        mean_shd=_mean(_numbers(results, "shd")),
-        mean_shd_cpdag=_mean(_numbers(results, "shd_cpdag")),
-        mean_skeleton_f1=_mean(_numbers(results, "skeleton_f1")),
-        mean_arc_f1=_mean(_numbers(results, "arc_f1")),
+        mean_gap_to_best=_mean_or_none(gaps),
+        share_at_best=sum(gap <= BEST_TOLERANCE for gap in gaps) / len(results),
+        mean_above_true=_mean_or_none(_collect_numbers(results, "above_true")),
+        mean_shd=_mean_or_none(_collect_numbers(results, "shd")),
+        mean_shd_cpdag=_mean_or_none(_collect_numbers(results, "shd_cpdag")),
+        mean_skeleton_f1=_mean_or_none(_collect_numbers(results, "skeleton_f1")),
+        mean_arc_f1=_mean_or_none(_collect_numbers(results, "arc_f1")),
         median_seconds=median(seconds) if seconds else None,
     )
 
 
-def _numbers(results: Sequence[Result], name: str) -> list[float]:
+def _collect_numbers(results: Sequence[BenchRun], name: str) -> list[float]:
     return [value for value in (getattr(r, name) for r in results) if value is not None]
 
 
-def _mean(numbers: Sequence[float]) -> float | None:
+def _mean_or_none(numbers: Sequence[float]) -> float | None:
     return fmean(numbers) if numbers else None
 
 
-def _count(results: Sequence[Result], status: str) -> int:
+def _count(results: Sequence[BenchRun], status: str) -> int:
     return sum(result.status == status for result in results)

@@ -1,8 +1,8 @@
 """The experiments of the 2011 paper: CCGA against K2 on Alarm and Insurance.
 
-`run_paper` does the runs that a folder does not hold yet, keeps each as it ends, and writes
-tables, figures and a page about them. What every number means stands in `summary`, what the
-paper printed in `published`.
+`run_paper` does the runs that are missing in a folder. It saves each run when it ends, and then
+writes tables, figures and a README. The module `summary` defines every number, and the module
+`published` holds the numbers of the paper.
 """
 
 from __future__ import annotations
@@ -11,39 +11,44 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.experiments.paper.figures import convergence_figure
-from coevo.experiments.paper.journal import paper_journal
-from coevo.experiments.paper.page import figure_stem, folder_page, table_stem
-from coevo.experiments.paper.plan import DataSet, Job, Paper
-from coevo.experiments.paper.runs import RunRecord, load_kernels, original_score, run_one
-from coevo.experiments.paper.summary import Summary, summarise
-from coevo.experiments.paper.tables import (
-    convergence_table,
-    numbers_table,
-    result_table,
-    times_table,
+from coevo.experiments.check_experiment import check_experiment
+from coevo.experiments.paper.figures import draw_convergence_figure
+from coevo.experiments.paper.journal import make_paper_journal
+from coevo.experiments.paper.page import format_readme, make_figure_stem, make_table_stem
+from coevo.experiments.paper.plan import Paper, PaperDataSet, PaperJob
+from coevo.experiments.paper.runs import (
+    PaperRecord,
+    load_kernels,
+    run_paper_job,
+    score_original_dag,
 )
-from coevo.experiments.start import check_start
+from coevo.experiments.paper.summary import PaperSummary, summarise
+from coevo.experiments.paper.tables import (
+    make_convergence_table,
+    make_numbers_table,
+    make_result_table,
+    make_times_table,
+)
 from coevo.files import write_text
-from coevo.interrupts import gentle_interrupts
-from coevo.io.journal import Journal, Tell
+from coevo.interrupts import defer_interrupts
+from coevo.io.journal import Journal, RunCallback
 from coevo.parallel import Cluster, open_workers
 from coevo.report import write_figure
 
-__all__ = ["Paper", "PaperResult", "RunRecord", "run_paper"]
+__all__ = ["Paper", "PaperRecord", "PaperResult", "run_paper"]
 
 
 @dataclass(frozen=True)
 class PaperResult:
-    """What came out; `summaries` are empty if the runs were interrupted."""
+    """The result of the experiment. `summaries` is empty after an interrupt."""
 
-    summaries: tuple[Summary, ...]
+    summaries: tuple[PaperSummary, ...]
     n_done: int
     n_runs: int
 
     @property
     def is_complete(self) -> bool:
-        """Whether every run was done."""
+        """Whether every run is done."""
         return self.n_done == self.n_runs
 
 
@@ -54,51 +59,61 @@ def run_paper(
     n_jobs: int = 1,
     cluster: Cluster = None,
     figures: bool = True,
-    tell: Tell[RunRecord] = lambda record, done, total: None,
-    heard: Callable[[], object] = lambda: None,
+    on_run: RunCallback[PaperRecord] = lambda record, done, total: None,
+    on_interrupt: Callable[[], object] = lambda: None,
 ) -> PaperResult:
-    """Do the experiment, or what is left of it, and write its tables and figures.
+    """Run the experiment, or the rest of it, and write its tables and figures.
 
-    Everything is checked before the first run. Ctrl-C ends after the runs under way and
-    keeps them; the same call then goes on. `heard` is called at once. Runs are done by
-    `n_jobs` processes or by the workers of a `cluster`; see `coevo.parallel.open_workers`.
+    All parameters are checked before the first run. After Ctrl-C the running jobs finish and are
+    saved; the same call then continues. `on_run` is called after each run with the record, the
+    number of finished runs and the number of all runs. `on_interrupt` is called as soon as Ctrl-C
+    is pressed. `n_jobs` processes or the workers of a `cluster` do the runs; see
+    `coevo.parallel.open_workers`.
     """
-    check_start("paper", paper.networks, folder, n_jobs, figures, cluster)
-    journal = paper_journal(folder, paper)
+    check_experiment("paper", paper.networks, folder, n_jobs, figures, cluster)
+    journal = make_paper_journal(folder, paper)
     journal.open()
-    jobs = paper.jobs()
+    jobs = paper.list_jobs()
     missing = [job for job in jobs if job.key not in journal.records]
     if missing:
-        load_kernels()  # here first, so that several processes do not compile the same
-        with open_workers(n_jobs, cluster) as workers, gentle_interrupts(heard) as interrupts:
-            runs = workers.run(run_one, missing, stop=lambda: interrupts.asked)
-            journal.keep(runs, len(jobs) - len(missing), len(jobs), tell)
+        load_kernels()  # compile once here, not in each process
+        with open_workers(n_jobs, cluster) as workers, defer_interrupts(on_interrupt) as interrupts:
+            runs = workers.run(run_paper_job, missing, should_stop=lambda: interrupts.is_pending)
+            journal.keep(runs, len(jobs) - len(missing), len(jobs), on_run)
     n_done = sum(job.key in journal.records for job in jobs)
     if n_done < len(jobs):
         return PaperResult((), n_done, len(jobs))
-    summaries = tuple(_summary(data, jobs, journal, paper) for data in paper.data_sets())
-    _write(paper, summaries, folder, figures)
+    summaries = tuple(
+        _summarise_data_set(data, jobs, journal, paper) for data in paper.list_data_sets()
+    )
+    _write_folder(paper, summaries, folder, figures)
     return PaperResult(summaries, n_done, len(jobs))
 
 
-def _summary(data: DataSet, jobs: list[Job], journal: Journal[RunRecord], paper: Paper) -> Summary:
+def _summarise_data_set(
+    data: PaperDataSet, jobs: list[PaperJob], journal: Journal[PaperRecord], paper: Paper
+) -> PaperSummary:
     records = [journal.records[job.key] for job in jobs if job.data == data]
-    return summarise(data, original_score(data), records, paper.generations)
+    return summarise(data, score_original_dag(data), records, paper.generations)
 
 
-def _write(paper: Paper, summaries: tuple[Summary, ...], folder: Path, figures: bool) -> None:
-    """Write tables, figures and the page of the folder."""
+def _write_folder(
+    paper: Paper, summaries: tuple[PaperSummary, ...], folder: Path, figures: bool
+) -> None:
+    """Write the tables, figures and README of the folder."""
     tables = {}
     for network in paper.networks:
-        own = [summary for summary in summaries if summary.data.network == network]
-        tables[network] = result_table(network, own)
-        tables[network].write(folder / table_stem(network))
+        selected = [summary for summary in summaries if summary.data.network == network]
+        tables[network] = make_result_table(network, selected)
+        tables[network].write(folder / make_table_stem(network))
         if figures:
-            write_figure(convergence_figure(own, paper.runs), folder / figure_stem(network))
-    times_table(summaries).write(folder / "times")
+            write_figure(
+                draw_convergence_figure(selected, paper.runs), folder / make_figure_stem(network)
+            )
+    make_times_table(summaries).write(folder / "times")
     for name, text in (
-        ("results.csv", numbers_table(summaries).csv()),
-        ("convergence.csv", convergence_table(summaries).csv()),
-        ("README.md", folder_page(paper, summaries, tables, figures)),
+        ("results.csv", make_numbers_table(summaries).to_csv()),
+        ("convergence.csv", make_convergence_table(summaries).to_csv()),
+        ("README.md", format_readme(paper, summaries, tables, figures)),
     ):
         write_text(folder / name, text)

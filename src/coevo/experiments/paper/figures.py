@@ -1,25 +1,25 @@
-"""Figures 5 and 6 of the paper: how CCGA converges, beside K2's mean."""
+"""Figures 5 and 6 of the paper: the convergence of CCGA, with the mean of K2."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from coevo.experiments.paper.summary import Summary
-from coevo.report import band_panel, new_figure
+from coevo.experiments.paper.summary import PaperSummary
+from coevo.report import draw_band_panel, make_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["convergence_figure"]
+__all__ = ["draw_convergence_figure"]
 
 
-def convergence_figure(summaries: Sequence[Summary], runs: int) -> Figure:
-    """Return one panel a data set: mean and standard deviation over the runs."""
-    figure, panels = new_figure(len(summaries))
+def draw_convergence_figure(summaries: Sequence[PaperSummary], runs: int) -> Figure:
+    """Draw one panel per data set: mean and standard deviation over the runs."""
+    figure, panels = make_figure(len(summaries))
     for panel, summary in zip(panels, summaries, strict=True):
-        _draw(panel, summary)
+        _draw_panel(panel, summary)
     panels[0].set_ylabel("best K2 score so far")
     handles, labels = panels[0].get_legend_handles_labels()
     labels[0] = f"CCGA, mean and sd of {runs} runs"
@@ -29,10 +29,10 @@ def convergence_figure(summaries: Sequence[Summary], runs: int) -> Figure:
     return figure
 
 
-def _draw(panel: Axes, summary: Summary) -> None:
+def _draw_panel(panel: Axes, summary: PaperSummary) -> None:
     curve, sd = summary.curve, summary.curve_sd
     lines = {"K2, mean": summary.k2.mean, "original DAG": summary.original}
-    band_panel(panel, curve, (curve - sd, curve + sd), lines, "CCGA")
+    draw_band_panel(panel, curve, (curve - sd, curve + sd), lines, "CCGA")
     panel.set_title(summary.data.label)
     crossing = summary.crossing_generation
     if crossing is not None and crossing > 0:
@@ -44,7 +44,7 @@ def _draw(panel: Axes, summary: Summary) -> None:
             textcoords="offset points",
             fontsize=8,
         )
-    # The first generations are far below everything; the question is at the top.
+    # The first scores are far below all others. The comparison is at the top of the panel.
     top = max(summary.original, summary.k2.mean, float((curve + sd).max()))
     bottom = min(float((curve - sd)[-1]), summary.k2.mean)
     panel.set_ylim(bottom - 1.5 * (top - bottom), top + 0.08 * (top - bottom))

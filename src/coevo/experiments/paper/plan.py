@@ -1,8 +1,8 @@
-"""What there is to do: data sets, runs and their seeds.
+"""The plan of the experiment: data sets, runs and their seeds.
 
-A data set belongs to (seed, network, rows), a run to (seed, network, rows, algorithm,
-number). So runs can be added, left out or spread over processes without a change to any
-other run.
+A data set is identified by (seed, network, rows), a run by (seed, network, rows, algorithm,
+number). So runs can be added, left out or distributed over processes without changing any other
+run.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 
 from coevo.checks import is_int
 from coevo.errors import bad_parameter
-from coevo.experiments.data_sets import check_sources, named_seed
+from coevo.experiments.data_sets import check_data_sources, derive_seed
 from coevo.search.ccga import GENERATIONS
 
-__all__ = ["ALGORITHMS", "DataSet", "Job", "Paper"]
+__all__ = ["ALGORITHMS", "Paper", "PaperDataSet", "PaperJob"]
 
 ALGORITHMS = ("ccga", "k2")
 
 
 @dataclass(frozen=True, order=True)
-class DataSet:
-    """Rows drawn from a network; `seed` is that of `coevo sample`."""
+class PaperDataSet:
+    """Rows sampled from a network; `seed` is the ``--seed`` of ``coevo sample``."""
 
     network: str
     rows: int
@@ -30,19 +30,19 @@ class DataSet:
 
     @property
     def label(self) -> str:
-        """The paper's name for it.
+        """The name in the paper.
 
-        >>> DataSet("alarm", 1000, 7).label
+        >>> PaperDataSet("alarm", 1000, 7).label
         'Alarm 1000'
         """
         return f"{self.network.capitalize()} {self.rows}"
 
 
 @dataclass(frozen=True)
-class Job:
-    """One run of one algorithm."""
+class PaperJob:
+    """One run of one algorithm on one data set."""
 
-    data: DataSet
+    data: PaperDataSet
     algorithm: str
     run: int
     seed: int
@@ -51,7 +51,7 @@ class Job:
 
     @property
     def key(self) -> tuple[str, int, str, int]:
-        """What tells it from the other runs of the experiment."""
+        """The key that identifies the run."""
         return self.data.network, self.data.rows, self.algorithm, self.run
 
 
@@ -64,13 +64,13 @@ class Paper:
     networks : sequence of str
         Bundled networks, or BIF files.
     rows : sequence of int
-        Sizes of the data sets.
+        Numbers of rows of the data sets.
     runs : int
-        Runs of each algorithm on each data set.
+        Number of runs of each algorithm on each data set.
     seed : int
         The same seed gives the same tables and figures.
     generations, population : int
-        Of CCGA.
+        The number of generations and the population size of CCGA.
     """
 
     networks: tuple[str, ...] = ("alarm", "insurance")
@@ -83,36 +83,36 @@ class Paper:
     def __post_init__(self) -> None:
         object.__setattr__(self, "networks", tuple(self.networks))
         object.__setattr__(self, "rows", tuple(self.rows))
-        least = {"seed": 0, "generations": 0, "population": 2, "runs": 2}
-        for name, bound in least.items():
+        minimum = {"seed": 0, "generations": 0, "population": 2, "runs": 2}
+        for name, bound in minimum.items():
             if not is_int(getattr(self, name), bound):
                 raise bad_parameter(name, "paper", f"an int >= {bound}", getattr(self, name))
-        check_sources("paper", self.networks, self.rows)
+        check_data_sources("paper", self.networks, self.rows)
 
-    def data_sets(self) -> list[DataSet]:
+    def list_data_sets(self) -> list[PaperDataSet]:
         """Return the data sets, in the order of the tables."""
         return [
-            DataSet(network, rows, named_seed(self.seed, network, rows))
+            PaperDataSet(network, rows, derive_seed(self.seed, network, rows))
             for network in self.networks
             for rows in self.rows
         ]
 
-    def jobs(self) -> list[Job]:
+    def list_jobs(self) -> list[PaperJob]:
         """Return all runs, in the order of the journal."""
         return [
-            Job(
+            PaperJob(
                 data,
                 algorithm,
                 run,
-                named_seed(self.seed, data.network, data.rows, 1 + place, run),
+                derive_seed(self.seed, data.network, data.rows, 1 + place, run),
                 self.generations,
                 self.population,
             )
-            for data in self.data_sets()
+            for data in self.list_data_sets()
             for place, algorithm in enumerate(ALGORITHMS)
             for run in range(self.runs)
         ]
 
-    def settings(self) -> dict[str, Any]:
-        """Return the experiment as plain values."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
         return asdict(self)

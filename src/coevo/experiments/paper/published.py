@@ -1,4 +1,4 @@
-"""What the paper printed: its tables 3 and 4, and when its curves crossed."""
+"""The published numbers: tables 3 and 4 of the paper, and the generations of crossing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["CROSSING", "FIGURE", "PUBLISHED", "TABLE", "Published", "Spread"]
 
 
 class Spread(NamedTuple):
-    """Scores of a hundred runs."""
+    """The distribution of the scores of the runs (100 in the paper)."""
 
     mean: float
     sd: float
@@ -17,9 +17,9 @@ class Spread(NamedTuple):
 
 
 class Published(NamedTuple):
-    """One data set of the paper."""
+    """The published numbers of one data set."""
 
-    original: float  # the score of the DAG that the data were drawn from
+    original: float  # the score of the DAG from which the data were sampled
     ccga: Spread
     k2: Spread
     p_value: str
@@ -63,6 +63,6 @@ PUBLISHED = {
         "<0.0001",
     ),
 }
-CROSSING = {"alarm": 230, "insurance": 150}  # read off its figures, "approximately"
-TABLE = {"alarm": 3, "insurance": 4}  # their numbers in the paper
+CROSSING = {"alarm": 230, "insurance": 150}  # read from its figures, approximate
+TABLE = {"alarm": 3, "insurance": 4}  # the numbers of the tables in the paper
 FIGURE = {"alarm": 5, "insurance": 6}

@@ -1,4 +1,4 @@
-"""The numbers of the tables and figures, from the runs of one data set."""
+"""The numbers in the tables and figures, computed from the runs of one data set."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.experiments.paper.plan import DataSet
+from coevo.experiments.paper.plan import PaperDataSet
 from coevo.experiments.paper.published import Spread
-from coevo.experiments.paper.runs import RunRecord
+from coevo.experiments.paper.runs import PaperRecord
 
-__all__ = ["Summary", "summarise"]
+__all__ = ["PaperSummary", "summarise"]
 
 
 @dataclass(frozen=True)
-class Summary:
-    """One data set: a row of the tables, a panel of the figures.
+class PaperSummary:
+    """One data set: two rows of a table and a panel of a figure.
 
-    `curve` is the mean of the best scores so far over the runs of CCGA, generation by
-    generation; `curve_sd` their standard deviation.
+    `curve` is the mean over the runs of CCGA of the best score so far, by generation.
+    `curve_sd` is the standard deviation.
     """
 
-    data: DataSet
+    data: PaperDataSet
     original: float
     ccga: Spread
     k2: Spread
     p_value: float  # Welch's t-test, one-tailed: CCGA's mean is higher
-    crossing_generation: int | None  # the first in which CCGA's mean is above K2's
+    crossing_generation: int | None  # the first with CCGA's mean above K2's
     ccga_seconds: float  # CPU, mean of the runs
     k2_seconds: float
     curve: NDArray[np.float64]
@@ -38,11 +38,11 @@ class Summary:
 
     @property
     def time_ratio(self) -> float:
-        """How many times as long CCGA took."""
+        """The time of CCGA divided by the time of K2."""
         return self.ccga_seconds / self.k2_seconds if self.k2_seconds else float("nan")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return one flat record, as ``coevo paper --format json`` prints it."""
+        """Return the numbers as a dict, as ``coevo paper --format json`` prints them."""
         spreads = {
             f"{name}_{field}": value
             for name, spread in (("ccga", self.ccga), ("k2", self.k2))
@@ -61,22 +61,24 @@ class Summary:
 
 
 def summarise(
-    data: DataSet, original: float, records: Iterable[RunRecord], generations: int
-) -> Summary:
-    """Return the numbers of one data set; `records` are its runs, by number."""
+    data: PaperDataSet, original: float, records: Iterable[PaperRecord], generations: int
+) -> PaperSummary:
+    """Return the summary of one data set; `records` are its runs."""
     runs = list(records)
     ccga = [record for record in runs if record.algorithm == "ccga"]
     k2 = [record for record in runs if record.algorithm == "k2"]
-    curves = np.array([_curve(record, generations) for record in ccga])
+    curves = np.array([_expand_curve(record, generations) for record in ccga])
     curve = curves.mean(axis=0)
-    k2_spread = _spread(k2)
-    above = np.flatnonzero(curve > k2_spread.mean + 1e-5)  # not by what was rounded
-    return Summary(
+    k2_spread = _compute_spread(k2)
+    above = np.flatnonzero(curve > k2_spread.mean + 1e-5)  # more than the rounding error
+    return PaperSummary(
         data=data,
         original=original,
-        ccga=_spread(ccga),
+        ccga=_compute_spread(ccga),
         k2=k2_spread,
-        p_value=_welch([record.score for record in ccga], [record.score for record in k2]),
+        p_value=_compute_p_value(
+            [record.score for record in ccga], [record.score for record in k2]
+        ),
         crossing_generation=int(above[0]) if len(above) else None,
         ccga_seconds=_mean_seconds(ccga),
         k2_seconds=_mean_seconds(k2),
@@ -85,29 +87,29 @@ def summarise(
     )
 
 
-def _spread(records: list[RunRecord]) -> Spread:
+def _compute_spread(records: list[PaperRecord]) -> Spread:
     scores = np.array([record.score for record in records])
     return Spread(
         float(scores.mean()), float(scores.std(ddof=1)), float(scores.min()), float(scores.max())
     )
 
 
-def _welch(first: list[float], second: list[float]) -> float:
-    """Return the p-value for the first mean being higher; 1/2 where nothing varies."""
+def _compute_p_value(first: list[float], second: list[float]) -> float:
+    """Return the p-value of the test that the first mean is higher; 1/2 for equal constants."""
     if np.ptp(first) == 0 and np.ptp(second) == 0:
         return 0.5 if first[0] == second[0] else float(first[0] < second[0])
-    from scipy.stats import ttest_ind  # it takes half a second to import
+    from scipy.stats import ttest_ind  # slow to import: half a second
 
-    with warnings.catch_warnings():  # one group may well be all the same
+    with warnings.catch_warnings():  # one group may be constant
         warnings.simplefilter("ignore", RuntimeWarning)
         return float(ttest_ind(first, second, equal_var=False, alternative="greater").pvalue)
 
 
-def _mean_seconds(records: list[RunRecord]) -> float:
+def _mean_seconds(records: list[PaperRecord]) -> float:
     return float(np.mean([record.seconds for record in records]))
 
 
-def _curve(record: RunRecord, generations: int) -> NDArray[np.float64]:
+def _expand_curve(record: PaperRecord, generations: int) -> NDArray[np.float64]:
     """Return the best score so far after each generation."""
     at, scores = zip(*record.improvements, strict=True)
     held = np.diff([*at, generations + 1])

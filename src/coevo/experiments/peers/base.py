@@ -1,7 +1,7 @@
-"""What every peer obeys: data and a score in, a DAG and its seconds out.
+"""The interface of a peer: it takes data and a score, and returns a DAG and the seconds used.
 
-A peer gets the score that is asked for where it has it, and its nearest one where it has
-not; `nearest` says which. Handing the data over is not timed, learning is.
+A peer maximises the requested score if it has it, and otherwise its nearest score, which
+`find_nearest_score` returns. Only learning is timed, not the conversion of the data.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ from coevo.data import Dataset
 from coevo.graph import DAG, Arc
 from coevo.score import AIC, BIC, BDeu, BDs, LogLikelihood, Score
 
-__all__ = ["Learn", "Peer"]
+__all__ = ["LearnFunction", "Peer"]
 
-Learn = Callable[[], Iterable[Arc]]  # the work itself, everything else being ready
+LearnFunction = Callable[[], Iterable[Arc]]  # learns; the data are already converted
 
 
 class Peer(ABC):
     """Another library that learns structures."""
 
-    name: ClassVar[str]  # as on the command line
-    package: ClassVar[str]  # as pip knows it
-    module: ClassVar[str]  # as Python imports it
-    method: ClassVar[str]  # what it does, in a few words
-    scores: ClassVar[tuple[type[Score], ...]]  # those that it can maximise, and gets right
+    name: ClassVar[str]  # its name on the command line
+    package: ClassVar[str]  # its name for pip
+    module: ClassVar[str]  # its name for import
+    method: ClassVar[str]  # its search method, in a few words
+    scores: ClassVar[tuple[type[Score], ...]]  # the scores that it maximises correctly
 
     @property
     def is_installed(self) -> bool:
-        """Whether it could be imported; it is not imported for this."""
+        """Whether it is installed. This does not import it."""
         return util.find_spec(self.module) is not None
 
     @property
     def version(self) -> str | None:
-        """The version that is installed, or None."""
+        """The installed version, or None."""
         try:
             return metadata.version(self.package)
         except metadata.PackageNotFoundError:
             return None
 
-    def nearest(self, score: Score) -> Score:
-        """Return the score that it maximises where this one is asked for.
+    def find_nearest_score(self, score: Score) -> Score:
+        """Return the score that it maximises when this one is requested.
 
         >>> from coevo.experiments.peers import PEERS
         >>> from coevo.score import make_score
-        >>> PEERS["pyagrum"].nearest(make_score("k2")).label
+        >>> PEERS["pyagrum"].find_nearest_score(make_score("k2")).label
         'k2'
-        >>> PEERS["pybnesian"].nearest(make_score("k2")).label
+        >>> PEERS["pybnesian"].find_nearest_score(make_score("k2")).label
         'bdeu (ess 1)'
         """
         if isinstance(score, self.scores):
@@ -59,27 +59,27 @@ class Peer(ABC):
             return BIC()
         return BDeu(score.ess) if isinstance(score, BDs) else BDeu()
 
-    def score_used(self, score: Score) -> str:
-        """Return what is written down of the score that it maximises."""
-        return self.nearest(score).label
+    def describe_score_used(self, score: Score) -> str:
+        """Return a description of the score that it maximises."""
+        return self.find_nearest_score(score).label
 
     @abstractmethod
-    def prepare(self, dataset: Dataset, score: Score) -> Learn:
-        """Import the library and hand the data over; return what is left to do.
+    def prepare(self, dataset: Dataset, score: Score) -> LearnFunction:
+        """Import the library and convert the data; return the function that learns.
 
         `score` is one of `scores`.
         """
 
     def learn(
-        self, dataset: Dataset, score: Score, begin: Callable[[], object] = lambda: None
+        self, dataset: Dataset, score: Score, start_clock: Callable[[], object] = lambda: None
     ) -> tuple[DAG, float]:
-        """Return the structure that it learns, and the seconds that it took.
+        """Return the learned structure and the seconds used.
 
-        `begin` is called when the data are handed over.
+        `start_clock` is called when the data are converted.
         """
-        work = self.prepare(dataset, self.nearest(score))
-        begin()
-        began = time.perf_counter()
-        arcs = work()
-        seconds = time.perf_counter() - began
+        learn = self.prepare(dataset, self.find_nearest_score(score))
+        start_clock()
+        start = time.perf_counter()
+        arcs = learn()
+        seconds = time.perf_counter() - start
         return DAG(dataset.names, arcs), seconds

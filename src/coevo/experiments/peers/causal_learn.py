@@ -1,8 +1,8 @@
 """causal-learn: greedy equivalence search (GES).
 
-Its one score for discrete data is BDeu with an equivalent sample size of 1, a prior that
-expects one parent a variable, and the states that occur: what one asks for otherwise is not
-looked at. It finds a class of equivalent structures; one of them is taken.
+Its only score for discrete data is BDeu with an equivalent sample size of 1, with a prior that
+expects one parent per variable, and with the observed states only. It ignores other requests. It
+finds an equivalence class; this module takes one DAG of that class.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from coevo.data import Dataset
-from coevo.experiments.peers.base import Learn, Peer
-from coevo.experiments.peers.tables import code_rows
+from coevo.experiments.peers.base import LearnFunction, Peer
+from coevo.experiments.peers.tables import expand_codes
 from coevo.score import BDeu, Score
 
 __all__ = ["CausalLearn"]
@@ -28,20 +28,20 @@ class CausalLearn(Peer):
     method: ClassVar[str] = "greedy equivalence search"
     scores: ClassVar[tuple[type[Score], ...]] = (BDeu,)
 
-    def nearest(self, score: Score) -> Score:
-        """Return the one score that it has."""
+    def find_nearest_score(self, score: Score) -> Score:
+        """Return its only score."""
         return BDeu()
 
-    def score_used(self, score: Score) -> str:
-        """Return that score, and the prior on arcs that comes with it."""
+    def describe_score_used(self, score: Score) -> str:
+        """Return a description of that score and its prior on arcs."""
         return f"{BDeu().label} and a prior on arcs"
 
-    def prepare(self, dataset: Dataset, score: Score) -> Learn:
-        """Hand the data over."""
+    def prepare(self, dataset: Dataset, score: Score) -> LearnFunction:
+        """Convert the data."""
         from causallearn.search.ScoreBased.GES import ges
         from causallearn.utils.PDAG2DAG import pdag2dag
 
-        rows = code_rows(dataset).T.astype(np.int64)
+        rows = expand_codes(dataset).T.astype(np.int64)
 
         def learn() -> list[tuple[str, str]]:
             # [i, j] is -1 and [j, i] is 1 where i -> j

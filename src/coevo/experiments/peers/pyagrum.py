@@ -1,8 +1,9 @@
 """pyAgrum: greedy hill climbing.
 
-It learns the states from the rows unless it is given a network without arcs that has them
-all. Variables and states are handed over by number, since its files cannot hold every name.
-Its BDeu has an equivalent sample size of 1; any other one is the score BD under a prior.
+It infers the states from the rows, unless it gets a network without arcs that declares all
+states. Variables and states are passed as numbers, because its files cannot hold every name. Its
+BDeu score has an equivalent sample size of 1; for any other one, its BD score with a prior is
+used.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import warnings
 from typing import Any, ClassVar
 
 from coevo.data import Dataset
-from coevo.experiments.peers.base import Learn, Peer
-from coevo.experiments.peers.tables import code_rows
+from coevo.experiments.peers.base import LearnFunction, Peer
+from coevo.experiments.peers.tables import expand_codes
 from coevo.score import BIC, BDeu, K2Score, Score
 
 __all__ = ["PyAgrum"]
@@ -27,25 +28,25 @@ class PyAgrum(Peer):
     method: ClassVar[str] = "greedy hill climbing"
     scores: ClassVar[tuple[type[Score], ...]] = (K2Score, BDeu, BIC)
 
-    def prepare(self, dataset: Dataset, score: Score) -> Learn:
-        """Hand the data over."""
-        learner = _learner(dataset)
-        _choose(learner, score)
+    def prepare(self, dataset: Dataset, score: Score) -> LearnFunction:
+        """Convert the data."""
+        learner = _make_learner(dataset)
+        _set_score(learner, score)
         learner.useGreedyHillClimbing()
         learner.setNumberOfThreads(1)
 
         def learn() -> list[tuple[str, str]]:
-            found = learner.learnDAG()
-            names = {node: dataset.names[int(learner.nameFromId(node))] for node in found.nodes()}
-            return [(names[parent], names[child]) for parent, child in found.arcs()]
+            dag = learner.learnDAG()
+            names = {node: dataset.names[int(learner.nameFromId(node))] for node in dag.nodes()}
+            return [(names[parent], names[child]) for parent, child in dag.arcs()]
 
         return learn
 
 
-def _learner(dataset: Dataset) -> Any:
-    """Return a learner that knows the rows and all states."""
+def _make_learner(dataset: Dataset) -> Any:
+    """Return a learner with the rows and all declared states."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its SWIG layer warns while it is being imported
+        warnings.simplefilter("ignore")  # its SWIG layer warns during import
         import pyagrum
     import pandas as pd
 
@@ -53,12 +54,12 @@ def _learner(dataset: Dataset) -> Any:
     template = peer.BayesNet()
     for number, variable in enumerate(dataset.variables):
         template.add(peer.RangeVariable(str(number), "", 0, variable.arity - 1))
-    rows = pd.DataFrame({str(number): codes for number, codes in enumerate(code_rows(dataset))})
+    rows = pd.DataFrame({str(number): codes for number, codes in enumerate(expand_codes(dataset))})
     return peer.BNLearner(rows, template)
 
 
-def _choose(learner: Any, score: Score) -> None:
-    """Set the score; smoothing would otherwise be added to it."""
+def _set_score(learner: Any, score: Score) -> None:
+    """Set the score, without the default smoothing."""
     if isinstance(score, BDeu) and score.ess != 1:
         learner.useScoreBD()
         learner.useBDeuPrior(float(score.ess))

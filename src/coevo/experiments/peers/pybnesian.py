@@ -1,7 +1,7 @@
 """pybnesian: greedy hill climbing.
 
-It crashes on columns of whole numbers, so that it gets categories, with all states. It has
-no K2 score.
+It crashes on integer columns, so it gets categorical columns with all states. It has no K2
+score.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from coevo.data import Dataset
-from coevo.experiments.peers.base import Learn, Peer
-from coevo.experiments.peers.tables import categorical_frame
+from coevo.experiments.peers.base import LearnFunction, Peer
+from coevo.experiments.peers.tables import make_categorical_frame
 from coevo.score import BIC, BDeu, Score
 
 __all__ = ["PyBNesian"]
 
 
 class PyBNesian(Peer):
-    """pybnesian's greedy hill climbing with changes of one arc."""
+    """pybnesian's greedy hill climbing with single-arc operators."""
 
     name: ClassVar[str] = "pybnesian"
     package: ClassVar[str] = "pybnesian"
@@ -25,21 +25,21 @@ class PyBNesian(Peer):
     method: ClassVar[str] = "greedy hill climbing"
     scores: ClassVar[tuple[type[Score], ...]] = (BDeu, BIC)
 
-    def prepare(self, dataset: Dataset, score: Score) -> Learn:
-        """Hand the data over."""
+    def prepare(self, dataset: Dataset, score: Score) -> LearnFunction:
+        """Convert the data."""
         import pybnesian
 
-        frame = categorical_frame(dataset)
-        theirs: Any
+        frame = make_categorical_frame(dataset)
+        peer_score: Any
         if isinstance(score, BDeu):
-            theirs = pybnesian.BDe(frame, float(score.ess))
+            peer_score = pybnesian.BDe(frame, float(score.ess))
         else:
-            theirs = pybnesian.BIC(frame)
+            peer_score = pybnesian.BIC(frame)
         start = pybnesian.DiscreteBN(list(dataset.names))
-        changes = pybnesian.ArcOperatorSet()
+        operators = pybnesian.ArcOperatorSet()
 
         def learn() -> list[tuple[str, str]]:
-            found = pybnesian.GreedyHillClimbing().estimate(changes, theirs, start)
-            return [(parent, child) for parent, child in found.arcs()]
+            network = pybnesian.GreedyHillClimbing().estimate(operators, peer_score, start)
+            return [(parent, child) for parent, child in network.arcs()]
 
         return learn

@@ -1,4 +1,4 @@
-"""What every experiment checks before its first run, so that nothing is half done."""
+"""The checks of every experiment before its first run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from coevo.io import check_run_folder
 from coevo.parallel import Cluster, check_workers
 from coevo.report import require_matplotlib
 
-__all__ = ["check_start"]
+__all__ = ["check_experiment"]
 
 
-def check_start(
+def check_experiment(
     owner: str,
     networks: Iterable[str],
     folder: Path,
@@ -21,7 +21,7 @@ def check_start(
     figures: bool,
     cluster: Cluster = None,
 ) -> None:
-    """Raise what is wrong with the networks, the folder or the machine; write nothing."""
+    """Raise an error unless the networks, the folder and the workers are usable. Write nothing."""
     check_workers(owner, n_jobs, cluster)
     if figures:
         require_matplotlib()

@@ -20,7 +20,7 @@ ANNOUNCEMENT = "Compiling kernels for this machine; later runs will load them ..
 
 
 class Outcome(NamedTuple):
-    """What a command did; `err` is without the news that kernels are being compiled."""
+    """The exit code and output of a command; `err` is without the line about compilation."""
 
     code: int
     out: str
@@ -28,9 +28,9 @@ class Outcome(NamedTuple):
 
 
 @pytest.fixture(autouse=True)
-def _no_news_in_between(monkeypatch):
-    """Tell nothing of a search in this process, however long it takes."""
-    monkeypatch.setattr(terminal, "SECONDS_A_LINE", math.inf)
+def _no_progress_lines(monkeypatch):
+    """Print no progress of a search in this process, however long it takes."""
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", math.inf)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""``coevo bench`` compares methods and peers, or goes on with it, and prints what came out."""
+"""``coevo bench`` compares methods and peers, resumes an interrupted comparison, and prints it."""
 
 import json
 import os
@@ -10,9 +10,9 @@ import pytest
 
 import coevo.experiments
 import coevo.progress.terminal
-from coevo.cli.bench import _news, command
+from coevo.cli.bench import _describe_run, command
 from coevo.experiments import Bench
-from coevo.experiments.bench.records import RunRecord
+from coevo.experiments.bench.records import BenchRecord
 from helpers import benches
 from helpers.benches import FIGURES, JOURNAL, N_RUNS, PLAIN, SMALL, arguments_of, read_csv, timeless
 from helpers.interrupts import ctrl_c_works, interrupted_command, pressed_after
@@ -64,44 +64,44 @@ def test_text_and_the_folder(folder, run, in_this_process):
                 f"{float(summary['mean_arc_f1']):.2f}",
                 f"{float(summary['median_seconds']):.3f}",
             ]
-    # Once more: nothing is done again, so that there is nothing to tell.
+    # Once more: nothing runs again, so there is no progress to show.
     before = contents("bench")
     assert run("bench", *arguments) == (0, out, "")
     assert contents("bench") == before
 
 
-def test_a_peer_that_is_not_installed_is_said(folder, run, monkeypatch, in_this_process):
+def test_a_peer_that_is_not_installed_is_reported(folder, run, monkeypatch, in_this_process):
     find = util.find_spec
     monkeypatch.setattr(util, "find_spec", lambda m: None if m == "pgmpy" else find(m))
     small = replace(SMALL, rows=(60,), seeds=1, peers=("pgmpy", "pybnesian"))
     code, _, err = run("bench", *arguments_of(small), "--no-figures", "-o", "bench")
     assert code == 0
     assert err.startswith(
-        "pgmpy is not installed, so it is left out; pip install 'coevo[bench]' brings it.\n"
+        "pgmpy is not installed and is left out. Install it with: pip install 'coevo[bench]'\n"
         "3 of 3 runs: "
     )
 
 
-def test_what_is_told_of_a_run():
-    record = RunRecord(
+def test_the_progress_message_of_a_run():
+    record = BenchRecord(
         "asia", 60, 1, "pgmpy", "peer", "1", 7, None, "k2", "bdeu (ess 1)", "done", "", "finished",
         -1234.56, (), 1.234, (),
     )  # fmt: skip
-    assert _news(record) == "asia 60 seed 1 pgmpy, score -1,234.6 in 1.23 s"
+    assert _describe_run(record) == "asia 60 seed 1 pgmpy, score -1,234.6 in 1.23 s"
     nothing = replace(record, score=None, arcs=None, seconds=None)
-    assert _news(replace(nothing, status="timeout")) == "asia 60 seed 1 pgmpy, timed out"
+    assert _describe_run(replace(nothing, status="timeout")) == "asia 60 seed 1 pgmpy, timed out"
     failed = replace(nothing, status="failed", error="MemoryError")
-    assert _news(failed) == "asia 60 seed 1 pgmpy, failed: MemoryError"
+    assert _describe_run(failed) == "asia 60 seed 1 pgmpy, failed: MemoryError"
 
 
-def test_the_usual_comparison_is_that_of_python():
+def test_the_defaults_are_those_of_python():
     usual = Bench()
     defaults = {option.name: option.default for option in command.params}
     for name in ("networks", "rows", "methods", "peers"):
         assert defaults[name] == ",".join(map(str, getattr(usual, name)))
     for name in ("seeds", "max_time", "seed"):
         assert defaults[name] == getattr(usual, name)
-    assert defaults["score_name"] == usual.score.name
+    assert defaults["score"] == usual.score.name
 
 
 # -- refusals
@@ -126,7 +126,7 @@ def test_the_usual_comparison_is_that_of_python():
         ),
         (
             "--methods none --peers none",
-            "There is nobody to run: name a method, or a peer to install.",
+            "There is nothing to run. Give a method, or install one of the peers.",
         ),
         ("--max-time 0", "'max_time' of bench must be a number > 0; got 0.0."),
         (
@@ -160,7 +160,7 @@ def test_usage_errors(arguments, sentence, folder, misused):
 
 
 @ctrl_c_works()
-def test_ctrl_c_keeps_the_runs_and_the_same_command_goes_on(
+def test_ctrl_c_stores_the_runs_and_the_same_command_resumes(
     folder, run, monkeypatch, in_this_process
 ):
     pressed = pressed_after(5, coevo.experiments.run_bench)
@@ -169,13 +169,13 @@ def test_ctrl_c_keeps_the_runs_and_the_same_command_goes_on(
         code, out, err = run("bench", *QUICK, "-o", "bench")
     assert (code, out) == (130, "")
     assert err == (
-        "Stopping after the runs under way ...\n"
-        f"Interrupted; 5 of {N_RUNS} runs are kept in bench. The same command goes on.\n"
+        "Stopping after the current runs ...\n"
+        f"Interrupted. 5 of {N_RUNS} runs are stored in bench. Repeat the command to resume.\n"
     )
     assert set(os.listdir("bench")) == JOURNAL
-    for name in ("bench", "whole"):
+    for name in ("bench", "complete"):
         assert run("bench", *QUICK, "-o", name).code == 0
-    assert timeless("bench") == timeless("whole")
+    assert timeless("bench") == timeless("complete")
 
 
 def test_ctrl_c_in_a_terminal_with_processes(folder):
@@ -184,10 +184,10 @@ def test_ctrl_c_in_a_terminal_with_processes(folder):
     command = ["bench", *arguments_of(many), "-j", 2, "-o", "bench"]
     ended = interrupted_command(*command, cwd=folder, at="2 of ")
     assert (ended.code, ended.out) == (130, "")
-    n_kept = len(read_lines("bench/runs.jsonl"))
-    assert 2 <= n_kept < 500
+    n_stored = len(read_lines("bench/runs.jsonl"))
+    assert 2 <= n_stored < 500
     assert ended.err == [
-        "Stopping after the runs under way ...\n",
-        f"Interrupted; {n_kept} of 500 runs are kept in bench. The same command goes on.\n",
+        "Stopping after the current runs ...\n",
+        f"Interrupted. {n_stored} of 500 runs are stored in bench. Repeat the command to resume.\n",
     ]
     assert set(os.listdir("bench")) == JOURNAL

@@ -10,7 +10,7 @@ from coevo.bundled import load_network
 from coevo.data import write_data
 from coevo.graph import DAG, compare
 from coevo.io import write_bif
-from coevo.network import fit, sample
+from coevo.network import fit_network, sample
 from coevo.score import FamilyScorer
 
 TRUE = load_network("cancer")
@@ -27,7 +27,7 @@ def rows(folder, seed):
     """Return a sample of Cancer in ``rows.csv``, with another structure in ``found.bif``."""
     dataset = sample(TRUE, 2000, seed)  # so many that all states are seen
     write_data(dataset, "rows.csv")
-    write_bif(fit(DAG([v.name for v in TRUE.variables], ARCS), dataset), "found.bif")
+    write_bif(fit_network(DAG([v.name for v in TRUE.variables], ARCS), dataset), "found.bif")
     return dataset
 
 
@@ -121,11 +121,11 @@ def test_states_of_both_count(folder, answer):
             "same variables.",
         ),
         ("asia asai", "There is no file and no bundled network 'asai'. Did you mean 'asia'?"),
-        ("asia asia --score k2", "'--score' goes with --data only."),
-        ("asia asia --ess 2", "'--ess' goes with --data only."),
-        ("asia asia --drop x", "'--drop' goes with --data only."),
-        ("asia asia --states alarm", "'--states' goes with --data only."),
-        ("asia asia -j 2", "'-j' goes with --data only."),
+        ("asia asia --score k2", "'--score' needs --data, the table to score on."),
+        ("asia asia --ess 2", "'--ess' needs --data, the table to score on."),
+        ("asia asia --drop x", "'--drop' needs --data, the table to score on."),
+        ("asia asia --states alarm", "'--states' needs --data, the table to score on."),
+        ("asia asia -j 2", "'-j' needs --data, the table to score on."),
         ("asia asia --data few", "There is no file 'few'. Did you mean 'few.csv'?"),
         (
             "asia asia --data no.csv --score bicc",

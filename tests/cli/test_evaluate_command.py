@@ -21,11 +21,11 @@ def test_by_hand(garden, run):
     assert run("evaluate", "garden.bif", "rows.csv", "--per-variable") == (
         0,
         f"total       {total:.6f}  (log-likelihood; higher is better)\n"
-        f"mean        {total / 4:.6f} a row\n"
+        f"mean        {total / 4:.6f} per row\n"
         "rows        4\n"
         "variables   2\n"
         "\n"
-        "          total       mean a row variable\n"
+        "          total     mean per row variable\n"
         f"{rain:>15.6f} {rain / 4:>16.6f} rain\n"
         f"{wet:>15.6f} {wet / 4:>16.6f} wet\n",
         "",
@@ -75,10 +75,10 @@ def test_rows_that_are_impossible(garden, run):
     assert (code, err) == (0, warning)
     assert out.startswith(
         "total       -inf  (log-likelihood; higher is better)\n"
-        "mean        -inf a row\n"
+        "mean        -inf per row\n"
         "rows        4\n"
         "impossible  2\n"
-        f"possible    2: total {possible:.6f}, mean {possible / 2:.6f} a row\n"
+        f"possible    2: total {possible:.6f}, mean {possible / 2:.6f} per row\n"
         "variables   2\n"
     )
     assert out.endswith("           -inf             -inf wet\n")

@@ -1,4 +1,4 @@
-"""``coevo learn --bootstraps`` says how sure each arc is, and keeps every bootstrap."""
+"""``coevo learn --bootstraps`` measures the strength of each arc, and stores every sample."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sys
 import pytest
 
 import coevo
-import coevo.learning
 import coevo.progress.terminal
 from coevo.bundled import load_network
 from coevo.data import read_data
-from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c
+from coevo.learning import task
+from helpers.interrupts import ctrl_c_works, interrupted_command, pressed_after
 
 QUICK = (
     "asia.csv",
@@ -33,7 +33,7 @@ JOURNAL = {"experiment.json", "runs.jsonl", "times.jsonl"}
 
 @pytest.fixture(autouse=True)
 def asia(folder, run):
-    """Work beside a table, told of the last network alone."""
+    """Work in a folder with the table ``asia.csv``."""
     assert run("sample", "asia", "--rows", 300, "--seed", 1, "-o", "asia.csv").code == 0
 
 
@@ -42,10 +42,10 @@ def expected():
     return coevo.learn(rows, bootstraps=12, method="hill_climb", random_state=5)
 
 
-def test_json_is_what_the_library_says(run):
+def test_json_is_the_answer_of_the_library(run):
     code, out, err = run("learn", *QUICK, "--format", "json")
     assert (code, err.count("\n")) == (0, 1)
-    assert err.startswith("13 of 13 networks: bootstrap 12, score -")
+    assert err.startswith("13 of 13 networks: sample 12, score -")
     found = json.loads(out)
     plain = json.loads(json.dumps(expected().as_dict()))
     assert {**found, "seconds": 0} == {**plain, "seconds": 0}
@@ -61,37 +61,36 @@ def test_text(run):
         way = "->" if arc["directed"] else "--"
         numbers = [f"{arc['strength']:.3f}", f"{arc['direction']:.3f}"]
         assert line.split() == [*numbers, arc["from"], way, arc["to"]]
-    told = found["bootstraps"]
+    facts = found["bootstraps"]
     assert (
-        f"bootstraps  12, which keep {len(told['consensus'])} arcs above a threshold of "
-        f"{told['threshold']:.3f}" in lines
+        f"bootstraps  12 samples; consensus of {len(facts['consensus'])} arcs above the threshold "
+        f"{facts['threshold']:.3f}" in lines
     )
     least = min(found["arcs"], key=lambda arc: (arc["strength"], arc["gain"]))
-    (sure,) = (line for line in lines if line.startswith("least sure  "))
+    (uncertain,) = (line for line in lines if line.startswith("uncertain   "))
     way = "->" if least["directed"] else "--"
-    assert sure.startswith(
-        f"least sure  {least['from']} {way} {least['to']} ({least['strength']:.3f})"
+    assert uncertain.startswith(
+        f"uncertain   {least['from']} {way} {least['to']} ({least['strength']:.3f})"
     )
-    missed = [f"{a['from']} -> {a['to']} ({a['strength']:.3f})" for a in told["not_in_network"]]
-    said = f"{', '.join(missed)}:" if missed else "nothing"
-    assert f"not in it   {said} above the threshold" in lines
+    missed = [f"{a['from']} -> {a['to']} ({a['strength']:.3f})" for a in facts["not_in_network"]]
+    assert f"not in it   {', '.join(missed) or 'none'} above the threshold" in lines
 
 
-def test_what_is_missed_and_what_is_certain():
-    from coevo.cli.learn_output import _lines_on_bootstraps
+def test_arcs_outside_the_network_and_arcs_in_every_sample():
+    from coevo.cli.learn_output import _format_bootstrap
 
     arc = {"from": "a", "to": "b", "gain": 1.0, "directed": True, "strength": 1.0}
     missed = [{"from": "c", "to": f"d{i}", "strength": 0.75} for i in range(7)]
-    told = {"n_bootstraps": 1200, "threshold": 0.5, "consensus": [1], "not_in_network": missed}
+    facts = {"n_bootstraps": 1200, "threshold": 0.5, "consensus": [1], "not_in_network": missed}
     named = ", ".join(f"c -> d{i} (0.750)" for i in range(5))
-    assert list(_lines_on_bootstraps([arc], told)) == [
-        "bootstraps  1,200, which keep 1 arcs above a threshold of 0.500",
-        "least sure  none: every bootstrap joins the variables of every arc",
-        f"not in it   {named} and 2 more: above the threshold",
+    assert list(_format_bootstrap([arc], facts)) == [
+        "bootstraps  1,200 samples; consensus of 1 arcs above the threshold 0.500",
+        "uncertain   none: every sample joins the variables of every arc",
+        f"not in it   {named} and 2 more above the threshold",
     ]
 
 
-def test_the_folder_goes_on(folder, run):
+def test_the_same_command_resumes(folder, run):
     code, out, _ = run("learn", *QUICK, "-o", "run")
     assert code == 0
     assert out.endswith("wrote       run/strength\n")
@@ -99,11 +98,11 @@ def test_the_folder_goes_on(folder, run):
     assert {"strength.csv", "strength.json", "strength.svg", "consensus.json"} | JOURNAL <= held
     page = (folder / "run/report.html").read_text()
     assert "<title>Learned from asia.csv</title>" in page
-    assert "<h2>How sure</h2>" in page
-    kept = (folder / "run/strength/runs.jsonl").read_bytes()
+    assert "<h2>Arc strength (bootstrap confidence)</h2>" in page
+    stored = (folder / "run/strength/runs.jsonl").read_bytes()
     again = run("learn", *QUICK, "-o", "run")
-    assert (again.code, again.err) == (0, "")  # no bootstrap was done
-    assert (folder / "run/strength/runs.jsonl").read_bytes() == kept
+    assert (again.code, again.err) == (0, "")  # no sample was run again
+    assert (folder / "run/strength/runs.jsonl").read_bytes() == stored
     os.remove("run/report.html")
     assert run("report", "run").code == 0
     assert (folder / "run/report.html").read_text().count("<circle") == page.count("<circle")
@@ -123,7 +122,7 @@ def test_without_matplotlib(run, monkeypatch):
     code, _, err = run("learn", *QUICK, "-o", "run")
     assert code == 0
     assert err.splitlines()[1:] == [
-        "Warning: The figure of the strengths is left out. matplotlib is not installed. Install "
+        "Warning: The figure of arc strengths is not written. matplotlib is not installed. Install "
         "it with: pip install 'coevo[plot]'"
     ]
     assert not {"strength.png", "strength.svg"} & set(os.listdir("run/strength"))
@@ -132,35 +131,20 @@ def test_without_matplotlib(run, monkeypatch):
 # -- Ctrl-C
 
 
-def pressed_at(n_networks, work):
-    """Return `with_strength`, in which Ctrl-C is pressed once so many networks are there."""
-
-    def pressed(learned, bootstraps, tell, heard):
-        def tell_and_press(run, done, total):
-            tell(run, done, total)
-            if done == n_networks:
-                press_ctrl_c()
-
-        return work(learned, bootstraps, tell_and_press, heard)
-
-    return pressed
-
-
 @ctrl_c_works()
-def test_ctrl_c_keeps_the_network_and_what_is_done(folder, run, monkeypatch):
+def test_ctrl_c_keeps_the_network_and_the_samples(folder, run, monkeypatch):
     with monkeypatch.context() as patch:
-        pressed = pressed_at(7, coevo.learning.with_strength)
-        patch.setattr(coevo.learning, "with_strength", pressed)
+        patch.setattr(task, "run_bootstraps", pressed_after(7, task.run_bootstraps))
         code, out, err = run("learn", *QUICK, "-o", "run", "--format", "json")
     assert (code, err) == (
         130,
-        "Stopping after the runs under way ...\n"
-        "Interrupted; this is the network; its strengths rest on 6 of 12 bootstraps. The same "
-        "command goes on.\n",
+        "Stopping after the current runs ...\n"
+        "Interrupted. The network is complete; strengths rest on 6 of 12 bootstrap samples. Repeat "
+        "the command to resume.\n",
     )
-    told = json.loads(out)["bootstraps"]
-    assert (told["n_bootstraps"], told["n_asked"]) == (6, 12)
-    assert json.loads((folder / "run/run.json").read_text())["bootstraps"] == told
+    facts = json.loads(out)["bootstraps"]
+    assert (facts["n_bootstraps"], facts["n_asked"]) == (6, 12)
+    assert json.loads((folder / "run/run.json").read_text())["bootstraps"] == facts
     assert (
         json.loads(run("learn", *QUICK, "-o", "run", "--format", "json").out)["bootstraps"]
         == (json.loads(json.dumps(expected().as_dict()))["bootstraps"])
@@ -168,10 +152,13 @@ def test_ctrl_c_keeps_the_network_and_what_is_done(folder, run, monkeypatch):
 
 
 @ctrl_c_works()
-def test_ctrl_c_before_the_first_bootstrap(run, monkeypatch):
-    monkeypatch.setattr(coevo.learning, "with_strength", lambda learned, *_: learned)
+def test_ctrl_c_before_the_first_sample(run, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(task, "run_bootstraps", interrupt)
     code, out, err = run("learn", *QUICK, "-o", "run")
-    assert (code, err) == (130, "Interrupted; this is the network, without bootstraps.\n")
+    assert (code, err) == (130, "Interrupted. This is the network, without bootstrap samples.\n")
     assert "strength" not in os.listdir("run")
     assert "wrote       run/model.bif" in out
 
@@ -183,8 +170,8 @@ def test_ctrl_c_in_a_terminal_with_processes(folder):
     n_done = len((folder / "run/strength/runs.jsonl").read_bytes().splitlines()) - 1
     assert 19 <= n_done < 5000
     assert [line for line in ended.err if " networks: " not in line] == [
-        "Stopping after the runs under way ...\n",
-        f"Interrupted; this is the network; its strengths rest on {n_done:,} of 5,000 bootstraps. "
-        "The same command goes on.\n",
+        "Stopping after the current runs ...\n",
+        f"Interrupted. The network is complete; strengths rest on {n_done:,} of 5,000 bootstrap "
+        "samples. Repeat the command to resume.\n",
     ]
-    assert f"bootstraps  {n_done}, which keep" in ended.out
+    assert f"bootstraps  {n_done:,} samples; consensus of " in ended.out

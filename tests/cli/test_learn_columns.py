@@ -1,4 +1,4 @@
-"""``coevo learn`` takes tables of all kinds and what people know, and says what it made of them."""
+"""``coevo learn``: types of columns, discretisation, the audit and constraints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import coevo.progress.terminal
-from coevo.data import CutPoints, audit, read_columns, read_data
+from coevo.data import CutPoints, audit, read_data
 from coevo.io import read_bif
 from coevo.score import FamilyScorer
 
@@ -35,7 +35,7 @@ def write_table(path, seed, n_rows=N_ROWS):
 
 @pytest.fixture
 def table(folder, seed):
-    """Write ``t.csv``: text, codes, whole and decimal measurements, and an identifier."""
+    """Write ``t.csv``: text, codes, integer and decimal measurements, and an identifier."""
     write_table(folder / "t.csv", seed)
     return folder
 
@@ -60,7 +60,7 @@ def arcs_of(found):
 
 def test_the_columns_and_the_audit_of_the_library(table, answer):
     found = answer()
-    dataset, notes = read_columns("t.csv", drop=["id"], discretise="mdl")
+    dataset, notes = read_data("t.csv", drop=["id"], discretise="mdl", return_info=True)
     assert found["columns"] == {note.name: note.as_dict() for note in notes}
     assert found["audit"] == [finding.as_dict() for finding in audit(dataset)]
     assert found["data_hash"] == dataset.content_hash
@@ -82,12 +82,13 @@ def test_the_text(table, run, answer):
     }
     assert lines[start - 1] == "table       400 rows, 6 variables"
     assert lines[start + 1 : start + 4] == [
-        f"  age: cut at {shown['age']} (mdl)",
+        f"  age: cut points {shown['age']} (mdl)",
         "  ward: 4 whole numbers as states",
-        f"  crp: cut at {shown['crp']} (mdl)",
+        f"  crp: cut points {shown['crp']} (mdl)",
     ]
     sentences = [f"  {finding['sentence']}" for finding in found["audit"]]
-    audited = [f"audit       {len(sentences)} to look at", *sentences] if sentences else []
+    title = f"audit       {len(sentences)} finding{'s' if len(sentences) > 1 else ''}"
+    audited = [title, *sentences] if sentences else []
     assert lines[start + 4 : start + 4 + len(audited)] == audited
     assert lines[start + 4 + len(audited)].startswith("arcs ")
 
@@ -99,7 +100,7 @@ def test_long_lists_are_cut_short(folder, run):
     (folder / "t.csv").write_text("\n".join(",".join(map(str, row)) for row in [header, *cells]))
     lines = run("learn", "t.csv", "--bins", 2, *QUICK).out.splitlines()
     start = lines.index("columns     14 continuous")
-    assert sum(": cut at " in line for line in lines) == 10
+    assert sum(": cut points " in line for line in lines) == 10
     assert lines[start + 11] == "  and 4 more, all in run.json and --format json"
 
 
@@ -177,7 +178,9 @@ def test_weights_count_in_the_score(table, answer, run):
     plain = FamilyScorer(dataset).score(coevo.DAG(dataset.names, arcs_of(found)))
     assert found["score"] == pytest.approx(plain + 500)
     text = run("learn", "t.csv", "--drop", "id", *QUICK, "--constraints", "known.csv").out
-    assert text.splitlines()[0].endswith("  (bdeu, ess 1, prior of arcs +500; higher is better)")
+    assert text.splitlines()[0].endswith(
+        "  (bdeu, ess 1, log prior of arcs +500; higher is better)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -223,7 +226,11 @@ def test_without_bins_decimal_numbers_are_refused(table, refused):
 def test_files_are_checked_before_the_table_is_opened(folder, refused):
     (folder / "known.json").write_text('{"require": []}')
     for option, start in (
-        (("--constraints", "known.json"), "'known.json' has an entry 'require'"),
+        (
+            ("--constraints", "known.json"),
+            "'known.json' has an unknown key 'require'. The keys are required, forbidden, weights, "
+            "roots, leaves, groups, tiers, max_parents. Did you mean 'required'?",
+        ),
         (("--types", "nothing.csv"), "There is no file 'nothing.csv'."),
         (("--discretise", "x"), "'discretise' of learn "),
     ):

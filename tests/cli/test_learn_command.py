@@ -1,4 +1,4 @@
-"""``coevo learn`` finds a network, says the same of it everywhere, and writes its folder."""
+"""``coevo learn``: its answer, its run folder, its errors, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,19 +11,16 @@ from functools import partial
 import pytest
 
 import coevo
-import coevo.data
-import coevo.network
 import coevo.progress.terminal
-import coevo.score
-import coevo.search
 from coevo.bundled import load_network
 from coevo.data import read_data, write_data
 from coevo.errors import NetworkError
 from coevo.graph import CPDAG, Constraints
 from coevo.io import read_bif
-from coevo.network import fit, sample
-from coevo.score import FamilyScorer, arc_gains, best_addition
-from coevo.search import METHODS, Budget, run_search
+from coevo.learning import result, settings
+from coevo.network import fit_network, sample
+from coevo.score import FamilyScorer, arc_gains, find_best_addition
+from coevo.search import METHODS, Budget, run_search, spec
 from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c
 
 KEYS = [
@@ -84,12 +81,12 @@ def read_lines(path):
 
 
 def check_folder(path, found, dataset):
-    """Check that the files of a folder say what the answer says."""
+    """Check that the files of a folder agree with the answer."""
     assert sorted(os.listdir(path)) == FILES
     network = read_bif(path / "model.bif")
     assert sorted(network.dag.arcs) == sorted(arcs_of(found))
     assert network.variables == dataset.source_variables
-    assert network == fit(network.dag, dataset)
+    assert network == fit_network(network.dag, dataset)
     history = read_lines(path / "history.jsonl")
     assert [row["generation"] for row in history] == list(range(found["generations"] + 1))
     for name in ("score", "seconds", "evaluations"):
@@ -136,7 +133,7 @@ def test_json_is_the_result_of_the_search(arguments, generations, reason, asia, 
         "arcs": [list(arc) for arc in compelled],
         "edges": [list(edge) for edge in CPDAG(expected.dag).edges],
     }
-    rejected = best_addition(scorer, expected.dag, Constraints().rules(asia.names))
+    rejected = find_best_addition(scorer, expected.dag, Constraints().to_rules(asia.names))
     assert tuple(found["best_rejected"].values()) == rejected
     assert found["score"] == expected.score == FamilyScorer(asia, "k2").score(expected.dag)
     assert generations in (None, found["generations"])
@@ -164,7 +161,7 @@ def test_text(asia, answer, run):
     assert (code, err) == (0, "")
     lines = out.splitlines()
     before, seconds = lines[1].split(", in ")
-    assert float(seconds.removesuffix(" s, ended by generations")) >= 0
+    assert float(seconds.removesuffix(" s, stopped by the limit on generations")) >= 0
     assert before == "method      ccga, seed 7: generations: 12"
     n_free = sum(not arc["directed"] for arc in found["arcs"])
     assert n_free == len(found["cpdag"]["edges"])
@@ -218,7 +215,7 @@ def test_patience_and_target(asia, answer):
 @pytest.mark.parametrize("method", ["ccga", "k2"])
 @pytest.mark.parametrize("limit", [1, 2])
 def test_the_most_parents(method, limit, asia, answer):
-    """The likelihood never falls by a parent, so that the limit is all that holds it."""
+    """A parent never lowers the likelihood, so only the limit bounds the number of parents."""
     arguments = ["asia.csv", "-m", method, "-s", "loglik", "--max-generations", 30]
     limited, free = answer(*arguments, "-p", limit), answer(*arguments)
     assert most_parents(limited) == limit < most_parents(free)
@@ -242,9 +239,9 @@ def test_the_folder(method, asia, answer, folder, run):
     written = [*map(str, arguments), "-o", "runs/first", "--format", "json"]
     assert facts["command"] == ["learn", *written]
     assert (facts["seed"], facts["scoring"], facts["ess"]) == (3, "bds", 2.0)
-    assert facts["settings"] == METHODS[method]().settings()
+    assert facts["settings"] == METHODS[method]().settings
     scorer = FamilyScorer(asia, "bds", ess=2.0)
-    assert facts["per_variable"] == scorer.per_variable(read_bif("runs/first/model.bif").dag)
+    assert facts["per_variable"] == scorer.score_per_variable(read_bif("runs/first/model.bif").dag)
 
     code, out, err = run(
         "score", "asia.csv", "--structure", "runs/first/model.bif", "-s", "bds", "--ess", 2.0,
@@ -287,7 +284,7 @@ def test_threads_change_nothing_where_there_is_work_for_two(folder, answer, monk
         asked.append(n_jobs)
         return FamilyScorer(*arguments, n_jobs=n_jobs, **options)
 
-    monkeypatch.setattr(coevo.score, "FamilyScorer", scorer)
+    monkeypatch.setattr(spec, "FamilyScorer", scorer)
     one, two = (
         answer("alarm.csv", "--max-generations", 4, "-j", n, "-o", f"run{n}") for n in (1, 2)
     )
@@ -333,7 +330,8 @@ def test_warnings_are_plain_lines(folder, run):
     assert code == 0
     assert out.startswith("score ")
     assert err == (
-        "Warning: Column 'a' is 'x' in every row, so it can tell nothing about the other columns.\n"
+        "Warning: Column 'a' is 'x' in every row, so it gives no information about the other "
+        "columns.\n"
     )
 
 
@@ -365,8 +363,8 @@ METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
             "missing='evolve' (--missing evolve of coevo learn and strength).",
         ),
         ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),
-        ("asia.csv -o asia.csv/run", "'asia.csv/run' cannot be made: 'asia.csv' is a file."),
-        ("asia.csv -o old/a/b", "'old/a/b' cannot be made: 'old/a' is a file."),
+        ("asia.csv -o asia.csv/run", "'asia.csv/run' cannot be created: 'asia.csv' is a file."),
+        ("asia.csv -o old/a/b", "'old/a/b' cannot be created: 'old/a' is a file."),
         (
             "asia.csv --states typo.json",
             "'typo.json' declares states of 'asai', which is not a column of the table. "
@@ -412,7 +410,7 @@ def test_usage_errors(arguments, sentence, asia, run):
     code, out, err = run("learn", "asia.csv", "-o", "run", *arguments.split())
     assert (code, out) == (2, "")
     assert err == (
-        "Usage: coevo learn [OPTIONS] DATA\n"
+        "Usage: coevo learn [OPTIONS] [DATA]\n"
         "Try 'coevo learn --help' for help.\n"
         f"\nError: {sentence}\n"
     )
@@ -435,10 +433,10 @@ def test_settings_are_checked_before_a_file_is_opened(folder, refused):
 
 @pytest.fixture
 def press_at(monkeypatch):
-    """Return a function: Ctrl-C will be pressed so often in the callbacks of a generation."""
+    """Return a function that makes a callback press Ctrl-C `times` times at a generation."""
 
     def install(generation, times):
-        search = coevo.search.run_search
+        search = spec.run_search
 
         def press(row):
             if row.generation == generation:
@@ -447,7 +445,7 @@ def press_at(monkeypatch):
         def pressed(*arguments, callbacks=(), **options):
             return search(*arguments, callbacks=[*callbacks, press], **options)
 
-        monkeypatch.setattr(coevo.search, "run_search", pressed)
+        monkeypatch.setattr(spec, "run_search", pressed)
 
     return install
 
@@ -460,7 +458,7 @@ def test_ctrl_c_gives_the_best_so_far(generation, times, asia, answer, run, fold
     expected = answer(*arguments, "--max-generations", generation)
     press_at(generation, times)
     code, out, err = run("learn", *arguments, "-t", 600, "-o", "run", "--format", "json")
-    assert (code, err) == (130, "Interrupted; this is the best network so far.\n")
+    assert (code, err) == (130, "Interrupted. This is the best network so far.\n")
     found = json.loads(out)
     assert found["stop_reason"] == "interrupt"
     assert timeless(found) == timeless(expected) | {"stop_reason": "interrupt"}
@@ -472,7 +470,7 @@ def test_ctrl_c_before_the_search_writes_nothing(asia, run, monkeypatch):
     def press(*arguments, **options):
         press_ctrl_c()
 
-    monkeypatch.setattr(coevo.data, "read_columns", press)
+    monkeypatch.setattr(settings, "read_data", press)
     code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run")
     assert (code, out, err.strip()) == (130, "", "Interrupted.")
     assert os.listdir() == ["asia.csv"]
@@ -480,13 +478,13 @@ def test_ctrl_c_before_the_search_writes_nothing(asia, run, monkeypatch):
 
 @ctrl_c_works()
 def test_ctrl_c_after_the_search_loses_nothing(asia, answer, run, monkeypatch, folder):
-    fit = coevo.network.fit
+    fit = result.fit_network
 
     def press(*arguments, **options):
         press_ctrl_c()
         return fit(*arguments, **options)
 
-    monkeypatch.setattr(coevo.network, "fit", press)
+    monkeypatch.setattr(result, "fit_network", press)
     code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run", "--format", "json")
     assert (code, err) == (0, "")
     check_folder(folder / "run", json.loads(out), asia)
@@ -497,7 +495,7 @@ def test_a_structure_without_tables_is_answered(asia, run, monkeypatch):
         raise NetworkError("The table of 'a' would be too large.")
 
     assert run("learn", "asia.csv", *QUICK, "-o", "run").code == 0
-    monkeypatch.setattr(coevo.network, "fit", fit)
+    monkeypatch.setattr(result, "fit_network", fit)
     code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run", "--format", "json")
     sentence = "Warning: model.bif is not written. The table of 'a' would be too large.\n"
     assert (code, err) == (0, sentence)
@@ -511,7 +509,7 @@ def test_ctrl_c_in_a_terminal(asia, answer, folder):
         cwd=folder, at="generation 3,",
     )  # fmt: skip
     assert ended.code == 130
-    assert ended.err == ["Interrupted; this is the best network so far.\n"]
+    assert ended.err == ["Interrupted. This is the best network so far.\n"]
     found = json.loads(ended.out)
     assert found["generations"] >= 3
     check_folder(folder / "run", found, asia)

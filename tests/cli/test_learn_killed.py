@@ -1,4 +1,4 @@
-"""``coevo learn`` may be killed at any moment; ``--resume`` gives what it would have given."""
+"""``coevo learn --resume`` after a kill gives the answer of an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from coevo.io import read_run
 
 LONGEST = 120.0  # seconds, for a command that does not end
 
-# Tells each generation and keeps each checkpoint, as long searches do.
+# Prints each generation and writes each checkpoint, as long searches do.
 AT_EVERY_GENERATION = """
 import coevo.cli
 import coevo.progress.terminal
 from coevo.learning import checkpoints
-coevo.progress.terminal.SECONDS_A_LINE = 0.0
+coevo.progress.terminal.SECONDS_BETWEEN_LINES = 0.0
 checkpoints.SECONDS_BETWEEN = 0.0
 checkpoints.SHARE_OF_TIME = 1e9
 """
 COMMAND = f"{AT_EVERY_GENERATION}\ncoevo.cli.main()"
 
-# Dies in the place of the n-th file that it would have put into place.
+# Dies instead of putting the n-th file into place.
 DYING = f"""{AT_EVERY_GENERATION}
 import os, signal, sys
 left, really = int(sys.argv.pop(1)), os.replace
@@ -49,7 +49,7 @@ def started(code, *arguments, cwd):
 
 
 def killed_at_a_line(number, *arguments, cwd):
-    """Kill a command when it tells of its n-th generation; return whether it was in time."""
+    """Kill a command when it prints its n-th generation; return whether it was in time."""
     with started(COMMAND, *arguments, cwd=cwd) as process:
         guard = threading.Timer(LONGEST, process.kill)
         guard.start()
@@ -83,15 +83,15 @@ def same_run(one, two):
     assert not list(one.glob(".*.tmp"))
 
 
-def with_gaps(folder, run, seed):
-    """Write a table in which every ninth cell is missing; return its name."""
-    assert run("sample", "child", "--rows", 200, "--seed", seed, "-o", "gaps.csv").code == 0
-    header, *rows = (folder / "gaps.csv").read_text().splitlines()
+def write_incomplete(folder, run, seed):
+    """Write a table in which every ninth value is missing; return its name."""
+    assert run("sample", "child", "--rows", 200, "--seed", seed, "-o", "incomplete.csv").code == 0
+    header, *rows = (folder / "incomplete.csv").read_text().splitlines()
     cells = [row.split(",") for row in rows]
     for number, row in enumerate(cells):
         row[number % 9 :: 9] = ["?"] * len(row[number % 9 :: 9])
-    (folder / "gaps.csv").write_text("\n".join([header, *map(",".join, cells)]))
-    return "gaps.csv"
+    (folder / "incomplete.csv").write_text("\n".join([header, *map(",".join, cells)]))
+    return "incomplete.csv"
 
 
 @pytest.mark.parametrize(
@@ -100,22 +100,22 @@ def with_gaps(folder, run, seed):
 def test_killed_again_and_again(method, missing, folder, run, seed):
     arguments = ["learn", "--example", "child", "--rows", "300"]
     if missing is not None:
-        arguments = ["learn", with_gaps(folder, run, seed), "--missing", missing]
+        arguments = ["learn", write_incomplete(folder, run, seed), "--missing", missing]
     arguments += ["-m", method, "--seed", seed, "--max-generations", 30]
-    assert run(*arguments, "-o", "whole").code == 0
+    assert run(*arguments, "-o", "uninterrupted").code == 0
     rng, n_kills = random.Random(seed), 0
     while killed_at_a_line(rng.randint(2, 15), *arguments, "-o", "run", "--resume", cwd=folder):
         n_kills += 1
         assert n_kills < 60
     assert n_kills >= 2
-    same_run(folder / "run", folder / "whole")
+    same_run(folder / "run", folder / "uninterrupted")
 
 
 def test_killed_before_any_file_is_in_place(folder, run, seed):
-    """Whichever file it was that a process died over, nothing is lost and nothing is half."""
+    """A process may die at any file: no file is lost, and none is half written."""
     arguments = ["learn", "--example", "asia", "--rows", "200", "--seed", seed]
     short, longer = [*arguments, "--max-generations", 1], [*arguments, "--max-generations", 3]
-    assert run(*longer, "-o", "whole").code == 0
+    assert run(*longer, "-o", "uninterrupted").code == 0
     for n_files in range(30):
         with started(DYING, n_files, *short, "-o", "run", "--resume", cwd=folder) as process:
             process.communicate(timeout=LONGEST)
@@ -129,7 +129,7 @@ def test_killed_before_any_file_is_in_place(folder, run, seed):
         assert process.returncode == -signal.SIGKILL
     assert n_files >= 5  # a checkpoint, and the four files of a run
     assert run(*longer, "-o", "run", "--resume").code == 0
-    same_run(folder / "run", folder / "whole")
+    same_run(folder / "run", folder / "uninterrupted")
 
 
 def test_resume_and_start_on_the_command_line(folder, run, refused, as_json):
@@ -146,10 +146,13 @@ def test_resume_and_start_on_the_command_line(folder, run, refused, as_json):
     )
     code, _, err = run(*arguments, 6, "--resume")
     assert code == 2
-    assert "Error: --resume needs -o, the folder of the run to go on with." in err
+    assert "Error: --resume needs -o, the run folder to resume.\n" in err
     code, _, err = run(*arguments, 1, "-o", "new", "--resume")
     assert code == 0
-    assert err.startswith("There is nothing to resume in 'new'") or "nothing to resume" in err
+    assert err == (
+        "Warning: There is nothing to resume in 'new': it has no checkpoint.npz. The search starts "
+        "from its beginning.\n"
+    )
     started_there = as_json(*arguments, 0, "--start", "asia")
     assert started_there["n_arcs"] == 8
     assert refused(*arguments, 0, "--start", "alrm") == (

@@ -1,4 +1,4 @@
-"""``coevo learn --missing``: what becomes of missing cells is said, and never happens unasked."""
+"""``coevo learn --missing``: policies for missing values, and the imputed table."""
 
 from __future__ import annotations
 
@@ -16,39 +16,42 @@ from coevo.errors import DataError
 from coevo.missing import POLICIES, learn_incomplete
 from coevo.search import Budget
 
-QUICK = ("gaps.csv", "--max-generations", 6, "--seed", 3)
+QUICK = ("incomplete.csv", "--max-generations", 6, "--seed", 3)
 LABELS = ("", "NA", "NaN", "null", "?")
 
 
 @pytest.fixture
-def gaps(folder, seed):
-    """Return the rows of ``gaps.csv`` before some of their cells were lost."""
+def incomplete(folder, seed):
+    """Return the rows of ``incomplete.csv`` before some of their values went missing."""
     rng = np.random.default_rng(seed)
     rows = coevo.sample(coevo.load_network("asia"), 300, seed)
-    coevo.write_data(rows, "whole.csv")
-    with open("whole.csv", newline="") as stream:
+    coevo.write_data(rows, "complete.csv")
+    with open("complete.csv", newline="") as stream:
         header, *cells = csv.reader(stream)
-    with open("gaps.csv", "w", newline="") as stream:
+    with open("incomplete.csv", "w", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(header)
         for row in cells:
-            lost = rng.random(len(row)) < 0.1
+            is_missing = rng.random(len(row)) < 0.1
             writer.writerow(
-                [rng.choice(LABELS) if gone else cell for cell, gone in zip(row, lost, strict=True)]
+                [
+                    rng.choice(LABELS) if missing else cell
+                    for cell, missing in zip(row, is_missing, strict=True)
+                ]
             )
     return header, cells
 
 
-def test_unasked_such_a_table_is_refused(gaps, refused):
+def test_missing_values_without_a_policy_are_an_error(incomplete, refused):
     sentence = refused("learn", *QUICK, "-o", "run")
     assert "missing values" in sentence
     assert "--missing evolve" in sentence
 
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))
-def test_the_answer_is_that_of_the_library(policy, gaps, as_json, run):
+def test_the_answer_is_that_of_the_library(policy, incomplete, as_json, run):
     found = as_json("learn", *QUICK, "-s", "k2", "--missing", policy, "-o", "run")
-    table, _ = read_incomplete("gaps.csv", discretise="mdl")
+    table = read_incomplete("incomplete.csv", discretise="mdl")
     limits = Budget(max_generations=6)
     expected = learn_incomplete(table, policy, score="k2", budget=limits, random_state=3)
     assert found["score"] == expected.search.score
@@ -58,54 +61,59 @@ def test_the_answer_is_that_of_the_library(policy, gaps, as_json, run):
         "n_missing": table.n_missing,
         "share": table.n_missing / 2400,
         "n_complete_rows": table.n_complete_rows,
-        "columns": {name: table.missing_counts[name] for name in gaps[0]},
+        "columns": {name: table.missing_counts[name] for name in incomplete[0]},
     }
     assert (found["data_hash"], found["n_rows"]) == (table.content_hash, 300)
-    written = coevo.read_bif("run/model.bif")
-    assert written == expected.network
-    assert [variable.name for variable in written.variables] == gaps[0]
+    written = coevo.io.read_bif("run/model.bif")
+    assert written == expected.imputation.network
+    assert [variable.name for variable in written.variables] == incomplete[0]
     with open("run/run.json") as stream:
         assert json.load(stream)["missing"] == found["missing"]
     text = run("learn", *QUICK, "--missing", policy).out
-    assert f"missing     {table.n_missing:,} cells (" in text
-    assert f"policy: {policy}\n" in text
+    assert (
+        f"missing     {table.n_missing:,} values ({table.n_missing / 2400:.1%}) in 8 columns; "
+        f"{table.n_complete_rows:,} complete rows; policy: {policy}\n"
+    ) in text
     assert f"{table.n_missing:,}" in Path("run/report.html").read_text(encoding="utf-8")
 
 
-def test_the_completed_table(gaps, as_json):
-    found = as_json("learn", *QUICK, "--missing", "evolve", "--completed", "filled.csv")
-    assert found["files"] == {"completed": "filled.csv", "filled": "filled.filled.csv"}
-    header, truth = gaps
-    with open("gaps.csv", newline="") as stream:
+def test_the_imputed_table(incomplete, as_json):
+    found = as_json("learn", *QUICK, "--missing", "evolve", "--imputed", "imputed.csv")
+    assert found["files"] == {
+        "imputed": "imputed.csv",
+        "probabilities": "imputed.probabilities.csv",
+    }
+    header, truth = incomplete
+    with open("incomplete.csv", newline="") as stream:
         before = list(csv.reader(stream))[1:]
-    with open("filled.csv", newline="") as stream:
+    with open("imputed.csv", newline="") as stream:
         names, *after = csv.reader(stream)
     assert names == header
-    with open("filled.filled.csv", newline="") as stream:
-        cells = {(int(c["row"]), c["column"]): c for c in csv.DictReader(stream)}
-    holes = {
+    with open("imputed.probabilities.csv", newline="") as stream:
+        imputed = {(int(c["row"]), c["column"]): c for c in csv.DictReader(stream)}
+    missing = {
         (i + 1, name)
         for i, row in enumerate(before)
         for name, cell in zip(header, row, strict=True)
         if cell in LABELS
     }
-    assert cells.keys() == holes
-    right = 0
+    assert imputed.keys() == missing
+    n_correct = 0
     for i, (old, new, true) in enumerate(zip(before, after, truth, strict=True), start=1):
         for name, was, now, really in zip(header, old, new, true, strict=True):
-            if (i, name) in holes:
-                assert cells[i, name]["state"] == now
-                assert 0 < float(cells[i, name]["probability"]) <= 1
-                right += now == really
+            if (i, name) in missing:
+                assert imputed[i, name]["state"] == now
+                assert 0 < float(imputed[i, name]["probability"]) <= 1
+                n_correct += now == really
             else:
                 assert now == was
-    assert right / len(holes) > 0.75
+    assert n_correct / len(missing) > 0.75
 
 
-def test_other_labels(gaps, as_json, refused):
-    with open("gaps.csv", newline="") as stream:
+def test_other_labels(incomplete, as_json, refused):
+    with open("incomplete.csv", newline="") as stream:
         rows = list(csv.reader(stream))
-    with open("gaps.csv", "w", newline="") as stream:
+    with open("incomplete.csv", "w", newline="") as stream:
         csv.writer(stream).writerows([["-9" if c in LABELS else c for c in row] for row in rows])
     plain = as_json("learn", *QUICK, "-m", "hill_climb")
     assert "missing" not in plain
@@ -113,48 +121,59 @@ def test_other_labels(gaps, as_json, refused):
     assert found["missing"]["n_missing"] == sum(c in LABELS for row in rows[1:] for c in row)
 
 
-def test_a_table_without_missing_cells(gaps, as_json):
-    """A policy changes nothing where there is nothing to do."""
-    arguments = ("whole.csv", *QUICK[1:])
-    found = as_json("learn", *arguments, "--missing", "evolve", "--completed", "copy.csv")
+def test_a_table_without_missing_values(incomplete, as_json):
+    """A policy changes nothing if no value is missing."""
+    arguments = ("complete.csv", *QUICK[1:])
+    found = as_json("learn", *arguments, "--missing", "evolve", "--imputed", "copy.csv")
     plain = as_json("learn", *arguments)
     assert found | {"seconds": 0, "files": 0} == plain | {"seconds": 0, "files": 0}
-    assert coevo.read_data("copy.csv") == coevo.read_data("whole.csv")
+    assert coevo.read_data("copy.csv") == coevo.read_data("complete.csv")
 
 
-def test_what_does_not_go_together(gaps, refused, run):
+def test_options_that_cannot_be_combined(incomplete, refused, run):
     evolve = ("--missing", "evolve")
     assert refused("learn", *QUICK, "--missing", "evolv").endswith("Did you mean 'evolve'?")
     for arguments, sentence in (
-        (("--completed", "x.csv"), "--completed goes with --missing"),
-        (("--missing-label", "-9"), "--missing-label goes with --missing"),
-        (("--missing", "state", "--completed", "x.csv"), "--missing state fills none"),
+        (("--imputed", "x.csv"), "--imputed needs --missing, the policy for missing values."),
+        (
+            ("--missing-label", "-9"),
+            "--missing-label needs --missing, the policy for missing values.",
+        ),
+        (
+            ("--missing", "state", "--imputed", "x.csv"),
+            "--imputed needs a policy that imputes values; --missing state does not.",
+        ),
     ):
         code, _, err = run("learn", *QUICK, *arguments)
         assert code == 2
-        assert sentence in err
-    assert refused("learn", *QUICK, *evolve, "--completed", "x.foo", "-o", "run").endswith(
+        assert err.endswith(f"\nError: {sentence}\n")
+    assert refused("learn", *QUICK, *evolve, "--imputed", "x.foo", "-o", "run").endswith(
         "got 'x.foo'."
     )
     assert not Path("run").exists()  # found before the search
-    code, _, err = run("learn", *QUICK, *evolve, "--completed", "gaps.csv")
+    code, _, err = run("learn", *QUICK, *evolve, "--imputed", "incomplete.csv")
     assert code == 2
-    assert "--completed would write over DATA, 'gaps.csv'." in err
-    code, _, err = run("learn", "/dev/null", *evolve, "--completed", "x.csv")
+    assert err.endswith(
+        "\nError: --imputed would overwrite DATA, 'incomplete.csv'. Give another name.\n"
+    )
+    code, _, err = run("learn", "/dev/null", *evolve, "--imputed", "x.csv")
     assert code == 2
-    assert "--completed needs DATA to be a file that can be read twice; '/dev/null' is none." in err
-    assert refused("learn", *QUICK, *evolve, "--completed", "no/x.csv").endswith(
+    assert err.endswith(
+        "\nError: --imputed needs DATA to be a file that can be read twice; '/dev/null' is not "
+        "one.\n"
+    )
+    assert refused("learn", *QUICK, *evolve, "--imputed", "no/x.csv").endswith(
         "there is no folder 'no'."
     )
 
 
-def test_threads_and_columns_change_nothing(gaps, as_json):
-    """The same cells give the same network, whatever the order of columns and rows."""
+def test_threads_and_columns_change_nothing(incomplete, as_json):
+    """The order of columns and rows changes nothing."""
     first = as_json("learn", *QUICK, "--missing", "evolve")
-    with open("gaps.csv", newline="") as stream:
+    with open("incomplete.csv", newline="") as stream:
         header, *rows = csv.reader(stream)
     order = list(reversed(range(len(header))))
-    with open("gaps.csv", "w", newline="") as stream:
+    with open("incomplete.csv", "w", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerows([[row[i] for i in order] for row in [header, *reversed(rows)]])
     again = as_json("learn", *QUICK, "--missing", "evolve", "-j", 2)
@@ -164,8 +183,8 @@ def test_threads_and_columns_change_nothing(gaps, as_json):
     assert again["data_hash"] == first["data_hash"]
 
 
-def test_the_completed_table_is_the_one_that_was_given(folder, as_json, seed):
-    """With its identifiers, its numbers and its order; only what was missing is new."""
+def test_the_imputed_table_keeps_what_was_given(folder, as_json, seed):
+    """Identifiers, numbers and order stay; only missing values are new."""
     rng = np.random.default_rng(seed)
     lines = ["id;mm;wet;rain"]
     for i in range(80):
@@ -175,9 +194,9 @@ def test_the_completed_table_is_the_one_that_was_given(folder, as_json, seed):
         lines.append(f"r{i};{shown};{wet};{'yes' if mm > 1 else 'no'}")
     Path("rain.csv").write_text("\n".join(lines), encoding="utf-8")
     options = ("--drop", "id", "--max-generations", 6, "--missing", "evolve")
-    as_json("learn", "rain.csv", *options, "--completed", "whole.csv")
+    as_json("learn", "rain.csv", *options, "--imputed", "complete.csv")
     before = [line.split(";") for line in lines]
-    after = [line.split(",") for line in Path("whole.csv").read_text().splitlines()]
+    after = [line.split(",") for line in Path("complete.csv").read_text().splitlines()]
     numbers = {row[1] for row in before}
     for old, new in zip(before, after, strict=True):
         assert (new[0], new[3]) == (old[0], old[3])
@@ -185,14 +204,14 @@ def test_the_completed_table_is_the_one_that_was_given(folder, as_json, seed):
         assert new[2] == old[2] if old[2] != "?" else new[2] in ("yes", "no")
 
 
-def test_a_table_that_cannot_be_completed_costs_no_network(gaps, run, monkeypatch):
-    """DATA was replaced while it was learned from."""
+def test_an_error_of_the_imputed_table_does_not_lose_the_network(incomplete, run, monkeypatch):
+    """DATA was replaced during the search."""
 
-    def changed(*_):
+    def fail(*_):
         raise DataError("The table has 3 rows, and 300 were read.")
 
-    monkeypatch.setattr(coevo.missing, "write_imputed", changed)
-    code, out, err = run("learn", *QUICK, "--missing", "em", "--completed", "x.csv")
+    monkeypatch.setattr(coevo.missing, "write_imputed", fail)
+    code, out, err = run("learn", *QUICK, "--missing", "em", "--imputed", "x.csv")
     assert code == 2
     assert "score" in out
     assert "arcs" in out

@@ -1,4 +1,4 @@
-"""``coevo learn`` learns from an example, and says why a network has few arcs."""
+"""``coevo learn``: examples, and the best rejected arc of a network with few arcs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_an_example_is_a_sample_with_its_states(folder, as_json, run):
     found = as_json("learn", "--example", "asia", "--rows", 150, *arguments, "-o", "run")
     rows = sample(load_network("asia"), 150, 7)
     assert (found["n_rows"], found["data_hash"]) == (150, rows.content_hash)
-    assert coevo.read_bif("run/model.bif").variables == load_network("asia").variables
+    assert coevo.io.read_bif("run/model.bif").variables == load_network("asia").variables
     assert run("sample", "asia", "--rows", 150, "--seed", 7, "-o", "rows.csv").code == 0
     table = as_json("learn", "rows.csv", "--states", "asia", *arguments)
     assert timeless(found) == timeless(table)
@@ -38,7 +38,7 @@ def test_an_example_is_a_sample_with_its_states(folder, as_json, run):
 def test_an_example_has_a_number_of_rows(folder, as_json):
     assert as_json("learn", "--example", "cancer", *QUICK)["n_rows"] == 5000
     load_network("asia")
-    coevo.write_bif(load_network("asia"), "own.bif")
+    coevo.io.write_bif(load_network("asia"), "own.bif")
     assert as_json("learn", "--example", "own.bif", "--rows", 20, *QUICK)["n_rows"] == 20
 
 
@@ -50,18 +50,17 @@ def test_an_example_has_a_number_of_rows(folder, as_json):
         ("--rows 20", "There is no table. Name a file (coevo learn DATA), or try coevo learn "
          "--example alarm."),
         ("t.csv --example asia", "Give DATA or --example, not both; got 't.csv' and 'asia'."),
-        ("t.csv --rows 20", "--rows goes with --example; of DATA, all rows are used."),
-        ("--example asia --drop tub", "--drop goes with DATA; the columns of an example are "
-         "known."),
-        ("--example asia --bins 3", "--bins goes with DATA; the columns of an example are known."),
-        ("--example asia --states asia", "--states goes with DATA; the columns of an example are "
-         "known."),
+        ("t.csv --rows 20", "--rows needs --example; of DATA all rows are used."),
+        ("--example asia --drop tub", "--drop needs DATA; it cannot be combined with --example."),
+        ("--example asia --bins 3", "--bins needs DATA; it cannot be combined with --example."),
+        ("--example asia --states asia", "--states needs DATA; it cannot be combined with "
+         "--example."),
     ],
 )  # fmt: skip
-def test_one_table_and_what_goes_with_it(arguments, sentence, folder, run):
+def test_options_that_do_not_fit_the_table(arguments, sentence, folder, run):
     code, out, err = run("learn", *arguments.split(), "-o", "run")
     assert (code, out) == (2, "")
-    usage = "Usage: coevo learn [OPTIONS] DATA\nTry 'coevo learn --help' for help.\n\n"
+    usage = "Usage: coevo learn [OPTIONS] [DATA]\nTry 'coevo learn --help' for help.\n\n"
     assert err == f"{usage}Error: {sentence}\n"
     assert not list(folder.iterdir())
 
@@ -83,7 +82,7 @@ def last_line(run, *arguments):
 
 @pytest.fixture
 def table(folder):
-    """Write ``t.csv``: a and b go together, c and d have nothing to do with them."""
+    """Write ``t.csv``: a and b depend on each other, c and d are independent of them."""
     rows = [(i % 2, i % 2 if i % 7 else 1 - i % 2, i // 2 % 2, i // 4 % 2) for i in range(56)]
     lines = ["a,b,c,d", *(",".join(map(str, row)) for row in rows)]
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
@@ -96,7 +95,7 @@ def test_few_arcs_are_explained_by_the_best_that_was_rejected(table, run, as_jso
     rejected = found["best_rejected"]
     assert rejected["gain"] < 0
     assert last_line(run, *QUICK) == (
-        f"left out    {rejected['from']} -> {rejected['to']} at best, which would lower the "
+        f"rejected    {rejected['from']} -> {rejected['to']} is the best other arc; it lowers the "
         f"score by {-rejected['gain']:.2f}"
     )
 
@@ -107,8 +106,8 @@ def test_a_search_that_ended_early_left_a_gain(table, run, as_json):
     rejected = found["best_rejected"]
     assert {rejected["from"], rejected["to"]} == {"a", "b"}
     assert last_line(run, *QUICK, "--max-generations", 0) == (
-        f"left out    {rejected['from']} -> {rejected['to']} at best, which would raise the "
-        f"score by {rejected['gain']:.2f}: the search ended early"
+        f"rejected    {rejected['from']} -> {rejected['to']} is the best other arc; it raises the "
+        f"score by {rejected['gain']:.2f}: the search stopped early"
     )
 
 
@@ -116,11 +115,11 @@ def test_what_is_forbidden_is_not_rejected(table, run, as_json):
     (table / "known.json").write_text('{"roots": ["a", "b", "c", "d"]}')
     given = (*QUICK, "--constraints", "known.json")
     assert as_json("learn", "t.csv", *given)["best_rejected"] is None
-    assert last_line(run, *given) == "left out    nothing: no further arc is allowed"
+    assert last_line(run, *given) == "rejected    none: no further arc is allowed"
 
 
 def test_with_many_arcs_nothing_is_explained(table, run):
     (table / "known.json").write_text('{"required": [["a", "c"], ["c", "d"]]}')
     lines = run("learn", "t.csv", *QUICK, "--constraints", "known.json").out.splitlines()
-    assert not any(line.startswith(("left out", "weakest")) for line in lines)
+    assert not any(line.startswith(("rejected", "weakest")) for line in lines)
     assert any(line.startswith("strongest   ") for line in lines)

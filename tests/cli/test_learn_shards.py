@@ -1,4 +1,4 @@
-"""``coevo learn --shards`` and ``--cluster``: what they answer, and what they refuse."""
+"""``coevo learn --shards`` and ``--cluster``: their answers and their errors."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_the_answer_is_that_of_the_table_in_memory(as_json, table, folder):
 def test_an_example_has_no_shards(option, run):
     code, out, err = run("learn", "--example", "asia", option, "local:2")
     assert (code, out) == (2, "")
-    assert err.endswith(f"Error: {option} goes with DATA; the rows of an example are known.\n")
+    assert err.endswith(f"Error: {option} needs DATA; it cannot be combined with --example.\n")
 
 
 @pytest.mark.parametrize("option", ["--missing", "--bootstraps", "--bins", "--discretise"])

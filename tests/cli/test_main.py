@@ -123,7 +123,7 @@ def test_an_interrupt(run, folder, monkeypatch):
     ],
 )
 def test_what_fails_through_no_fault_of_the_user(run, monkeypatch, error, line):
-    monkeypatch.setattr(coevo.bundled, "network_index", failing(error))
+    monkeypatch.setattr(coevo.bundled, "read_network_index", failing(error))
     assert run("networks") == (1, "", line)
 
 

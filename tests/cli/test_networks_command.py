@@ -1,19 +1,19 @@
-"""``coevo networks`` lists what is bundled."""
+"""``coevo networks`` lists the bundled networks."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
 
-from coevo.bundled import network_index
+from coevo.bundled import read_network_index
 
 
 def test_text(run):
     code, out, err = run("networks")
     assert (code, err) == (0, "")
     head, *lines = out.splitlines()
-    assert head == "name        variables   arcs  parameters  most parents  states  about"
-    for line, info in zip(lines, network_index(), strict=True):
+    assert head == "name        variables   arcs  parameters   max parents  states  about"
+    for line, info in zip(lines, read_network_index(), strict=True):
         numbers = (info.n_variables, info.n_arcs, info.n_parameters, info.max_parents)
         words = line.split(maxsplit=6)
         assert words[0] == info.name
@@ -25,4 +25,4 @@ def test_text(run):
 def test_json(launch):
     code, out, err = launch("networks", "--format", "json")
     assert (code, err) == (0, "")
-    assert json.loads(out) == {"networks": [asdict(info) for info in network_index()]}
+    assert json.loads(out) == {"networks": [asdict(info) for info in read_network_index()]}

@@ -1,4 +1,4 @@
-"""``coevo paper`` does the experiment of a folder, or goes on with it, and prints its rows."""
+"""``coevo paper`` does the experiment of a folder, resumes it after Ctrl-C, and prints its rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_json(folder, run):
     assert err.startswith(f"{N_RUNS} of {N_RUNS} runs: sachs 120 k2, score ")
     assert err.count("\n") == 1
     rows = json.loads(out)
-    for row, data in zip(rows, SMALL.data_sets(), strict=True):
+    for row, data in zip(rows, SMALL.list_data_sets(), strict=True):
         papers.check_row(row, papers.expected_row("out/paper", SMALL, data))
 
 
@@ -63,7 +63,7 @@ def test_text_and_the_folder(folder, run):
         "p",
         "crossing",
     ]
-    for line, data in zip(lines, paper.data_sets(), strict=True):
+    for line, data in zip(lines, paper.list_data_sets(), strict=True):
         row = papers.expected_row("paper", paper, data)
         scores = [row[x] for x in ("original", "ccga_mean", "ccga_sd", "k2_mean", "k2_sd")]
         crossing = row["crossing_generation"]
@@ -73,7 +73,7 @@ def test_text_and_the_folder(folder, run):
             f"{row['p_value']:.4f}",
             "never" if crossing is None else str(crossing),
         ]
-    # Once more: nothing is done again, so that there is nothing to tell.
+    # Once more: nothing runs again, so there is no progress to show.
     before = contents("paper")
     assert run("paper", *arguments) == (0, out, "")
     assert contents("paper") == before
@@ -98,7 +98,7 @@ def test_published_values_stand_beside_ours(folder, run):
         assert f"{' & '.join(shown)} \\\\\n" in latex
     page = (folder / "paper" / "README.md").read_text()
     assert "## Where this differs from the paper\n" in page
-    (data,) = ALARM.data_sets()
+    (data,) = ALARM.list_data_sets()
     row = papers.expected_row("paper", ALARM, data)
     larger = 100 * (row["original"] / -11569.02 - 1)
     assert (
@@ -146,7 +146,7 @@ def test_each_run_can_be_done_again_from_what_the_page_says(folder, run):
         ("--rows 50,0", "'rows' of paper must be ints >= 1; got (50, 0)."),
         ("--rows 50,50", "'rows' of paper names 50 twice."),
         ("-o file", "'file' is a file. Name a folder."),
-        ("-o file/paper", "'file/paper' cannot be made: 'file' is a file."),
+        ("-o file/paper", "'file/paper' cannot be created: 'file' is a file."),
     ],
 )
 def test_refusals(arguments, sentence, folder, refused):
@@ -161,12 +161,11 @@ def test_refusals(arguments, sentence, folder, refused):
         ("", "Missing option '-o' / '--output'."),
         (
             "-o x --rows 1000,many",
-            "Invalid value for '--rows': '1000,many' is not a list of whole numbers, as in "
-            "1000,5000.",
+            "Invalid value for '--rows': '1000,many' is not a list of integers, such as 1000,5000.",
         ),
         (
             "-o x --rows ,",
-            "Invalid value for '--rows': ',' is not a list of whole numbers, as in 1000,5000.",
+            "Invalid value for '--rows': ',' is not a list of integers, such as 1000,5000.",
         ),
         ("-o x --runs 1", "Invalid value for '--runs': 1 is not in the range x>=2."),
         ("-o x --population 1", "Invalid value for '--population': 1 is not in the range x>=2."),
@@ -216,20 +215,20 @@ def test_a_process_that_dies_is_no_fault_of_the_user(folder, run, monkeypatch):
 
 
 @ctrl_c_works()
-def test_ctrl_c_keeps_the_runs_and_the_same_command_goes_on(folder, run, monkeypatch):
+def test_ctrl_c_stores_the_runs_and_the_same_command_resumes(folder, run, monkeypatch):
     pressed = pressed_after(5, coevo.experiments.run_paper)
     with monkeypatch.context() as patch:
         patch.setattr(coevo.experiments, "run_paper", pressed)
         code, out, err = run("paper", *QUICK, "-o", "paper")
     assert (code, out) == (130, "")
     assert err == (
-        "Stopping after the runs under way ...\n"
-        f"Interrupted; 5 of {N_RUNS} runs are kept in paper. The same command goes on.\n"
+        "Stopping after the current runs ...\n"
+        f"Interrupted. 5 of {N_RUNS} runs are stored in paper. Repeat the command to resume.\n"
     )
     assert set(os.listdir("paper")) == papers.JOURNAL
     assert run("paper", *QUICK, "-o", "paper").code == 0
-    assert run("paper", *QUICK, "-o", "whole").code == 0
-    assert contents("paper", timeless=True) == contents("whole", timeless=True)
+    assert run("paper", *QUICK, "-o", "complete").code == 0
+    assert contents("paper", timeless=True) == contents("complete", timeless=True)
 
 
 def test_ctrl_c_in_a_terminal_with_processes(folder, run):
@@ -241,14 +240,15 @@ def test_ctrl_c_in_a_terminal_with_processes(folder, run):
     assert 40 <= len(lines) < 4000
     assert len(papers.read_lines("paper/times.jsonl")) == len(lines)
     assert ended.err == [
-        "Stopping after the runs under way ...\n",
-        f"Interrupted; {len(lines)} of 4000 runs are kept in paper. The same command goes on.\n",
+        "Stopping after the current runs ...\n",
+        f"Interrupted. {len(lines)} of 4000 runs are stored in paper. Repeat the command to "
+        "resume.\n",
     ]
     assert set(os.listdir("paper")) == papers.JOURNAL
 
-    for name in ("paper", "whole"):
+    for name in ("paper", "complete"):
         assert run("paper", *QUICK, "-o", name).code == 0
-    found, expected = (contents(name, timeless=True) for name in ("paper", "whole"))
+    found, expected = (contents(name, timeless=True) for name in ("paper", "complete"))
     more, runs = (files.pop("runs.jsonl").splitlines() for files in (found, expected))
     assert found == expected
     assert set(more) == set(runs) | set(lines)

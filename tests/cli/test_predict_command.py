@@ -25,7 +25,7 @@ def test_by_hand(garden, run):
         "predicted,probability\nno,1\nno,0.6\nno,0.6\nno,0.6\n",
         "accuracy    0.500000  (2 of 4 rows)\n"
         f"log loss    {-math.log(0.6 * 0.4 * 0.4) / 4:.6f}  (lower is better)\n"
-        "confusion   a line for each true state, a column for each predicted one\n"
+        "confusion   rows: true states; columns: predicted states\n"
         "       no  yes\n"
         "  no    2    0\n"
         "  yes   2    0\n",
@@ -50,7 +50,7 @@ def test_the_numbers_of_the_library(target, folder, run, as_json):
     dataset = sample(network, 200, 3)
     write_data(dataset, "alarm.csv")
     expected = network.predict(dataset, target)
-    agreed = expected.agreement(dataset)
+    agreed = expected.evaluate(dataset)
     code, out, err = run("predict", "alarm", "alarm.csv", target, "--probabilities")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert code == 0
@@ -118,7 +118,7 @@ def test_many_states_are_not_confused_on_the_screen(folder, garden, run):
     garden("many,rain", "s03,no")
     _, out, err = run("predict", "many.bif", "rows.csv", "many")
     assert out.splitlines()[1:] == ["s00,0.0909090909091"]
-    assert err.splitlines()[-1] == "confusion   of 11 states, in --format json"
+    assert err.splitlines()[-1] == "confusion   11 states; see --format json"
 
 
 def test_a_true_state_of_probability_zero(garden, run, as_json):

@@ -38,7 +38,7 @@ def test_the_burglar_alarm(run):
     arguments = ["earthquake", "Burglary", "--given", "JohnCalls=True,MaryCalls=True"]
     assert run("query", *arguments) == (
         0,
-        "given, with probability 0.0106439 (logarithm -4.542769)\n"
+        "evidence, with probability 0.0106439 (logarithm -4.542769)\n"
         "  JohnCalls = True\n"
         "  MaryCalls = True\n"
         "\n"
@@ -62,7 +62,7 @@ def test_joint(run):
     arguments = ["earthquake", "Burglary,Earthquake", "--joint", "--given", "Alarm=True"]
     assert run("query", *arguments) == (
         0,
-        "given, with probability 0.0161142 (logarithm -4.128054)\n"
+        "evidence, with probability 0.0161142 (logarithm -4.128054)\n"
         "  Alarm = True\n"
         "\n"
         "Burglary, Earthquake\n"
@@ -77,10 +77,10 @@ def test_joint(run):
 def test_the_most_probable_explanation(run):
     assert run("query", "earthquake", "--mpe", "--given", "JohnCalls=True") == (
         0,
-        "given, with probability 0.0636971 (logarithm -2.753617)\n"
+        "evidence, with probability 0.0636971 (logarithm -2.753617)\n"
         "  JohnCalls = True\n"
         "\n"
-        "most probable together, with probability 0.753204 given that\n"
+        "most probable explanation, with probability 0.753204 given the evidence\n"
         "  Burglary = False\n"
         "  Earthquake = False\n"
         "  Alarm = False\n"
@@ -88,7 +88,7 @@ def test_the_most_probable_explanation(run):
         "",
     )
     assert run("query", "cancer", "--mpe").out == (
-        "most probable together, with probability 0.352447\n"
+        "most probable explanation, with probability 0.352447\n"
         "  Pollution = low\n  Smoker = False\n  Cancer = False\n  Xray = negative\n"
         "  Dyspnoea = False\n"
     )
@@ -109,7 +109,7 @@ def test_json_has_the_numbers_of_the_network(answer):
     joint = network.query(["CVP", "BP", "SAO2"], given).to_dict()
     assert {tuple(row["states"]): row["probability"] for row in found["joint"]} == joint
     found = answer("alarm", "--mpe", *options)
-    explanation = network.most_probable(given)
+    explanation = network.most_probable_explanation(given)
     assert found["states"] == explanation.states
     assert found["log_probability_with_states"] == explanation.log_probability
 
@@ -182,23 +182,24 @@ def test_commas_in_targets(targets, names, odd, answer, refused):
         ),
         ("asia --given smoke", "'--given' must be VARIABLE=STATE; got 'smoke'."),
         ("asia --given tub=yes,", "'--given' must be VARIABLE=STATE; got ''."),
-        ("asia --given tub=yes --given tub=no", "'--given' names 'tub' twice."),
+        (
+            "asia --given tub=yes --given tub=no",
+            "'--given' names 'tub' twice. Give one state for it.",
+        ),
         (
             "asia tub --given tub=yes",
-            "'tub' is asked for and given. Leave it out of the targets or the evidence.",
+            "'tub' is both a target and evidence. Remove it from one of them.",
         ),
         (
             "asia --given either=no,lung=yes",
-            "The evidence is impossible, the network gives it probability 0: "
-            "'either' = 'no', 'lung' = 'yes'.",
+            "The evidence has probability 0 under the network: 'either' = 'no', 'lung' = 'yes'.",
         ),
         (
             "asia --mpe --given either=no,lung=yes",
-            "The evidence is impossible, the network gives it probability 0: "
-            "'either' = 'no', 'lung' = 'yes'.",
+            "The evidence has probability 0 under the network: 'either' = 'no', 'lung' = 'yes'.",
         ),
-        ("asia tub --mpe", "'--mpe' is about all variables. Leave out the targets and --joint."),
-        ("asia --joint", "'--joint' needs targets. Name the variables to take together."),
+        ("asia tub --mpe", "'--mpe' is about all variables. Leave out the targets and '--joint'."),
+        ("asia --joint", "'--joint' needs targets. Name the variables of the joint distribution."),
     ],
 )
 def test_refusals(arguments, sentence, refused):

@@ -35,7 +35,7 @@ def test_a_run_has_the_same_page_again(learned, run):
     data = data_of("run/report.html")
     gains = {(data["names"][a], data["names"][b]): gain for a, b, *_, gain, _, _, _ in data["arcs"]}
     assert gains == {(a["from"], a["to"]): float(f"{a['gain']:.6g}") for a in facts["arcs"]}
-    sentence = f"Wrote a page (8 variables, arcs: {facts['n_arcs']}) to run/report.html.\n"
+    sentence = f"Wrote a report (8 variables, arcs: {facts['n_arcs']}) to run/report.html.\n"
     os.remove("run/report.html")
     assert run("report", "run") == (0, "", sentence)
     assert Path("run/report.html").read_text(encoding="utf-8") == learned
@@ -46,19 +46,19 @@ def test_a_run_has_the_same_page_again(learned, run):
 
 
 def test_networks(folder, run):
-    expected = (0, "", "Wrote a page (8 variables, arcs: 8) to asia.html.\n")
+    expected = (0, "", "Wrote a report (8 variables, arcs: 8) to asia.html.\n")
     assert run("report", "asia") == expected
     page = Path("asia.html").read_bytes()
     write_bif(load_network("asia"), "asia.bif.gz")
     assert run("report", "asia.bif.gz") == expected
     assert Path("asia.html").read_bytes() == page
-    os.mkdir("asia")  # a folder without a run is not meant
+    os.mkdir("asia")  # a folder without a run does not hide the bundled network
     assert run("report", "asia") == expected
 
 
 def test_compare(learned, run):
     assert run("report", "run", "--compare", "asia", "-o", "one.html").code == 0
-    assert "<h2>Compared with asia</h2>" in Path("one.html").read_text(encoding="utf-8")
+    assert "<h2>Comparison with asia</h2>" in Path("one.html").read_text(encoding="utf-8")
     assert run("report", "asia", "--compare", "run", "-o", "two.html").code == 0
     swapped = {"same": "same", "reversed": "reversed", "added": "missing", "missing": "added"}
     there, back = (data_of(name)["arcs"] for name in ("one.html", "two.html"))

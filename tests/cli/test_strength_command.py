@@ -1,4 +1,4 @@
-"""``coevo strength`` says how sure each arc is, and keeps every bootstrap of a folder."""
+"""``coevo strength`` measures the strength of each arc, and stores every sample in its folder."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import coevo.bootstrap
 import coevo.progress.terminal
 from coevo.bundled import load_network, open_structure
 from coevo.data import read_data, read_incomplete
+from coevo.search import spec
 from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
 FILES = {f"strength.{ending}" for ending in ("md", "tex", "csv", "png", "svg", "json")}
@@ -24,7 +25,7 @@ QUICK = ("asia.csv", "--states", "asia", "--bootstraps", 12, "-m", "hill_climb",
 
 @pytest.fixture(autouse=True)
 def asia(folder, run):
-    """Work beside a table, told of the last network alone."""
+    """Work in a folder with the table ``asia.csv``."""
     assert run("sample", "asia", "--rows", 300, "--seed", 1, "-o", "asia.csv").code == 0
 
 
@@ -38,13 +39,15 @@ def contents(folder):
 
 def expected(bootstraps=12):
     rows = read_data("asia.csv", states=load_network("asia").variables)
-    return coevo.strength(rows, bootstraps=bootstraps, method="hill_climb", random_state=5)
+    return coevo.bootstrap_strength(
+        rows, bootstraps=bootstraps, method="hill_climb", random_state=5
+    )
 
 
-def test_json_is_what_the_library_says(run):
+def test_json_is_the_answer_of_the_library(run):
     code, out, err = run("strength", *QUICK, "--format", "json")
     assert code == 0
-    assert err.startswith("13 of 13 networks: bootstrap 12, score -")
+    assert err.startswith("13 of 13 networks: sample 12, score -")
     answer = json.loads(out)
     found = expected()
     assert {name: answer[name] for name in found.as_dict()} == found.as_dict()
@@ -55,13 +58,13 @@ def test_json_is_what_the_library_says(run):
 
 
 def test_text_and_the_folder(folder, run):
-    code, out, _ = run("strength", *QUICK, "-o", "sure")
+    code, out, _ = run("strength", *QUICK, "-o", "strength")
     assert code == 0
     found = expected()
     lines = out.splitlines()
     assert lines[:4] == [
         "bootstraps  12 of 300 rows, by hill_climb, bdeu, ess 1, seed 5",
-        f"threshold   {found.threshold:.4f}, found from the strengths",
+        f"threshold   {found.threshold:.4f}, estimated from the strengths",
         f"consensus   arcs: {len(found.consensus.arcs)}, of which data cannot direct: "
         f"{len(found.cpdag.edges)}",
         "  strength  direction        gain",
@@ -82,28 +85,28 @@ def test_text_and_the_folder(folder, run):
     ]
     assert f"not in it   {len(found.arcs) - n_inside}" in lines
     assert {line.split("/")[1] for line in lines if line.startswith("wrote ")} == FILES
-    assert set(os.listdir("sure")) == FILES | JOURNAL
-    with open("sure/strength.csv", newline="") as file:
+    assert set(os.listdir("strength")) == FILES | JOURNAL
+    with open("strength/strength.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["from"], row["to"], float(row["strength"])) for row in rows] == [
         (arc.parent, arc.child, round(arc.strength, 4)) for arc in found.arcs
     ]
-    assert open_structure("sure/consensus.json") == found.consensus
-    facts = json.loads((folder / "sure" / "strength.json").read_text())
+    assert open_structure("strength/consensus.json") == found.consensus
+    facts = json.loads((folder / "strength" / "strength.json").read_text())
     assert facts["arcs"] == found.as_dict()["arcs"]
     assert facts["command"][0] == "strength"
-    assert (folder / "sure" / "strength.png").read_bytes().startswith(b"\x89PNG")
-    drawn = xml.etree.ElementTree.parse("sure/strength.svg").getroot()
+    assert (folder / "strength" / "strength.png").read_bytes().startswith(b"\x89PNG")
+    drawn = xml.etree.ElementTree.parse("strength/strength.svg").getroot()
     words = " ".join("".join(text.itertext()) for text in drawn.iter() if text.tag.endswith("text"))
     assert f"threshold {found.threshold:.3f}" in words
     assert f"in the consensus: {n_inside}" in words
 
-    before = contents(folder / "sure")  # once more: nothing is done again
-    assert run("strength", *QUICK, "-o", "sure") == (0, out, "")
-    assert contents(folder / "sure") == before
+    before = contents(folder / "strength")  # once more: nothing is done again
+    assert run("strength", *QUICK, "-o", "strength") == (0, out, "")
+    assert contents(folder / "strength") == before
 
 
-def test_what_people_bring(folder, run):
+def test_constraints_and_columns(folder, run):
     (folder / "known.json").write_text(json.dumps({"required": [["xray", "asia"]]}))
     arguments = [*QUICK, "--constraints", "known.json", "-p", 1, "--drop", "smoke"]
     code, out, _ = run("strength", *arguments, "--format", "json")
@@ -146,19 +149,19 @@ def test_at_least_one_bootstrap(run):
 
 def test_without_matplotlib(run, refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert refused("strength", *QUICK, "-o", "sure") == (
+    assert refused("strength", *QUICK, "-o", "strength") == (
         "matplotlib is not installed. Install it with: pip install 'coevo[plot]'"
     )
     assert set(os.listdir()) == {"asia.csv"}
-    assert run("strength", *QUICK, "--no-figures", "-o", "sure").code == 0
-    assert set(os.listdir("sure")) == (FILES - {"strength.png", "strength.svg"}) | JOURNAL
+    assert run("strength", *QUICK, "--no-figures", "-o", "strength").code == 0
+    assert set(os.listdir("strength")) == (FILES - {"strength.png", "strength.svg"}) | JOURNAL
     assert run("strength", *QUICK).code == 0  # nothing is drawn without a folder
 
 
 def test_a_folder_of_another_seed(run, refused):
-    run("strength", *QUICK, "--no-figures", "-o", "sure")
-    assert refused("strength", *QUICK, "--seed", 6, "-o", "sure") == (
-        "'sure' holds runs with seed 5; this is 6. Give another folder."
+    run("strength", *QUICK, "--no-figures", "-o", "strength")
+    assert refused("strength", *QUICK, "--seed", 6, "-o", "strength") == (
+        "'strength' holds runs with seed 5; this is 6. Give another folder."
     )
 
 
@@ -166,65 +169,66 @@ def test_a_folder_of_another_seed(run, refused):
 
 
 @ctrl_c_works()
-@pytest.mark.parametrize("output", [(), ("-o", "sure")])
-def test_ctrl_c_answers_from_what_is_done(output, folder, run, monkeypatch):
-    pressed = pressed_after(7, coevo.bootstrap.strength)
+@pytest.mark.parametrize("output", [(), ("-o", "strength")])
+def test_ctrl_c_answers_from_the_samples_that_are_done(output, folder, run, monkeypatch):
+    pressed = pressed_after(7, coevo.bootstrap.run_bootstraps)
     with monkeypatch.context() as patch:
-        patch.setattr(coevo.bootstrap, "strength", pressed)
+        patch.setattr(coevo.bootstrap, "run_bootstraps", pressed)
         code, out, err = run("strength", *QUICK, *output, "--format", "json")
-    goes_on = " The same command goes on." if output else ""
+    resume = " Repeat the command to resume." if output else ""
     assert (code, err) == (
         130,
-        "Stopping after the runs under way ...\n"
-        f"Interrupted; this rests on 6 of 12 bootstraps.{goes_on}\n",
+        "Stopping after the current runs ...\n"
+        f"Interrupted. The answer rests on 6 of 12 bootstrap samples.{resume}\n",
     )
     answer = json.loads(out)
     assert (answer["n_bootstraps"], answer["n_asked"]) == (6, 12)
     assert answer["arcs"] == expected(6).as_dict()["arcs"]
     if output:
-        assert run("strength", *QUICK, "-o", "sure").code == 0
-        assert run("strength", *QUICK, "-o", "whole").code == 0
-        assert contents(folder / "sure") == contents(folder / "whole")
+        assert run("strength", *QUICK, "-o", "strength").code == 0
+        assert run("strength", *QUICK, "-o", "uninterrupted").code == 0
+        assert contents(folder / "strength") == contents(folder / "uninterrupted")
 
 
 @ctrl_c_works()
-def test_ctrl_c_before_the_first_bootstrap(run, monkeypatch):
-    from coevo.bootstrap import runs
+def test_ctrl_c_before_the_first_sample(run, monkeypatch):
+    search = spec.run_search
 
-    search = runs.run_search
-
-    def pressed(*arguments, **options):
+    def pressed(*arguments, callbacks=(), **options):
         press = lambda row: press_ctrl_c()  # noqa: E731
-        return search(*arguments, callbacks=[press], **options)
+        return search(*arguments, callbacks=[*callbacks, press], **options)
 
-    monkeypatch.setattr(runs, "run_search", pressed)
+    monkeypatch.setattr(spec, "run_search", pressed)
     assert run("strength", *QUICK) == (130, "", "\nInterrupted.\n")
 
 
 def test_ctrl_c_in_a_terminal_with_processes(folder):
-    many = [*QUICK, "--bootstraps", 5000, "--no-figures", "-j", 2, "-o", "sure"]
+    many = [*QUICK, "--bootstraps", 5000, "--no-figures", "-j", 2, "-o", "strength"]
     ended = interrupted_command("strength", *many, cwd=folder, at="20 of ")
     assert ended.code == 130
-    n_done = len((folder / "sure" / "runs.jsonl").read_bytes().splitlines()) - 1
+    n_done = len((folder / "strength" / "runs.jsonl").read_bytes().splitlines()) - 1
     assert 19 <= n_done < 5000
     assert [line for line in ended.err if " networks: " not in line] == [
-        "Stopping after the runs under way ...\n",
-        f"Interrupted; this rests on {n_done:,} of 5,000 bootstraps. The same command goes on.\n",
+        "Stopping after the current runs ...\n",
+        f"Interrupted. The answer rests on {n_done:,} of 5,000 bootstrap samples. Repeat the "
+        "command to resume.\n",
     ]
     assert ended.out.startswith(f"bootstraps  {n_done} of 300 rows, ")
 
 
-def test_a_table_with_missing_cells(folder, run, refused):
+def test_a_table_with_missing_values(folder, run, refused):
     lines = (folder / "asia.csv").read_text().splitlines()
     lines[1:40] = [line.rsplit(",", 1)[0] + ",?" for line in lines[1:40]]
-    (folder / "gaps.csv").write_text("\n".join(lines))
-    asked = ("gaps.csv", *QUICK[1:])
+    (folder / "incomplete.csv").write_text("\n".join(lines))
+    asked = ("incomplete.csv", *QUICK[1:])
     assert "39 missing values" in refused("strength", *asked)
-    assert "goes with --missing" in run("strength", *asked, "--missing-label", "x").err
+    assert run("strength", *asked, "--missing-label", "x").err.endswith(
+        "\nError: --missing-label needs --missing, the policy for missing values.\n"
+    )
     answer = json.loads(run("strength", *asked, "--missing", "em", "--format", "json").out)
-    table, _ = read_incomplete("gaps.csv", states=load_network("asia").variables)
+    table = read_incomplete("incomplete.csv", states=load_network("asia").variables)
     options = {"bootstraps": 12, "method": "hill_climb", "random_state": 5}
-    found = coevo.strength(table, missing="em", **options)
+    found = coevo.bootstrap_strength(table, missing="em", **options)
     assert {name: answer[name] for name in found.as_dict()} == found.as_dict()
     last = lines[0].rsplit(",", 1)[1]
     assert answer["missing"] == {
@@ -236,4 +240,4 @@ def test_a_table_with_missing_cells(folder, run, refused):
     }
     assert "12 of 261 rows" in run("strength", *asked, "--missing", "drop").out
     text = run("strength", *asked, "--missing", "em").out
-    assert "missing     39 cells (1.6%) of 1 column; 261 rows have none; policy: em\n" in text
+    assert "missing     39 values (1.6%) in 1 column; 261 complete rows; policy: em\n" in text

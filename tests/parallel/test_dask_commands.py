@@ -99,7 +99,7 @@ def test_ctrl_c_from_a_terminal(tmp_path):
         cwd=tmp_path, at="1 of ",
     )  # fmt: skip
     assert (found.code, found.out) == (130, "")
-    assert found.err[0] == "Stopping after the runs under way ...\n"
+    assert found.err[0] == "Stopping after the current runs ...\n"
     assert found.err[-1].startswith("Interrupted. ")
     n_kept = len((tmp_path / "out/runs.jsonl").read_text().splitlines())
     assert found.err[1:] == [

@@ -59,7 +59,7 @@ def run_bootstraps(
     original : BootstrapRun, optional
         The run on the original table, if the caller has it.
     on_run, on_interrupt : callable
-        Called after each run, and at the first Ctrl-C. Ctrl-C stops after the runs under way;
+        Called after each run, and at the first Ctrl-C. Ctrl-C stops after the current runs;
         before the first sample has ended it is a `KeyboardInterrupt`.
     """
     if missing == "drop" and isinstance(table, IncompleteDataset):

@@ -1,8 +1,8 @@
 """The command line: parse, call, print. No algorithm lives here.
 
-Answers go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 bad
-input or usage, 130 interrupted. A command's module is imported when the command runs, so
-that ``coevo --help`` imports neither NumPy nor numba.
+Answers go to stdout, everything else to stderr. Exit codes: 0 success, 1 failure, 2 bad
+input or usage, 130 interrupted. The module of a command is imported when the command runs,
+so that ``coevo --help`` imports neither NumPy nor numba.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from coevo.interrupts import is_interrupt
 
 __all__ = ["main"]
 
-# command: what the list of commands says of it; its module has the same name
+# Each command with its summary. The module of a command has the same name.
 COMMANDS = {
-    "bench": "Compare methods, and other libraries, on the same rows.",
+    "bench": "Compare methods and other libraries on the same data sets.",
     "compare": "Compare a structure with the true one.",
     "convert": "Write a network or a structure in another format.",
-    "evaluate": "Say how probable the rows of a table are under a network.",
+    "evaluate": "Compute the log-likelihood of a table under a network.",
     "learn": "Learn a network from a table.",
-    "networks": "List the published networks that come with coevo.",
-    "paper": "Repeat the experiments of the 2011 paper.",
+    "networks": "List the bundled networks.",
+    "paper": "Reproduce the experiments of the 2011 paper.",
     "predict": "Predict a variable in each row of a table.",
-    "query": "Ask a network about variables, given the states of others.",
-    "report": "Write a page with a network and all that is known of it.",
-    "sample": "Draw rows from a network.",
+    "query": "Compute probabilities of variables, given evidence.",
+    "report": "Write an HTML report of a run or a network.",
+    "sample": "Sample rows from a network.",
     "score": "Score a structure on a table.",
-    "strength": "Measure how sure each arc is.",
+    "strength": "Measure the strength of each arc over bootstrap samples.",
 }
 
 
 class _Commands(click.Group):
-    """A group that knows its commands by name and imports one when it is called."""
+    """A group that imports the module of a command when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -63,9 +63,9 @@ def main() -> None:
     """Run the command line and exit."""
     try:
         code = cli.main(prog_name="coevo", standalone_mode=False)
-        if sys.stdout is not None:  # it is when the caller closed it
+        if sys.stdout is not None:  # it is None if the caller closed it
             sys.stdout.flush()
-        if code:  # where click returns it instead of raising
+        if code:  # click returns some exit codes instead of raising
             sys.exit(code)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
@@ -75,7 +75,7 @@ def main() -> None:
     except CoevoError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(1 if isinstance(error, WorkerError) else 2)
-    except BrokenPipeError:  # the reader of our output has seen enough
+    except BrokenPipeError:  # the reader of the output closed the pipe
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``coevo bench``: every method on the same rows, beside the peers."""
+"""``coevo bench``: methods and other libraries on the same data sets."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import click
 
 from coevo.cli.console import announce_interrupt, show_run_progress
 from coevo.cli.experiments import (
-    answer,
-    data_set_options,
-    folder_options,
-    names_of,
-    where,
+    add_output_options,
+    describe_folder,
+    make_data_set_options,
+    print_result,
+    split_names,
 )
 from coevo.cli.options import cluster_option, make_n_jobs_option, make_seed_option, score_options
 
@@ -25,32 +25,35 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-def _names_or_none(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
-    return () if value.strip() == "none" else names_of(ctx, parameter, value)
+def _split_names_or_none(
+    ctx: click.Context, parameter: click.Parameter, value: str
+) -> tuple[str, ...]:
+    return () if value.strip() == "none" else split_names(ctx, parameter, value)
 
 
 @click.command("bench")
-@data_set_options("1000,5000")
+@make_data_set_options("1000,5000")
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),
     default=5,
     show_default=True,
-    help="Data sets of each network and size; each method runs once on each.",
+    help="Number of data sets for each network and number of rows. Each method runs once on "
+    "each data set.",
 )
 @click.option(
     "--methods",
     default="ccma,ccga,k2,hill_climb,tabu",
     show_default=True,
-    callback=_names_or_none,
+    callback=_split_names_or_none,
     help="Methods of coevo, separated by commas, or none.",
 )
 @click.option(
     "--peers",
     default="pyagrum,pybnesian,pgmpy,causal-learn",
     show_default=True,
-    callback=_names_or_none,
-    help="Other libraries, or none; coevo[bench] brings them.",
+    callback=_split_names_or_none,
+    help="Other libraries, separated by commas, or none. coevo[bench] installs them.",
 )
 @score_options
 @click.option(
@@ -59,12 +62,13 @@ def _names_or_none(ctx: click.Context, parameter: click.Parameter, value: str) -
     type=float,
     default=60.0,
     show_default=True,
-    help="Seconds that a run may take.",
+    metavar="SECONDS",
+    help="Time limit of each run.",
 )
-@make_n_jobs_option("Runs at once, one where times matter", "networks")
+@make_n_jobs_option("runs at the same time (1 if you compare times)", "networks")
 @cluster_option
 @make_seed_option("data sets and searches")
-@folder_options
+@add_output_options
 def command(
     networks: tuple[str, ...],
     rows: tuple[int, ...],
@@ -80,12 +84,12 @@ def command(
     output: str,
     output_format: str,
 ) -> None:
-    """Compare methods, and other libraries, on the same rows.
+    """Compare methods and other libraries on the same data sets.
 
-    Samples the data sets, runs everyone in a process of its own, scores what they found by
-    coevo's scorer and writes one line a run (CSV), a summary (Markdown, LaTeX, CSV), figures
-    (PNG, SVG) and a README into DIR. Ctrl-C keeps the runs that are done, and the same
-    command goes on.
+    Samples the data sets, runs each method in its own process, and scores all networks with
+    the scorer of coevo. Writes one line per run (CSV), a summary (Markdown, LaTeX, CSV),
+    figures (PNG, SVG) and a README into DIR. Ctrl-C stops; the runs that are done stay in
+    DIR, and the same command resumes.
 
     \b
     coevo bench --networks asia --rows 500 --seeds 3 -o quick/
@@ -115,14 +119,15 @@ def command(
             n_jobs=n_jobs,
             cluster=cluster,
             figures=figures,
-            on_run=lambda record, done, total: show_run(done, total, _news(record)),
+            on_run=lambda record, done, total: show_run(done, total, _describe_run(record)),
             on_interrupt=announce_interrupt,
         )
-    answer(result, output, output_format, lambda: _print(result, where(figures, output)))
+    footer = describe_folder(output, figures)
+    print_result(result, output, output_format, lambda: _print(result, footer))
 
 
-def _news(record: BenchRecord) -> str:
-    """Return what there is to say of a run."""
+def _describe_run(record: BenchRecord) -> str:
+    """Return the run with its score, or the reason why it has none."""
     run = f"{record.network} {record.rows} seed {record.repetition} {record.method}"
     if record.status == "timeout":
         return f"{run}, timed out"
@@ -131,8 +136,8 @@ def _news(record: BenchRecord) -> str:
     return f"{run}, score {record.score:,.1f} in {record.seconds:.2f} s"
 
 
-def _print(result: BenchResult, last: str) -> None:
-    """Print the answer for people: a table for each network and size."""
+def _print(result: BenchResult, footer: str) -> None:
+    """Print the answer as text: a table for each network and number of rows."""
     from coevo.experiments.bench.tables import HEADERS, format_summary_cells
 
     for setting in dict.fromkeys((s.network, s.rows) for s in result.summaries):
@@ -150,4 +155,4 @@ def _print(result: BenchResult, last: str) -> None:
             )
             click.echo(f"  {first}  {'  '.join(others)}".rstrip())
         click.echo()
-    click.echo(last)
+    click.echo(footer)

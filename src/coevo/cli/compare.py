@@ -1,4 +1,4 @@
-"""``coevo compare``: what one structure has that another has not."""
+"""``coevo compare``: the differences between two structures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 SHARES = ("precision", "recall", "f1")
-ABOUT_DATA = {
+DATA_OPTIONS = {  # parameters that have no effect without --data
     "score": "--score",
     "ess": "--ess",
     "drop": "--drop",
@@ -34,7 +34,7 @@ ABOUT_DATA = {
 @click.command("compare")
 @click.argument("found", metavar="FOUND")
 @click.argument("true", metavar="TRUE")
-@click.option("--data", metavar="FILE", help="Also score both on this table.")
+@click.option("--data", metavar="FILE", help="Also score both structures on this table.")
 @score_options
 @make_n_jobs_option("threads", "answer")
 @table_options
@@ -50,13 +50,13 @@ def command(
     reading: dict[str, Any],
     output_format: str,
 ) -> None:
-    """Compare a structure with the true one, or any with another.
+    """Compare a structure with the true one.
 
-    FOUND and TRUE are files of any format (see coevo convert) or names of bundled networks,
-    of the same variables. The structural Hamming distance (SHD) is the number of pairs of
-    variables on which they differ; that of the CPDAGs leaves out what no data could tell.
-    With --data, both are scored on the same rows, and states that they have are taken as
-    declared.
+    FOUND and TRUE are files of any format (see coevo convert) or names of bundled networks.
+    Both must have the same variables. The structural Hamming distance (SHD) is the number of
+    pairs of variables on which the structures differ. The SHD of the CPDAGs ignores directions
+    that data cannot determine. With --data, both structures are scored on the same rows; their
+    states count as declared, also those that do not occur in the rows.
 
     \b
     coevo compare run/model.bif alarm
@@ -70,11 +70,11 @@ def command(
         ours, our_states = split_model(open_model(found))
         theirs, their_states = split_model(open_model(true))
         comparison = compare(ours, theirs)
-        answer = {**_measures(comparison), **asdict(comparison)}
+        answer = {**_list_measures(comparison), **asdict(comparison)}
         if data is not None and score is not None:
             from coevo.score import FamilyScorer
 
-            dataset = read_table(data, reading, _all_states(our_states + their_states))
+            dataset = read_table(data, reading, _merge_states(our_states + their_states))
             scorer = FamilyScorer(dataset, score, n_jobs=n_jobs)
             answer["scores"] = {
                 "scoring": score.name,
@@ -87,40 +87,40 @@ def command(
     if output_format == "json":
         print_json(answer)
     else:
-        _show(answer)
+        _print(answer)
 
 
 def _choose_score(
     context: click.Context, data: str | None, scoring: dict[str, Any]
 ) -> Score | None:
-    """Return the score to compute, or None; refuse what would have no effect."""
+    """Return the score to compute, or None; reject options that would have no effect."""
     if data is not None:
         from coevo.score import make_score
 
         return make_score(scoring["score"], scoring["ess"], "compare")
-    for name, option in ABOUT_DATA.items():
+    for name, option in DATA_OPTIONS.items():
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise ParameterError(f"'{option}' goes with --data only.")
+            raise ParameterError(f"'{option}' needs --data, the table to score on.")
     return None
 
 
-def _measures(comparison: Comparison) -> dict[str, Any]:
+def _list_measures(comparison: Comparison) -> dict[str, Any]:
     """Return the numbers of a comparison, distances first."""
     shares = [f"{what}_{share}" for what in ("arc", "skeleton") for share in SHARES]
     return {name: getattr(comparison, name) for name in ("shd", "shd_cpdag", *shares)}
 
 
-def _all_states(variables: Iterable[Variable]) -> tuple[Variable, ...]:
-    """Return each variable once, with the states that any of its namesakes has."""
+def _merge_states(variables: Iterable[Variable]) -> tuple[Variable, ...]:
+    """Return each variable once, with its states in all networks."""
     from coevo.data import Variable
 
     states: dict[str, dict[str, None]] = {}
     for variable in variables:
         states.setdefault(variable.name, {}).update(dict.fromkeys(variable.states))
-    return tuple(Variable(name, tuple(listed)) for name, listed in states.items())
+    return tuple(Variable(name, tuple(merged)) for name, merged in states.items())
 
 
-def _show(answer: dict[str, Any]) -> None:
+def _print(answer: dict[str, Any]) -> None:
     """Print an answer as text."""
     click.echo(f"SHD         {answer['shd']:,} (DAG), {answer['shd_cpdag']:,} (CPDAG)")
     for what in ("arc", "skeleton"):

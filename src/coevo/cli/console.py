@@ -104,7 +104,7 @@ def show_run_progress(unit: str) -> Iterator[Callable[[int, int, str], None]]:
 
 def announce_interrupt() -> None:
     """Confirm the first Ctrl-C; it may come while another line is printed."""
-    line = "Stopping after the runs under way ..."
+    line = "Stopping after the current runs ..."
     try:
         print(line, file=sys.stderr)
     except RuntimeError:  # the stream is being written to at this moment

@@ -1,4 +1,4 @@
-"""``coevo convert``: the same network, or structure, in another format."""
+"""``coevo convert``: a network or a structure in another format."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from coevo.errors import ParameterError
 if TYPE_CHECKING:
     from coevo.io import Format, Model
 
-__all__ = ["NAMES", "command"]
+__all__ = ["command"]
 
 STDOUT = "-"
-NAMES = "bif, xmlbif, net, json, dot, graphml, adjacency, edges, modelstring"
 
 
 @click.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option(
-    "--from", "from_name", metavar="FORMAT", help="The format of IN, whatever its ending."
+    "--from", "from_name", metavar="FORMAT", help="Format of IN.  [default: by its extension]"
 )
-@click.option("--to", "to_name", metavar="FORMAT", help="The format of OUT, whatever its ending.")
+@click.option(
+    "--to", "to_name", metavar="FORMAT", help="Format of OUT.  [default: by its extension]"
+)
 def command(source: str, target: str, from_name: str | None, to_name: str | None) -> None:
     """Write a network or a structure in another format.
 
-    IN is a file of any format or the name of a bundled network; OUT is a file, or - for the
-    standard output. Endings decide, also with .gz behind them, unless a format is named:
+    IN is a file of any format or the name of a bundled network. OUT is a file, or - for
+    standard output. The extension gives the format, also before .gz, unless --from or --to
+    does:
 
     \b
     with tables      bif (.bif), xmlbif (.xmlbif, .bifxml, .xml), net (.net), json (.json)
     structure only   dot (.dot, .gv), graphml (.graphml), modelstring (.txt),
                      adjacency (.adjacency.csv), edges (.edges.csv)
 
-    JSON also holds structures without tables. Where OUT has no place for tables, they are
-    left out and that is said.
+    JSON also holds structures without tables. A format for structures only leaves the states
+    and tables out; a message says so.
 
     \b
     coevo convert alarm alarm.bif
@@ -54,36 +56,39 @@ def command(source: str, target: str, from_name: str | None, to_name: str | None
 
     if from_name is not None:
         get_format(from_name, "--from", "convert")
-    known = _target_format(target, to_name)
+    target_format = _choose_format(target, to_name)
     with show_warnings():
         model = open_model(source, from_name)
-    text = format_model(model, known.name)
+    text = format_model(model, target_format.name)
     if target == STDOUT:
         click.echo(text, nl=False)
     else:
         write_text_file(Path(target), text)
-    _report(model, known, target)
+    _print_summary(model, target_format, target)
 
 
-def _target_format(target: str, name: str | None) -> Format:
-    """Return the format to write, or say that nothing names it."""
-    from coevo.io.formats import find_format, get_format
+def _choose_format(target: str, name: str | None) -> Format:
+    """Return the format to write: that of ``--to``, or of the extension."""
+    from coevo.io.formats import FORMATS, find_format, get_format
 
     if name is not None:
         return get_format(name, "--to", "convert")
     if target == STDOUT:
-        raise ParameterError(f"'--to' of convert must be given where OUT is '-': one of {NAMES}.")
+        raise ParameterError(
+            f"OUT is '-', which has no extension. Name its format with --to: {', '.join(FORMATS)}."
+        )
     return find_format(target)
 
 
-def _report(model: Model, known: Format, target: str) -> None:
-    """Say on stderr what was written, and what was left out."""
+def _print_summary(model: Model, target_format: Format, target: str) -> None:
+    """Print to stderr what was written, and what was left out."""
     from coevo.graph import DAG
 
     is_structure = isinstance(model, DAG)
     dag = model if isinstance(model, DAG) else model.dag
-    kind = "network" if known.has_tables and not is_structure else "structure"
+    kind = "network" if target_format.has_tables and not is_structure else "structure"
     size = f"{len(dag.nodes):,} variables, arcs: {len(dag.arcs):,}"
-    where = "the standard output" if target == STDOUT else target
-    left_out = "" if known.has_tables or is_structure else " Its states and tables were left out."
-    print(f"Wrote a {kind} ({size}) to {where}.{left_out}", file=sys.stderr)
+    place = "standard output" if target == STDOUT else target
+    has_lost_tables = not (target_format.has_tables or is_structure)
+    note = " This format holds no states and no tables." if has_lost_tables else ""
+    print(f"Wrote a {kind} ({size}) to {place}.{note}", file=sys.stderr)

@@ -1,8 +1,8 @@
-"""How variables and states are named on the command line: lists with commas between them.
+"""How commands read evidence and names of variables: as lists with commas.
 
-Names and states may hold any character, commas and equals signs too, and nothing has to be
-quoted for it: a list is read as names that the network has. Where it can be read in two
-ways, the longest name or state goes first, and options that are given one by one settle it.
+Names and states may contain any character, also commas and equals signs, without quotes: a
+list is split into names that the network has. If there are two ways to split it, the longest
+name or state wins. A user who wants the other way repeats the option for each item.
 """
 
 from __future__ import annotations
@@ -23,32 +23,34 @@ given_option = click.option(
     "--given",
     multiple=True,
     metavar="VARIABLE=STATE",
-    help="What is known; several with commas between them, or one option each. Names and "
-    "states that hold commas or equals signs are recognised as they are.",
+    help="Evidence: the observed state of a variable (repeatable, or several with commas). "
+    "Names and states may contain commas and equals signs.",
 )
 
 
 def read_given(network: BayesianNetwork, texts: Iterable[str]) -> dict[str, str]:
-    """Return the state of each variable that ``--given`` names."""
+    """Return the evidence of ``--given``: the state of each variable that it names."""
     pairs = {
         f"{variable.name}={state}": (variable.name, state)
         for variable in network.variables
         for state in variable.states
     }
-    found: list[tuple[str, str]] = []
+    evidence: list[tuple[str, str]] = []
     for text in texts:
-        items = _known_items(text, pairs)
+        items = _split_items(text, pairs)
         if items is None:
-            _refuse(network, next(item for item in text.split(",") if item not in pairs))
-        found.extend(pairs[item] for item in items)
-    twice = find_duplicate(name for name, _ in found)
-    if twice is not None:
-        raise ParameterError(f"'--given' names {twice!r} twice.")
-    return dict(found)
+            _raise_evidence_error(
+                network, next(item for item in text.split(",") if item not in pairs)
+            )
+        evidence.extend(pairs[item] for item in items)
+    duplicate = find_duplicate(name for name, _ in evidence)
+    if duplicate is not None:
+        raise ParameterError(f"'--given' names {duplicate!r} twice. Give one state for it.")
+    return dict(evidence)
 
 
-def _refuse(network: BayesianNetwork, item: str) -> NoReturn:
-    """Say what is wrong with an item that is not a variable with one of its states."""
+def _raise_evidence_error(network: BayesianNetwork, item: str) -> NoReturn:
+    """Raise the error for an item that is not a variable with one of its states."""
     from coevo.network.evidence import encode_state
 
     names = [v.name for v in network.variables if item.startswith(f"{v.name}=")]
@@ -60,26 +62,26 @@ def _refuse(network: BayesianNetwork, item: str) -> NoReturn:
 
 
 def read_names(network: BayesianNetwork, texts: Iterable[str]) -> list[str]:
-    """Return the variables that some arguments name."""
+    """Return the variables that arguments name."""
     known = {variable.name for variable in network.variables}
-    found: list[str] = []
+    names: list[str] = []
     for text in texts:
-        items = _known_items(text, known)
+        items = _split_items(text, known)
         if items is None:
             items = [network.variable(name).name for name in text.split(",")]
-        found.extend(items)
-    return found
+        names.extend(items)
+    return names
 
 
-def _known_items(text: str, known: Iterable[str]) -> list[str] | None:
-    """Return the known items that a text is when commas join them, or None.
+def _split_items(text: str, known: Iterable[str]) -> list[str] | None:
+    """Split a text at commas into known items; return None if that is impossible.
 
-    >>> _known_items("b,a,b", ["a", "b", "a,b"])
+    >>> _split_items("b,a,b", ["a", "b", "a,b"])
     ['b', 'a,b']
-    >>> _known_items("b,c", ["a", "b"])
+    >>> _split_items("b,c", ["a", "b"])
     """
     longest_first = sorted((item for item in known if item in text), key=len, reverse=True)
-    lists: dict[int, list[str]] = {len(text) + 1: []}  # what the text is from a place on
+    lists: dict[int, list[str]] = {len(text) + 1: []}  # by start: the items of the rest
     for start in range(len(text), -1, -1):
         if start > 0 and text[start - 1] != ",":
             continue

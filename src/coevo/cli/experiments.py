@@ -1,4 +1,4 @@
-"""What the commands that do experiments share: their options, and how they are interrupted."""
+"""What the commands ``bench`` and ``paper`` share: their options, and how they print a result."""
 
 from __future__ import annotations
 
@@ -14,86 +14,99 @@ from coevo.cli.options import format_option
 if TYPE_CHECKING:
     from coevo.experiments import BenchResult, PaperResult
 
-__all__ = ["answer", "data_set_options", "folder_options", "names_of", "where"]
+__all__ = [
+    "add_output_options",
+    "describe_folder",
+    "make_data_set_options",
+    "print_result",
+    "split_names",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def names_of(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+def split_names(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
     """Return the names of a list with commas."""
     return tuple(name.strip() for name in value.split(",") if name.strip())
 
 
-def _numbers_of(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
+def _parse_integers(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in value.split(","))
     except ValueError:
         raise click.BadParameter(
-            f"{value!r} is not a list of whole numbers, as in 1000,5000."
+            f"{value!r} is not a list of integers, such as 1000,5000."
         ) from None
 
 
-def data_set_options(rows: str) -> Callable[[Function], Function]:
-    """Return the options for the networks and sizes, with the usual sizes."""
+def make_data_set_options(rows: str) -> Callable[[Function], Function]:
+    """Return the options for the networks and the numbers of rows; `rows` is the default."""
 
-    def add(function: Function) -> Function:
+    def decorate(function: Function) -> Function:
         for option in (
             click.option(
                 "--rows",
                 default=rows,
                 show_default=True,
-                callback=_numbers_of,
-                help="Sizes of the data sets.",
+                callback=_parse_integers,
+                help="Numbers of rows of the data sets, separated by commas.",
             ),
             click.option(
                 "--networks",
                 default="alarm,insurance",
                 show_default=True,
-                callback=names_of,
-                help="Bundled networks or BIF files, separated by commas.",
+                callback=split_names,
+                help="Networks to sample: bundled networks or BIF files, separated by commas.",
             ),
         ):
             function = option(function)
         return function
 
-    return add
+    return decorate
 
 
-def folder_options(function: Function) -> Function:
-    """Add the options for where things go and what is among them."""
+def add_output_options(function: Function) -> Function:
+    """Add the options for the output folder, its figures and the format of the answer."""
     for option in (
         format_option,
         click.option(
-            "-o", "--output", metavar="DIR", required=True, help="Where to write everything."
+            "-o",
+            "--output",
+            metavar="DIR",
+            required=True,
+            help="Write the runs, tables, figures and a README into this folder.",
         ),
         click.option(
-            "--figures/--no-figures", default=True, help="Figures need matplotlib: coevo[plot]."
+            "--figures/--no-figures",
+            default=True,
+            show_default=True,
+            help="Whether to draw the figures, which need matplotlib: coevo[plot].",
         ),
     ):
         function = option(function)
     return function
 
 
-def answer(
+def print_result(
     result: PaperResult | BenchResult,
     output: str,
     output_format: str,
-    show: Callable[[], None],
+    print_text: Callable[[], None],
 ) -> None:
-    """Print what came out, `show` doing it for people; exit if not every run was done."""
+    """Print the result as JSON, or by `print_text`; exit with 130 if runs are left."""
     if not result.is_complete:
         print(
-            f"Interrupted; {result.n_done} of {result.n_runs} runs are kept in {output}. "
-            "The same command goes on.",
+            f"Interrupted. {result.n_done} of {result.n_runs} runs are stored in {output}. "
+            "Repeat the command to resume.",
             file=sys.stderr,
         )
         raise click.exceptions.Exit(130)
     if output_format == "json":
         print_json([summary.as_dict() for summary in result.summaries])
         return
-    show()
+    print_text()
 
 
-def where(figures: bool, output: str) -> str:
-    """Return where to find everything."""
+def describe_folder(output: str, figures: bool) -> str:
+    """Return the sentence that says where the files are."""
     return f"Tables{', figures' if figures else ''} and a README are in {output}."

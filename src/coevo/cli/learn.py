@@ -39,7 +39,7 @@ EXAMPLE_ROWS = 5000
 
 
 @click.command("learn")
-@click.argument("data", metavar="DATA", required=False)
+@click.argument("data", metavar="[DATA]", required=False)
 @click.option(
     "--example",
     metavar="NAME",
@@ -73,7 +73,7 @@ EXAMPLE_ROWS = 5000
     "--islands",
     type=click.IntRange(min=1),
     help="Number of ccma populations that evolve side by side and exchange migrants. One "
-    "generation of islands is then six of each population.",
+    "generation of islands is then six of each population.  [default: 1; with -m islands: 3]",
 )
 @click.option(
     "--bootstraps",

@@ -1,4 +1,4 @@
-"""``coevo networks``: what is bundled."""
+"""``coevo networks``: the list of bundled networks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ __all__ = ["command"]
 @click.command("networks")
 @format_option
 def command(output_format: str) -> None:
-    """List the published networks that come with coevo.
+    """List the bundled networks.
 
-    Their names can stand wherever a command takes FILE_OR_NETWORK.
+    These are published networks that come with coevo. Give the name of one to any command
+    that takes FILE_OR_NETWORK.
+
+    \b
+    coevo networks
+    coevo sample asia --rows 1000 -o asia.csv
     """
     from coevo.bundled import read_network_index
 
@@ -25,7 +30,7 @@ def command(output_format: str) -> None:
     if output_format == "json":
         print_json({"networks": [asdict(info) for info in index]})
         return
-    click.echo("name        variables   arcs  parameters  most parents  states  about")
+    click.echo("name        variables   arcs  parameters   max parents  states  about")
     for info in index:
         states = f"{info.min_states}-{info.max_states}"
         click.echo(

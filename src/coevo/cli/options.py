@@ -94,7 +94,7 @@ def make_cluster_option(what: str) -> Decorator[Any]:
     )
 
 
-cluster_option = make_cluster_option("Do the runs")
+cluster_option = make_cluster_option("Run")
 
 
 def make_seed_option(answer: str) -> Decorator[Any]:
@@ -165,7 +165,7 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             "--max-time",
             type=click.FloatRange(min=0),
             metavar="SECONDS",
-            help=f"{stop} after this time{note}.",
+            help=f"{stop} after this time{note}.  [default: no limit]",
         ),
         click.option(
             "--max-generations",
@@ -194,8 +194,9 @@ missing_options: tuple[Decorator[Any], ...] = (
     click.option(
         "--missing",
         metavar="POLICY",
-        help="Policy for missing values: evolve (a third species imputes them), em, available, "
-        "state or drop. Without a policy, missing values are an error.",
+        help="Policy for missing values: evolve (a third species imputes them), em (structural "
+        "EM), available (score each family on the rows that show it), state (missing is a state), "
+        "drop (leave out incomplete rows).  [default: missing values are an error]",
     ),
     click.option(
         "--missing-label",

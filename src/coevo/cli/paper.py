@@ -1,4 +1,4 @@
-"""``coevo paper``: the experiments of the 2011 paper, repeated."""
+"""``coevo paper``: the experiments of the 2011 paper."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import click
 
 from coevo.cli.console import announce_interrupt, show_run_progress
 from coevo.cli.experiments import (
-    answer,
-    data_set_options,
-    folder_options,
-    where,
+    add_output_options,
+    describe_folder,
+    make_data_set_options,
+    print_result,
 )
 from coevo.cli.options import cluster_option, make_n_jobs_option, make_seed_option
 
@@ -23,32 +23,32 @@ __all__ = ["command"]
 
 
 @click.command("paper")
-@data_set_options("1000,3000,5000")
+@make_data_set_options("1000,3000,5000")
 @click.option(
     "--runs",
     type=click.IntRange(min=2),
     default=100,
     show_default=True,
-    help="Runs of each algorithm on each data set.",
+    help="Number of runs of each algorithm on each data set.",
 )
 @click.option(
     "--max-generations",
     type=click.IntRange(min=0),
     default=250,
     show_default=True,
-    help="Generations of CCGA.",
+    help="Number of generations of CCGA.",
 )
 @click.option(
     "--population",
     type=click.IntRange(min=2),
     default=100,
     show_default=True,
-    help="Individuals of each species of CCGA.",
+    help="Number of individuals of each species of CCGA.",
 )
-@make_n_jobs_option("Processes", "numbers")
+@make_n_jobs_option("processes", "results")
 @cluster_option
 @make_seed_option("tables and figures")
-@folder_options
+@add_output_options
 def command(
     networks: tuple[str, ...],
     rows: tuple[int, ...],
@@ -62,11 +62,12 @@ def command(
     output: str,
     output_format: str,
 ) -> None:
-    """Repeat the experiments of the 2011 paper: CCGA against K2.
+    """Reproduce the experiments of the 2011 paper: CCGA against K2.
 
-    Samples the data sets, runs both algorithms and writes tables 3 and 4 (Markdown, LaTeX,
-    CSV) with the published values beside ours, figures 5 and 6 (PNG, SVG), one line a run,
-    and a README into DIR. Ctrl-C keeps the runs that are done, and the same command goes on.
+    Samples the data sets and runs both algorithms. Writes tables 3 and 4 (Markdown, LaTeX,
+    CSV) with the published values beside the new ones, figures 5 and 6 (PNG, SVG), one line
+    per run, and a README into DIR. Ctrl-C stops; the runs that are done stay in DIR, and the
+    same command resumes.
 
     \b
     coevo paper -j 2 -o paper/
@@ -96,11 +97,12 @@ def command(
             ),
             on_interrupt=announce_interrupt,
         )
-    answer(result, output, output_format, lambda: _print(result, where(figures, output)))
+    footer = describe_folder(output, figures)
+    print_result(result, output, output_format, lambda: _print(result, footer))
 
 
-def _print(result: PaperResult, last: str) -> None:
-    """Print the answer for people: ours, one line a data set."""
+def _print(result: PaperResult, footer: str) -> None:
+    """Print the answer as text: one line per data set, without the published values."""
     from coevo.experiments.paper.tables import format_p_value
 
     click.echo(
@@ -114,4 +116,4 @@ def _print(result: PaperResult, last: str) -> None:
             f"{ccga.mean:>11,.1f} ({ccga.sd:>5.1f}) {k2.mean:>10,.1f} ({k2.sd:>6.1f}) "
             f"{format_p_value(summary.p_value):>8} {'never' if crossing is None else crossing:>9}"
         )
-    click.echo(f"\n{last}")
+    click.echo(f"\n{footer}")

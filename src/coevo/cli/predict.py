@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-SHOWN = 10  # states up to which the table of confusions is printed
+SHOWN = 10  # maximum number of states for which the confusion matrix is printed
 
 
 @click.command("predict")
@@ -27,11 +27,16 @@ SHOWN = 10  # states up to which the table of confusions is printed
 @click.argument("data", metavar="DATA")
 @click.argument("target", metavar="TARGET")
 @click.option(
-    "--probabilities", is_flag=True, help="Write a column more for the probability of each state."
+    "--probabilities",
+    is_flag=True,
+    help="Add a column with the probability of each state.",
 )
 @drop_option
 @click.option(
-    "-o", "--output", metavar="FILE", help="Write the table here, not to the standard output."
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the table to this file.  [default: standard output]",
 )
 @format_option
 def command(
@@ -45,12 +50,13 @@ def command(
 ) -> None:
     """Predict a variable in each row of a table.
 
-    DATA is a CSV or Parquet file with columns for the parents, the children and the other
-    parents of the children of TARGET; numbers go into the bins of the network, and other
-    columns are left alone. The answer is a CSV table: the most probable state of TARGET given
-    the rest of each row, and how probable it is. If DATA has TARGET too, it is compared:
-    accuracy, log loss (the mean of minus the logarithm of the probability of the true state;
-    lower is better) and how often which state was taken for which, on stderr.
+    DATA is a CSV or Parquet file with a column for each variable of the Markov blanket of
+    TARGET: its parents, its children and the other parents of its children. Numbers are put
+    into the bins of the network; other columns are ignored. The answer is a CSV table: the
+    most probable state of TARGET given the rest of the row, and the probability of this state.
+    If DATA has the column TARGET, stderr shows the accuracy, the log loss (the mean of minus
+    the logarithm of the probability of the true state; lower is better) and the confusion
+    matrix.
 
     \b
     coevo predict run/model.bif new.csv HR
@@ -62,51 +68,53 @@ def command(
         from coevo.network import read_rows
 
         network = open_network(model)
-        wanted = _wanted(network, target)
+        columns = _list_columns(network, target)
         if output is not None:
             check_output_path(Path(output))
-        dataset = read_rows(network, data, only=wanted, drop=drop)
-        found = network.predict(dataset, target)
-        answer = {"target": target, "states": list(found.variable.states), "n_rows": dataset.n_rows}
+        dataset = read_rows(network, data, only=columns, drop=drop)
+        prediction = network.predict(dataset, target)
+        states = list(prediction.variable.states)
+        answer = {"target": target, "states": states, "n_rows": dataset.n_rows}
         if target in dataset.names:
-            agreed = found.evaluate(dataset)
+            evaluation = prediction.evaluate(dataset)
             answer |= {
-                "accuracy": agreed.accuracy,
-                "log_loss": finite_or_none(agreed.log_loss),
-                "confusion": agreed.confusion.tolist(),
+                "accuracy": evaluation.accuracy,
+                "log_loss": finite_or_none(evaluation.log_loss),
+                "confusion": evaluation.confusion.tolist(),
             }
-        rows = list(_rows(found, probabilities))
+        rows = list(_make_rows(prediction, probabilities))
         if output is not None:
             from coevo.io.text_files import write_text_file
 
-            write_text_file(Path(output), _table(rows))
+            write_text_file(Path(output), _format_csv(rows))
             answer["file"] = output
     if output_format == "json":
-        print_json(answer if output else answer | {"predictions": _records(rows)})
+        print_json(answer if output else answer | {"predictions": _make_records(rows)})
         return
     if output is None:
-        click.echo(_table(rows), nl=False)
-    for line in _summary(answer):
+        click.echo(_format_csv(rows), nl=False)
+    for line in _format_summary(answer):
         print(line, file=sys.stderr)
 
 
-def _wanted(network: BayesianNetwork, target: str) -> list[str]:
-    """Return the columns to read: those that tell about the target, and itself."""
-    network.variable(target)  # says if there is none
+def _list_columns(network: BayesianNetwork, target: str) -> list[str]:
+    """Return the columns to read: the target and its Markov blanket."""
+    network.variable(target)  # raises an error if there is none
     blanket = network.dag.markov_blanket(target)
-    # Without any, the table only says how many rows there are.
+    # Without a blanket, any column gives the number of rows.
     return [target, *blanket] if blanket else [variable.name for variable in network.variables]
 
 
-def _rows(found: Prediction, each_state: bool) -> Iterator[tuple[Any, ...]]:
+def _make_rows(prediction: Prediction, each_state: bool) -> Iterator[tuple[Any, ...]]:
     """Yield the header and the rows of the answer."""
-    name, states = found.variable.name, found.variable.states
+    name, states = prediction.variable.name, prediction.variable.states
     yield ("predicted", "probability", *(f"{name}={s}" for s in states if each_state))
-    for code, row in zip(found.codes.tolist(), found.probabilities.tolist(), strict=True):
+    probabilities = prediction.probabilities.tolist()
+    for code, row in zip(prediction.codes.tolist(), probabilities, strict=True):
         yield (states[code], row[code], *(row if each_state else ()))
 
 
-def _table(rows: Sequence[tuple[Any, ...]]) -> str:
+def _format_csv(rows: Sequence[tuple[Any, ...]]) -> str:
     """Return rows as CSV, numbers with twelve digits."""
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(
@@ -115,30 +123,30 @@ def _table(rows: Sequence[tuple[Any, ...]]) -> str:
     return stream.getvalue()
 
 
-def _records(rows: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+def _make_records(rows: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
     header, *others = rows
     return [dict(zip(header, row, strict=True)) for row in others]
 
 
-def _summary(answer: dict[str, Any]) -> Iterator[str]:
-    """Yield what there is to say besides the table."""
+def _format_summary(answer: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines for stderr: the accuracy, if known, and the file."""
     if "accuracy" in answer:
         confusion, n_rows = answer["confusion"], answer["n_rows"]
-        right = sum(row[i] for i, row in enumerate(confusion))
+        n_correct = sum(row[i] for i, row in enumerate(confusion))
         loss = answer["log_loss"]
-        yield f"accuracy    {answer['accuracy']:.6f}  ({right:,} of {n_rows:,} rows)"
+        yield f"accuracy    {answer['accuracy']:.6f}  ({n_correct:,} of {n_rows:,} rows)"
         yield f"log loss    {'inf' if loss is None else f'{loss:.6f}'}  (lower is better)"
-        yield from _confusion(answer["states"], confusion)
+        yield from _format_confusion(answer["states"], confusion)
     if "file" in answer:
         yield f"Wrote {answer['n_rows']:,} predictions of {answer['target']!r} to {answer['file']}."
 
 
-def _confusion(states: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:
-    """Yield a table of how often each state, a line each, was predicted as which."""
+def _format_confusion(states: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:
+    """Yield the confusion matrix: a row for each true state, a column for each predicted one."""
     if len(states) > SHOWN:
-        yield f"confusion   of {len(states):,} states, in --format json"
+        yield f"confusion   {len(states):,} states; see --format json"
         return
-    yield "confusion   a line for each true state, a column for each predicted one"
+    yield "confusion   rows: true states; columns: predicted states"
     cells = [["", *states]]
     cells += [
         [state, *map("{:,}".format, row)] for state, row in zip(states, confusion, strict=True)

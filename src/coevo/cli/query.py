@@ -1,4 +1,4 @@
-"""``coevo query``: how probable states are, given the states of others."""
+"""``coevo query``: probabilities of variables, given evidence."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["command"]
 @click.argument("model", metavar="FILE_OR_NETWORK")
 @click.argument("targets", nargs=-1, metavar="[TARGET[,TARGET]]...")
 @given_option
-@click.option("--joint", is_flag=True, help="The targets together, not one by one.")
+@click.option("--joint", is_flag=True, help="Print the joint distribution of the targets.")
 @click.option(
     "--mpe",
     is_flag=True,
-    help="The most probable explanation: the jointly most probable states of all variables "
+    help="Print the most probable explanation: the jointly most probable states of all variables "
     "that are not given.",
 )
 @format_option
@@ -40,9 +40,10 @@ def command(
     mpe: bool,
     output_format: str,
 ) -> None:
-    """Ask a network about variables, given the states of others.
+    """Compute probabilities of variables, given evidence.
 
-    Answers are exact. Without a TARGET, every variable that is not given is one.
+    Prints the distribution of each TARGET. Without a TARGET, prints the distribution of every
+    variable that is not given. Inference is exact.
 
     \b
     coevo query earthquake Burglary --given JohnCalls=True,MaryCalls=True
@@ -50,38 +51,46 @@ def command(
     coevo query alarm --given HR=HIGH --given CO=LOW --mpe
     """
     if mpe and (targets or joint):
-        raise ParameterError("'--mpe' is about all variables. Leave out the targets and --joint.")
+        raise ParameterError("'--mpe' is about all variables. Leave out the targets and '--joint'.")
     if joint and not targets:
-        raise ParameterError("'--joint' needs targets. Name the variables to take together.")
-    with show_status(f"Asking {model} ..."):
+        raise ParameterError(
+            "'--joint' needs targets. Name the variables of the joint distribution."
+        )
+    with show_status(f"Querying {model} ..."):
         from coevo.bundled import open_network
 
         network = open_network(model)
-        names, known = read_names(network, targets), read_given(network, given)
-        found = (_explanation if mpe else _joint if joint else _each)(network, names, known)
-        total = network.log_probability(known)
-    evidence = {"given": known, "log_probability": total, "probability": math.exp(total)}
+        names, evidence = read_names(network, targets), read_given(network, given)
+        infer = _explain if mpe else _compute_joint if joint else _compute_marginals
+        answer = infer(network, names, evidence)
+        log_probability = network.log_probability(evidence)
+    probability = math.exp(log_probability)
     if output_format == "json":
-        print_json({**evidence, **found})
+        facts = {"given": evidence, "log_probability": log_probability, "probability": probability}
+        print_json({**facts, **answer})
         return
-    blocks = _blocks(found, total, " given that" if known else "")
-    if known:
-        title = f"given, with probability {math.exp(total):.6g} (logarithm {total:.6f})"
-        blocks.insert(0, _block(title, _equal(known)))
+    blocks = _format_answer(answer, log_probability, " given the evidence" if evidence else "")
+    if evidence:
+        title = f"evidence, with probability {probability:.6g} (logarithm {log_probability:.6f})"
+        blocks.insert(0, _format_block(title, _format_states(evidence)))
     click.echo("\n\n".join(blocks))
 
 
-def _each(network: BayesianNetwork, names: list[str], given: dict[str, str]) -> dict[str, Any]:
-    """Return the numbers for each target by itself."""
-    found = network.marginals(names or None, given)
-    return {"marginals": {name: answer.to_dict() for name, answer in found.items()}}
+def _compute_marginals(
+    network: BayesianNetwork, names: list[str], given: dict[str, str]
+) -> dict[str, Any]:
+    """Return the distribution of each target; of all variables if there is no target."""
+    marginals = network.marginals(names or None, given)
+    return {"marginals": {name: marginal.to_dict() for name, marginal in marginals.items()}}
 
 
-def _joint(network: BayesianNetwork, names: list[str], given: dict[str, str]) -> dict[str, Any]:
-    """Return the numbers for all targets together."""
-    found = network.query(names, given)
-    states = product(*(variable.states for variable in found.variables))
-    values = found.probabilities.ravel().tolist()
+def _compute_joint(
+    network: BayesianNetwork, names: list[str], given: dict[str, str]
+) -> dict[str, Any]:
+    """Return the joint distribution of the targets."""
+    distribution = network.query(names, given)
+    states = product(*(variable.states for variable in distribution.variables))
+    values = distribution.probabilities.ravel().tolist()
     return {
         "targets": names,
         "joint": [
@@ -91,33 +100,34 @@ def _joint(network: BayesianNetwork, names: list[str], given: dict[str, str]) ->
     }
 
 
-def _explanation(
-    network: BayesianNetwork, names: list[str], given: dict[str, str]
-) -> dict[str, Any]:
-    """Return the most probable states, and how probable they are with the evidence."""
+def _explain(network: BayesianNetwork, names: list[str], given: dict[str, str]) -> dict[str, Any]:
+    """Return the most probable explanation, and its joint probability with the evidence."""
     found = network.most_probable_explanation(given)
     return {"states": dict(found.states), "log_probability_with_states": found.log_probability}
 
 
-def _blocks(found: dict[str, Any], total: float, condition: str) -> list[str]:
-    """Return the answer as blocks of text."""
-    if "states" in found:
-        share = math.exp(found["log_probability_with_states"] - total)
-        title = f"most probable together, with probability {share:.6g}{condition}"
-        return [_block(title, _equal(found["states"]))]
-    if "joint" in found:
-        rows = [(", ".join(row["states"]), row["probability"]) for row in found["joint"]]
-        return [_block(", ".join(found["targets"]), _numbers(rows))]
-    return [_block(name, _numbers(each.items())) for name, each in found["marginals"].items()]
+def _format_answer(answer: dict[str, Any], log_evidence: float, condition: str) -> list[str]:
+    """Return the answer as blocks of text; `log_evidence` is the evidence's log-probability."""
+    if "states" in answer:
+        probability = math.exp(answer["log_probability_with_states"] - log_evidence)
+        title = f"most probable explanation, with probability {probability:.6g}{condition}"
+        return [_format_block(title, _format_states(answer["states"]))]
+    if "joint" in answer:
+        rows = [(", ".join(row["states"]), row["probability"]) for row in answer["joint"]]
+        return [_format_block(", ".join(answer["targets"]), _format_probabilities(rows))]
+    return [
+        _format_block(name, _format_probabilities(distribution.items()))
+        for name, distribution in answer["marginals"].items()
+    ]
 
 
-def _block(title: str, lines: Iterable[str]) -> str:
+def _format_block(title: str, lines: Iterable[str]) -> str:
     return "\n  ".join([title, *lines])
 
 
-def _equal(states: Mapping[str, str]) -> list[str]:
+def _format_states(states: Mapping[str, str]) -> list[str]:
     return [f"{name} = {state}" for name, state in states.items()]
 
 
-def _numbers(rows: Iterable[tuple[str, float]]) -> list[str]:
+def _format_probabilities(rows: Iterable[tuple[str, float]]) -> list[str]:
     return [f"{value:.6f}  {state}" for state, value in rows]

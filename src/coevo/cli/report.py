@@ -1,4 +1,4 @@
-"""``coevo report``: a network, and how it was found, as a page."""
+"""``coevo report``: an HTML report of a run or a network."""
 
 from __future__ import annotations
 
@@ -24,75 +24,78 @@ __all__ = ["command"]
     "--compare",
     "other",
     metavar="RUN_OR_MODEL",
-    help="Show in colours where a second network of the same variables differs.",
+    help="Also show the differences from a second network with the same variables, in colour.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    help="Where to.  [default: report.html in the folder of a run, else NAME.html]",
+    help="HTML file to write.  [default: report.html in the run folder, or NAME.html]",
 )
 def command(source: str, other: str | None, output: str | None) -> None:
-    """Write a page with a network and all that is known of it.
+    """Write an HTML report of a run or a network.
 
-    RUN_OR_MODEL is a folder that coevo learn wrote, a BIF file or the name of a bundled
-    network. The page is one file that opens in any browser without a network: the graph,
-    the tables of probabilities, the arcs and what each of them gains, how the score rose,
-    and the command to repeat the run.
+    RUN_OR_MODEL is a run folder of coevo learn, a file with a network, or the name of a
+    bundled network. The report is one HTML file that any browser opens without the internet. It
+    shows the graph and the probability tables. For a run it also shows the gain of each arc,
+    the score over time, and the command that repeats the run.
 
     \b
     coevo report run/ --compare alarm
     coevo report alarm -o alarm.html
     """
-    with show_status(f"Drawing {source} ..."):
+    with show_status(f"Writing the report of {source} ..."):
         from coevo.files import check_output_path
         from coevo.report.page import write_page
 
-        target = Path(output) if output is not None else _target(source)
+        target = Path(output) if output is not None else _choose_target(source)
         check_output_path(target)
-        page = _page(source)
+        page = _make_page(source)
         if other is not None:
-            page = replace(page, other=_page(other).dag, other_name=_name(other))
+            page = replace(page, other=_make_page(other).dag, other_name=_strip_extension(other))
         write_page(target, page)
     print(
-        f"Wrote a page ({len(page.dag.nodes):,} variables, arcs: {len(page.dag.arcs):,}) "
+        f"Wrote a report ({len(page.dag.nodes):,} variables, arcs: {len(page.dag.arcs):,}) "
         f"to {target}.",
         file=sys.stderr,
     )
 
 
-def _page(source: str) -> Page:
+def _make_page(source: str) -> Page:
     """Return the page of a run, or of a network alone."""
     from coevo.bundled import open_network
     from coevo.io import read_run
-    from coevo.report.page import network_page, run_page
+    from coevo.report.page import make_network_page, make_run_page
 
     if _is_folder(source):
         run = read_run(Path(source))
         try:
-            return run_page(run.facts, run.history, run.network)
-        except (AttributeError, KeyError, TypeError):  # JSON, but not what we wrote
+            return make_run_page(run.facts, run.history, run.network)
+        except (AttributeError, KeyError, TypeError):  # JSON, but not of a run
             path = str(Path(source) / "run.json")
             raise FormatError(
                 f"{path!r} is damaged: it does not hold the facts of a run."
             ) from None
-    return network_page(open_network(source))
+    return make_network_page(open_network(source))
 
 
 def _is_folder(source: str) -> bool:
-    """Return whether a folder is meant; one without a run does not hide a bundled network."""
+    """Return whether the user means a folder.
+
+    A folder without a run does not hide the bundled network of the same name.
+    """
     from coevo.bundled import list_networks
 
     folder = Path(source)
     return folder.is_dir() and (source not in list_networks() or (folder / "run.json").exists())
 
 
-def _target(source: str) -> Path:
+def _choose_target(source: str) -> Path:
     if _is_folder(source):
         return Path(source) / "report.html"
-    return Path(f"{_name(source)}.html")
+    return Path(f"{_strip_extension(source)}.html")
 
 
-def _name(source: str) -> str:
-    """Return the name of a file or folder without the end that tells its format."""
+def _strip_extension(source: str) -> str:
+    """Return the name of a file or folder without folder and extension."""
     return Path(source).name.removesuffix(".gz").removesuffix(".bif") or source

@@ -1,4 +1,4 @@
-"""``coevo sample``: rows from a network."""
+"""``coevo sample``: rows sampled from a network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 @click.command("sample")
 @click.argument("network", metavar="FILE_OR_NETWORK")
-@click.option("--rows", type=click.IntRange(min=1), required=True, help="How many rows.")
+@click.option("--rows", type=click.IntRange(min=1), required=True, help="Number of rows.")
 @make_seed_option("rows")
 @given_option
 @click.option(
@@ -23,13 +23,13 @@ __all__ = ["command"]
     "--output",
     required=True,
     metavar="FILE",
-    help="Where to: .csv, .tsv, both also with .gz, or .parquet.",
+    help="File to write: .csv, .tsv, .csv.gz, .tsv.gz or .parquet.",
 )
 def command(network: str, rows: int, seed: int, given: tuple[str, ...], output: str) -> None:
-    """Draw rows from a network into a file.
+    """Sample rows from a network into a file.
 
-    With --given, the variables named have these states in every row, and the others follow
-    their distribution given them.
+    With --given, the rows come from the distribution given the evidence: the named variables
+    have the given states in every row.
 
     \b
     coevo sample alarm --rows 5000 --seed 7 -o alarm.csv

@@ -1,4 +1,4 @@
-"""``coevo score``: how well a structure explains a table."""
+"""``coevo score``: the score of a structure on a table."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ __all__ = ["command"]
     "--structure",
     required=True,
     metavar="FILE_OR_NETWORK",
-    help="The structure to score, in any format; states that it has are taken as declared.",
+    help="Structure to score, in any format. States of a network count as declared, also those "
+    "that do not occur in the rows.",
 )
 @score_options
-@click.option("--per-variable", is_flag=True, help="Print the local score of each variable.")
+@click.option("--per-variable", is_flag=True, help="Also print the local score of each variable.")
 @make_n_jobs_option("threads", "answer")
 @table_options
 @format_option
@@ -54,7 +55,7 @@ def command(
         dag, declared = split_model(open_model(structure))
         dataset = read_table(data, reading, declared)
         scorer = FamilyScorer(dataset, score, n_jobs=n_jobs)
-        answer = _answer(scorer, dag)
+        answer = _make_answer(scorer, dag)
     if output_format == "json":
         print_json({**answer, "data_hash": dataset.content_hash})
         return
@@ -70,7 +71,7 @@ def command(
             click.echo(f"{value:>15.6f} {name}")
 
 
-def _answer(scorer: FamilyScorer, dag: DAG) -> dict[str, Any]:
+def _make_answer(scorer: FamilyScorer, dag: DAG) -> dict[str, Any]:
     """Return the numbers of the answer, variables in the order of the table."""
     dataset = scorer.dataset
     per_variable = scorer.score_per_variable(dag)

@@ -48,6 +48,7 @@ SHOWN = 10  # arcs outside the consensus that are printed before the rest is onl
 @click.option(
     "--figures/--no-figures",
     default=True,
+    show_default=True,
     help="Whether to draw the figure, which needs matplotlib: coevo[plot].",
 )
 @click.option(
@@ -70,7 +71,7 @@ def command(
     output: str | None,
     output_format: str,
 ) -> None:
-    """Measure the strength of each arc.
+    """Measure the strength of each arc over bootstrap samples.
 
     Learns a network from each of many bootstrap samples (as many rows, drawn with
     replacement) and one from DATA itself. The strength of an arc is the share of samples

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coevo.graph import DAG
     from coevo.io import Model
 
-__all__ = ["DeclaredStates", "read_declared_states", "read_table", "split_model"]
+__all__ = ["StatesFile", "read_declared_states", "read_table", "split_model"]
 
 
 def split_model(model: Model) -> tuple[DAG, tuple[Variable, ...]]:
@@ -37,7 +37,7 @@ def read_table(source: str, reading: dict[str, Any], default: tuple[Variable, ..
     return dataset
 
 
-class DeclaredStates:
+class StatesFile:
     """The states that ``--states`` declares.
 
     `is_list` tells whether they come from a JSON object of lists, which has no reason to name
@@ -68,24 +68,24 @@ class DeclaredStates:
             )
 
 
-def read_declared_states(source: str | None) -> DeclaredStates:
+def read_declared_states(source: str | None) -> StatesFile:
     """Read ``--states``: a network, or a JSON object with a list of states for each column."""
     if source is None:
-        return DeclaredStates()
+        return StatesFile()
     from coevo.bundled import open_network
     from coevo.data import Variable
     from coevo.io.json_model import is_model_json
     from coevo.user_files import read_json
 
     if not source.lower().endswith(".json"):
-        return DeclaredStates(source, open_network(source).variables)
+        return StatesFile(source, open_network(source).variables)
     declared = read_json(Path(source))
     if is_model_json(declared):
-        return DeclaredStates(source, open_network(source).variables)
+        return StatesFile(source, open_network(source).variables)
     if not isinstance(declared, dict) or not all(map(_is_plain_list, declared.values())):
         raise DataError(f"{source!r} must hold an object with a list of states for each column.")
     listed = (Variable(name, tuple(map(str, states))) for name, states in declared.items())
-    return DeclaredStates(source, tuple(listed), is_list=True)
+    return StatesFile(source, tuple(listed), is_list=True)
 
 
 def _is_plain_list(value: object) -> bool:

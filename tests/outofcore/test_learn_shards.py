@@ -138,8 +138,8 @@ def test_other_rows_are_not_resumed(written):
         ({"discretise": "kmeans"}, "'discretise' of learn needs all rows in memory, and 'shards' "
          "or 'cluster' keeps them in shards. Give the cut points with 'types'; the run.json "
          "of a run on some of the rows has them."),
-        ({"cluster": "local:2"}, "'shards' of learn are files of this machine, and a cluster keeps "
-         "its own. Give one of the two."),
+        ({"cluster": "local:2"}, "'shards' and 'cluster' of learn cannot be combined: both say "
+         "where the rows are. Give one of the two."),
         ({"shards": 1}, "'shards' of learn must be the path of a folder or None; got 1."),
         ({"names": ["a", "b"]}, "A table is read into shards from a Parquet file, a folder of "
          "them, or a data frame of Dask. Write it as Parquet first, or leave 'shards' and "

@@ -39,8 +39,8 @@ def bootstrap_strength(
     """Measure the strength of each arc: the share of bootstrap samples whose network has it.
 
     Each bootstrap sample draws as many rows as the table has, with replacement, and learns a
-    network from them. `coevo.bootstrap.consensus` defines strength, direction and threshold. Numbers keep
-    the bins of the original table.
+    network from them. `coevo.bootstrap.consensus` defines strength, direction and threshold.
+    Numbers keep the bins of the original table.
 
     Parameters
     ----------

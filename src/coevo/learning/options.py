@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from coevo.data import Variable
+from coevo.data.reader import DeclaredStates
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge
 from coevo.network import BayesianNetwork
@@ -34,7 +34,6 @@ Path = str | os.PathLike[str]
 GivenKnowledge = Constraints | Knowledge | Path
 GivenStart = DAG | BayesianNetwork | Path
 GivenTypes = Mapping[str, Any] | Path
-DeclaredStates = Mapping[str, Iterable[Any]] | Sequence[Variable]
 
 
 class EstimatorOptions(SearchOptions, total=False):

@@ -21,7 +21,7 @@ from coevo.missing import ImputationResult
 from coevo.network import BayesianNetwork, fit_network
 from coevo.outofcore import Traffic
 from coevo.report import require_matplotlib
-from coevo.report.page import run_page, write_page
+from coevo.report.page import make_run_page, write_page
 from coevo.score import Addition, Score
 from coevo.search import HistoryRow, SearchResult, SearchSpec
 
@@ -244,7 +244,7 @@ class LearnResult:
         history = [row.as_dict() for row in self.history]
         files = write_run(folder, fitted, facts, history)
         files["report"] = str(folder / "report.html")
-        write_page(files["report"], run_page(facts, history, fitted))
+        write_page(files["report"], make_run_page(facts, history, fitted))
         if self.bootstrap is not None:
             files["strength"] = str(folder / STRENGTH)
             notices += _write_bootstrap(self.bootstrap, files["strength"], facts)

@@ -225,8 +225,8 @@ def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
     shards, cluster = chosen["shards"], chosen["cluster"]
     if shards is not None and cluster is not None:
         raise ParameterError(
-            f"'shards' of {owner} are files of this machine, and a cluster keeps its own. Give one "
-            "of the two."
+            f"'shards' and 'cluster' of {owner} cannot be combined: both say where the rows are. "
+            "Give one of the two."
         )
     if shards is not None:
         if not isinstance(shards, str | os.PathLike):

@@ -106,7 +106,7 @@ def _make_task(
         dataset=dataset,
         incomplete=incomplete,
         columns=columns,
-        audit=data.audit(_audited_table(settings.missing, dataset, incomplete)),
+        audit=data.audit(_choose_audited_table(settings.missing, dataset, incomplete)),
         scorer=scorer,
         source=source,
         folder=folder,
@@ -115,7 +115,7 @@ def _make_task(
     return task._open_folder(resume)
 
 
-def _audited_table(
+def _choose_audited_table(
     missing: str | None, dataset: Table, incomplete: IncompleteDataset | None
 ) -> Table | IncompleteDataset:
     """Return the table as the search sees it: missing is a state where that is the policy."""

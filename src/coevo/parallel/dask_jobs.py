@@ -60,7 +60,7 @@ class DaskWorkers(Workers):
     @property
     def n_threads(self) -> int:
         """The number of jobs that the cluster can run at once, at this moment."""
-        return sum(self._threads_by_worker().values())
+        return sum(self._count_threads_by_worker().values())
 
     def run(
         self,
@@ -152,7 +152,7 @@ class DaskWorkers(Workers):
 
     def list_addresses(self, per_thread: int) -> list[str]:
         """Return the address of each worker, `per_thread` times for each of its threads."""
-        workers = sorted(self._threads_by_worker().items())
+        workers = sorted(self._count_threads_by_worker().items())
         return [address for _ in range(per_thread) for address, n in workers for _ in range(n)]
 
     def get_result(self, future: Any) -> Any:
@@ -205,7 +205,7 @@ class DaskWorkers(Workers):
             return future
         return self._check_alive()
 
-    def _threads_by_worker(self) -> dict[str, int]:
+    def _count_threads_by_worker(self) -> dict[str, int]:
         """Return the number of threads of each worker, by address."""
         while self.client.status == "running":  # a lost scheduler may never answer
             with self._translate_errors(), contextlib.suppress(TimeoutError):

@@ -55,7 +55,7 @@ class PeriodicLines:
     @classmethod
     def from_console(cls, console: Console) -> PeriodicLines:
         """Return lines that fit a console."""
-        return cls(_terminal_width(console) if console.is_terminal else None)
+        return cls(_get_terminal_width(console) if console.is_terminal else None)
 
     def show(self, message: ProgressMessage, at_once: bool = False) -> None:
         """Print a message, unless the last one is recent and `at_once` is not set."""
@@ -67,7 +67,7 @@ class PeriodicLines:
             print(text, file=sys.stderr)
 
 
-def _terminal_width(console: Console) -> int:
+def _get_terminal_width(console: Console) -> int:
     """Return the width of a terminal. rich does not read it for a dumb one."""
     try:
         return os.get_terminal_size(console.file.fileno()).columns or console.width

@@ -12,7 +12,7 @@ from functools import lru_cache
 from coevo import __version__
 from coevo.bundled import open_network
 from coevo.experiments.bench.plan import BenchDataSet, BenchJob
-from coevo.experiments.bench.runs import LearnedStructure, draw_rows
+from coevo.experiments.bench.runs import LearnedStructure, sample_rows
 from coevo.experiments.peers import PEERS
 from coevo.graph import DAG, Arc
 from coevo.parallel import JobOutcome
@@ -51,7 +51,7 @@ class BenchRecord:
 
 @lru_cache(maxsize=1)  # runs on the same data follow each other
 def _make_scorer(data: BenchDataSet, score: Score) -> FamilyScorer:
-    return FamilyScorer(draw_rows(data), score)
+    return FamilyScorer(sample_rows(data), score)
 
 
 def score_true_network(data: BenchDataSet, score: Score) -> float:

@@ -22,10 +22,10 @@ from coevo.search import METHODS, Budget, SearchResult, run_search
 __all__ = [
     "ENVIRONMENT",
     "LearnedStructure",
-    "draw_rows",
     "get_time_limit",
     "load_kernels",
     "run_bench_job",
+    "sample_rows",
 ]
 
 # One thread for every run, and one hash seed, because the result of pgmpy depends on it.
@@ -54,7 +54,7 @@ def get_time_limit(job: BenchJob) -> float:
     return job.max_time * (1 + EXTRA_FRACTION) + EXTRA_SECONDS
 
 
-def draw_rows(data: BenchDataSet) -> Dataset:
+def sample_rows(data: BenchDataSet) -> Dataset:
     """Sample the rows of a data set."""
     return sample(open_network(data.setting.network), data.setting.rows, data.seed)
 
@@ -67,7 +67,7 @@ def load_kernels(method: str, score: Score) -> None:
 
 def run_bench_job(job: BenchJob, start_clock: StartClock) -> LearnedStructure:
     """Run one method or peer on one data set."""
-    dataset = draw_rows(job.data)
+    dataset = sample_rows(job.data)
     if job.kind == "peer":
         dag, seconds = PEERS[job.method].learn(dataset, job.score, start_clock)
         return LearnedStructure(dag.arcs, seconds)

@@ -112,5 +112,5 @@ def _mean_seconds(records: list[PaperRecord]) -> float:
 def _expand_curve(record: PaperRecord, generations: int) -> NDArray[np.float64]:
     """Return the best score so far after each generation."""
     at, scores = zip(*record.improvements, strict=True)
-    held = np.diff([*at, generations + 1])
-    return np.repeat(np.array(scores), held)
+    lengths = np.diff([*at, generations + 1])
+    return np.repeat(np.array(scores), lengths)

@@ -7,7 +7,7 @@ method. So runs can be added or left out without changing any other run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -16,7 +16,7 @@ from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.experiments.data_sets import check_data_sources, check_no_repeats, derive_seed
 from coevo.experiments.peers import PEERS
 from coevo.score import BDeu, Score
-from coevo.search import METHODS
+from coevo.search import METHODS, SearchSpec, make_spec
 
 __all__ = ["DEFAULT_METHODS", "Bench", "BenchDataSet", "BenchJob", "BenchSetting", "RunnerKind"]
 
@@ -66,6 +66,13 @@ class BenchJob:
         """The key that identifies the run."""
         setting = self.data.setting
         return setting.network, setting.rows, self.data.repetition, self.method
+
+    def make_spec(self) -> SearchSpec:
+        """Return the search of a method of coevo: its default budget, with the time limit."""
+        budget = replace(METHODS[self.method].default_budget, max_time=self.max_time)
+        return make_spec(
+            "bench", method=self.method, score=self.score, budget=budget, random_state=self.seed
+        )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ no time limit of its own; its process is killed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from coevo.bundled import load_network, open_network
 from coevo.data import Dataset
@@ -16,8 +16,8 @@ from coevo.experiments.peers import PEERS
 from coevo.graph import Arc
 from coevo.network import sample
 from coevo.parallel import StartClock
-from coevo.score import FamilyScorer, Score
-from coevo.search import METHODS, Budget, SearchResult, run_search
+from coevo.score import Score
+from coevo.search import Budget, SearchResult, make_spec
 
 __all__ = [
     "ENVIRONMENT",
@@ -61,8 +61,8 @@ def sample_rows(data: BenchDataSet) -> Dataset:
 
 def load_kernels(method: str, score: Score) -> None:
     """Run a method on a small table, so that no measured time includes the loading of kernels."""
-    scorer = FamilyScorer(sample(load_network("asia"), 100, 0), score)
-    run_search(method, scorer, budget=Budget(max_generations=6), random_state=0)
+    spec = make_spec("bench", method=method, score=score, budget=Budget(max_generations=6))
+    spec.run(spec.make_scorer(sample(load_network("asia"), 100, 0)))
 
 
 def run_bench_job(job: BenchJob, start_clock: StartClock) -> LearnedStructure:
@@ -72,10 +72,10 @@ def run_bench_job(job: BenchJob, start_clock: StartClock) -> LearnedStructure:
         dag, seconds = PEERS[job.method].learn(dataset, job.score, start_clock)
         return LearnedStructure(dag.arcs, seconds)
     load_kernels(job.method, job.score)
-    scorer = FamilyScorer(dataset, job.score)
-    budget = replace(METHODS[job.method].default_budget, max_time=job.max_time)
+    spec = job.make_spec()
+    scorer = spec.make_scorer(dataset)
     start_clock()
-    result = run_search(job.method, scorer, budget=budget, random_state=job.seed)
+    result = spec.run(scorer)
     return LearnedStructure(
         result.dag.arcs, result.seconds, result.stop_reason, _list_improvements(result)
     )

@@ -13,11 +13,13 @@ from typing import Any
 from coevo.checks import is_int
 from coevo.errors import bad_parameter
 from coevo.experiments.data_sets import check_data_sources, derive_seed
+from coevo.search import CCGA, K2, Budget, SearchSpec, make_spec
 from coevo.search.ccga import GENERATIONS
 
-__all__ = ["ALGORITHMS", "Paper", "PaperDataSet", "PaperJob"]
+__all__ = ["ALGORITHMS", "SCORE", "Paper", "PaperDataSet", "PaperJob"]
 
 ALGORITHMS = ("ccga", "k2")
+SCORE = "k2"  # the paper's "BDe with every hyperparameter 1"
 
 
 @dataclass(frozen=True, order=True)
@@ -53,6 +55,17 @@ class PaperJob:
     def key(self) -> tuple[str, int, str, int]:
         """The key that identifies the run."""
         return self.data.network, self.data.rows, self.algorithm, self.run
+
+    def make_spec(self) -> SearchSpec:
+        """Return the search: CCGA with the settings of the experiment, or K2."""
+        is_ccga = self.algorithm == "ccga"
+        return make_spec(
+            "paper",
+            method=CCGA(population=self.population) if is_ccga else K2(),
+            score=SCORE,
+            budget=Budget(max_generations=self.generations) if is_ccga else None,
+            random_state=self.seed,
+        )
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from coevo.bundled import open_network
-from coevo.experiments.paper.plan import PaperDataSet, PaperJob
+from coevo.experiments.paper.plan import SCORE, PaperDataSet, PaperJob
 from coevo.network import BayesianNetwork, sample
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, K2, Budget, SearchResult, run_search
 
 __all__ = ["PaperRecord", "load_kernels", "run_paper_job", "score_original_dag"]
-
-SCORE = "k2"  # the paper's "BDe with every hyperparameter 1"
 
 
 @dataclass(frozen=True)
@@ -71,10 +69,9 @@ def run_paper_job(job: PaperJob) -> PaperRecord:
     """Run one algorithm on one data set."""
     load_kernels()
     scorer = _make_scorer(job.data, job.algorithm)
-    method = CCGA(population=job.population) if job.algorithm == "ccga" else K2()
-    budget = Budget(max_generations=job.generations) if job.algorithm == "ccga" else Budget()
+    spec = job.make_spec()
     start = time.process_time()
-    result = run_search(method, scorer, budget=budget, random_state=job.seed)
+    result = spec.run(scorer)
     if result.stop_reason == "interrupt":  # a second Ctrl-C; an unfinished run is not recorded
         raise KeyboardInterrupt
     return _make_record(job, result, time.process_time() - start)

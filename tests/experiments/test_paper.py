@@ -25,6 +25,7 @@ from coevo.experiments.paper.tables import format_p_value
 from coevo.io import write_bif
 from coevo.network import sample
 from coevo.score import FamilyScorer
+from coevo.search import SearchSpec
 from helpers import papers
 from helpers.errors import refusal
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
@@ -356,17 +357,17 @@ def test_an_interrupted_experiment_continues(n_done, plain, tmp_path):
 @ctrl_c_works()
 def test_an_unfinished_run_is_not_recorded(plain, tmp_path, monkeypatch):
     """A second Ctrl-C ends the running search at once, which then returns its best structure."""
-    search, n_searches = runs.run_search, []
+    search, n_searches = SearchSpec.run, []
 
-    def pressed(*arguments, **options):
+    def pressed(spec, scorer):
         n_searches.append(1)
         press = len(n_searches) == 3
         calls = [lambda row: press and row.generation == 4 and press_ctrl_c(times=2)]
-        return search(*arguments, callbacks=calls, **options)
+        return search(spec, scorer, callbacks=calls)
 
     runs.load_kernels()  # it runs searches too
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "run_search", pressed)
+        patch.setattr(SearchSpec, "run", pressed)
         with pytest.raises(KeyboardInterrupt):
             run_paper(SMALL, tmp_path, figures=False)
     assert len(papers.read_lines(tmp_path / "runs.jsonl")) == 2

@@ -1,4 +1,4 @@
-"""The command line two ways: in this process, which is quick, and as a real command."""
+"""Two ways to run a command: in this process, which is fast, and in a process of its own."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def as_json(run):
 
 @pytest.fixture
 def refused(run):
-    """Return a function that gives the one line with which arguments are refused."""
+    """Return a function that gives the error message of a command."""
 
     def call(*arguments):
         code, out, err = run(*arguments)
@@ -80,7 +80,7 @@ def refused(run):
 
 @pytest.fixture
 def misused(run):
-    """Return a function that gives the sentence after the usage of a command without DATA."""
+    """Return a function that gives the usage error of a command without arguments."""
 
     def call(name, *arguments):
         code, out, err = run(name, *arguments)
@@ -94,11 +94,11 @@ def misused(run):
 
 @pytest.fixture
 def launch(tmp_path):
-    """Return a function that runs the command in a process, off a terminal."""
+    """Return a function that runs the command in a process, without a terminal."""
 
     def call(*arguments, **variables):
         environment = {**os.environ, **variables}
-        del environment["NO_COLOR"]  # colours must be off for want of a terminal
+        del environment["NO_COLOR"]  # colours must be off because there is no terminal
         command = [sys.executable, "-m", "coevo", *map(str, arguments)]
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
@@ -118,7 +118,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def garden(folder):
-    """Work beside a small network; return a function that writes a table of lines."""
+    """Work in a folder with ``garden.bif``; return a function that writes a table."""
     write_bif(GARDEN, "garden.bif")
 
     def write(*lines, name="rows.csv"):

@@ -179,7 +179,7 @@ def test_ctrl_c_stores_the_runs_and_the_same_command_resumes(
 
 
 def test_ctrl_c_in_a_terminal_with_processes(folder):
-    """Many more runs are asked for than can be done before Ctrl-C."""
+    """Ctrl-C comes long before all 500 runs are done."""
     many = replace(SMALL, rows=(60,), seeds=500, methods=("k2",), peers=())
     command = ["bench", *arguments_of(many), "-j", 2, "-o", "bench"]
     ended = interrupted_command(*command, cwd=folder, at="2 of ")

@@ -17,7 +17,7 @@ probability ( b | a ) { (x) 0.5, 0.5; (y) 0.25, 0.75; }
 
 
 def test_there_and_back(run, folder):
-    sentence = "Wrote a network (20 variables, arcs: 25) to {}.\n"
+    sentence = "Wrote a network (20 variables, 25 arcs) to {}.\n"
     steps = ["child", "a.bif", "b.bif.gz", "C.BIF.GZ", "d.bif"]
     for source, target in itertools.pairwise(steps):
         assert run("convert", source, target) == (0, "", sentence.format(target))
@@ -41,7 +41,7 @@ def test_rounded_rows_are_a_warning(run, folder):
         0,
         "",
         "Warning: r.bif, line 4, column 21: the table of 'a' sums to 0.999; it was normalised.\n"
-        "Wrote a network (2 variables, arcs: 1) to s.bif.\n",
+        "Wrote a network (2 variables, 1 arc) to s.bif.\n",
     )
 
 
@@ -80,13 +80,13 @@ def test_refusals(refused, folder):
 def test_any_to_any_that_has_tables(run, folder):
     names = ["a.bif", "a.xmlbif", "a.net", "a.json", "a.xml.gz", "b.bif"]
     for source, target in itertools.pairwise(["child", *names]):
-        wrote = f"Wrote a network (20 variables, arcs: 25) to {target}.\n"
+        wrote = f"Wrote a network (20 variables, 25 arcs) to {target}.\n"
         assert run("convert", source, target) == (0, "", wrote)
     assert (folder / "a.bif").read_bytes() == (folder / "b.bif").read_bytes()
 
 
 def test_leaving_tables_out_is_reported(run, folder):
-    wrote = "Wrote a structure (8 variables, arcs: 8) to {}.{}\n"
+    wrote = "Wrote a structure (8 variables, 8 arcs) to {}.{}\n"
     note = " This format holds no states and no tables."
     assert run("convert", "asia", "a.dot") == (0, "", wrote.format("a.dot", note))
     names = ["a.graphml", "a.json", "a.txt", "a.adjacency.csv", "a.edges.csv", "b.dot"]

@@ -1,4 +1,4 @@
-"""``coevo evaluate``: the library's log-likelihood of a table, and the rows that cannot be."""
+"""``coevo evaluate``: the log-likelihood of the library, and impossible rows."""
 
 from __future__ import annotations
 

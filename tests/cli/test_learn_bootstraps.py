@@ -73,7 +73,10 @@ def test_text(run):
         f"uncertain   {least['from']} {way} {least['to']} ({least['strength']:.3f})"
     )
     missed = [f"{a['from']} -> {a['to']} ({a['strength']:.3f})" for a in facts["not_in_network"]]
-    assert f"not in it   {', '.join(missed) or 'none'} above the threshold" in lines
+    outside = "none: the network joins the variables of every arc above the threshold"
+    if missed:
+        outside = f"{', '.join(missed)}: above the threshold, but not in the network"
+    assert f"outside     {outside}" in lines
 
 
 def test_arcs_outside_the_network_and_arcs_in_every_sample():
@@ -84,10 +87,13 @@ def test_arcs_outside_the_network_and_arcs_in_every_sample():
     facts = {"n_bootstraps": 1200, "threshold": 0.5, "consensus": [1], "not_in_network": missed}
     named = ", ".join(f"c -> d{i} (0.750)" for i in range(5))
     assert list(_format_bootstrap([arc], facts)) == [
-        "bootstraps  1,200 samples; consensus of 1 arcs above the threshold 0.500",
+        "bootstraps  1,200 samples; consensus of 1 arc above the threshold 0.500",
         "uncertain   none: every sample joins the variables of every arc",
-        f"not in it   {named} and 2 more above the threshold",
+        f"outside     {named} and 2 more: above the threshold, but not in the network",
     ]
+    assert list(_format_bootstrap([arc], facts | {"not_in_network": []}))[-1] == (
+        "outside     none: the network joins the variables of every arc above the threshold"
+    )
 
 
 def test_the_same_command_resumes(folder, run):

@@ -123,7 +123,7 @@ def test_a_model_carries_its_cut_points(table, answer, run, seed):
     assert states == {n: c.get("states") for n, c in facts["columns"].items()}
 
 
-def test_no_order_of_rows_or_columns_can_be_seen(table, answer, seed):
+def test_the_order_of_rows_and_columns_changes_nothing(table, answer, seed):
     expected = answer()
     with (table / "t.csv").open(newline="") as file:
         header, *rows = csv.reader(file)

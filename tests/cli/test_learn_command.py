@@ -160,9 +160,9 @@ def test_text(asia, answer, run):
     code, out, err = run("learn", "asia.csv", *LIMITED, "-o", "run")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    before, seconds = lines[1].split(", in ")
+    before, seconds = lines[1].split(" in ")
     assert float(seconds.removesuffix(" s, stopped by the limit on generations")) >= 0
-    assert before == "method      ccga, seed 7: generations: 12"
+    assert before == "method      ccga, seed 7: 12 generations"
     n_free = sum(not arc["directed"] for arc in found["arcs"])
     assert n_free == len(found["cpdag"]["edges"])
     free = f", of which data alone cannot direct {n_free} (--)" if n_free else ""
@@ -187,10 +187,10 @@ def test_text(asia, answer, run):
     assert not any(line.startswith("wrote") for line in without)
 
 
-def test_the_usual_settings(asia, answer):
+def test_the_default_settings(asia, answer):
     found = answer("asia.csv", *QUICK)
-    usual = ("-m", "ccma", "-s", "bdeu", "--ess", 1, "--seed", 0)
-    assert timeless(found) == timeless(answer("asia.csv", *QUICK, *usual))
+    defaults = ("-m", "ccma", "-s", "bdeu", "--ess", 1, "--seed", 0)
+    assert timeless(found) == timeless(answer("asia.csv", *QUICK, *defaults))
     few = ("-m", "ccga", "--max-generations", 3)
     found, *others = [answer("asia.csv", *few, "--seed", other) for other in (0, 1, 2, 3)]
     assert any(other["arcs"] != found["arcs"] for other in others)
@@ -214,7 +214,7 @@ def test_patience_and_target(asia, answer):
 
 @pytest.mark.parametrize("method", ["ccga", "k2"])
 @pytest.mark.parametrize("limit", [1, 2])
-def test_the_most_parents(method, limit, asia, answer):
+def test_max_parents(method, limit, asia, answer):
     """A parent never lowers the likelihood, so only the limit bounds the number of parents."""
     arguments = ["asia.csv", "-m", method, "-s", "loglik", "--max-generations", 30]
     limited, free = answer(*arguments, "-p", limit), answer(*arguments)
@@ -294,7 +294,7 @@ def test_threads_change_nothing_where_there_is_work_for_two(folder, answer, monk
 
 
 @pytest.mark.parametrize("method", ["ccga", "k2"])
-def test_no_order_of_rows_or_columns_can_be_seen(method, asia, folder, answer, seed):
+def test_the_order_of_rows_and_columns_changes_nothing(method, asia, folder, answer, seed):
     with (folder / "asia.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
     shuffle = random.Random(seed)
@@ -490,7 +490,7 @@ def test_ctrl_c_after_the_search_loses_nothing(asia, answer, run, monkeypatch, f
     check_folder(folder / "run", json.loads(out), asia)
 
 
-def test_a_structure_without_tables_is_answered(asia, run, monkeypatch):
+def test_the_answer_without_model_bif_if_a_table_is_too_large(asia, run, monkeypatch):
     def fit(*arguments, **options):
         raise NetworkError("The table of 'a' would be too large.")
 

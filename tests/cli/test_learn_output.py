@@ -14,7 +14,7 @@ from coevo.network import sample
 QUICK = ("-m", "hill_climb")
 
 
-# -- an example in place of a table
+# -- an example instead of a table
 
 
 def timeless(found):
@@ -71,7 +71,7 @@ def test_an_unknown_example(folder, refused):
     assert refused("learn", "--example", "alrm", "-m", "x").startswith("'method' of learn ")
 
 
-# -- why it is empty
+# -- the best rejected arc
 
 
 def last_line(run, *arguments):
@@ -89,7 +89,7 @@ def table(folder):
     return folder
 
 
-def test_few_arcs_are_explained_by_the_best_that_was_rejected(table, run, as_json):
+def test_a_network_with_few_arcs_names_the_best_rejected_arc(table, run, as_json):
     found = as_json("learn", "t.csv", *QUICK)
     assert [(arc["from"], arc["to"]) for arc in found["arcs"]] in ([("a", "b")], [("b", "a")])
     rejected = found["best_rejected"]
@@ -100,7 +100,7 @@ def test_few_arcs_are_explained_by_the_best_that_was_rejected(table, run, as_jso
     )
 
 
-def test_a_search_that_ended_early_left_a_gain(table, run, as_json):
+def test_the_rejected_arc_of_a_search_that_stopped_early(table, run, as_json):
     found = as_json("learn", "t.csv", *QUICK, "--max-generations", 0)
     assert (found["arcs"], found["cpdag"]) == ([], {"arcs": [], "edges": []})
     rejected = found["best_rejected"]
@@ -111,14 +111,14 @@ def test_a_search_that_ended_early_left_a_gain(table, run, as_json):
     )
 
 
-def test_what_is_forbidden_is_not_rejected(table, run, as_json):
+def test_a_forbidden_arc_is_not_named_as_rejected(table, run, as_json):
     (table / "known.json").write_text('{"roots": ["a", "b", "c", "d"]}')
     given = (*QUICK, "--constraints", "known.json")
     assert as_json("learn", "t.csv", *given)["best_rejected"] is None
     assert last_line(run, *given) == "rejected    none: no further arc is allowed"
 
 
-def test_with_many_arcs_nothing_is_explained(table, run):
+def test_a_network_with_many_arcs_names_no_rejected_arc(table, run):
     (table / "known.json").write_text('{"required": [["a", "c"], ["c", "d"]]}')
     lines = run("learn", "t.csv", *QUICK, "--constraints", "known.json").out.splitlines()
     assert not any(line.startswith(("rejected", "weakest")) for line in lines)

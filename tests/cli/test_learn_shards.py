@@ -14,8 +14,10 @@ def table(folder):
 def test_the_answer_is_that_of_the_table_in_memory(as_json, table, folder):
     command = ("learn", table, "-m", "hill_climb", "--states", "asia")
     here, there = as_json(*command), as_json(*command, "--shards", "kept/here", "-o", "run")
-    (said,) = [one for one in there["audit"] if one["kind"] == "not_compared"]
-    assert said["sentence"].startswith("The rows are not in memory, so columns were not compared ")
+    (finding,) = [one for one in there["audit"] if one["kind"] == "not_compared"]
+    assert finding["sentence"].startswith(
+        "The rows are not in memory, so columns were not compared "
+    )
     files = there.pop("files")
     assert there | {"seconds": 0, "audit": []} == here | {"seconds": 0, "audit": []}
     assert set(files) == {"model", "run", "history", "report"}
@@ -31,10 +33,10 @@ def test_an_example_has_no_shards(option, run):
 
 
 @pytest.mark.parametrize("option", ["--missing", "--bootstraps", "--bins", "--discretise"])
-def test_what_needs_the_rows_in_memory(option, refused, table):
+def test_options_that_need_the_rows_in_memory(option, refused, table):
     value = {"--missing": "evolve", "--discretise": "mdl"}.get(option, 3)
-    said = refused("learn", table, "--shards", ".", option, value)
-    assert said.startswith(f"'{option[2:]}' of learn needs all rows in memory, ")
+    sentence = refused("learn", table, "--shards", ".", option, value)
+    assert sentence.startswith(f"'{option[2:]}' of learn needs all rows in memory, ")
 
 
 def test_text_is_not_read_into_shards(refused, folder):

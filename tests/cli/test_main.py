@@ -1,4 +1,4 @@
-"""What holds for every command: help, exit codes, and who gets which line."""
+"""What holds for every command: help, exit codes, stdout and stderr."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_help_lists_the_commands(launch):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_says_what_the_command_says(name, run):
+def test_the_list_has_the_summary_of_each_command(name, run):
     code, out, err = run(name, "--help")
     assert (code, err) == (0, "")
     assert out.startswith(f"Usage: coevo {name} [OPTIONS]")
@@ -122,13 +122,13 @@ def test_an_interrupt(run, folder, monkeypatch):
         (OSError(28, "No space left on device"), "Error: [Errno 28] No space left on device\n"),
     ],
 )
-def test_what_fails_through_no_fault_of_the_user(run, monkeypatch, error, line):
+def test_failures_that_are_not_the_users_fault(run, monkeypatch, error, line):
     monkeypatch.setattr(coevo.bundled, "read_network_index", failing(error))
     assert run("networks") == (1, "", line)
 
 
 @pytest.mark.parametrize("arguments", [["networks"], ["networks", "--format", "json"], ["-h"]])
-def test_a_reader_that_has_seen_enough(arguments):
+def test_a_closed_pipe(arguments):
     command = [sys.executable, "-m", "coevo", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()  # long before the first line is written

@@ -108,7 +108,7 @@ def test_published_values_stand_beside_ours(folder, run):
 
 
 @pytest.mark.filterwarnings("ignore:Column:coevo.CoevoWarning")  # few rows do not show all
-def test_each_run_can_be_done_again_from_what_the_page_says(folder, run):
+def test_each_run_can_be_repeated_from_the_readme(folder, run):
     run("paper", *QUICK, "-o", "paper")
     page = (folder / "paper" / "README.md").read_text()
     n_compared = 0
@@ -201,7 +201,7 @@ def test_a_folder_of_another_seed(folder, run, refused):
     assert contents("paper") == before
 
 
-def test_a_process_that_dies_is_no_fault_of_the_user(folder, run, monkeypatch):
+def test_a_process_that_dies_gives_exit_code_1(folder, run, monkeypatch):
     def fail(paper, output, *, n_jobs, **options):
         assert (paper, str(output), n_jobs) == (SMALL, "paper", 3)
         raise WorkerError("A worker process died.")
@@ -232,7 +232,7 @@ def test_ctrl_c_stores_the_runs_and_the_same_command_resumes(folder, run, monkey
 
 
 def test_ctrl_c_in_a_terminal_with_processes(folder, run):
-    """More runs are asked for than can be done before Ctrl-C; then as few as usual."""
+    """Ctrl-C comes long before 500 runs are done; the folder then serves fewer runs."""
     many = [*QUICK, "--runs", 500]
     ended = interrupted_command("paper", *many, "-j", 2, "-o", "paper", cwd=folder, at="40 of ")
     assert (ended.code, ended.out) == (130, "")

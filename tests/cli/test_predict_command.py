@@ -1,4 +1,4 @@
-"""``coevo predict``: the library's numbers, as a table, beside what the rows show."""
+"""``coevo predict``: the predictions of the library as a table, and their accuracy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_without_the_column_there_is_nothing_to_compare(garden, run):
     assert run("predict", "garden.bif", "rows.csv", "rain", "--probabilities") == (0, expected, "")
     garden("wet", "wet", "dry")  # a single column
     assert run("predict", "garden.bif", "rows.csv", "rain", "--probabilities").out == expected
-    garden("rain,wet", ",wet", ",dry")  # a column that is still to be filled
+    garden("rain,wet", ",wet", ",dry")  # a column without values
     arguments = ["predict", "garden.bif", "rows.csv", "rain", "--probabilities"]
     assert run(*arguments).err.startswith("Error: Column 'rain' has 2 missing values")
     assert run(*arguments, "--drop", "rain") == (0, expected, "")
@@ -111,7 +111,7 @@ def test_a_variable_that_depends_on_nothing(folder, garden, run):
     assert run("predict", "alone.bif", "rows.csv", "rain") == (0, expected, "")
 
 
-def test_many_states_are_not_confused_on_the_screen(folder, garden, run):
+def test_a_large_confusion_matrix_is_not_printed(folder, garden, run):
     many = Variable("many", tuple(f"s{i:02}" for i in range(11)))
     tables = {"many": np.full(11, 1 / 11), "rain": [0.5, 0.5]}
     write_bif(BayesianNetwork([many, GARDEN.variable("rain")], {}, tables), "many.bif")

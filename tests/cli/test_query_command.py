@@ -1,4 +1,4 @@
-"""``coevo query`` prints what the network answers, whatever its names look like."""
+"""``coevo query`` prints the probabilities of the library, for names of every form."""
 
 from __future__ import annotations
 

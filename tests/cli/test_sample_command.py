@@ -1,4 +1,4 @@
-"""``coevo sample`` writes the rows of a seed, and refuses before it works."""
+"""``coevo sample`` writes the rows of a seed, and checks its arguments first."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_seed_is_0_if_left_out(run, folder):
     assert (folder / "a.csv").read_bytes() != (folder / "c.csv").read_bytes()
 
 
-def test_a_file_of_ones_own(run, folder):
+def test_a_network_of_the_user(run, folder):
     write_bif(load_network("asia"), "mine.bif")
     run("sample", "mine.bif", "--rows", 50, "-o", "a.csv")
     run("sample", "asia", "--rows", 50, "-o", "b.csv")

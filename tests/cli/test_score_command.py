@@ -1,4 +1,4 @@
-"""``coevo score`` prints the numbers of `FamilyScorer`, whatever the table looks like."""
+"""``coevo score`` prints the scores of `FamilyScorer`, for tables of every form."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_the_sample_size_has_three_names(option, asia, answer):
 # -- the same answer
 
 
-def test_no_order_of_rows_or_columns_can_be_seen(asia, folder, answer, seed):
+def test_the_order_of_rows_and_columns_changes_nothing(asia, folder, answer, seed):
     with (folder / "asia.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
     shuffle = random.Random(seed)
@@ -364,7 +364,7 @@ def test_numbers_are_finite(asia, answer):
 
 @pytest.mark.parametrize("ending", ["dot", "edges.csv", "txt", "json", "net"])
 def test_structures_of_every_format(asia, answer, ending):
-    """Where a file declares no states, they are those of the rows; a sample shows all."""
+    """A file without states leaves them to --states."""
     expected = answer("asia.csv", "--structure", "asia", "--states", "asia")
     write_model(load_network("asia"), f"a.{ending}")
     assert answer("asia.csv", "--structure", f"a.{ending}", "--states", "asia") == expected

@@ -63,9 +63,9 @@ def test_text_and_the_folder(folder, run):
     found = expected()
     lines = out.splitlines()
     assert lines[:4] == [
-        "bootstraps  12 of 300 rows, by hill_climb, bdeu, ess 1, seed 5",
+        "bootstraps  12 samples of 300 rows, by hill_climb, bdeu, ess 1, seed 5",
         f"threshold   {found.threshold:.4f}, estimated from the strengths",
-        f"consensus   arcs: {len(found.consensus.arcs)}, of which data cannot direct: "
+        f"consensus   {len(found.consensus.arcs)} arcs, of which data alone cannot direct "
         f"{len(found.cpdag.edges)}",
         "  strength  direction        gain",
     ]
@@ -83,7 +83,7 @@ def test_text_and_the_folder(folder, run):
         for arc in found.arcs
         if arc.in_consensus
     ]
-    assert f"not in it   {len(found.arcs) - n_inside}" in lines
+    assert f"outside     {len(found.arcs) - n_inside} arcs not in the consensus" in lines
     assert {line.split("/")[1] for line in lines if line.startswith("wrote ")} == FILES
     assert set(os.listdir("strength")) == FILES | JOURNAL
     with open("strength/strength.csv", newline="") as file:
@@ -213,7 +213,7 @@ def test_ctrl_c_in_a_terminal_with_processes(folder):
         f"Interrupted. The answer rests on {n_done:,} of 5,000 bootstrap samples. Repeat the "
         "command to resume.\n",
     ]
-    assert ended.out.startswith(f"bootstraps  {n_done} of 300 rows, ")
+    assert ended.out.startswith(f"bootstraps  {n_done:,} samples of 300 rows, ")
 
 
 def test_a_table_with_missing_values(folder, run, refused):
@@ -238,6 +238,9 @@ def test_a_table_with_missing_values(folder, run, refused):
         "n_complete_rows": 261,
         "columns": {last: 39},
     }
-    assert "12 of 261 rows" in run("strength", *asked, "--missing", "drop").out
+    assert (
+        "bootstraps  12 samples of 261 rows, by "
+        in run("strength", *asked, "--missing", "drop").out
+    )
     text = run("strength", *asked, "--missing", "em").out
     assert "missing     39 values (1.6%) in 1 column; 261 complete rows; policy: em\n" in text

@@ -17,7 +17,7 @@ QUICK = ("learn", "--example", "asia", "--rows", 200, "--max-generations", 3)
 
 
 def on_terminal(*arguments, width, term):
-    """Run a command with a terminal for its stderr; return stdout, and what it showed."""
+    """Run a command with a terminal for its stderr; return stdout and stderr."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     environment = {**os.environ, "TERM": term}
@@ -35,7 +35,7 @@ def on_terminal(*arguments, width, term):
 
 
 def lines_of(shown):
-    """Return the lines on a terminal without what moves and colours them."""
+    """Return the lines of a terminal without control sequences."""
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     return [line for line in re.split(r"[\r\n]+", plain) if line.strip()]
 
@@ -60,7 +60,7 @@ def test_a_terminal(width):
     assert out.startswith("score ")
 
 
-def test_nothing_moves_on_a_dumb_terminal():
+def test_a_dumb_terminal_gets_plain_lines():
     out, shown = on_terminal(*QUICK, width=50, term="dumb")
     assert "\x1b" not in shown
     assert all(len(line) <= 50 for line in lines_of(shown) if not line.startswith("Compiling"))

@@ -1,4 +1,4 @@
-"""Ctrl-C in tests: in this process, where it must end nothing else, and in a real command."""
+"""Ctrl-C in tests: in this process, where only the code under test may see it, and in a command."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-# Where the tests run in the background a process would inherit that Ctrl-C is ignored.
+# If the tests run in the background, a process inherits that Ctrl-C is ignored.
 LINE_BY_LINE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -18,20 +18,20 @@ import coevo.cli, coevo.progress.terminal
 coevo.progress.terminal.SECONDS_BETWEEN_LINES = 0.0
 coevo.cli.main()
 """
-LONGEST = 120.0  # seconds, for a command that does not hear Ctrl-C
+LONGEST = 120.0  # seconds, for a command that ignores Ctrl-C
 
 
 @contextlib.contextmanager
 def ctrl_c_works():
-    """Handle SIGINT as a program in a terminal does; one that gets out fails the test.
+    """Handle SIGINT as a program in a terminal does; an unhandled one fails the test.
 
-    Under pytest-xdist the signal is ignored, and elsewhere it would end the tests.
+    Otherwise pytest-xdist ignores the signal, and plain pytest ends at it.
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
-        pytest.fail("The interrupt was not taken care of.")
+        pytest.fail("The interrupt was not handled.")
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -56,7 +56,7 @@ def pressed_after(n_runs, work):
 
 
 class Interrupted(NamedTuple):
-    """How a command ended; `err` is what it printed after Ctrl-C but for its progress."""
+    """The end of a command; `err` is what it printed after Ctrl-C, without progress."""
 
     code: int
     out: str
@@ -64,7 +64,7 @@ class Interrupted(NamedTuple):
 
 
 def interrupted_command(*arguments, cwd, at):
-    """Run a command that tells all its progress; press Ctrl-C at a line that starts so.
+    """Run a command that prints all its progress; press Ctrl-C at a line that starts with `at`.
 
     As from a terminal, the signal goes to the command and to all processes it started.
     """
@@ -83,7 +83,7 @@ def interrupted_command(*arguments, cwd, at):
         finally:
             guard.cancel()
     if process.returncode != 130:
-        print("after Ctrl-C:", *after)  # for whoever looks into a failure
+        print("after Ctrl-C:", *after)  # shown by pytest if the test fails
     first_word = at.split()[0]
     return Interrupted(
         process.returncode, out, [line for line in after if not _is_progress(line, first_word)]

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from coevo.cli.console import show_run_progress
+from coevo.cli.console import format_count, show_run_progress
 
 if TYPE_CHECKING:
     from coevo.bootstrap import BootstrapResult, BootstrapRun
@@ -21,7 +21,9 @@ def show_bootstrap_progress() -> Iterator[Callable[[BootstrapRun, int, int], Non
 
         def show_run(run: BootstrapRun, done: int, total: int) -> None:
             name = f"sample {run.bootstrap:,}" if run.bootstrap else "the original table"
-            show(done, total, f"{name}, score {run.score:,.1f}, {len(run.arcs):,} arcs")
+            show(
+                done, total, f"{name}, score {run.score:,.1f}, {format_count(len(run.arcs), 'arc')}"
+            )
 
         yield show_run
 

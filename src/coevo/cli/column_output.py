@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from coevo.cli.console import format_count
+
 __all__ = ["format_audit", "format_columns"]
 
 SHOWN = 10  # columns or findings that are printed before the rest is only counted
@@ -31,7 +33,7 @@ def format_columns(columns: dict[str, dict[str, Any]]) -> Iterator[str]:
 def format_audit(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield the findings of the audit, one per line."""
     if findings:
-        yield f"audit       {len(findings):,} {'finding' if len(findings) == 1 else 'findings'}"
+        yield f"audit       {format_count(len(findings), 'finding')}"
         yield from _truncate([f"  {finding['sentence']}" for finding in findings])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.console import show_warnings
+from coevo.cli.console import format_count, show_warnings
 from coevo.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _print_summary(model: Model, target_format: Format, target: str) -> None:
     is_structure = isinstance(model, DAG)
     dag = model if isinstance(model, DAG) else model.dag
     kind = "network" if target_format.has_tables and not is_structure else "structure"
-    size = f"{len(dag.nodes):,} variables, arcs: {len(dag.arcs):,}"
+    size = f"{format_count(len(dag.nodes), 'variable')}, {format_count(len(dag.arcs), 'arc')}"
     place = "standard output" if target == STDOUT else target
     has_lost_tables = not (target_format.has_tables or is_structure)
     note = " This format holds no states and no tables." if has_lost_tables else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from coevo.cli.column_output import format_audit, format_columns
+from coevo.cli.console import format_count
 from coevo.cli.missing import format_missing
 
 __all__ = ["format_answer"]
@@ -33,10 +34,12 @@ def format_answer(answer: dict[str, Any]) -> Iterator[str]:
     yield f"score       {answer['score']:.6f}  ({answer['scoring']}{prior}; higher is better)"
     reason = STOP_REASONS.get(answer["stop_reason"], answer["stop_reason"])
     yield (
-        f"method      {answer['method']}, seed {answer['seed']}: generations: "
-        f"{answer['generations']:,}, in {answer['seconds']:.2f} s, {reason}"
+        f"method      {answer['method']}, seed {answer['seed']}: "
+        f"{format_count(answer['generations'], 'generation')} in {answer['seconds']:.2f} s, "
+        f"{reason}"
     )
-    yield f"table       {answer['n_rows']:,} rows, {answer['n_variables']:,} variables"
+    n_rows, n_variables = answer["n_rows"], answer["n_variables"]
+    yield f"table       {format_count(n_rows, 'row')}, {format_count(n_variables, 'variable')}"
     if "traffic" in answer:
         yield _format_traffic(answer["traffic"])
     yield from format_columns(answer["columns"])
@@ -87,8 +90,9 @@ def _format_gains(arcs: list[dict[str, Any]]) -> Iterator[str]:
 def _format_bootstrap(arcs: list[dict[str, Any]], bootstraps: dict[str, Any]) -> Iterator[str]:
     """Yield the number of samples, the arcs of lowest confidence, and those outside the network."""
     yield (
-        f"bootstraps  {bootstraps['n_bootstraps']:,} samples; consensus of "
-        f"{len(bootstraps['consensus']):,} arcs above the threshold {bootstraps['threshold']:.3f}"
+        f"bootstraps  {format_count(bootstraps['n_bootstraps'], 'sample')}; consensus of "
+        f"{format_count(len(bootstraps['consensus']), 'arc')} above the threshold "
+        f"{bootstraps['threshold']:.3f}"
     )
     ranked = sorted(arcs, key=lambda arc: (arc["strength"], arc["gain"], arc["from"], arc["to"]))
     lowest = [
@@ -103,8 +107,11 @@ def _format_bootstrap(arcs: list[dict[str, Any]], bootstraps: dict[str, Any]) ->
         for arc in bootstraps["not_in_network"]
     ]
     more = f" and {len(lacking) - LACKING:,} more" if len(lacking) > LACKING else ""
-    named = f"{', '.join(lacking[:LACKING])}{more}" if lacking else "none"
-    yield f"not in it   {named} above the threshold"
+    if lacking:
+        named = ", ".join(lacking[:LACKING])
+        yield f"outside     {named}{more}: above the threshold, but not in the network"
+    else:
+        yield "outside     none: the network joins the variables of every arc above the threshold"
 
 
 def _format_best_rejected(answer: dict[str, Any]) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coevo.cli.console import format_count
+
 if TYPE_CHECKING:
     from coevo.learning import LearnResult
 
@@ -75,17 +77,12 @@ def write_imputed_data(result: LearnResult, path: str, data: str) -> dict[str, s
 def format_missing(facts: dict[str, Any]) -> Iterator[str]:
     """Yield the lines about missing values: how many, in which columns, and the policy."""
     columns = sorted(facts["columns"].items(), key=lambda item: (-item[1], item[0]))
-    n_missing, n_complete = facts["n_missing"], facts["n_complete_rows"]
     yield (
-        f"missing     {n_missing:,} {_pluralise('value', n_missing)} ({facts['share']:.1%}) in "
-        f"{len(columns):,} {_pluralise('column', len(columns))}; {n_complete:,} complete "
-        f"{_pluralise('row', n_complete)}; policy: {facts['policy']}"
+        f"missing     {format_count(facts['n_missing'], 'value')} ({facts['share']:.1%}) in "
+        f"{format_count(len(columns), 'column')}; "
+        f"{format_count(facts['n_complete_rows'], 'complete row')}; policy: {facts['policy']}"
     )
     named = [f"{name} {count:,}" for name, count in columns[:SHOWN]]
     n_more = len(columns) - SHOWN
-    more = f", and {n_more:,} more {_pluralise('column', n_more)}" if n_more > 0 else ""
+    more = f", and {format_count(n_more, 'more column')}" if n_more > 0 else ""
     yield f"  {', '.join(named)}{more}"
-
-
-def _pluralise(noun: str, n: int) -> str:
-    return noun if n == 1 else f"{noun}s"

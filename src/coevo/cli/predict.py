@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import finite_or_none, print_json, show_status
+from coevo.cli.console import finite_or_none, format_count, print_json, show_status
 from coevo.cli.options import drop_option, format_option
 
 if TYPE_CHECKING:
@@ -134,11 +134,13 @@ def _format_summary(answer: dict[str, Any]) -> Iterator[str]:
         confusion, n_rows = answer["confusion"], answer["n_rows"]
         n_correct = sum(row[i] for i, row in enumerate(confusion))
         loss = answer["log_loss"]
-        yield f"accuracy    {answer['accuracy']:.6f}  ({n_correct:,} of {n_rows:,} rows)"
+        rows = format_count(n_rows, "row")
+        yield f"accuracy    {answer['accuracy']:.6f}  ({n_correct:,} of {rows})"
         yield f"log loss    {'inf' if loss is None else f'{loss:.6f}'}  (lower is better)"
         yield from _format_confusion(answer["states"], confusion)
     if "file" in answer:
-        yield f"Wrote {answer['n_rows']:,} predictions of {answer['target']!r} to {answer['file']}."
+        n_predictions = format_count(answer["n_rows"], "prediction")
+        yield f"Wrote {n_predictions} of {answer['target']!r} to {answer['file']}."
 
 
 def _format_confusion(states: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.console import show_status
+from coevo.cli.console import format_count, show_status
 from coevo.errors import FormatError
 
 if TYPE_CHECKING:
@@ -54,11 +54,9 @@ def command(source: str, other: str | None, output: str | None) -> None:
         if other is not None:
             page = replace(page, other=_make_page(other).dag, other_name=_strip_extension(other))
         write_page(target, page)
-    print(
-        f"Wrote a report ({len(page.dag.nodes):,} variables, arcs: {len(page.dag.arcs):,}) "
-        f"to {target}.",
-        file=sys.stderr,
-    )
+    n_variables, n_arcs = len(page.dag.nodes), len(page.dag.arcs)
+    size = f"{format_count(n_variables, 'variable')}, {format_count(n_arcs, 'arc')}"
+    print(f"Wrote a report ({size}) to {target}.", file=sys.stderr)
 
 
 def _make_page(source: str) -> Page:

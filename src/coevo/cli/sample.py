@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from coevo.cli.console import show_status
+from coevo.cli.console import format_count, show_status
 from coevo.cli.evidence_args import given_option, read_given
 from coevo.cli.options import make_seed_option
 
@@ -45,4 +45,5 @@ def command(network: str, rows: int, seed: int, given: tuple[str, ...], output: 
         source = open_network(network)
         dataset = sample(source, rows, seed, read_given(source, given))
         write_data(dataset, output)
-    print(f"Wrote {rows:,} rows of {dataset.n_variables} variables to {output}.", file=sys.stderr)
+    size = f"{format_count(rows, 'row')} of {format_count(dataset.n_variables, 'variable')}"
+    print(f"Wrote {size} to {output}.", file=sys.stderr)

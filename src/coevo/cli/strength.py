@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.bootstrap import describe_interrupt, show_bootstrap_progress
-from coevo.cli.console import announce_interrupt, print_json, show_status
+from coevo.cli.console import announce_interrupt, format_count, print_json, show_status
 from coevo.cli.missing import check_missing_options, format_missing
 from coevo.cli.options import (
     cluster_option,
@@ -168,17 +168,17 @@ def _write(
 def _print(result: BootstrapResult, facts: dict[str, Any], files: dict[str, str]) -> None:
     """Print the answer as text."""
     prior = "" if facts["ess"] is None else f", ess {facts['ess']:g}"
-    n_edges = len(result.cpdag.edges)
+    n_arcs, n_edges = len(result.consensus.arcs), len(result.cpdag.edges)
     click.echo(
-        f"bootstraps  {result.n_bootstraps:,} of {_count_drawn(facts):,} rows, by "
-        f"{facts['method']}, {facts['scoring']}{prior}, seed {result.seed}"
+        f"bootstraps  {format_count(result.n_bootstraps, 'sample')} of "
+        f"{format_count(_count_drawn(facts), 'row')}, by {facts['method']}, "
+        f"{facts['scoring']}{prior}, seed {result.seed}"
     )
     for line in format_missing(facts["missing"]) if "missing" in facts else ():
         click.echo(line)
     click.echo(f"threshold   {result.threshold:.4f}, estimated from the strengths")
     click.echo(
-        f"consensus   arcs: {len(result.consensus.arcs):,}, of which data cannot direct: "
-        f"{n_edges:,}"
+        f"consensus   {format_count(n_arcs, 'arc')}, of which data alone cannot direct {n_edges:,}"
     )
     inside = [arc for arc in result.arcs if arc.in_consensus]
     outside = [arc for arc in result.arcs if not arc.in_consensus]
@@ -187,7 +187,7 @@ def _print(result: BootstrapResult, facts: dict[str, Any], files: dict[str, str]
     for arc in inside:
         click.echo(_format_arc(arc))
     if outside:
-        click.echo(f"not in it   {len(outside):,}")
+        click.echo(f"outside     {format_count(len(outside), 'arc')} not in the consensus")
         for arc in outside[:SHOWN]:
             click.echo(_format_arc(arc))
         if len(outside) > SHOWN:

@@ -8,12 +8,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test quick check docs bench clean
 
 help:
 	@echo "make demo   set up, learn the Alarm network back from 5,000 rows, make a page of it"
 	@echo "make test   set up, then format, lint, types and all tests"
+	@echo "make quick  format, lint and the fast tests, in about a minute"
 	@echo "make check  format, lint and types only"
+	@echo "make docs   build the documentation into build/docs, without the network"
 	@echo "make bench  local scores a second, beside the peers"
 	@echo "make clean  remove .venv and everything that was made"
 
@@ -42,11 +44,17 @@ test: $(VENV)/browser
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
 
+quick: $(VENV)/installed-dev
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/quick
+
 check: $(VENV)/installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
+
+docs: $(VENV)/installed-dev
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/docs
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python benchmarks/local_scores.py
 
 clean:
-	rm -rf $(VENV) demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo dist build docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis

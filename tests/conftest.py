@@ -4,9 +4,17 @@ import os
 
 import pytest
 
+from helpers.slow import is_slow
+
 
 def pytest_addoption(parser):
     parser.addoption("--seed", type=int, default=0, help="seed of every seeded test")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if is_slow(item):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

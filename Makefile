@@ -42,6 +42,7 @@ demo: $(VENV)/installed
 
 test: $(VENV)/browser
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/docs
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
 
 quick: $(VENV)/installed-dev

@@ -12,7 +12,7 @@ import os
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from coevo.bundled import open_structure
 from coevo.checks import is_int
@@ -45,6 +45,7 @@ from coevo.network import BayesianNetwork
 from coevo.outofcore import Shards, is_dask_dataframe, read_shards
 from coevo.parallel import Cluster, check_cluster
 from coevo.search import Budget, Islands, SearchSpec, make_spec
+from coevo.search.spec import SEARCH_DEFAULTS, SearchOptions
 
 __all__ = ["NO_BINS", "LearnSettings", "check_settings"]
 
@@ -155,13 +156,11 @@ def check_settings(
     chosen: LearnOptions = {**LEARN_DEFAULTS, **options}
     _check_counts(chosen, owner)
     _check_missing(chosen, owner)
+    search = cast(SearchOptions, {name: dict(chosen)[name] for name in SEARCH_DEFAULTS})
     spec = make_spec(
         owner,
-        method=chosen["method"],
+        **search,
         score=chosen["score"],
-        ess=chosen["ess"],
-        parent_penalty=chosen["parent_penalty"],
-        random_state=chosen["random_state"],
         start=_open_start(chosen["start"], owner),
         budget=Budget(
             max_time=chosen["max_time"],

@@ -74,6 +74,7 @@ class Scorer(ABC):
         self._weights = None
         if weights or parent_penalty:
             self._weights = ArcWeights.from_mapping(weights or {}, table.names, parent_penalty)
+        self._options: ScorerOptions = {**chosen, "ess": None, "weights": self.weights}
         self._cache_bytes = int(cache_bytes)
         self.threads = Threads(int(n_jobs))
         self._lock = threading.Lock()

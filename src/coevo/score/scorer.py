@@ -94,14 +94,7 @@ class FamilyScorer(Scorer):
         kind = type(self)
         if kind is not FamilyScorer:
             raise TypeError(f"A {kind.__name__} cannot be sent to another process.")
-        rebuild = partial(
-            kind,
-            n_jobs=self.threads.n,
-            cache_bytes=self._cache_bytes,
-            weights=self.weights,
-            parent_penalty=self.parent_penalty,
-        )
-        return rebuild, (self._dataset, self._score)
+        return partial(kind, **self._options), (self._dataset, self._score)
 
     def _start_over(self) -> None:
         self._shared = make_shared_tables(self._dataset.state_counts, SHARED_CELLS)

@@ -21,6 +21,7 @@ SLOW_PATHS = (
     "cli/test_paper_command.py",
     "cli/test_strength_command.py",
     "cli/test_terminal.py",
+    "docs/test_clusters_page.py",
     "docs/test_documents.py",
     "experiments",
     "io/test_bif_properties.py",
@@ -37,7 +38,6 @@ SLOW_PATHS = (
     "search/test_ccma.py",
     "test_interrupts.py",
     "test_jit.py",
-    "test_readme.py",
 )
 
 # parts of the names of tests

@@ -13,6 +13,7 @@ import coevo
 import coevo.progress.terminal
 from coevo.data import read_incomplete
 from coevo.errors import DataError
+from coevo.learning import task
 from coevo.missing import POLICIES, learn_incomplete
 from coevo.search import Budget
 
@@ -202,6 +203,20 @@ def test_the_imputed_table_keeps_what_was_given(folder, as_json, seed):
         assert (new[0], new[3]) == (old[0], old[3])
         assert new[1] == old[1] if old[1] else new[1] in numbers
         assert new[2] == old[2] if old[2] != "?" else new[2] in ("yes", "no")
+
+
+def test_the_imputed_table_is_written_before_the_bootstrap(incomplete, run, monkeypatch):
+    """A run that is killed during its bootstrap has the imputed table already."""
+
+    def interrupt(*arguments, **options):
+        assert Path("x.csv").is_file()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(task, "run_bootstraps", interrupt)
+    arguments = ("--missing", "em", "--imputed", "x.csv", "--bootstraps", 3)
+    code, out, err = run("learn", *QUICK, *arguments)
+    assert (code, err) == (130, "Interrupted. This is the network, without bootstrap samples.\n")
+    assert out.endswith("wrote       x.csv\nwrote       x.probabilities.csv\n")
 
 
 def test_an_error_of_the_imputed_table_does_not_lose_the_network(incomplete, run, monkeypatch):

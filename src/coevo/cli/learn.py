@@ -176,11 +176,11 @@ def command(
             show(f"Learning by {task.spec.method.name}, in at most {memory} ...")
             result = task.search([task.make_progress().as_callback(show)])
         n_shown = _print_notices(task, n_shown)
+    imputed_files, failure = _write_imputed(result, imputed, data)
     if bootstraps is not None and result.search.stop_reason != "interrupt":
         with show_bootstrap_progress() as show_run:
             result = task.run_bootstraps(result, show_run, announce_interrupt)
         _print_notices(task, n_shown)
-    imputed_files, failure = _write_imputed(result, imputed, data)
     _print_answer(result, {**result.files, **imputed_files}, output_format)
     if failure is not None:
         raise failure
@@ -219,7 +219,7 @@ def _write_imputed(
 ) -> tuple[dict[str, str], CoevoError | None]:
     """Write the imputed DATA; return its files, or the error that prevented it.
 
-    The network is printed first: an error here must not lose it.
+    The caller prints the network before it raises the error, so that the network is not lost.
     """
     if imputed is None or data is None:
         return {}, None

@@ -1,7 +1,7 @@
-"""CCMA with one part taken away, and the steps that lead from the paper's CCGA to it.
+"""Variants of CCMA without one part, and the steps from the CCGA of the paper to CCMA.
 
-Each variant is a method like any other, so that it runs under the same loop, budget and
-seeds. None is offered to users: they are here to show what a part buys.
+Each variant is a search method, so it runs under the same loop, budget and seeds. The variants are
+not part of the package. They exist to measure the effect of each part.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from coevo.search.solution_scorer import SolutionScorer
 
 __all__ = ["VARIANTS"]
 
-CANDIDATES = 20  # parents a child, where they are fixed beforehand
-MOST_FIXED_PARENTS = 3
+CANDIDATES = 20  # candidate parents of each child, fixed beforehand
+MAX_FIXED_PARENTS = 3
 
 
 class PairSolutions(SolutionScorer):
-    """Solutions whose masks have a bit for each pair of variables, not of positions."""
+    """Scorer of solutions whose masks have one bit for each pair of variables, not of positions."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -42,8 +42,8 @@ class PairSolutions(SolutionScorer):
         self._bit_of[self._places] = np.arange(len(self._places[0]))
         self._bit_of += self._bit_of.T
 
-    def _by_position(self, orders: Orders, masks: Masks) -> Masks:
-        """Return each mask as the positions of its order have it."""
+    def _convert_masks(self, orders: Orders, masks: Masks) -> Masks:
+        """Return each mask with one bit for each pair of positions of its order."""
         above, below = self._places
         bits = self._bit_of[orders[:, above], orders[:, below]]
         by_position: Masks = np.take_along_axis(masks, bits, axis=1)
@@ -53,16 +53,16 @@ class PairSolutions(SolutionScorer):
         self, orders: Orders, order_of: Indices, masks: Masks, mask_of: Indices
     ) -> Scores:
         """Return the score of each solution."""
-        read = self._by_position(orders[order_of], masks[mask_of])
-        return super().score_solutions(orders, order_of, read, np.arange(len(read)))
+        converted = self._convert_masks(orders[order_of], masks[mask_of])
+        return super().score_solutions(orders, order_of, converted, np.arange(len(converted)))
 
     def decode_and_score(self, order: Orders, mask: Masks) -> tuple[NDArray[np.bool_], float]:
         """Return the adjacency matrix and the exact score of one solution."""
-        return super().decode_and_score(order, self._by_position(order[None], mask[None])[0])
+        return super().decode_and_score(order, self._convert_masks(order[None], mask[None])[0])
 
 
 class PairMasks(CCGASearch):
-    """CCGA whose masks are about pairs of variables; the order says the direction."""
+    """CCGA with masks over pairs of variables; the order determines the direction of an arc."""
 
     def __init__(self, method: CCGA, problem: Problem) -> None:
         super().__init__(method, problem)
@@ -70,7 +70,7 @@ class PairMasks(CCGASearch):
 
 
 class WithoutLocalSearch(CCMASearch):
-    """Orders respond and are bred; none climbs, none is perturbed."""
+    """CCMA whose orders are bred but never improved by local search or perturbation."""
 
     least_gain = math.inf
 
@@ -80,31 +80,32 @@ class WithoutLocalSearch(CCMASearch):
 
 
 class WithoutArchive(CCMASearch):
-    """Families of earlier generations are forgotten, but for those that an order uses."""
+    """CCMA that forgets all families of earlier generations that no order uses."""
 
     def _evolve(self, rng: Generator, state: CCMAState) -> CCMAState:
         archive, choice = state.archive, state.choice
         used = np.unique(choice)
         sets = flatten_sets([archive.parents_of(family) for family in used.tolist()])
-        marks = np.empty(0, dtype=np.uint64)
+        no_hashes = np.empty(0, dtype=np.uint64)
         empty = Archive.from_problem(self._problem)
-        kept = empty.with_families(archive.children[used], archive.score[used], *sets, marks)
-        place = dict(zip(kept.hash_families().tolist(), range(kept.n_families), strict=True))
-        moved = [[place[mark] for mark in row] for row in archive.hash_families()[choice].tolist()]
-        forgetful = replace(
+        kept = empty.with_families(archive.children[used], archive.score[used], *sets, no_hashes)
+        position = dict(zip(kept.hash_families().tolist(), range(kept.n_families), strict=True))
+        hashes = archive.hash_families()[choice].tolist()
+        new_choice = [[position[value] for value in row] for row in hashes]
+        reduced = replace(
             state,
-            choice=np.array(moved, dtype=np.int64),
+            choice=np.array(new_choice, dtype=np.int64),
             begin=kept.begin,
             family_scores=kept.score,
             start=kept.start,
             parents=kept.parents,
-            extended=marks,
+            extended=no_hashes,
         )
-        return super()._evolve(rng, forgetful)
+        return super()._evolve(rng, reduced)
 
 
 class RandomPartners(CCMASearch):
-    """An order is judged with a random mask: families within its rows, not all that are known."""
+    """CCMA whose orders are judged with a random mask: only families within it are available."""
 
     _masks: NDArray[np.bool_]
 
@@ -116,7 +117,7 @@ class RandomPartners(CCMASearch):
         self, rng: Generator, orders: Orders, archive: Archive
     ) -> tuple[Orders, NDArray[np.int64]]:
         masks = getattr(self, "_masks", None)
-        if masks is None:  # the first orders meet no mask yet
+        if masks is None:  # the first orders have no masks yet
             return super()._improve_orders(rng, orders, archive)
         climbed = self._put_required_first(orders)
         choice = np.empty(orders.shape, dtype=np.int64)
@@ -131,7 +132,7 @@ class RandomPartners(CCMASearch):
             outside = ~masks[mask][archive.parents, child_of_parent]
             fits = np.ones(archive.n_families, dtype=np.bool_)
             fits[family_of_parent[outside]] = False
-            fits[archive.begin[1:] - 1] = True  # the least family of each child
+            fits[archive.begin[1:] - 1] = True  # the smallest family of each child
             kept = np.flatnonzero(fits)
             sets = flatten_sets([archive.parents_of(family) for family in kept.tolist()])
             begin = np.searchsorted(kept, archive.begin)
@@ -154,31 +155,29 @@ class RandomPartners(CCMASearch):
 
 
 class OrdersAlone(CCMASearch):
-    """Families are scored once: three parents at most, of a fixed list for each child."""
+    """CCMA that scores all families once: up to three parents from a fixed list for each child."""
 
     def _start_evolution(self, rng: Generator, state: CCMAState) -> CCMAState:
-        settled = super()._start_evolution(rng, state)
+        first = super()._start_evolution(rng, state)
         rows = [
             (child, tuple(sorted(parents)))
             for child in range(self._n)
-            for size in range(2, MOST_FIXED_PARENTS + 1)
+            for size in range(2, MAX_FIXED_PARENTS + 1)
             for parents in itertools.combinations(state.probes[child, :CANDIDATES].tolist(), size)
         ]
         scores = self._problem.scorer.local_scores(FamilyBatch.from_pairs(rows))
         children = np.array([child for child, _ in rows])
         sets = flatten_sets([parents for _, parents in rows])
         none = np.empty(0, dtype=np.uint64)
-        archive = settled.archive.with_families(children, scores, *sets, none)
-        return self._with_orders(
-            settled, archive, *self._improve_orders(rng, settled.orders, archive)
-        )
+        archive = first.archive.with_families(children, scores, *sets, none)
+        return self._with_orders(first, archive, *self._improve_orders(rng, first.orders, archive))
 
     def _breed_parent_sets(self, rng: Generator, state: CCMAState) -> list[ParentSet]:
         return []
 
 
 class MasksAlone(WithoutLocalSearch):
-    """The first orders stay for ever, the climber's among them."""
+    """CCMA whose first orders never change, that of hill climbing among them."""
 
     def _breed_orders(self, rng: Generator, state: CCMAState) -> Orders:
         return state.orders
@@ -186,7 +185,7 @@ class MasksAlone(WithoutLocalSearch):
 
 @dataclass(frozen=True)
 class Ablated(CCMA):
-    """CCMA with another search."""
+    """CCMA with the search of a variant."""
 
     search: ClassVar[type[CCMASearch]]
 
@@ -204,7 +203,7 @@ class PairCCGA(CCGA):
         return PairMasks(self, problem)
 
 
-def _ablated(search: type[CCMASearch]) -> Method:
+def _make_method(search: type[CCMASearch]) -> Method:
     kind: type[Ablated] = dataclass(frozen=True)(type(search.__name__, (Ablated,), {}))
     kind.search = search
     return kind()
@@ -213,10 +212,10 @@ def _ablated(search: type[CCMASearch]) -> Method:
 VARIANTS: dict[str, Method] = {
     "ccga: masks of positions": CCGA(),
     "ccga, masks of pairs": PairCCGA(),
-    "ccma, random partners only": _ablated(RandomPartners),
-    "ccma without local search": _ablated(WithoutLocalSearch),
-    "ccma without the archive": _ablated(WithoutArchive),
-    "ccma, masks alone": _ablated(MasksAlone),
-    "ccma, orders alone": _ablated(OrdersAlone),
+    "ccma, random partners only": _make_method(RandomPartners),
+    "ccma without local search": _make_method(WithoutLocalSearch),
+    "ccma without the archive": _make_method(WithoutArchive),
+    "ccma, masks alone": _make_method(MasksAlone),
+    "ccma, orders alone": _make_method(OrdersAlone),
     "ccma": CCMA(),
 }

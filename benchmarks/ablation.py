@@ -1,13 +1,13 @@
-"""What each part of CCMA buys: the ladder from the paper's CCGA to it, part by part.
+"""Measure the effect of each part of CCMA: the steps from the CCGA of the paper to CCMA.
 
-Every variant of `ablated.py` runs from the same seeds on the same rows for the same time,
-each run with an empty cache, on one thread. *Best* is the highest score that any run found;
-the table has the mean gap to it in nats, with the half width of its 95 % confidence interval
+Every variant of `ablated.py` runs with the same seeds on the same rows for the same time, on one
+thread; each run starts with an empty cache. *Best* is the highest score of all runs. The table
+shows the mean difference to it in nats, with the half width of its 95 % confidence interval
 (Student's t over the seeds).
 
     python benchmarks/ablation.py
     python benchmarks/ablation.py --networks andes --rows 5000 --score bic --max-time 20 --seeds 5
-    python benchmarks/ablation.py --write       also rewrites the table of the README here
+    python benchmarks/ablation.py --write       also replace the table of benchmarks/README.md
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy.stats import t as student
 
 from ablated import VARIANTS
 from coevo import Budget, FamilyScorer, load_network, run_search, sample
-from harness import print_json, rewrite, stamp
+from harness import describe_run, print_json, replace_block
 
 HERE = Path(__file__).parent
 
@@ -50,7 +50,7 @@ def measure(network: str, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def interval(gaps: list[float]) -> tuple[float, float]:
+def compute_interval(gaps: list[float]) -> tuple[float, float]:
     """Return the mean and the half width of its 95 % confidence interval."""
     mean, n = statistics.mean(gaps), len(gaps)
     if n < 2:
@@ -58,8 +58,8 @@ def interval(gaps: list[float]) -> tuple[float, float]:
     return mean, float(student.ppf(0.975, n - 1)) * statistics.stdev(gaps) / n**0.5
 
 
-def as_table(answers: list[dict[str, Any]], options: argparse.Namespace, machine: str) -> str:
-    """Return the answers as a Markdown table."""
+def format_table(answers: list[dict[str, Any]], options: argparse.Namespace, machine: str) -> str:
+    """Return the measured differences as a Markdown table."""
     names = [answer["network"] for answer in answers]
     lines = [
         f"{options.score}, {options.rows:,} rows, {options.seeds} seeds, {options.max_time:g} s a "
@@ -71,7 +71,7 @@ def as_table(answers: list[dict[str, Any]], options: argparse.Namespace, machine
     for variant in VARIANTS:
         cells = []
         for answer in answers:
-            mean, half = interval(answer["gaps"][variant])
+            mean, half = compute_interval(answer["gaps"][variant])
             cells.append(f"{mean:,.1f} ± {half:,.1f}")
         lines.append(f"| {variant} | " + " | ".join(cells) + " |")
     bests = " | ".join(f"{answer['best']:,.2f}" for answer in answers)
@@ -79,25 +79,27 @@ def as_table(answers: list[dict[str, Any]], options: argparse.Namespace, machine
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--networks", default="alarm,insurance,child,hailfinder,hepar2,win95pts")
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--score", default="k2")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--max-time", type=float, default=3)
-    parser.add_argument("--seed", type=int, default=1, help="of the samples")
-    parser.add_argument("--write", action="store_true", help="into the README here")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the samples (default: 1)")
+    parser.add_argument(
+        "--write", action="store_true", help="replace the table of benchmarks/README.md"
+    )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     options = parser.parse_args()
     answers = [measure(network, options) for network in options.networks.split(",")]
-    stamped = stamp("scipy")
-    table = as_table(answers, options, stamped["machine"])
+    environment = describe_run("scipy")
+    table = format_table(answers, options, environment["machine"])
     if options.write:
-        rewrite(HERE / "README.md", f"ablation {options.score} {options.rows}", table)
+        replace_block(HERE / "README.md", f"ablation {options.score} {options.rows}", table)
     if options.format == "json":
         settings = {name: getattr(options, name) for name in ("rows", "score", "seeds", "max_time")}
-        print_json({"data_sets": answers, **settings, **stamped})
+        print_json({"data_sets": answers, **settings, **environment})
     else:
         print(table)
 

@@ -1,16 +1,15 @@
-"""One CCGA run against K2: pyAgrum's and ours, on the same rows, one core, one process.
+"""Compare one CCGA run with K2, of pyAgrum and of coevo, on the same rows, one core, one process.
 
-Rows are sampled from a bundled network. CCGA runs with the paper's settings (250
-generations, population 100) and several seeds; K2 gets as many random orders, at most ten
-parents, the K2 score in both systems. Kernels are loaded before anything is timed, data
-are read beforehand, and each CCGA run starts with an empty cache, which is what one run
-costs; what it costs beside others that share the cache is given apart. CPU time, the least
-of some repeats of each run, averaged over the runs. The paper's CCGA took about 100 times
-as long as its K2.
+Rows are sampled from a bundled network. CCGA runs with the settings of the paper (250 generations,
+population 100) and several seeds. K2 runs on 20 random orders with at most ten parents. All systems
+use the K2 score. Kernels are loaded and data are read before anything is timed. Each CCGA run
+starts with an empty cache; the cost of a run that shares the cache of earlier runs is measured
+separately. The time of a run is the least CPU time of several repeats. The table shows the mean
+over runs. In the paper, CCGA took about 100 times as long as K2.
 
     python benchmarks/ccga.py
     python benchmarks/ccga.py --format json
-    python benchmarks/ccga.py --write       also measures growth and rewrites the READMEs
+    python benchmarks/ccga.py --write  measure growth too; replace the table of benchmarks/README.md
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ import numpy as np
 
 from coevo import CCGA, K2, Budget, Dataset, FamilyScorer, load_network, sample, write_data
 from coevo.search import Method, SearchResult, run_search
-from harness import Run, best_seconds, print_json, rewrite, stamp
+from harness import Task, describe_run, measure_least_seconds, print_json, replace_block
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -38,79 +37,82 @@ with warnings.catch_warnings():
 HERE = Path(__file__).parent
 GROWTH_ROWS = [1_000, 5_000, 25_000, 125_000]
 GROWTH_POPULATION = [50, 100, 200, 400]
-MOST_PARENTS = 10
+MAX_PARENTS = 10
 
 
-def search(method: Method, scorer: FamilyScorer, seed: int, generations: int) -> SearchResult:
-    """Run one search; K2 ends by itself."""
+def run_method(method: Method, scorer: FamilyScorer, seed: int, generations: int) -> SearchResult:
+    """Run one search; K2 stops on its own."""
     budget = Budget(max_generations=generations)
     return run_search(method, scorer, budget=budget, random_state=seed)
 
 
-def mean_seconds(makers: Iterable[Callable[[], Run]], repeats: int) -> float:
-    """Return the mean over runs of the least CPU time of each; making one is not timed."""
+def measure_mean_seconds(makers: Iterable[Callable[[], Task]], repeats: int) -> float:
+    """Return the mean over tasks of the least CPU time of each. Making a task is not timed."""
     numbered = {str(number): make for number, make in enumerate(makers)}
-    return statistics.mean(best_seconds(numbered, repeats).values())
+    return statistics.mean(measure_least_seconds(numbered, repeats).values())
 
 
-def pyagrum_k2(path: Path, order: list[str]) -> Callable[[], object]:
-    """Return pyAgrum's K2 for an order, its data loaded."""
+def make_pyagrum_k2(path: Path, order: list[str]) -> Task:
+    """Return a run of pyAgrum's K2 on an order; its data are loaded."""
     peer: Any = pyagrum
     learner = peer.BNLearner(str(path))
     learner.useNoPrior()
     learner.useScoreK2()
-    learner.setMaxIndegree(MOST_PARENTS)
+    learner.setMaxIndegree(MAX_PARENTS)
     learner.useK2([learner.idFromName(name) for name in order])
-    learn: Callable[[], object] = learner.learnDAG
+    learn: Task = learner.learnDAG
     return learn
 
 
-def mean_ccga(dataset: Dataset, options: argparse.Namespace, population: int) -> float:
+def measure_ccga(dataset: Dataset, options: argparse.Namespace, population: int) -> float:
     """Return the mean CPU time of a CCGA run that starts with an empty cache."""
     method = CCGA(population=population)
 
-    def prepared(seed: int) -> Callable[[], object]:
+    def make_run(seed: int) -> Task:
         scorer = FamilyScorer(dataset, "k2")
-        return lambda: search(method, scorer, seed, options.generations)
+        return lambda: run_method(method, scorer, seed, options.generations)
 
-    makers = [partial(prepared, seed) for seed in range(options.runs)]
-    return mean_seconds(makers, options.repeats)
+    makers = [partial(make_run, seed) for seed in range(options.runs)]
+    return measure_mean_seconds(makers, options.repeats)
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Run all systems and return what was measured."""
+    """Run all systems and return their times."""
     dataset = sample(load_network(options.network), options.rows, options.seed)
-    search(CCGA(population=4), FamilyScorer(dataset, "k2"), 0, 3)  # loads the kernels
-    search(K2(), FamilyScorer(dataset, "k2"), 0, 100)
+    run_method(CCGA(population=4), FamilyScorer(dataset, "k2"), 0, 3)  # loads the kernels
+    run_method(K2(), FamilyScorer(dataset, "k2"), 0, 100)
     rng = np.random.default_rng(options.seed)
     orders = [[dataset.names[i] for i in rng.permutation(dataset.n_variables)] for _ in range(20)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.csv"
         write_data(dataset, path)
-        makers = [partial(pyagrum_k2, path, order) for order in orders]
-        peer = mean_seconds(makers, options.repeats)
+        makers = [partial(make_pyagrum_k2, path, order) for order in orders]
+        pyagrum_seconds = measure_mean_seconds(makers, options.repeats)
 
-    def our_k2(order: list[str]) -> Callable[[], object]:
+    def make_k2(order: list[str]) -> Task:
         scorer = FamilyScorer(dataset, "k2")
-        return lambda: search(K2(order=order), scorer, 0, 100)
+        return lambda: run_method(K2(order=order), scorer, 0, 100)
 
-    ours = mean_seconds([partial(our_k2, order) for order in orders], options.repeats)
-    alone = mean_ccga(dataset, options, options.population)
-    shared = FamilyScorer(dataset, "k2")
-    sharing = []
+    k2_seconds = measure_mean_seconds(
+        [partial(make_k2, order) for order in orders], options.repeats
+    )
+    ccga_seconds = measure_ccga(dataset, options, options.population)
+    shared_scorer = FamilyScorer(dataset, "k2")
+    all_shared = []
     for seed in range(30):
         began = time.process_time()
-        search(CCGA(population=options.population), shared, seed, options.generations)
-        sharing.append(time.process_time() - began)
+        run_method(CCGA(population=options.population), shared_scorer, seed, options.generations)
+        all_shared.append(time.process_time() - began)
+    shared_seconds = statistics.mean(all_shared[10:])
     return {
-        "ratio_to_pyagrum_k2": round(alone / peer, 2),
-        "ratio_to_own_k2": round(alone / ours, 1),
-        "ratio_to_pyagrum_k2_with_shared_cache": round(statistics.mean(sharing[10:]) / peer, 2),
+        "ratio_to_pyagrum_k2": round(ccga_seconds / pyagrum_seconds, 2),
+        "ratio_to_own_k2": round(ccga_seconds / k2_seconds, 1),
+        "ratio_to_pyagrum_k2_with_shared_cache": round(shared_seconds / pyagrum_seconds, 2),
         "seconds": {
-            "ccga": round(alone, 4),
-            "ccga_with_shared_cache": round(statistics.mean(sharing[10:]), 4),
-            "k2": round(ours, 5),
-            "pyagrum_k2": round(peer, 5),
+            "ccga": round(ccga_seconds, 4),
+            "ccga_with_shared_cache": round(shared_seconds, 4),
+            "k2": round(k2_seconds, 5),
+            "pyagrum_k2": round(pyagrum_seconds, 5),
         },
         "network": options.network,
         "rows": options.rows,
@@ -119,49 +121,49 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "ccga_runs": options.runs,
         "k2_orders": len(orders),
         "repeats": options.repeats,
-        **stamp("pyagrum"),
+        **describe_run("pyagrum"),
     }
 
 
-def growth(options: argparse.Namespace) -> dict[str, Any]:
-    """Return how the time of a CCGA run grows with rows and with population."""
+def measure_growth(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the time of a CCGA run for several numbers of rows and sizes of the population."""
     network = load_network(options.network)
     by_rows = {
-        rows: mean_ccga(sample(network, rows, options.seed), options, options.population)
+        rows: measure_ccga(sample(network, rows, options.seed), options, options.population)
         for rows in GROWTH_ROWS
     }
     dataset = sample(network, options.rows, options.seed)
-    by_population = {size: mean_ccga(dataset, options, size) for size in GROWTH_POPULATION}
+    by_population = {size: measure_ccga(dataset, options, size) for size in GROWTH_POPULATION}
     return {"rows": by_rows, "population": by_population}
 
 
-def as_text(answer: dict[str, Any], grown: dict[str, Any]) -> str:
-    """Return everything as Markdown."""
+def format_text(answer: dict[str, Any], growth: dict[str, Any]) -> str:
+    """Return all times as Markdown."""
     seconds = answer["seconds"]
     lines = [
         f"{answer['network'].capitalize()}, {answer['rows']:,} rows, {answer['generations']} "
         f"generations, population {answer['population']}; one core of {answer['machine']}:",
         "",
-        "| | CPU seconds a run | times pyAgrum's K2 | times our K2 |",
+        "| | CPU seconds a run | times pyAgrum's K2 | times coevo's K2 |",
         "|---|---:|---:|---:|",
     ]
     labels = {
         "ccga": "CCGA",
-        "ccga_with_shared_cache": "CCGA, sharing a cache with ten runs before",
-        "k2": "K2, ours",
+        "ccga_with_shared_cache": "CCGA, sharing a cache with ten earlier runs",
+        "k2": "K2, coevo",
         "pyagrum_k2": "K2, pyAgrum",
     }
     for name, label in labels.items():
-        peer, own = seconds[name] / seconds["pyagrum_k2"], seconds[name] / seconds["k2"]
-        lines.append(f"| {label} | {seconds[name]:.4f} | {peer:.2f} | {own:.1f} |")
-    for what, values in grown.items():
-        lines += ["", f"| {what} | CPU seconds a run |", "|---:|---:|"]
+        to_pyagrum, to_k2 = seconds[name] / seconds["pyagrum_k2"], seconds[name] / seconds["k2"]
+        lines.append(f"| {label} | {seconds[name]:.4f} | {to_pyagrum:.2f} | {to_k2:.1f} |")
+    for name, values in growth.items():
+        lines += ["", f"| {name} | CPU seconds a run |", "|---:|---:|"]
         lines += [f"| {size:,} | {value:.2f} |" for size, value in values.items()]
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--network", default="alarm")
     parser.add_argument("--rows", type=int, default=5000)
@@ -170,19 +172,22 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="also growth, into the README")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="also measure growth, and replace the table of benchmarks/README.md",
+    )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     options = parser.parse_args()
     answer = measure(options)
     if options.write:
-        text = as_text(answer, growth(options))
-        rewrite(HERE / "README.md", "one run of ccga", text)
-        rewrite(HERE.parent / "README.md", "one run of ccga", as_text(answer, {}))
+        text = format_text(answer, measure_growth(options))
+        replace_block(HERE / "README.md", "one run of ccga", text)
         print(text)
     elif options.format == "json":
         print_json(answer)
     else:
-        print(as_text(answer, {}))
+        print(format_text(answer, {}))
 
 
 if __name__ == "__main__":

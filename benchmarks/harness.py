@@ -1,4 +1,4 @@
-"""What the benchmarks share: random families, the clock, and the stamp of a run."""
+"""Functions that the benchmarks share: random families, timing, and the description of a run."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from coevo.experiments.environment import machine, versions
+from coevo.experiments.environment import describe_machine, find_versions
 
 __all__ = [
     "Family",
-    "Run",
-    "best_seconds",
+    "Task",
+    "describe_run",
+    "draw_families",
+    "measure_least_seconds",
     "print_json",
-    "random_families",
-    "rewrite",
-    "stamp",
+    "replace_block",
 ]
 
-Run = Callable[[], object]
+Task = Callable[[], object]
 Family = tuple[int, tuple[int, ...]]  # child, parents ascending
 
 
-def random_families(n_variables: int, n: int, max_parents: int, seed: int) -> list[Family]:
-    """Return n distinct families, the number of parents drawn evenly from 0 to the most.
+def draw_families(n_variables: int, n: int, max_parents: int, seed: int) -> list[Family]:
+    """Return n distinct families; the number of parents is drawn uniformly from 0 to the maximum.
 
-    Few families have no parent or one, so that a long list has more of the larger ones.
+    There are few families with no parent or one parent, so a long list has more larger families.
     """
     rng = random.Random(seed)
     families: dict[Family, None] = {}
@@ -40,27 +40,29 @@ def random_families(n_variables: int, n: int, max_parents: int, seed: int) -> li
     return list(families)
 
 
-def best_seconds(makers: Mapping[str, Callable[[], Run]], repeats: int) -> dict[str, float]:
-    """Return the least CPU time of each run, in seconds; making it is not timed.
+def measure_least_seconds(
+    makers: Mapping[str, Callable[[], Task]], repeats: int
+) -> dict[str, float]:
+    """Return the least CPU time of each task, in seconds. Making a task is not timed.
 
-    The runs take turns, so that a busy moment of the machine hits all of them alike.
+    The tasks take turns, so that other load on the machine affects all of them alike.
     """
-    best = dict.fromkeys(makers, float("inf"))
+    least = dict.fromkeys(makers, float("inf"))
     for _ in range(repeats):
         for name, make in makers.items():
-            run = make()
+            run_task = make()
             began = time.process_time()
-            run()
-            best[name] = min(best[name], time.process_time() - began)
-    return best
+            run_task()
+            least[name] = min(least[name], time.process_time() - began)
+    return least
 
 
-def stamp(*packages: str) -> dict[str, Any]:
+def describe_run(*packages: str) -> dict[str, Any]:
     """Return the machine, the versions and the command of this run."""
     return {
         "command": " ".join([os.path.relpath(sys.argv[0]), *sys.argv[1:]]),
-        "machine": machine(),
-        "versions": versions(*packages),
+        "machine": describe_machine(),
+        "versions": find_versions(*packages),
     }
 
 
@@ -69,8 +71,8 @@ def print_json(answer: dict[str, Any]) -> None:
     print(json.dumps(answer, indent=2))
 
 
-def rewrite(path: Path, name: str, text: str) -> None:
-    """Put `text` between the markers called `name` in a Markdown file."""
+def replace_block(path: Path, name: str, text: str) -> None:
+    """Replace the text between the two comments called `name` in a Markdown file."""
     begin, end = f"<!-- {name}: made by the command below it -->", f"<!-- end of {name} -->"
     page = path.read_text(encoding="utf-8")
     before, rest = page.split(begin)

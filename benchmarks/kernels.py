@@ -1,8 +1,8 @@
-"""What the three ways of counting cost: the constants of `coevo.score.count_kernels`.
+"""Measure the cost of the three ways to count: the constants of `coevo.score.count_kernels`.
 
-Each way is made the only one possible, on data that suit it, and timed with few and with
-many rows; the difference is what a row, or a word of a bit set, costs. Run it after a
-change to a kernel and compare with the constants ROW, WORD, NODE and ALL_ROW.
+The benchmark disables the other two ways, uses data that suit the third, and measures it with few
+and with many rows. The difference is the cost of a row, or of a word of a bit set. Run it after a
+change to a kernel, and compare the result with the constants ROW, WORD, NODE and ALL_ROW.
 
     python benchmarks/kernels.py
 """
@@ -17,18 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo import Dataset, FamilyBatch, FamilyScorer, Variable
-from coevo.score import counting
-from harness import best_seconds, print_json, random_families, stamp
+from coevo import Dataset, FamilyScorer
+from coevo.data import Variable
+from coevo.score import FamilyBatch, counting
+from harness import describe_run, draw_families, measure_least_seconds, print_json
 
 FEW, MANY = 4_000, 16_000
 N_VARIABLES, N_FAMILIES, N_PARENTS = 12, 2_000, 4
-LEVELS = N_PARENTS + 1 - 3  # a family's table is built on a shared one of three variables
+LEVELS = N_PARENTS + 1 - 3  # the table of a family extends a shared table of three variables
 
 
 @contextmanager
-def only(**settings: int) -> Iterator[None]:
-    """Change settings of `coevo.score.counting` for a while."""
+def change_settings(**settings: int) -> Iterator[None]:
+    """Change settings of `coevo.score.counting` inside a `with` block."""
     before = {name: getattr(counting, name) for name in settings}
     for name, value in settings.items():
         setattr(counting, name, value)
@@ -39,8 +40,8 @@ def only(**settings: int) -> Iterator[None]:
             setattr(counting, name, value)
 
 
-def table(rows: int, arity: int, other: float, weighted: bool = False) -> Dataset:
-    """Return independent columns in which a share `other` is not in the first state."""
+def draw_dataset(rows: int, arity: int, other: float, weighted: bool = False) -> Dataset:
+    """Return independent columns; a share `other` of the values is not in the first state."""
     rng = np.random.default_rng(0)
     p = [1 - other] + [other / (arity - 1)] * (arity - 1)
     columns = [rng.choice(arity, rows, p=p) for _ in range(N_VARIABLES)]
@@ -50,9 +51,9 @@ def table(rows: int, arity: int, other: float, weighted: bool = False) -> Datase
     return Dataset(variables, columns, weights)
 
 
-def nanoseconds(dataset: Dataset) -> float:
-    """Return the time of a family whose shared tables are known."""
-    families = random_families(N_VARIABLES, 2 * N_FAMILIES, N_PARENTS, 1)
+def measure_nanoseconds(dataset: Dataset) -> float:
+    """Return the time for each family if its shared tables are stored already."""
+    families = draw_families(N_VARIABLES, 2 * N_FAMILIES, N_PARENTS, 1)
     full = [family for family in families if len(family[1]) == N_PARENTS][:500]
     known = [(child, parents[:2]) for child, parents in full]
 
@@ -61,25 +62,25 @@ def nanoseconds(dataset: Dataset) -> float:
         scorer.local_scores(FamilyBatch.from_pairs(known))
         return partial(scorer.local_scores, FamilyBatch.from_pairs(full))
 
-    return best_seconds({"one": make}, 15)["one"] / len(full) * 1e9
+    return measure_least_seconds({"one": make}, 15)["one"] / len(full) * 1e9
 
 
-def slope(arity: int, other: float, weighted: bool = False) -> tuple[float, float]:
-    """Return nanoseconds a family for each further row, and for none."""
-    few = nanoseconds(table(FEW, arity, other, weighted))
-    many = nanoseconds(table(MANY, arity, other, weighted))
-    a_row = (many - few) / (MANY - FEW)
-    return a_row, few - a_row * FEW
+def measure_slope(arity: int, other: float, weighted: bool = False) -> tuple[float, float]:
+    """Return the nanoseconds for each family: for each additional row, and the fixed part."""
+    few = measure_nanoseconds(draw_dataset(FEW, arity, other, weighted))
+    many = measure_nanoseconds(draw_dataset(MANY, arity, other, weighted))
+    per_row = (many - few) / (MANY - FEW)
+    return per_row, few - per_row * FEW
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print the costs."""
     other = 0.2
-    with only(MAX_BIT_SET_ARITY=0):
-        by_rows, _ = slope(3, other)
-    with only(MIN_COMPACT_BYTES=0, COMPACT_SHARE=0):
-        by_bits, fixed = slope(2, 0.5)
-    all_rows, _ = slope(3, other, weighted=True)
+    with change_settings(MAX_BIT_SET_ARITY=0):
+        by_rows, _ = measure_slope(3, other)
+    with change_settings(MIN_COMPACT_BYTES=0, COMPACT_SHARE=0):
+        by_bits, fixed = measure_slope(2, 0.5)
+    all_rows, _ = measure_slope(3, other, weighted=True)
     nodes = sum(2**axis for axis in range(3, 3 + LEVELS))
     print_json(
         {
@@ -87,7 +88,7 @@ def main() -> None:
             "a row of the pass over all rows, 5 columns": round(all_rows, 3),
             "a word of a bit set": round(by_bits * 64 / nodes, 3),
             "a cell by bit sets, at most": round(fixed / nodes, 1),
-            **stamp(),
+            **describe_run(),
         }
     )
 

@@ -1,14 +1,14 @@
-"""Local scores a second: ours, pybnesian, pyAgrum and plain NumPy on the same families.
+"""Measure local scores per second: coevo, pybnesian, pyAgrum and NumPy on the same families.
 
-Rows are sampled from a bundled network; families are random, with 0 to 4 parents, and
-none is asked twice. One core, CPU time, the best of some repeats that take turns. A
-fresh scorer is made for each repeat, so that nothing is answered from a cache; making it
-(bit sets and the like) is timed apart. That all systems compute the same BIC is checked
-before anything is timed; for BDeu the differences are printed (pyAgrum's is approximate).
+Rows are sampled from a bundled network. Families are random and distinct, with 0 to 4 parents. The
+time is CPU time on one core, the least of several repeats; the systems take turns. Each repeat has
+a new scorer, so no score comes from a cache. The time to make a scorer (for example its bit sets)
+is measured separately. The benchmark first checks that all systems compute the same BIC. For BDeu
+it prints the differences (pyAgrum's BDeu is approximate).
 
     python benchmarks/local_scores.py
     python benchmarks/local_scores.py --score bdeu --format json
-    python benchmarks/local_scores.py --write    also rewrites the tables of the READMEs
+    python benchmarks/local_scores.py --write    also replace the table of benchmarks/README.md
 """
 
 from __future__ import annotations
@@ -25,24 +25,17 @@ from typing import Any
 
 import numpy as np
 
-from coevo import (
-    BayesianNetwork,
-    Dataset,
-    FamilyBatch,
-    FamilyScorer,
-    load_network,
-    sample,
-    write_data,
-)
-from coevo.experiments.peers import categorical_frame
+from coevo import BayesianNetwork, Dataset, FamilyScorer, load_network, sample, write_data
+from coevo.experiments.peers import make_categorical_frame
+from coevo.score import FamilyBatch
 from harness import (
     Family,
-    Run,
-    best_seconds,
+    Task,
+    describe_run,
+    draw_families,
+    measure_least_seconds,
     print_json,
-    random_families,
-    rewrite,
-    stamp,
+    replace_block,
 )
 
 with warnings.catch_warnings():
@@ -51,19 +44,19 @@ with warnings.catch_warnings():
     import pybnesian
 
 HERE = Path(__file__).parent
-SCORES = ["bic", "bdeu"]  # those that all systems have
-SAME = 1e-9  # pyAgrum's BDeu is off by percents, see tests/score/test_against_peers.py
-Scores = Callable[[list[Family]], list[float]]  # fresh each time it is made
+SCORES = ["bic", "bdeu"]  # all systems have these
+TOLERANCE = 1e-9  # for BIC; pyAgrum's BDeu differs more, see tests/score/test_against_peers.py
+Scores = Callable[[list[Family]], list[float]]
 
 
-def ours(dataset: Dataset, score: str) -> Callable[[FamilyBatch], Any]:
-    """Return our scores of a batch, by a scorer that has seen nothing."""
+def make_coevo_scores(dataset: Dataset, score: str) -> Callable[[FamilyBatch], Any]:
+    """Return the function that scores a batch with a new scorer of coevo."""
     return FamilyScorer(dataset, score).local_scores
 
 
-def with_pybnesian(dataset: Dataset, score: str) -> Scores:
-    """Return pybnesian's scores of families."""
-    frame = categorical_frame(dataset)
+def make_pybnesian_scores(dataset: Dataset, score: str) -> Scores:
+    """Return the function that scores families with pybnesian."""
+    frame = make_categorical_frame(dataset)
     names, model = dataset.names, pybnesian.DiscreteBN(list(dataset.names))
     peer = pybnesian.BIC(frame) if score == "bic" else pybnesian.BDe(frame, 1.0)
     return lambda families: [
@@ -72,8 +65,10 @@ def with_pybnesian(dataset: Dataset, score: str) -> Scores:
     ]
 
 
-def with_pyagrum(network: BayesianNetwork, dataset: Dataset, path: Path, score: str) -> Scores:
-    """Return pyAgrum's scores of families, in natural logarithms."""
+def make_pyagrum_scores(
+    network: BayesianNetwork, dataset: Dataset, path: Path, score: str
+) -> Scores:
+    """Return the function that scores families with pyAgrum, in natural logarithms."""
     peer: Any = pyagrum
     template = peer.BayesNet()
     for variable in network.variables:
@@ -91,14 +86,14 @@ def with_pyagrum(network: BayesianNetwork, dataset: Dataset, path: Path, score: 
     ]
 
 
-def with_numpy(dataset: Dataset, score: str) -> Scores:
-    """Return the scores that a few lines of NumPy give."""
+def make_numpy_scores(dataset: Dataset, score: str) -> Scores:
+    """Return the function that scores families with a few lines of NumPy."""
     from scipy.special import gammaln, xlogy
 
     codes, arities = dataset.codes.astype(np.intp), dataset.arities.tolist()
     half_log = 0.5 * math.log(dataset.n_rows)
 
-    def one(child: int, parents: tuple[int, ...]) -> float:
+    def score_family(child: int, parents: tuple[int, ...]) -> float:
         joint = np.zeros(codes.shape[1], dtype=np.intp)
         q = 1
         for parent in parents:
@@ -114,40 +109,40 @@ def with_numpy(dataset: Dataset, score: str) -> Scores:
         cells = (gammaln(counts + a) - gammaln(a)).sum()
         return float(cells - (gammaln(totals + a * r) - gammaln(a * r)).sum())
 
-    return lambda families: [one(child, parents) for child, parents in families]
+    return lambda families: [score_family(child, parents) for child, parents in families]
 
 
-def _fresh(make: Callable[[], Callable[[Any], Any]], asked: object) -> Run:
-    """Make a scorer; return the run that asks it."""
-    return partial(make(), asked)
+def _make_task(make: Callable[[], Callable[[Any], Any]], families: object) -> Task:
+    """Make a scorer; return the task that scores families with it."""
+    return partial(make(), families)
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Run all systems on the same families and return what was measured."""
+    """Run all systems on the same families and return their times."""
     network = load_network(options.network)
     dataset = sample(network, options.rows, options.seed)
-    families = random_families(dataset.n_variables, options.families, 4, options.seed)
+    families = draw_families(dataset.n_variables, options.families, 4, options.seed)
     batch = FamilyBatch.from_pairs(families)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.csv"
         write_data(dataset, path)
         makers: dict[str, Callable[[], Callable[[Any], Any]]] = {
-            "coevo": lambda: ours(dataset, options.score),
-            "pybnesian": lambda: with_pybnesian(dataset, options.score),
-            "pyagrum": lambda: with_pyagrum(network, dataset, path, options.score),
-            "numpy": lambda: with_numpy(dataset, options.score),
+            "coevo": lambda: make_coevo_scores(dataset, options.score),
+            "pybnesian": lambda: make_pybnesian_scores(dataset, options.score),
+            "pyagrum": lambda: make_pyagrum_scores(network, dataset, path, options.score),
+            "numpy": lambda: make_numpy_scores(dataset, options.score),
         }
-        asked = {name: batch if name == "coevo" else families for name in makers}
-        answers = {name: np.array(make()(asked[name])) for name, make in makers.items()}
+        requests = {name: batch if name == "coevo" else families for name in makers}
+        answers = {name: np.array(make()(requests[name])) for name, make in makers.items()}
         differences = {
             name: float(np.max(np.abs(answers["coevo"] / answer - 1)))
             for name, answer in answers.items()
         }
-        if options.score == "bic" and max(differences.values()) > SAME:
+        if options.score == "bic" and max(differences.values()) > TOLERANCE:
             sys.exit(f"The systems do not compute the same score: {differences}")
-        runs = {name: partial(_fresh, make, asked[name]) for name, make in makers.items()}
-        best = best_seconds(runs, options.repeats)
-        set_up = best_seconds({"coevo": lambda: makers["coevo"]}, options.repeats)["coevo"]
+        tasks = {name: partial(_make_task, make, requests[name]) for name, make in makers.items()}
+        best = measure_least_seconds(tasks, options.repeats)
+        set_up = measure_least_seconds({"coevo": lambda: makers["coevo"]}, options.repeats)["coevo"]
     per_second = {name: round(len(families) / seconds) for name, seconds in best.items()}
     peer = max((name for name in per_second if name != "coevo"), key=lambda n: per_second[n])
     n_parents = [len(parents) for _, parents in families]
@@ -164,17 +159,17 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "set_up_seconds": round(set_up, 4),
         "repeats": options.repeats,
         "seed": options.seed,
-        **stamp("pybnesian", "pyagrum"),
+        **describe_run("pybnesian", "pyagrum"),
     }
 
 
-def as_table(answers: list[dict[str, Any]]) -> str:
-    """Return the answers as a Markdown table."""
+def format_table(answers: list[dict[str, Any]]) -> str:
+    """Return the measured values as a Markdown table."""
     systems = list(answers[0]["per_second"])
     first = answers[0]
     lines = [
         f"{first['network'].capitalize()}, {first['rows']:,} rows, {first['families']:,} families "
-        f"of 0 to 4 parents, families a CPU second on one core ({first['machine']}):",
+        f"of 0 to 4 parents, families per CPU second on one core ({first['machine']}):",
         "",
         f"| score | {' | '.join(systems)} | coevo to the fastest peer |",
         f"|---|{'---:|' * (len(systems) + 1)}",
@@ -187,7 +182,7 @@ def as_table(answers: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmark and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--network", default="alarm")
     parser.add_argument("--rows", type=int, default=5000)
@@ -195,14 +190,18 @@ def main() -> None:
     parser.add_argument("--score", choices=SCORES, default="bic")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="both scores, into the READMEs")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="measure both scores, and replace the table of benchmarks/README.md",
+    )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     options = parser.parse_args()
     if options.write:
         answers = [measure(argparse.Namespace(**vars(options) | {"score": s})) for s in SCORES]
-        for page in (HERE / "README.md", HERE.parent / "README.md"):
-            rewrite(page, "local scores", as_table(answers))
-        print(as_table(answers))
+        table = format_table(answers)
+        replace_block(HERE / "README.md", "local scores", table)
+        print(table)
         return
     answer = measure(options)
     if options.format == "json":
@@ -213,7 +212,7 @@ def main() -> None:
         f"{answer['score']}, one core"
     )
     for name, rate in sorted(answer["per_second"].items(), key=lambda item: -item[1]):
-        print(f"  {name:<10}{rate:>10,} families a CPU second")
+        print(f"  {name:<10}{rate:>10,} families per CPU second")
     print(f"  {answer['ratio_to_best_peer']} times {answer['best_peer']}, the fastest peer")
 
 

@@ -65,7 +65,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"
 # Pages that are not part of a section have no list of pages beside them.
-html_sidebars = {
+html_sidebars: dict[str, list[str]] = {
     name: [] for name in ("quickstart", "benchmarks", "paper/README", "contributing", "changelog")
 }
 html_theme_options = {

@@ -22,7 +22,7 @@ SLOW_PATHS = (
     "cli/test_strength_command.py",
     "cli/test_terminal.py",
     "docs/test_clusters_page.py",
-    "docs/test_documents.py",
+    "docs",
     "experiments",
     "io/test_bif_properties.py",
     "io/test_format_properties.py",

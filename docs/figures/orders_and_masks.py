@@ -17,7 +17,7 @@ def draw_order(panel: Axes) -> None:
     for position, name in enumerate(ORDER):
         panel.add_patch(Rectangle((position, 0), 1, 1, facecolor=LIGHT, edgecolor=BLUE))
         panel.text(position + 0.5, 0.5, name, ha="center", va="center", fontsize=15)
-        panel.text(position + 0.5, -0.35, str(position) + 1, ha="center", va="center", color=GREY)
+        panel.text(position + 0.5, -0.35, str(position + 1), ha="center", va="center", color=GREY)
     panel.text(2, -0.95, "position", ha="center", va="center", color=GREY)
     panel.set_title("order", fontsize=13)
     panel.set_xlim(-0.1, 4.1)
@@ -37,7 +37,9 @@ def draw_mask(panel: Axes) -> list[tuple[str, str]]:
             box = Rectangle((column, 3 - row), 1, 1, facecolor=colour, edgecolor=GREY)
             panel.add_patch(box)
             text_colour = "white" if bit else GREY
-            panel.text(column + 0.5, 3.5 - row, str(bit), ha="center", va="center", color=text_colour)
+            panel.text(
+                column + 0.5, 3.5 - row, str(bit), ha="center", va="center", color=text_colour
+            )
             if bit:
                 arcs.append((ORDER[row], ORDER[column]))
     panel.text(-1.0, 2, "position of the parent", ha="center", va="center", color=GREY, rotation=90)

@@ -23,6 +23,7 @@ SLOW_PATHS = (
     "cli/test_terminal.py",
     "docs/test_clusters_page.py",
     "docs",
+    "examples",
     "experiments",
     "io/test_bif_properties.py",
     "io/test_format_properties.py",

@@ -194,21 +194,25 @@ def test_a_state_of_something_else(table):
     found = learn_incomplete(table, "evolve", budget=Budget(max_generations=3))
     assert found.checkpoint is not None
     plain = replace(found.checkpoint, extra_arrays={})
+    sentence = r"^The state is not one of this policy. Resume with the policy that made it.$"
     for policy in ("evolve", "em"):
-        with pytest.raises(ParameterError, match="The state is not one of this policy, so it cann"):
+        with pytest.raises(ParameterError, match=sentence):
             learn_incomplete(table, policy, state=plain)
     fewer = table.missing.copy()
     fewer[0] = False
     n, n_fewer = table.n_missing, int(fewer.sum())
     with pytest.raises(ParameterError) as caught:
         learn_incomplete(IncompleteDataset(table.dataset, fewer), state=found.checkpoint)
-    assert str(caught.value) == f"The state has {n} missing cells, and the table has {n_fewer}."
+    assert str(caught.value) == (
+        f"The state has {n} missing values, and the table has {n_fewer}. Resume with the table "
+        "that it was made from."
+    )
 
 
 def test_a_checkpoint_and_what_stands_beside_it(table, tmp_path):
     found = learn_incomplete(table, "evolve", budget=Budget(max_generations=7))
     assert sorted(found.checkpoint.extra_arrays) == sorted(
-        ["policy", "number", "n_drawn", "cells", "generation", "is_last", "filled"]
+        ["policy", "number", "n_draws", "imputed_codes", "generation", "is_last", "most_probable"]
     )
-    assert found.checkpoint.extra_arrays["cells"].shape == (10, table.n_missing)
+    assert found.checkpoint.extra_arrays["imputed_codes"].shape == (10, table.n_missing)
     assert run_search("ccma", found.scorer, budget=Budget(max_generations=0)).checkpoint is not None

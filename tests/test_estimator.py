@@ -123,7 +123,7 @@ def test_parameters():
         name: value for name, value in defaults.items() if name not in {"score", *NOT_HERE}
     } | {"progress": False}
     assert learner.set_params(max_parents=None, ess=2.0) is learner
-    assert repr(learner) == "BayesianNetworkLearner(scoring='bic', ess=2.0)"
+    assert repr(learner) == "BayesianNetworkLearner(ess=2.0, scoring='bic')"
     with pytest.raises(ParameterError) as caught:
         learner.set_params(ess=3, score="k2")
     assert str(caught.value).startswith("BayesianNetworkLearner has no parameter 'score'.")

@@ -1,10 +1,10 @@
 """The API reference, from the names that the code exports.
 
-`coevo.__all__` is the public interface. Each of its names gets a page in
-``reference/generated``, and ``reference/api.md`` lists them by the package that defines
-them. A package that defines such a name is public, too: its page has its description and
-its other exported names. Nothing has to be edited here when a name is added or renamed; a
-new package appears under its own name until `SUBJECTS` has a better title.
+`coevo.__all__` is the public interface. Each of its names gets a page in ``reference/generated``,
+and ``reference/api.md`` lists them by the package that defines them. The packages that ``coevo``
+names are public, too: the page of a package has its description and its other exported names.
+Nothing has to be edited here when a name is added or renamed; a new package appears under its own
+name until `SUBJECTS` has a better title.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ SUBJECTS = {
     "network": "Networks: parameters, inference and sampling",
     "bootstrap": "Arc strength by the bootstrap",
     "bundled": "Published networks",
-    "networks": "Published networks",
     "io": "Read and write networks",
     "interop": "Convert to other libraries",
-    "report": "Write reports",
+    "report": "Write tables and figures",
+    "report.page": "Write report pages",
+    "experiments": "Repeat the paper, compare with other libraries",
     "parallel": "Parallel and distributed work",
     "outofcore": "Tables larger than memory",
     "errors": "Errors and warnings",
@@ -44,7 +45,7 @@ SUBJECTS = {
 
 def group_names() -> dict[str, list[str]]:
     """Return the names of `coevo.__all__` by package, in the order of the page."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {package: [] for package in (*coevo._PACKAGES, "report.page")}
     for name in sorted(coevo.__all__, key=str.lower):
         package = getattr(coevo, name).__module__.split(".")[1]
         groups.setdefault(package, []).append(name)
@@ -64,11 +65,13 @@ def format_lists(groups: dict[str, list[str]]) -> str:
     for package, names in groups.items():
         title = SUBJECTS.get(package, package)
         listed = "\n".join(f"   {name}" for name in names)
-        more = f"\nMore names: {{doc}}`generated/coevo.{package}`.\n" if is_package(package) else ""
-        parts.append(
-            f"## {title}\n\n```{{eval-rst}}\n.. currentmodule:: coevo\n.. autosummary::\n"
-            f"   :nosignatures:\n   :toctree: generated\n\n{listed}\n```\n{more}"
+        table = (
+            "```{eval-rst}\n.. currentmodule:: coevo\n.. autosummary::\n"
+            f"   :nosignatures:\n   :toctree: generated\n\n{listed}\n```\n"
         )
+        label = "More names" if names else "Names"
+        more = f"\n{label}: {{doc}}`generated/coevo.{package}`.\n" if is_package(package) else ""
+        parts.append(f"## {title}\n\n{table if names else ''}{more}")
     packages = "\n".join(f"generated/coevo.{package}" for package in groups if is_package(package))
     return "\n".join(parts) + f"\n```{{toctree}}\n:hidden:\n\n{packages}\n```\n"
 

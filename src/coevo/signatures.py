@@ -41,7 +41,9 @@ def accept_options(
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
-        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        own = [p for p in given if p.kind is p.KEYWORD_ONLY]
+        first = [p for p in given if p.kind is not p.KEYWORD_ONLY]
         shown = [
             inspect.Parameter(
                 name,
@@ -51,7 +53,7 @@ def accept_options(
             )
             for name, kind in options.__annotations__.items()
         ]
-        parameters = [*own, *shown]
+        parameters = [*first, *shown, *own]
         names = [parameter.name for parameter in parameters]
 
         @functools.wraps(function)

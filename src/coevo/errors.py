@@ -16,15 +16,17 @@ The only argument of every exception is one complete message. The exception ther
 survives pickling on its way back from a worker, and prints the same everywhere.
 
 A message says what is wrong, with the name and the value, and then what to do about it.
-`bad_parameter` and `bad_choice` return exceptions to raise; the other functions return parts
-of messages.
+`bad_parameter` and `bad_choice` return exceptions to raise, and `warn_caller` warns. The other
+functions return parts of messages.
 """
 
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
-from types import ModuleType
+from types import FrameType, ModuleType
 
 __all__ = [
     "CoevoError",
@@ -44,9 +46,11 @@ __all__ = [
     "format_list",
     "import_optional",
     "suggest_match",
+    "warn_caller",
 ]
 
 MAX_VALUE_LENGTH = 200  # characters; a message shows the type of a longer value instead
+_OWN_MODULES = ("coevo", "contextlib")  # contextlib runs the context managers of coevo
 MAX_LISTED = 5  # names or states that a message lists before it counts the rest
 
 
@@ -92,6 +96,16 @@ class WorkerError(CoevoError, RuntimeError):
 
 class CoevoWarning(UserWarning):
     """Valid input that may be a mistake."""
+
+
+def warn_caller(message: str) -> None:
+    """Issue a `CoevoWarning` that points to the line outside coevo that led to it."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OWN_MODULES:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, CoevoWarning, stacklevel=level)
 
 
 def bad_parameter(name: str, owner: str, expected: str, got: object) -> ParameterError:

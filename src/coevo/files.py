@@ -97,7 +97,7 @@ class ByteSource:
         try:
             return raw.peek(2)
         except OSError as error:
-            raise _read_error(self.path, error) from None
+            raise _make_read_error(self.path, error) from None
 
     def _read_stream(self, size: int) -> bytes:
         try:
@@ -112,7 +112,7 @@ class ByteSource:
                 f"{str(self.path)!r} has damaged compressed data. Copy or download it again."
             ) from None
         except OSError as error:
-            raise _read_error(self.path, error) from None
+            raise _make_read_error(self.path, error) from None
 
 
 @contextlib.contextmanager
@@ -129,10 +129,12 @@ def open_source(path: Path) -> Iterator[ByteSource]:
     except (FileNotFoundError, ValueError):  # ValueError: an invalid file name
         raise FileError(f"There is no file {str(path)!r}.{_suggest_similar_file(path)}") from None
     except IsADirectoryError:
-        raise _folder_error(path) from None
+        raise _make_folder_error(path) from None
     except OSError as error:
         # Some systems report a folder as missing permission.
-        raise (_folder_error(path) if os.path.isdir(path) else _read_error(path, error)) from None
+        raise (
+            _make_folder_error(path) if os.path.isdir(path) else _make_read_error(path, error)
+        ) from None
     with raw:
         yield ByteSource(path, raw)
 
@@ -140,9 +142,9 @@ def open_source(path: Path) -> Iterator[ByteSource]:
 def check_output_path(path: Path) -> None:
     """Raise `FileError` if a file with this path cannot be written."""
     if path.is_dir():
-        raise _folder_error(path)
+        raise _make_folder_error(path)
     if not path.parent.is_dir():
-        raise _no_folder_error(path)
+        raise _make_no_folder_error(path)
     if not os.access(path.parent, os.W_OK):
         raise FileError(f"{str(path)!r} cannot be written: its folder is write-protected.")
 
@@ -157,9 +159,9 @@ def replace_file(path: Path) -> Iterator[IO[bytes]]:
     try:
         stream = temporary.open("xb")
     except FileNotFoundError:
-        raise _no_folder_error(path) from None
+        raise _make_no_folder_error(path) from None
     except OSError as error:
-        raise _write_error(path, error) from None
+        raise _make_write_error(path, error) from None
     try:
         with stream:
             yield stream
@@ -167,7 +169,7 @@ def replace_file(path: Path) -> Iterator[IO[bytes]]:
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise _write_error(path, error) from None
+            raise _make_write_error(path, error) from None
         raise
 
 
@@ -193,17 +195,17 @@ def _suggest_similar_file(path: Path) -> str:
     return suggest_match(path.name, names)
 
 
-def _folder_error(path: Path) -> FileError:
+def _make_folder_error(path: Path) -> FileError:
     return FileError(f"{str(path)!r} is a folder. Name a file in it.")
 
 
-def _no_folder_error(path: Path) -> FileError:
+def _make_no_folder_error(path: Path) -> FileError:
     return FileError(f"{str(path)!r} cannot be written: there is no folder {str(path.parent)!r}.")
 
 
-def _read_error(path: Path, error: OSError) -> FileError:
+def _make_read_error(path: Path, error: OSError) -> FileError:
     return FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.")
 
 
-def _write_error(path: Path, error: OSError) -> FileError:
+def _make_write_error(path: Path, error: OSError) -> FileError:
     return FileError(f"{str(path)!r} cannot be written: {error.strerror or error}.")

@@ -145,8 +145,8 @@ def test_ctrl_c_keeps_the_network_and_the_samples(folder, run, monkeypatch):
     assert (code, err) == (
         130,
         "Stopping after the current runs ...\n"
-        "Interrupted. The network is complete; strengths rest on 6 of 12 bootstrap samples. Repeat "
-        "the command to resume.\n",
+        "Interrupted. The network is complete; arc strengths are based on 6 of 12 "
+        "bootstrap samples. Repeat the command to resume.\n",
     )
     facts = json.loads(out)["bootstraps"]
     assert (facts["n_bootstraps"], facts["n_asked"]) == (6, 12)
@@ -177,7 +177,7 @@ def test_ctrl_c_in_a_terminal_with_processes(folder):
     assert 19 <= n_done < 5000
     assert [line for line in ended.err if " networks: " not in line] == [
         "Stopping after the current runs ...\n",
-        f"Interrupted. The network is complete; strengths rest on {n_done:,} of 5,000 bootstrap "
-        "samples. Repeat the command to resume.\n",
+        f"Interrupted. The network is complete; arc strengths are based on {n_done:,} of "
+        "5,000 bootstrap samples. Repeat the command to resume.\n",
     ]
     assert f"bootstraps  {n_done:,} samples; consensus of " in ended.out

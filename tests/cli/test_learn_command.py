@@ -359,7 +359,7 @@ METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
         (".", "'.' is a folder. Name a file in it."),
         (
             "missing.csv",
-            "Column 'b' has 1 missing value, in row 2. Drop or fill it, or learn with "
+            "Column 'b' has 1 missing value, in row 2. Drop or impute it, or learn with "
             "missing='evolve' (--missing evolve of coevo learn and strength).",
         ),
         ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),

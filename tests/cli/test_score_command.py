@@ -239,7 +239,7 @@ def test_a_name_that_looks_like_markup(small, run):
         ("empty.csv", "'empty.csv' is empty. It needs a header and rows below it."),
         (
             "missing.csv",
-            "Column 'b' has 1 missing value, in row 2. Drop or fill it, or learn with "
+            "Column 'b' has 1 missing value, in row 2. Drop or impute it, or learn with "
             "missing='evolve' (--missing evolve of coevo learn and strength).",
         ),
         (

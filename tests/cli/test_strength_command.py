@@ -179,7 +179,7 @@ def test_ctrl_c_answers_from_the_samples_that_are_done(output, folder, run, monk
     assert (code, err) == (
         130,
         "Stopping after the current runs ...\n"
-        f"Interrupted. The answer rests on 6 of 12 bootstrap samples.{resume}\n",
+        f"Interrupted. The answer is based on 6 of 12 bootstrap samples.{resume}\n",
     )
     answer = json.loads(out)
     assert (answer["n_bootstraps"], answer["n_asked"]) == (6, 12)
@@ -210,7 +210,7 @@ def test_ctrl_c_in_a_terminal_with_processes(folder):
     assert 19 <= n_done < 5000
     assert [line for line in ended.err if " networks: " not in line] == [
         "Stopping after the current runs ...\n",
-        f"Interrupted. The answer rests on {n_done:,} of 5,000 bootstrap samples. Repeat the "
+        f"Interrupted. The answer is based on {n_done:,} of 5,000 bootstrap samples. Repeat the "
         "command to resume.\n",
     ]
     assert ended.out.startswith(f"bootstraps  {n_done:,} samples of 300 rows, ")

@@ -49,7 +49,7 @@ def file(tmp_path, monkeypatch):
 def test_missing_cells_in_text(file, cell):
     hint = f" If {cell!r} is a state, declare the states of the column with states= (--states)."
     assert read_error(file(f"age,sex\n1,f\n2,m\n{cell},f\n1,m\n{cell},m\n")) == (
-        "Column 'age' has 2 missing values, the first in row 3. Drop or fill them"
+        "Column 'age' has 2 missing values, the first in row 3. Drop or impute them"
         + WAY_OUT
         + (hint if cell.strip() else "")
     )
@@ -57,14 +57,14 @@ def test_missing_cells_in_text(file, cell):
 
 def test_one_missing_cell(file):
     assert read_error(file("age,sex\n1,f\n,m\n")) == (
-        "Column 'age' has 1 missing value, in row 2. Drop or fill it" + WAY_OUT
+        "Column 'age' has 1 missing value, in row 2. Drop or impute it" + WAY_OUT
     )
 
 
 def test_missing_cells_in_two_columns(file):
     assert read_error(file("a,b,c\n1,f,\n2,,x\n3,m,\n")) == (
         "Column 'b' has 1 missing value, in row 2. 1 other column has missing values too: "
-        "'c' (2); 3 cells in all. Drop or fill them" + WAY_OUT
+        "'c' (2); 3 in all. Drop or impute them" + WAY_OUT
     )
 
 
@@ -72,12 +72,12 @@ def test_missing_cells_in_many_columns():
     frame = pd.DataFrame({f"c{i}": [None] * (i + 1) + ["x"] * (9 - i) for i in range(8)})
     assert read_error(frame) == (
         "Column 'c0' has 1 missing value, in row 1. 7 other columns have missing values too: "
-        "'c1' (2), 'c2' (3), 'c3' (4), 'c4' (5), 'c5' (6) and 2 more; 36 cells in all. "
-        "Drop or fill them" + WAY_OUT
+        "'c1' (2), 'c2' (3), 'c3' (4), 'c4' (5), 'c5' (6) and 2 more; 36 in all. "
+        "Drop or impute them" + WAY_OUT
     )
 
 
-MISSING = "Column 'x' has 2 missing values, the first in row 2. Drop or fill them" + WAY_OUT
+MISSING = "Column 'x' has 2 missing values, the first in row 2. Drop or impute them" + WAY_OUT
 ROWS = {"y": ["a", "b", "a", "b"]}
 
 
@@ -126,7 +126,7 @@ def test_nulls_in_arrays():
 
 def test_a_column_of_nulls():
     assert read_error(pa.table({"x": pa.nulls(2), "y": ["a", "b"]})) == (
-        "Column 'x' has 2 missing values, the first in row 1. Drop or fill them" + WAY_OUT
+        "Column 'x' has 2 missing values, the first in row 1. Drop or impute them" + WAY_OUT
     )
 
 

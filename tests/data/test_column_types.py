@@ -226,7 +226,7 @@ def test_more_numbers_than_labels(tmp_path):
     )
     (tmp_path / "t.csv").write_text("x,y\n" + lines + "NA,1\n")
     assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == (
-        "Column 'x' has 1 missing value, in row 70,001. Drop or fill it, or learn with "
+        "Column 'x' has 1 missing value, in row 70,001. Drop or impute it, or learn with "
         "missing='evolve' (--missing evolve of coevo learn and strength)."
     )
 

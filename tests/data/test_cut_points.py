@@ -100,7 +100,7 @@ def test_invalid_cut_points():
             f"Cut points must be finite numbers in ascending order; got {list(wrong)!r}."
         )
     assert refusal(DataError, CutPoints((1,)).apply, [0, np.nan]) == (
-        "1 of the numbers to put into bins are missing. Drop or fill them."
+        "1 of the numbers to put into bins are missing. Drop or impute them."
     )
     assert CutPoints((-0.0,)).states == ("below_0", "from_0")
     assert CutPoints(()).states == ("any",)

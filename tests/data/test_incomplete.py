@@ -181,7 +181,9 @@ def test_a_dataset_has_no_missing_values():
     assert read_incomplete(table) is table
     with pytest.raises(ParameterError, match="a Dataset without weights"):
         IncompleteDataset(dataset, np.zeros((2, 2), dtype=bool))
-    with pytest.raises(DataError, match="'missing' must be 2 x 3 truth values"):
+    with pytest.raises(
+        DataError, match=r"'missing' must be an array of bool of the shape \(2, 3\)\."
+    ):
         IncompleteDataset(table.dataset, [[0, 1, 0]])
 
 

@@ -142,6 +142,6 @@ def test_another_table_with_a_place(table, place):
     with pytest.raises(ParameterError) as raised:
         coevo.learn(table, **place)
     assert str(raised.value) == (
-        "A table is read into shards from a Parquet file, a folder of them, or a data frame of "
-        "Dask. Write it as Parquet first, or leave 'shards' and 'cluster' out."
+        "'shards' and 'cluster' need a Parquet file, a folder of Parquet files, or a Dask data "
+        "frame. Write the table as Parquet first, or leave them out."
     )

@@ -128,7 +128,7 @@ def test_other_rows_are_not_resumed(written):
     ("options", "message"),
     [
         ({"missing": "evolve"}, "'missing' of learn needs all rows in memory, and 'shards' or "
-         "'cluster' keeps them in shards. Drop or impute missing values where the table is made."),
+         "'cluster' keeps them in shards. Drop or impute missing values first."),
         ({"bootstraps": 3}, "'bootstraps' of learn needs all rows in memory, and 'shards' or "
          "'cluster' keeps them in shards. Leave it out; with so many rows the strength of most "
          "arcs is near 0 or 1."),
@@ -141,9 +141,9 @@ def test_other_rows_are_not_resumed(written):
         ({"cluster": "local:2"}, "'shards' and 'cluster' of learn cannot be combined: both say "
          "where the rows are. Give one of the two."),
         ({"shards": 1}, "'shards' of learn must be the path of a folder or None; got 1."),
-        ({"names": ["a", "b"]}, "A table is read into shards from a Parquet file, a folder of "
-         "them, or a data frame of Dask. Write it as Parquet first, or leave 'shards' and "
-         "'cluster' out."),
+        ({"names": ["a", "b"]}, "'shards' and 'cluster' need a Parquet file, a folder of "
+         "Parquet files, or a Dask data frame. Write the table as Parquet first, or leave them "
+         "out."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_in_shards(options, message):

@@ -182,7 +182,7 @@ def test_declared_states_and_columns_left_out(tmp_path):
     ("column", "message"),
     [
         (["a", "b", "a", "b", None, "a"], "counted from row 4: Column 'y' has 1 missing value, in "
-         "row 2. Drop or fill it where the table is made."),
+         "row 2. Drop or impute it first."),
         ([0.5, 1.5, 0.5, 1.0, 2.0, 1.0], "counted from row 1: Column 'y' holds decimal numbers, "
          "the first is 0.5 in row 1. Give its cut points with types= (--types), for example from "
          "the run.json of a run on some of the rows, or give 'categorical' there, or leave it out "

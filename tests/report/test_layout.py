@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from coevo.bundled import load_network
-from coevo.report.layout import lay_out, shorten_name, text_width
+from coevo.report.layout import estimate_text_width, lay_out, shorten_name
 from coevo.report.layout.layering import assign_layers
 from coevo.report.layout.ordering import LayeredGraph, count_crossings, order_layers
 from coevo.report.layout.placing import DUMMY_GAP, GAP, WEIGHTS, place_nodes
@@ -210,8 +210,12 @@ def test_labels():
     assert shorten_name("x" * 26, 26) == "x" * 26
     assert shorten_name("a" * 20 + "b" * 20, 11) == "aaaaa…bbbbb"
     assert len(shorten_name("long" * 30, 26)) == 26
-    assert text_width("漢字", 10) == 2 * text_width("漢", 10) > text_width("ab", 10)
-    assert text_width("e\u0301", 10) == text_width("e", 10)
+    assert (
+        estimate_text_width("漢字", 10)
+        == 2 * estimate_text_width("漢", 10)
+        > estimate_text_width("ab", 10)
+    )
+    assert estimate_text_width("e\u0301", 10) == estimate_text_width("e", 10)
     layout = lay_out(["x" * 500, "y"], [("y", "x" * 500)])
     assert layout.boxes["x" * 500].width < 250
     assert layout.boxes["y"].width == 44

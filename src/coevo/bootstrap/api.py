@@ -70,7 +70,7 @@ def bootstrap_strength(
     Returns
     -------
     BootstrapResult
-        Ctrl-C stops after the samples under way; the result then rests on those done.
+        Ctrl-C stops after the samples under way; the result is then based on the finished ones.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def bootstrap_strength(
     >>> rows = coevo.sample(coevo.load_network("cancer"), 2000, random_state=1)
     >>> found = bootstrap_strength(rows, bootstraps=20, method="hill_climb", random_state=7)
     >>> found
-    <BootstrapResult: 3 of 7 arcs above 0.4, 20 bootstraps>
+    <BootstrapResult: 3 of 7 arcs above 0.4, 20 bootstrap samples>
     >>> [(arc.parent, arc.child, arc.strength) for arc in found.arcs[:2]]
     [('Cancer', 'Smoker', 1.0), ('Cancer', 'Xray', 1.0)]
     """

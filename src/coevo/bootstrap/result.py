@@ -30,7 +30,7 @@ class BootstrapResult:
     score : float
         Its score.
     n_bootstraps : int
-        Number of bootstrap samples that this result rests on.
+        Number of bootstrap samples that this result is based on.
     n_asked : int
         Number of samples that were asked for; larger than `n_bootstraps` after Ctrl-C.
     seed : int
@@ -98,5 +98,5 @@ class BootstrapResult:
     def __repr__(self) -> str:
         return (
             f"<BootstrapResult: {len(self.consensus.arcs)} of {len(self.arcs)} arcs above "
-            f"{self.threshold:g}, {self.n_bootstraps:,} bootstraps>"
+            f"{self.threshold:g}, {self.n_bootstraps:,} bootstrap samples>"
         )

@@ -30,9 +30,9 @@ ROWS, SEARCH = 0, 1  # keys of the random streams of a sample
 class BootstrapRun:
     """The network of one bootstrap sample, and the time it took.
 
-    The run on the original table also holds the gain of each arc (`worth`), and the support of each
-    pair of variables that any individual of the last population joins; None where the method
-    has no population.
+    The run on the original table also holds the gain of each arc (`worth`, its name in the file)
+    and the support of each pair of variables that any individual of the last population joins.
+    The support is None if the method has no population.
     """
 
     bootstrap: int
@@ -77,7 +77,7 @@ def run_bootstrap(
         seed = int(random_stream(spec.seed, number, SEARCH).integers(2**32))
         spec = replace(spec, seed=seed)
     result, scorer = _search(rows, spec, missing, n_jobs)
-    if result.stop_reason == "interrupt":  # an interrupted search counts for nothing
+    if result.stop_reason == "interrupt":  # the result of an interrupted search is not used
         raise KeyboardInterrupt
     seconds = round(time.perf_counter() - began, 4)
     if number == ORIGINAL:

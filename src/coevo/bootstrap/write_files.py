@@ -102,7 +102,7 @@ def write_strength(
     strength.md, .tex, .csv   the arcs as a table
     strength.png, .svg        the strengths and the threshold (needs matplotlib)
     consensus.json            the consensus and its CPDAG; every command reads it
-    strength.json             the whole result, with `facts`
+    strength.json             the complete result, with `facts`
     """
     place = Path(folder)
     make_run_folder(place)

@@ -29,7 +29,7 @@ def show_bootstrap_progress() -> Iterator[Callable[[BootstrapRun, int, int], Non
 
 
 def describe_interrupt(result: BootstrapResult, output: str | None, subject: str) -> str:
-    """Return the sentence after Ctrl-C: the number of samples that `subject` rests on."""
+    """Return the sentence after Ctrl-C: the number of samples that `subject` is based on."""
     done, asked = result.n_bootstraps, result.n_asked
     sentence = f"Interrupted. {subject} on {done:,} of {asked:,} bootstrap samples."
     return sentence if output is None else f"{sentence} Repeat the command to resume."

@@ -85,7 +85,7 @@ EXAMPLE_ROWS = 5000
     "--shards",
     metavar="DIR",
     help="For DATA larger than memory (Parquet, or a folder of it): read it in chunks into files "
-    "of about a byte per cell in this folder, and remove them at the end.",
+    "of about a byte per value in this folder, and remove them at the end.",
 )
 @make_cluster_option("Keep the rows (with --islands: evolve the islands)")
 @click.option(
@@ -249,7 +249,9 @@ def _describe_interrupt(result: LearnResult, bootstraps: int | None, output: str
         return ""
     if result.bootstrap is None:
         return "Interrupted. This is the network, without bootstrap samples."
-    return describe_interrupt(result.bootstrap, output, "The network is complete; strengths rest")
+    return describe_interrupt(
+        result.bootstrap, output, "The network is complete; arc strengths are based"
+    )
 
 
 def _check_source(

@@ -195,8 +195,9 @@ missing_options: tuple[Decorator[Any], ...] = (
         "--missing",
         metavar="POLICY",
         help="Policy for missing values: evolve (a third species imputes them), em (structural "
-        "EM), available (score each family on the rows that show it), state (missing is a state), "
-        "drop (leave out incomplete rows).  [default: missing values are an error]",
+        "EM), available (score each family on the rows that observe all its variables), "
+        "state (missing is a state), drop (leave out incomplete rows).  "
+        "[default: missing values are an error]",
     ),
     click.option(
         "--missing-label",

@@ -132,7 +132,7 @@ def command(
     else:
         _print(result, facts, files)
     if not result.is_complete:
-        print(describe_interrupt(result, output, "The answer rests"), file=sys.stderr)
+        print(describe_interrupt(result, output, "The answer is based"), file=sys.stderr)
         raise click.exceptions.Exit(130)
 
 

@@ -40,8 +40,8 @@ def read_table(source: str, reading: dict[str, Any], default: tuple[Variable, ..
 class StatesFile:
     """The states that ``--states`` declares.
 
-    `is_list` tells whether they come from a JSON object of lists, which has no reason to name
-    variables that the table lacks. A network may have more variables than the table.
+    `is_list` says whether they come from a JSON object of lists. Each variable of such an object
+    must be a column of the table. A network may have more variables than the table.
     """
 
     def __init__(

@@ -9,7 +9,6 @@ column, the first row and the way out. Rows are counted from 1, without the head
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
@@ -20,7 +19,7 @@ from coevo.data.dataset import Dataset
 from coevo.data.number_labels import MISSING_LABELS, NumberLabels, parse_numbers
 from coevo.data.read_options import format_drop_hint
 from coevo.data.variable import MAX_STATES, Variable, sort_naturally
-from coevo.errors import CoevoWarning, DataError, format_list
+from coevo.errors import DataError, format_list, warn_caller
 
 __all__ = [
     "IDENTIFIER_ABOVE",
@@ -206,10 +205,10 @@ def _check_no_missing(columns: Sequence[Column], way_out: str) -> None:
     ]
     if not incomplete:
         return
-    column, codes, n_cells = incomplete[0]
+    column, codes, n_missing = incomplete[0]
     row = column.find_first_row(codes)
     label = column.labels[int(column.codes[row])]
-    values = "1 missing value," if n_cells == 1 else f"{n_cells:,} missing values, the first"
+    values = "1 missing value," if n_missing == 1 else f"{n_missing:,} missing values, the first"
     sentences = [f"Column {column.name!r} has {values} in row {row + 1:,}."]
     if len(incomplete) > 1:
         others = [f"{other.name!r} ({n:,})" for other, _, n in incomplete[1:]]
@@ -217,10 +216,10 @@ def _check_no_missing(columns: Sequence[Column], way_out: str) -> None:
         total = sum(n for _, _, n in incomplete)
         sentences.append(
             f"{len(others):,} other {verb} missing values too: {format_list(others)}; "
-            f"{total:,} cells in all."
+            f"{total:,} in all."
         )
-    them = "them" if len(incomplete) > 1 or n_cells > 1 else "it"
-    sentences.append(f"Drop or fill {them}{way_out}.")
+    them = "them" if len(incomplete) > 1 or n_missing > 1 else "it"
+    sentences.append(f"Drop or impute {them}{way_out}.")
     if label is not None and label.strip():
         sentences.append(
             f"If {label!r} is a state, declare the states of the column with states= (--states)."
@@ -270,8 +269,7 @@ def _warn_constant(columns: Sequence[Column]) -> None:
     if len(constant) > 1:
         others = [repr(other.name) for other, _ in constant[1:]]
         sentence += f" The same holds for {format_list(others)}."
-    # The warning points at the caller of `read_data`, which is three calls above this one.
-    warnings.warn(sentence, CoevoWarning, stacklevel=5)
+    warn_caller(sentence)
 
 
 def _check_declared(column: Column, codes: Iterable[int]) -> None:

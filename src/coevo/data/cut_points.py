@@ -98,7 +98,7 @@ class CutPoints:
         if missing.any():
             raise DataError(
                 f"{int(missing.sum()):,} of the numbers to put into bins are missing. Drop or "
-                "fill them."
+                "impute them."
             )
         return np.searchsorted(np.array(self.points), numbers, side="right")
 

@@ -57,8 +57,8 @@ class IncompleteDataset:
             raise bad_parameter("dataset", "IncompleteDataset", expected, dataset)
         mask = np.array(missing)
         if mask.shape != dataset.codes.shape or mask.dtype != np.bool_:
-            shape = " x ".join(map(str, dataset.codes.shape))
-            raise DataError(f"'missing' must be {shape} truth values, one for each cell.")
+            shape = dataset.codes.shape
+            raise DataError(f"'missing' must be an array of bool of the shape {shape}.")
         mask.flags.writeable = False
         self._dataset, self._missing = dataset, mask
 

@@ -164,7 +164,7 @@ class _BlockReader:
         variables = self._builder.variables
         tables = {}
         for name, variable in variables.items():
-            reader = TableReader(self._scanner, variable, self._builder.parent_variables(name))
+            reader = TableReader(self._scanner, variable, self._builder.get_parent_variables(name))
             tables[name] = reader.read(self._bodies[name])
             self._builder.add_rounded_rows(reader.rounded_rows)
         self._builder.warn_of_rounded_rows()

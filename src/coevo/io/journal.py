@@ -106,7 +106,7 @@ class Journal(Generic[Record]):
             except OSError as error:
                 raise FileError(f"{name!r} cannot be written: {error.strerror}.") from None
 
-    def keep(
+    def save_runs(
         self, runs: Iterable[Record], n_before: int, n_runs: int, on_run: RunCallback[Record]
     ) -> None:
         """Save runs as they arrive and call `on_run` for each; then put all in order.

@@ -9,7 +9,6 @@ a line and a column, or the number of a variable.
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -17,7 +16,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from coevo.data.variable import MAX_STATES, Variable
-from coevo.errors import CoevoWarning, FormatError, GraphError, suggest_match
+from coevo.errors import FormatError, GraphError, suggest_match, warn_caller
 from coevo.graph import DAG
 from coevo.io.scanner import shorten_repr
 from coevo.network.bayesian_network import CPT, TOLERANCE
@@ -107,7 +106,7 @@ class NetworkBuilder(Generic[Place]):
         """Return the parents of a variable, in the order of the file."""
         return tuple(name for name, _ in self._families[child].parents)
 
-    def parent_variables(self, child: str) -> list[Variable]:
+    def get_parent_variables(self, child: str) -> list[Variable]:
         """Return the parents of a variable with their states."""
         return [self.variables[name] for name in self.parents(child)]
 
@@ -158,7 +157,7 @@ class NetworkBuilder(Generic[Place]):
     def _check_size(self) -> None:
         total = 0
         for name, variable in self.variables.items():
-            total += variable.arity * math.prod(v.arity for v in self.parent_variables(name))
+            total += variable.arity * math.prod(v.arity for v in self.get_parent_variables(name))
             if total > MAX_PROBABILITIES:
                 raise self._make_error(
                     self._families[name].place,
@@ -168,7 +167,7 @@ class NetworkBuilder(Generic[Place]):
 
     def build_table(self, name: str, values: Sequence[float], place: Place) -> CPT:
         """Return the table of a variable from its numbers, row by row, first parent slowest."""
-        child, parents = self.variables[name], self.parent_variables(name)
+        child, parents = self.variables[name], self.get_parent_variables(name)
         n_expected = child.arity * math.prod(parent.arity for parent in parents)
         if len(values) != n_expected:
             count = format_count(len(values), "probability", "probabilities")
@@ -197,7 +196,7 @@ class NetworkBuilder(Generic[Place]):
         place, fault = self._rounded_rows[0]
         more = f"this row and {len(self._rounded_rows) - 1:,} more were"
         sentence = f"{fault}; {more if len(self._rounded_rows) > 1 else 'it was'} normalised."
-        warnings.warn(str(self._make_error(place, sentence)), CoevoWarning, stacklevel=5)
+        warn_caller(str(self._make_error(place, sentence)))
 
 
 def normalise_rows(

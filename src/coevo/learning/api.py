@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
-from coevo.errors import CoevoWarning, ParameterError
+from coevo.errors import ParameterError, warn_caller
 from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import check_settings
@@ -85,7 +84,7 @@ def learn(
         Number of threads. It changes the time, never the answer.
     shards : path, optional
         For a Parquet or Dask table that does not fit into memory: read it in chunks into files of
-        about a byte per cell in this folder, and remove them at the end. The answer is the
+        about a byte per value in this folder, and remove them at the end. The answer is the
         same to the last bit. Numbers need cut points from `types`; `missing` and `bootstraps`
         need the rows in memory.
     cluster : str or distributed.Client, optional
@@ -143,7 +142,7 @@ def learn(
 
 
 def _warn(notices: Sequence[str]) -> int:
-    """Raise warnings that point to the caller of `learn`; return their number."""
+    """Issue warnings; return their number."""
     for notice in notices:
-        warnings.warn(notice, CoevoWarning, stacklevel=4)  # this, learn, its decorator
+        warn_caller(notice)
     return len(notices)

@@ -2,9 +2,9 @@
 
     checkpoint.npz   the state of the search, its history, and its fingerprint
 
-It is written about every second, atomically, and once more when the search ends, before any other
-file. So a search that has ended can be resumed too, with a larger budget. When a checkpoint is
-written never changes the answer.
+The search writes it about every second, atomically, and once more when it ends, before any other
+file. So a search that has ended can be resumed too, with a larger budget. Checkpoints never change
+the answer.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from coevo.search import (
 __all__ = ["CheckpointFile"]
 
 CHECKPOINT = "checkpoint.npz"
-SECONDS_BETWEEN = 1.0  # two checkpoints, at least
-SHARE_OF_TIME = 0.05  # that writing them may take
+SECONDS_BETWEEN = 1.0  # minimum time between two checkpoints
+SHARE_OF_TIME = 0.05  # maximum share of the time for writing them
 ENDED = "stop_reason"  # stored once a search has ended; a killed search does not have it
 
 

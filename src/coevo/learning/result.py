@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +13,7 @@ from typing import Any
 from coevo import __version__
 from coevo.bootstrap import BootstrapResult, write_strength
 from coevo.data import ColumnInfo, Finding, Table
-from coevo.errors import CoevoWarning, DependencyError, NetworkError
+from coevo.errors import DependencyError, NetworkError, warn_caller
 from coevo.graph import CPDAG, DAG, Arc
 from coevo.io import write_run
 from coevo.missing import ImputationResult
@@ -42,8 +41,8 @@ class LearnResult:
     spec : SearchSpec
         The search that was run: method, score, constraints, weights, budget and seed.
     dataset : Table
-        The observations; with missing values the imputed table. Of rows in shards it holds
-        everything but the rows.
+        The observations; with missing values the imputed table. If the rows were in
+        shards, it has no rows.
     columns : tuple of ColumnInfo
         The type of each column of the table, with states and cut points.
     audit : tuple of Finding
@@ -219,7 +218,7 @@ class LearnResult:
         """
         files, notices = self.write(Path(folder), command)
         for notice in notices:
-            warnings.warn(notice, CoevoWarning, stacklevel=2)
+            warn_caller(notice)
         return files
 
     def write(

@@ -54,7 +54,7 @@ _GIVE_CUTS = "Give the cut points with 'types'; the run.json of a run on some of
 _WAYS_OUT = {
     "discretise": _GIVE_CUTS,
     "bins": _GIVE_CUTS,
-    "missing": "Drop or impute missing values where the table is made.",
+    "missing": "Drop or impute missing values first.",
     "bootstraps": "Leave it out; with so many rows the strength of most arcs is near 0 or 1.",
 }
 
@@ -116,8 +116,8 @@ class LearnSettings:
         is_path = isinstance(table, str | os.PathLike)
         if self.names is not None or not (is_path or is_dask_dataframe(table)):
             raise ParameterError(
-                "A table is read into shards from a Parquet file, a folder of them, or a data "
-                "frame of Dask. Write it as Parquet first, or leave 'shards' and 'cluster' out."
+                "'shards' and 'cluster' need a Parquet file, a folder of Parquet files, or a Dask "
+                "data frame. Write the table as Parquet first, or leave them out."
             )
         options = ReadOptions.from_parameters(self.states, self.drop, self.binning["types"])
         is_binning = self.binning["discretise"] is not None

@@ -95,7 +95,7 @@ def _make_task(
     spec = settings.resolve_spec(dataset.names)
     scorer: Scorer
     if isinstance(dataset, Shards):
-        options = spec.scorer_options(settings.n_jobs)
+        options = spec.make_scorer_options(settings.n_jobs)
         scorer = ShardedScorer(dataset, spec.score, **options)
     else:
         scorer = spec.make_scorer(dataset, settings.n_jobs)
@@ -128,8 +128,8 @@ def _choose_audited_table(
 class LearnTask:
     """A search on a table, validated and ready to run.
 
-    `incomplete` is the table with missing values, if some are missing; `scorer` then only tells the
-    memory of one scorer. `checkpoint` is the one to resume from. `notices` are sentences that the
+    `incomplete` is the table with missing values, if some are missing; `scorer` then only
+    estimates the memory. `checkpoint` is the one to resume from. `notices` are sentences that the
     caller shows as warnings.
     """
 

@@ -1,11 +1,12 @@
 """The third species: imputations of the table that evolve together with orders and masks.
 
-The 2011 paper proposes a third subpopulation for missing values. Like the other two, it is judged
-by the score of the imputed table. Maximising this score rewards imputations that are too regular
-(`coevo.missing.evolve_maximising` implements and measures that). Here the third species is *drawn*
-instead. An imputation is drawn from its posterior distribution under its partner, a structure
-(`coevo.missing.imputations`). The score of a structure is its mean score over all imputations
-(`coevo.missing.expected_scorer`). Each species can then correct the errors of the others:
+The 2011 paper proposes a third subpopulation for missing values. Like the other two, it is
+evaluated by the score of the imputed table. Maximising this score rewards imputations that are too
+regular (`coevo.missing.evolve_maximising` implements and measures that). Here the third species is
+*drawn* instead. An imputation is drawn from its posterior distribution under its partner, a
+structure (`coevo.missing.imputations`). The score of a structure is its mean score over all
+imputations (`coevo.missing.expected_scorer`). Each species can then correct the errors of the
+others:
 
 - Each imputation has its own partner, from the best structures of the orders. If one of these
   structures lacks an arc, the dependence is weak in the values drawn under it, not in all values.
@@ -150,7 +151,7 @@ class _EvolveWithHillClimb:
         )
 
     def _make_scorer(self, stage: _Epoch) -> FamilyScorer:
-        """Return the scorer that judges structures in a stage."""
+        """Return the scorer of the structures in a stage."""
         if stage.number >= FIRST_ROUNDS:
             return self.inputs.make_expected_scorer(self._imputations.make_datasets())
         table = self.inputs.table

@@ -1,7 +1,7 @@
 """The third species as the 2011 paper proposes it: imputations that maximise the score, under CCGA.
 
-In the paper a third subpopulation holds the missing values. An individual is judged by the score of
-its imputed table, with its partners from the other species. One generation of imputations:
+In the paper a third subpopulation holds the missing values. The score of an individual is that
+of its imputed table, with its partners from the other species. One generation of imputations:
 
 1. Tournaments of two select individuals.
 2. Crossover: pairs exchange complete rows.
@@ -96,7 +96,7 @@ def _start_or_resume(imputations: Imputations, resume_from: Checkpoint | None) -
 
 
 def _make_scorer(inputs: PolicyInput, imputations: Imputations, stage: _Generation) -> FamilyScorer:
-    """Return the scorer of the best imputation, which judges orders and masks."""
+    """Return the scorer of the best imputation, which also scores orders and masks."""
     best = imputations.codes[int(stage.scores.argmax())]
     return inputs.make_scorer(inputs.table.make_dataset(best))
 

@@ -1,7 +1,7 @@
 """The expected score: the mean of the local score of a family over several imputations.
 
 The score of a structure on the complete table is unknown. Over imputations that are drawn from
-their posterior distribution, the mean score estimates its expectation. All structures are judged
+their posterior distribution, the mean score estimates its expectation. All structures are scored
 on the same imputations, so the sampling noise is common to them. A mean of decomposable scores is
 decomposable: every search method works with this scorer as with any other.
 """

@@ -115,7 +115,7 @@ class IncompleteResult:
         The structure and the search. Its score is that of `scorer`; scores of different policies
         cannot be compared.
     scorer : FamilyScorer
-        The scorer that judged structures.
+        The scorer of the structures.
     imputation : ImputationResult
         The imputed table, and the network fitted to it.
     checkpoint : Checkpoint or None
@@ -138,7 +138,7 @@ def _add_state(inputs: PolicyInput) -> PolicyOutput:
 
 
 def _use_available(inputs: PolicyInput) -> PolicyOutput:
-    options = inputs.spec.scorer_options(inputs.n_jobs)
+    options = inputs.spec.make_scorer_options(inputs.n_jobs)
     return _search_once(inputs, AvailableScorer(inputs.table, inputs.spec.score, **options))
 
 

@@ -75,7 +75,7 @@ class PolicyInput:
 
     def make_expected_scorer(self, datasets: Sequence[Dataset]) -> ExpectedScorer:
         """Return the scorer that averages over imputed tables."""
-        options = self.spec.scorer_options(self.n_jobs)
+        options = self.spec.make_scorer_options(self.n_jobs)
         return ExpectedScorer(datasets, self.spec.score, **options)
 
     def run(
@@ -108,7 +108,7 @@ class PolicyInput:
 
 @dataclass(frozen=True)
 class PolicyOutput:
-    """The result of a policy: a structure, the scorer that judged it, and the imputations.
+    """The result of a policy: a structure, its scorer, and the imputations.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """Variable elimination: sum or maximise variables out of a network.
 
-All exact inference uses this module. The tables of the find_relevant variables become factors,
+All exact inference uses this module. The tables of the relevant variables become factors,
 restricted to the evidence. Factors hold logarithms, so that a product of many small numbers
 does not underflow to zero. The variables are then eliminated one by one, in the order that
 `elimination_order` finds. The axes of a factor run from the variable that is eliminated last

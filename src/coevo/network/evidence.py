@@ -16,7 +16,7 @@ from coevo.errors import (
 )
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
 
-__all__ = ["check_targets", "encode_evidence", "encode_state", "impossible_evidence_error"]
+__all__ = ["check_targets", "encode_evidence", "encode_state", "make_impossible_evidence_error"]
 
 
 def encode_evidence(network: BayesianNetwork, given: Evidence | None, owner: str) -> dict[str, int]:
@@ -65,7 +65,7 @@ def check_targets(
     return names
 
 
-def impossible_evidence_error(
+def make_impossible_evidence_error(
     network: BayesianNetwork, evidence: Mapping[str, int]
 ) -> NetworkError:
     """Return the exception for evidence that has probability 0."""

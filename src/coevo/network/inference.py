@@ -24,7 +24,7 @@ from coevo.network.elimination import (
     find_relevant,
 )
 from coevo.network.elimination_order import EliminationStep
-from coevo.network.evidence import check_targets, encode_evidence, impossible_evidence_error
+from coevo.network.evidence import check_targets, encode_evidence, make_impossible_evidence_error
 
 __all__ = [
     "Explanation",
@@ -140,7 +140,7 @@ def most_probable_explanation(
     elimination = Elimination(network, evidence, names)
     total, codes = elimination.maximise()
     if total == -math.inf:
-        raise impossible_evidence_error(network, evidence)
+        raise make_impossible_evidence_error(network, evidence)
     codes |= elimination.observed
     states = {
         variable.name: variable.states[codes[variable.name]]
@@ -179,5 +179,5 @@ def _sum_out_checked(
     """Sum all variables out; return the conditionals, or raise if the evidence is impossible."""
     total, conditionals = elimination.sum_out(set(keep))
     if total == -math.inf:
-        raise impossible_evidence_error(network, evidence)
+        raise make_impossible_evidence_error(network, evidence)
     return conditionals

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, Variable, read_data
-from coevo.errors import CoevoWarning, DataError, bad_parameter, format_list
+from coevo.errors import CoevoWarning, DataError, bad_parameter, format_list, warn_caller
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination import argmax_first, logarithm
@@ -140,11 +140,9 @@ def log_likelihood(network: BayesianNetwork, dataset: Dataset) -> RowLikelihood:
     impossible = np.flatnonzero(np.isneginf(per_row))
     if len(impossible):
         more = f" (and {len(impossible) - 1:,} more)" if len(impossible) > 1 else ""
-        warnings.warn(
+        warn_caller(
             f"{_format_row(dataset, impossible[0])}{more} is impossible under the network; its "
-            "log-likelihood is -inf.",
-            CoevoWarning,
-            stacklevel=3,  # points at the caller of the method
+            "log-likelihood is -inf."
         )
     weighted = per_row if dataset.weights is None else per_row * dataset.weights
     return RowLikelihood(math.fsum(weighted), per_row, per_variable)

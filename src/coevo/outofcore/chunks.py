@@ -104,7 +104,7 @@ def _read_columns(
         with _locate_errors(where):
             named = zip(frame.columns, frame.iter_columns(), strict=True)
             columns = [read_series(str(name), series, options) for name, series in named]
-            check_complete(columns, way_out=" where the table is made")
+            check_complete(columns, way_out=" first")
             inferred, infos = infer_columns(columns, options)
             for column in inferred:
                 _refuse_decimals(column)

@@ -62,9 +62,10 @@ def open_shards(
         computed twice, and never all partitions at once; call `persist` on it first if that
         takes long.
     cluster : str or distributed.Client, optional
-        Keep the rows on the workers of this cluster; see `strength`. Without a cluster, the
-        rows go to files with about one byte for each value. The files are removed at the end.
-        If the process is killed, the next process that uses the same folder removes them.
+        Keep the rows on the workers of this cluster; see `bootstrap_strength`. Without a
+        cluster, the rows go to files with about one byte for each value. The files are removed
+        at the end. If the process is killed, the next process that uses the same folder removes
+        them.
     folder : path, optional
         The folder for these files (default: a temporary folder).
     states, drop, types

@@ -165,8 +165,8 @@ class DaskWorkers(Workers):
             if future.status == "finished":
                 return future.result()
         if future.status == "error":
-            raise self._job_error(future)
-        raise self._lost_scheduler_error()
+            raise self._make_job_error(future)
+        raise self._make_lost_scheduler_error()
 
     def _submit_jobs(
         self,
@@ -214,12 +214,12 @@ class DaskWorkers(Workers):
                     ask, callback_timeout=SECONDS_BETWEEN_CHECKS
                 )
                 return threads
-        raise self._lost_scheduler_error()
+        raise self._make_lost_scheduler_error()
 
     def _check_alive(self) -> None:
         """Raise `WorkerError` if the scheduler is lost, or if there are no workers for too long."""
         if self.client.status != "running":
-            raise self._lost_scheduler_error()
+            raise self._make_lost_scheduler_error()
         if self.n_threads:
             self._last_worker_seen = time.monotonic()
         elif time.monotonic() - self._last_worker_seen > MAX_SECONDS_WITHOUT_WORKERS:
@@ -238,14 +238,14 @@ class DaskWorkers(Workers):
         scheduler = self.client.scheduler
         return "an address" if scheduler is None else str(scheduler.address)
 
-    def _lost_scheduler_error(self) -> WorkerError:
+    def _make_lost_scheduler_error(self) -> WorkerError:
         return WorkerError(
             f"The connection to the scheduler at {self._address} is lost. Finished work is stored "
             "in the output folder (-o). Repeat the command to resume (coevo learn: with --resume), "
             "on another cluster or without one."
         )
 
-    def _job_error(self, future: Any) -> BaseException:
+    def _make_job_error(self, future: Any) -> BaseException:
         """Return the error of a failed job, with a clear message for known problems."""
         error: BaseException = future.exception()
         if isinstance(error, import_distributed().KilledWorker):
@@ -267,7 +267,7 @@ class DaskWorkers(Workers):
         try:
             yield
         except (distributed.client.FutureCancelledError, OSError, RuntimeError):
-            raise self._lost_scheduler_error() from None
+            raise self._make_lost_scheduler_error() from None
 
 
 def _return_value(value: Any) -> Any:

@@ -96,7 +96,7 @@ class SearchProgress:
         used = [
             1.0 if limit == 0 else min(1.0, value / limit)
             for value, limit in (
-                (self._elapsed_seconds(self._snapshot), limits.max_time),
+                (self._measure_seconds(self._snapshot), limits.max_time),
                 (row.generation, limits.max_generations),
                 (row.evaluations, limits.max_evaluations),
             )
@@ -109,7 +109,7 @@ class SearchProgress:
         snapshot, limits = self._snapshot, self._limits
         if snapshot is None:
             return ["starting"]
-        row, seconds = snapshot.row, self._elapsed_seconds(snapshot)
+        row, seconds = snapshot.row, self._measure_seconds(snapshot)
         phrases = [
             f"generation {row.generation:,}{_format_limit(limits.max_generations)}",
             f"{seconds:,.1f}{_format_limit(limits.max_time)} s",
@@ -134,7 +134,7 @@ class SearchProgress:
             )
         return phrases
 
-    def _elapsed_seconds(self, snapshot: _Snapshot) -> float:
+    def _measure_seconds(self, snapshot: _Snapshot) -> float:
         return max(snapshot.row.seconds, self._clock() - snapshot.start)
 
     def __str__(self) -> str:

@@ -67,7 +67,7 @@ def draw_time_panel(
             style: dict[str, Any] = {"color": look.colour, "drawstyle": "steps-post"}
             for run in runs:
                 panel.plot(*_split_columns(run), linewidth=0.6, alpha=0.35, **style)
-            median = _split_columns(_median_curve(runs))
+            median = _split_columns(_compute_median_curve(runs))
             panel.plot(*median, linewidth=1.8, linestyle=look.shape, label=name, **style)
         for name, results in points.items():
             look = looks[name]
@@ -93,12 +93,12 @@ def _split_columns(curve: TimeCurve) -> tuple[NDArray[np.float64], NDArray[np.fl
     return np.maximum(seconds, MIN_SECONDS), values
 
 
-def _median_curve(runs: Sequence[TimeCurve]) -> TimeCurve:
+def _compute_median_curve(runs: Sequence[TimeCurve]) -> TimeCurve:
     """Return the median of the runs, from the first time at which all runs have a value.
 
     A run keeps its last value after its end.
 
-    >>> _median_curve([[(0, 9), (2, 5)], [(1, 7), (3, 6)], [(1, 1), (9, 1)]])
+    >>> _compute_median_curve([[(0, 9), (2, 5)], [(1, 7), (3, 6)], [(1, 1), (9, 1)]])
     [(1.0, 7.0), (2.0, 5.0), (3.0, 5.0), (9.0, 5.0)]
     """
     start = max(run[0][0] for run in runs)

@@ -1,13 +1,13 @@
 """The breeding operators of CCMA: new orders, and new parent sets for the masks.
 
-A mask holds one parent set for each child. A parent set in a mask is worth extending, that is,
-scoring with every further variable. Each mask has a source of new parent sets:
+A mask holds one parent set for each child. The search extends the parent sets of the
+masks: it scores them with every further variable. Each mask has a source of new parent sets:
 
 - *response*: the parents that an order has chosen for the child, or all of them but one (the
   neighbourhood of the current structure). The first mask uses the best order and comes first.
 - *nearby*: the best response of the child after any one move of the best order, or of another
-  order. A move may only pay once the families on both sides of it are known equally well. This
-  source makes them known.
+  order. A move can only raise the score if good families are known for both the old and the new
+  order. This source finds them.
 - *archive*: the best family of the child that was never extended, whatever the orders choose.
 - *probe*: a single variable, the most promising first.
 - *enlarge*: the parents that an order has chosen, or all of them but one, with one more variable.

@@ -2,9 +2,9 @@
 
 *Memetic* means evolution with local search. CCMA is a method of this package. It is not the
 algorithm of the 2011 paper; that is `coevo.search.ccga`. CCMA keeps the idea of the paper: two
-species, orders and connectivity masks, evolve together, and each is judged by its cooperation
-with the other. An order with a choice of families is always a DAG, so there are no cycles and
-nothing is repaired. The differences from the paper, and the reasons:
+species, orders and connectivity masks, evolve together, and the score of each comes from its
+cooperation with the other. An order with a choice of families is always a DAG, so there are no
+cycles and nothing is repaired. The differences from the paper, and the reasons:
 
 - **A mask is about pairs of variables**, not of positions: it holds one parent set for each
   child. Moving a variable in an order no longer changes the parents of all other variables.

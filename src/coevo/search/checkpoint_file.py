@@ -130,7 +130,7 @@ def _read_entries(path: Path) -> dict[str, Any]:
         with np.load(content, allow_pickle=False) as entries:
             return {name: entries[name] for name in entries.files}
     except Exception:  # a damaged archive fails in many ways
-        raise _not_a_state_error(path) from None
+        raise _make_not_a_state_error(path) from None
 
 
 def _build_state(path: Path, values: Mapping[str, Any], kind: type[State]) -> State:
@@ -138,11 +138,11 @@ def _build_state(path: Path, values: Mapping[str, Any], kind: type[State]) -> St
     if stored_kind != kind.__name__:
         if stored_kind.endswith("State"):
             raise FormatError(f"{str(path)!r} holds a {stored_kind}, not a {kind.__name__}.")
-        raise _not_a_state_error(path)
+        raise _make_not_a_state_error(path)
     try:
         return _rebuild(kind, values)
     except (KeyError, TypeError, ValueError):
-        raise _not_a_state_error(path) from None
+        raise _make_not_a_state_error(path) from None
 
 
 def _rebuild(kind: type[State], values: Mapping[str, Any], prefix: str = "") -> State:
@@ -159,5 +159,5 @@ def _rebuild(kind: type[State], values: Mapping[str, Any], prefix: str = "") -> 
     return kind(**arguments)
 
 
-def _not_a_state_error(path: Path) -> FormatError:
+def _make_not_a_state_error(path: Path) -> FormatError:
     return FormatError(f"{str(path)!r} is not the state of a search.")

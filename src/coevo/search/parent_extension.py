@@ -83,7 +83,7 @@ def _is_open(
         inside[s, list(parents)] = True
     is_open: NDArray[np.bool_] = rules.allowed.T[child] & ~inside
     is_open &= (sizes < rules.max_parents)[:, None]
-    if problem.scorer.favours_arcs:  # which the ceiling knows nothing of
+    if problem.scorer.favours_arcs:  # the upper bound does not include weights
         return is_open
     arities = dataset.arities.astype(np.float64)
     with np.errstate(over="ignore"):

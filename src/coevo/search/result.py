@@ -52,7 +52,7 @@ class Checkpoint:
 
     A resumed search gives the same result as one that was never stopped. Its clock continues:
     the seconds already spent count against the time limit. `extra_arrays` belong to a caller
-    that runs several searches in a row: they say which of them this one is.
+    that runs several searches in a row: they identify this search.
     """
 
     state: SearchState

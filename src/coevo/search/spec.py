@@ -3,7 +3,7 @@
 `SearchSpec` holds the method with its settings, the score, the constraints, the log prior of arcs,
 a structure to start from, the budget and the seed. `learn`, the bootstrap, the imputation policies,
 the benchmarks and the checkpoints all take this one value. Rows, threads and clusters are not part
-of it: they change the time, or what is asked, never what a specification means.
+of it. Threads and clusters change only the time.
 
 A new setting is a field of `SearchSpec` and of `SearchOptions`, with its default; the fingerprint
 and every caller then have it.
@@ -80,7 +80,7 @@ SPEC_DEFAULTS: SpecOptions = {
 
 @dataclass(frozen=True)
 class SearchSpec:
-    """What a search is. `make_spec` checks the values.
+    """The specification of a search. `make_spec` validates the values.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class SearchSpec:
         """The budget, with the method's default where the budget has no end."""
         return self.budget.with_default(self.method.default_budget)
 
-    def scorer_options(self, n_jobs: int = 1) -> ScorerOptions:
+    def make_scorer_options(self, n_jobs: int = 1) -> ScorerOptions:
         """Return the options that every scorer of this search takes."""
         return {
             "n_jobs": n_jobs,
@@ -126,7 +126,7 @@ class SearchSpec:
 
     def make_scorer(self, dataset: Dataset, n_jobs: int = 1) -> FamilyScorer:
         """Return the scorer of a table in memory."""
-        return FamilyScorer(dataset, self.score, **self.scorer_options(n_jobs))
+        return FamilyScorer(dataset, self.score, **self.make_scorer_options(n_jobs))
 
     def run(
         self,
@@ -163,15 +163,16 @@ class SearchSpec:
             "score": self.score.name,
             "ess": getattr(self.score, "ess", None),
         }
-        for own in fields(self):
-            if own.name not in ("method", "score", "budget"):
-                written[own.name] = _AS_JSON.get(own.name, _as_is)(getattr(self, own.name))
+        for setting in fields(self):
+            if setting.name not in ("method", "score", "budget"):
+                convert = _AS_JSON.get(setting.name, _return_unchanged)
+                written[setting.name] = convert(getattr(self, setting.name))
         facts = {"version": __version__, "data_hash": data_hash, **written, **more}
         plain: dict[str, Any] = json.loads(json.dumps(facts))
         return plain
 
 
-def _as_is(value: Any) -> Any:
+def _return_unchanged(value: Any) -> Any:
     return value
 
 

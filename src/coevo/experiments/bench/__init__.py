@@ -91,7 +91,7 @@ def run_bench(
                 environment=ENVIRONMENT,
             )
             with contextlib.closing(outcomes):  # on an error, kill the running processes
-                journal.keep(
+                journal.save_runs(
                     map(make_record, outcomes), len(jobs) - len(missing), len(jobs), on_run
                 )
     records = [journal.records[job.key] for job in jobs if job.key in journal.records]

@@ -47,7 +47,7 @@ class BenchRun:
     error: str
 
     @classmethod
-    def column_names(cls) -> list[str]:
+    def list_column_names(cls) -> list[str]:
         """Return the names of the columns."""
         return [field.name for field in fields(cls)]
 
@@ -88,7 +88,7 @@ def _evaluate_run(
         }
     copied = {
         name: getattr(record, name)
-        for name in BenchRun.column_names()
+        for name in BenchRun.list_column_names()
         if name in BenchRecord.__dataclass_fields__
     }
     return BenchRun(

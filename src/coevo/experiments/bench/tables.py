@@ -32,7 +32,7 @@ def _format_cell(value: Any) -> str:
 
 def make_results_table(results: Sequence[BenchRun]) -> ReportTable:
     """Return one row per run, in full precision."""
-    names = BenchRun.column_names()
+    names = BenchRun.list_column_names()
     rows = [
         [_format_cell(record[name]) for name in names] for record in (r.as_dict() for r in results)
     ]

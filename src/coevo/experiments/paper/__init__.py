@@ -79,7 +79,7 @@ def run_paper(
         load_kernels()  # compile once here, not in each process
         with open_workers(n_jobs, cluster) as workers, defer_interrupts(on_interrupt) as interrupts:
             runs = workers.run(run_paper_job, missing, should_stop=lambda: interrupts.is_pending)
-            journal.keep(runs, len(jobs) - len(missing), len(jobs), on_run)
+            journal.save_runs(runs, len(jobs) - len(missing), len(jobs), on_run)
     n_done = sum(job.key in journal.records for job in jobs)
     if n_done < len(jobs):
         return PaperResult((), n_done, len(jobs))

@@ -80,8 +80,8 @@ def summarise(
             [record.score for record in ccga], [record.score for record in k2]
         ),
         crossing_generation=int(above[0]) if len(above) else None,
-        ccga_seconds=_mean_seconds(ccga),
-        k2_seconds=_mean_seconds(k2),
+        ccga_seconds=_compute_mean_seconds(ccga),
+        k2_seconds=_compute_mean_seconds(k2),
         curve=curve,
         curve_sd=curves.std(axis=0, ddof=1),
     )
@@ -105,7 +105,7 @@ def _compute_p_value(first: list[float], second: list[float]) -> float:
         return float(ttest_ind(first, second, equal_var=False, alternative="greater").pvalue)
 
 
-def _mean_seconds(records: list[PaperRecord]) -> float:
+def _compute_mean_seconds(records: list[PaperRecord]) -> float:
     return float(np.mean([record.seconds for record in records]))
 
 

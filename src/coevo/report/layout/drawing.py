@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from coevo.graph.dag import Arc
-from coevo.report.layout.labels import shorten_name, text_width
+from coevo.report.layout.labels import estimate_text_width, shorten_name
 from coevo.report.layout.layering import assign_layers
 from coevo.report.layout.ordering import LayeredGraph, order_layers
 from coevo.report.layout.placing import place_nodes
@@ -119,7 +119,7 @@ def _find_components(
 def _make_label(name: str) -> tuple[str, float]:
     """Return the label of a variable, and the width of its box."""
     label = shorten_name(name, MAX_LABEL_LENGTH)
-    width = math.ceil(text_width(label, FONT_SIZE) + 2 * PADDING)
+    width = math.ceil(estimate_text_width(label, FONT_SIZE) + 2 * PADDING)
     return label, max(MIN_BOX_WIDTH, width)
 
 

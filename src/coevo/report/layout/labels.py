@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["shorten_name", "text_width"]
+__all__ = ["estimate_text_width", "shorten_name"]
 
 _NARROW = frozenset("!'(),./:;I[\\]fijlrt|` ")
 _WIDE = frozenset("%@MWmw—…")
 
 
-def text_width(text: str, size: float) -> float:
+def estimate_text_width(text: str, size: float) -> float:
     """Return the approximate width of a text.
 
-    >>> text_width("lil", 10) < text_width("abc", 10) < text_width("MWM", 10)
+    >>> estimate_text_width("lil", 10) < estimate_text_width("MWM", 10)
     True
     """
-    return size * sum(map(_relative_width, text))
+    return size * sum(map(_estimate_relative_width, text))
 
 
-def _relative_width(character: str) -> float:
+def _estimate_relative_width(character: str) -> float:
     if unicodedata.combining(character):
         return 0.0
     if unicodedata.east_asian_width(character) in "WF":

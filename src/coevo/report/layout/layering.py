@@ -33,7 +33,7 @@ def assign_layers(widths: Sequence[float], arcs: Arcs, max_width: float) -> list
     >>> assign_layers([1, 1, 1, 1], [(0, 1), (1, 2), (3, 2)], 100)
     [0, 1, 2, 1]
     """
-    layers = _longest_paths(len(widths), arcs)
+    layers = _find_longest_paths(len(widths), arcs)
     if len(widths) > 1:
         _minimise_lengths(layers, arcs)
         _balance(layers, arcs, widths)
@@ -43,7 +43,7 @@ def assign_layers(widths: Sequence[float], arcs: Arcs, max_width: float) -> list
     return [used[layer] for layer in layers]
 
 
-def _longest_paths(n: int, arcs: Arcs) -> list[int]:
+def _find_longest_paths(n: int, arcs: Arcs) -> list[int]:
     """Return for each node the length of the longest path that ends in it."""
     children: list[list[int]] = [[] for _ in range(n)]
     waiting = [0] * n

@@ -133,12 +133,14 @@ def _sort_by_medians(graph: LayeredGraph, rows: Rows, down: bool) -> None:
         before = rows[number - 1 if down else number + 1]
         place = {node: i for i, node in enumerate(before)}
         row = rows[number]
-        medians = {node: _median(sorted(place[o] for o in neighbours[node])) for node in row}
+        medians = {
+            node: _compute_median(sorted(place[o] for o in neighbours[node])) for node in row
+        }
         moving = iter(sorted((n for n in row if neighbours[n]), key=medians.__getitem__))
         rows[number] = [next(moving) if neighbours[node] else node for node in row]
 
 
-def _median(places: Sequence[int]) -> float:
+def _compute_median(places: Sequence[int]) -> float:
     """Return the median; for an even number, a weighted mean of the two middle values."""
     n = len(places)
     if n == 0:

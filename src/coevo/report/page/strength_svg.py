@@ -29,12 +29,12 @@ def render_strength_svg(summary: BootstrapSummary) -> str:
             f"<title>{escape(f'{arc.parent} → {arc.child}, strength {arc.strength:.3f}')}</title>",
             class_="inside" if arc.in_network else "outside",
             cx=format_number(LEFT + step * position),
-            cy=format_number(_y_of_strength(arc.strength)),
+            cy=format_number(_compute_y(arc.strength)),
             r=format_number(radius),
         )
         for position, arc in enumerate(arcs, start=1)
     )
-    line = _render_line("limit", _y_of_strength(summary.threshold))
+    line = _render_line("limit", _compute_y(summary.threshold))
     n_above = sum(arc.strength > summary.threshold for arc in arcs)
     about = (
         f"{n_above:,} of {len(arcs):,} arcs are above the threshold of {summary.threshold:.3f}, "
@@ -62,12 +62,12 @@ def render_strength_svg(summary: BootstrapSummary) -> str:
     )
 
 
-def _y_of_strength(strength: float) -> float:
+def _compute_y(strength: float) -> float:
     return TOP + (HEIGHT - TOP - BOTTOM) * (1 - strength)
 
 
 def _render_tick(strength: float) -> str:
-    y = _y_of_strength(strength)
+    y = _compute_y(strength)
     label = f"{strength:g}"
     text = make_element(
         "text", label, class_="beside", x=format_number(LEFT - 7), y=format_number(y + 4)

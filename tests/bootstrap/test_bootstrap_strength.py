@@ -41,34 +41,34 @@ DATASET = Dataset(*table())
 
 
 @pytest.fixture(scope="module")
-def whole():
+def expected():
     return bootstrap_strength(DATASET, bootstraps=30, **QUICK)
 
 
-# -- what comes out
+# -- the result
 
 
-def test_a_strong_arc_and_an_independent_variable(whole):
-    by_pair = {frozenset((arc.parent, arc.child)): arc for arc in whole.arcs}
+def test_a_strong_arc_and_an_independent_variable(expected):
+    by_pair = {frozenset((arc.parent, arc.child)): arc for arc in expected.arcs}
     for pair in ("ab", "ad", "cd"):
         assert by_pair[frozenset(pair)].strength > 0.95
     assert all(arc.strength < 0.3 for pair, arc in by_pair.items() if "e" in pair)
-    assert {frozenset(arc) for arc in whole.consensus.arcs} == {
+    assert {frozenset(arc) for arc in expected.consensus.arcs} == {
         frozenset(pair) for pair in ("ab", "ad", "cd")
     }
-    assert whole.cpdag == CPDAG(whole.consensus)
+    assert expected.cpdag == CPDAG(expected.consensus)
     assert by_pair[frozenset("cd")].direction > 0.9
 
 
-def test_each_bootstrap_can_be_done_again(whole):
-    """Strengths are counted here once more, from searches on rows drawn by hand."""
+def test_strengths_can_be_recomputed(expected):
+    """Count the strengths again, from a search on each drawn sample."""
     dags = []
     for number in range(1, 31):
         rows = DATASET.resample(random_stream(3, number, ROWS))
         seed = int(random_stream(3, number, SEARCH).integers(2**32))
         found = run_search("hill_climb", FamilyScorer(rows, "bdeu"), random_state=seed)
         dags.append(found.dag)
-    for arc in whole.arcs:
+    for arc in expected.arcs:
         ends = {arc.parent, arc.child}
         joining = [dag for dag in dags if any({*pair} == ends for pair in dag.arcs)]
         assert arc.strength == len(joining) / 30
@@ -80,23 +80,23 @@ def test_each_bootstrap_can_be_done_again(whole):
             assert arc.direction == pytest.approx((along - both / 2) / len(joining))
 
 
-def test_the_whole_table(whole):
+def test_the_original_table(expected):
     scorer = FamilyScorer(DATASET, "bdeu")
     found = run_search("hill_climb", scorer, random_state=3)
-    assert (whole.network, whole.score) == (found.dag, found.score)
+    assert (expected.network, expected.score) == (found.dag, found.score)
     gains = arc_gains(scorer, found.dag)
-    told = {frozenset((a.parent, a.child)): a.gain for a in whole.arcs if a.gain is not None}
-    assert told == {frozenset(arc): gain for arc, gain in gains.items()}
+    measured = {frozenset((a.parent, a.child)): a.gain for a in expected.arcs if a.gain is not None}
+    assert measured == {frozenset(arc): gain for arc, gain in gains.items()}
 
 
-def test_plain_values(whole):
-    plain = whole.as_dict()
+def test_plain_values(expected):
+    plain = expected.as_dict()
     assert list(plain["arcs"][0]) == [
         "from", "to", "strength", "direction", "gain", "in_consensus",
     ]  # fmt: skip
     assert (plain["n_bootstraps"], plain["n_asked"], plain["seed"]) == (30, 30, 3)
     inside = sorted((a["from"], a["to"]) for a in plain["arcs"] if a["in_consensus"])
-    assert tuple(inside) == whole.consensus.arcs
+    assert tuple(inside) == expected.consensus.arcs
 
 
 def test_constraints_hold_in_the_consensus():
@@ -109,20 +109,20 @@ def test_constraints_hold_in_the_consensus():
     assert all(len(found.consensus.parents(node)) <= 1 for node in "abcde")
 
 
-def test_weights_count():
+def test_weights_change_the_strengths():
     found = bootstrap_strength(DATASET, bootstraps=5, weights={("e", "c"): 50.0}, **QUICK)
     assert next(a for a in found.arcs if {a.parent, a.child} == {"c", "e"}).strength == 1.0
 
 
-# -- the same for everyone
+# -- reproducibility
 
 
-def test_two_processes_give_the_same(whole):
-    assert bootstrap_strength(DATASET, bootstraps=30, n_jobs=2, **QUICK) == whole
+def test_processes_do_not_change_the_answer(expected):
+    assert bootstrap_strength(DATASET, bootstraps=30, n_jobs=2, **QUICK) == expected
 
 
-@pytest.mark.parametrize("how", ["rows", "columns", "folded"])
-def test_no_layout_changes_the_answer(how, whole, seed):
+@pytest.mark.parametrize("how", ["rows", "columns", "deduplicated"])
+def test_no_layout_changes_the_answer(how, expected, seed):
     variables, columns = table()
     rng = np.random.default_rng(seed)
     if how == "rows":
@@ -135,22 +135,22 @@ def test_no_layout_changes_the_answer(how, whole, seed):
         rows, counts = np.unique(np.array(columns).T, axis=0, return_counts=True)
         other = Dataset(variables, list(rows.T), counts)
         assert other.weights is not None
-    assert bootstrap_strength(other, bootstraps=30, **QUICK) == whole
+    assert bootstrap_strength(other, bootstraps=30, **QUICK) == expected
 
 
-def test_another_seed_draws_other_rows(whole):
+def test_another_seed_draws_other_rows(expected):
     other = bootstrap_strength(DATASET, bootstraps=30, method="hill_climb", random_state=4)
-    assert [a.strength for a in other.arcs] != [a.strength for a in whole.arcs]
+    assert [a.strength for a in other.arcs] != [a.strength for a in expected.arcs]
     assert (
         bootstrap_strength(DATASET, bootstraps=2, method="k2").seed != 3
-    )  # None is a new one each time
+    )  # None gives a new seed each time
 
 
 # -- a folder, and Ctrl-C
 
 
-class Pressed:
-    """Presses Ctrl-C once so many networks are done."""
+class RunRecorder:
+    """Record the runs; press Ctrl-C after a number of them."""
 
     def __init__(self, after=None):
         self.after, self.numbers = after, []
@@ -162,24 +162,24 @@ class Pressed:
 
 
 @ctrl_c_works()
-def test_an_interrupted_one_rests_on_what_is_done_and_goes_on(whole, tmp_path):
-    first, second, heard = Pressed(after=8), Pressed(), []
-    options = {"bootstraps": 30, "folder": tmp_path / "sure", **QUICK}
+def test_ctrl_c_gives_the_finished_samples_and_the_call_resumes(expected, tmp_path):
+    first, second, interrupts = RunRecorder(after=8), RunRecorder(), []
+    options = {"bootstraps": 30, "folder": tmp_path / "strength", **QUICK}
     stopped = bootstrap_strength(
-        DATASET, on_run=first, on_interrupt=lambda: heard.append(1), **options
+        DATASET, on_run=first, on_interrupt=lambda: interrupts.append(1), **options
     )
     assert (stopped.is_complete, stopped.n_bootstraps, stopped.n_asked) == (False, 7, 30)
     assert replace(bootstrap_strength(DATASET, bootstraps=7, **QUICK), n_asked=30) == stopped
-    assert heard == [1]
-    assert bootstrap_strength(DATASET, on_run=second, **options) == whole
+    assert interrupts == [1]
+    assert bootstrap_strength(DATASET, on_run=second, **options) == expected
     assert first.numbers + second.numbers == list(range(31))
     names = {"experiment.json", "runs.jsonl", "times.jsonl"}
-    assert set(os.listdir(tmp_path / "sure")) == names
+    assert set(os.listdir(tmp_path / "strength")) == names
 
 
 @ctrl_c_works()
-def test_before_the_first_bootstrap_there_is_nothing_to_tell(tmp_path):
-    def press_at_the_whole_table(run, done, total):
+def test_ctrl_c_before_the_first_sample_raises(tmp_path):
+    def record_run(run, done, total):
         signalled.append(done)
 
     signalled = []
@@ -192,24 +192,25 @@ def test_before_the_first_bootstrap_there_is_nothing_to_tell(tmp_path):
             **QUICK,
         )
     assert bootstrap_strength(
-        DATASET, bootstraps=2, folder=tmp_path, on_run=press_at_the_whole_table, **QUICK
+        DATASET, bootstraps=2, folder=tmp_path, on_run=record_run, **QUICK
     ).is_complete
-    assert signalled == [2, 3]  # the network of the whole table was kept
+    assert signalled == [2, 3]  # the network of the original table was stored
 
 
-def test_more_later_and_less_later(whole, tmp_path):
-    told = Pressed()
+def test_more_samples_and_fewer_samples_in_the_same_folder(expected, tmp_path):
+    runs = RunRecorder()
     bootstrap_strength(DATASET, bootstraps=10, folder=tmp_path, **QUICK)
     assert (
-        bootstrap_strength(DATASET, bootstraps=30, folder=tmp_path, on_run=told, **QUICK) == whole
+        bootstrap_strength(DATASET, bootstraps=30, folder=tmp_path, on_run=runs, **QUICK)
+        == expected
     )
-    assert told.numbers == list(range(11, 31))
-    few = bootstrap_strength(DATASET, bootstraps=10, folder=tmp_path, on_run=told, **QUICK)
+    assert runs.numbers == list(range(11, 31))
+    few = bootstrap_strength(DATASET, bootstraps=10, folder=tmp_path, on_run=runs, **QUICK)
     assert few == bootstrap_strength(DATASET, bootstraps=10, **QUICK)
-    assert len(told.numbers) == 20
+    assert len(runs.numbers) == 20
 
 
-def test_a_folder_of_something_else(tmp_path):
+def test_a_folder_of_another_search_is_refused(tmp_path):
     bootstrap_strength(DATASET, bootstraps=2, folder=tmp_path, **QUICK)
     for change, name, was, now in (
         ({"random_state": 4}, "seed", 3, 4),

@@ -23,8 +23,8 @@ NAMES = ("a", "b", "c", "d")
 FREE = Constraints().to_rules(NAMES)
 
 
-def dags_of(number, seed):
-    """Return random DAGs over NAMES, and all there are as arcs of numbers."""
+def draw_dags(number, seed):
+    """Return random DAGs over NAMES, their arcs as numbers, and the arcs of all DAGs."""
     every = naive.all_dags(len(NAMES))
     chosen = random.Random(seed).choices(sorted(every, key=sorted), k=number)
     return [DAG(NAMES, [(NAMES[i], NAMES[j]) for i, j in arcs]) for arcs in chosen], chosen, every
@@ -34,7 +34,7 @@ def dags_of(number, seed):
 
 
 def test_directions_are_those_of_the_cpdags(seed):
-    dags, chosen, every = dags_of(40, seed)
+    dags, chosen, every = draw_dags(40, seed)
     found = count_arcs(dags, NAMES, FREE)
     expected = np.zeros((4, 4))
     for arcs in chosen:
@@ -47,7 +47,7 @@ def test_directions_are_those_of_the_cpdags(seed):
     assert found.tolist() == expected.tolist()
 
 
-def test_constraints_direct_what_data_cannot():
+def test_constraints_direct_edges_that_data_cannot():
     chain = DAG("abc", [("a", "b"), ("b", "c")])
     free = count_arcs([chain], "abc", Constraints().to_rules("abc"))
     assert free.tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
@@ -55,19 +55,19 @@ def test_constraints_direct_what_data_cannot():
         Constraints(required=[("a", "b")], forbidden=[("c", "b")]),
         Constraints(tiers=[["a"], ["b"], ["c"]]),
     ):
-        told = count_arcs([chain], "abc", known.to_rules("abc"))
-        assert told.tolist() == [[0, 2, 0], [0, 0, 2], [0, 0, 0]]
+        counts = count_arcs([chain], "abc", known.to_rules("abc"))
+        assert counts.tolist() == [[0, 2, 0], [0, 0, 2], [0, 0, 0]]
 
 
 def test_strength_direction_and_gain_by_hand():
-    """A collider twice, a chain once, and a network of the whole table with one arc more."""
+    """A collider twice, a chain once; the network of the original table has another arc."""
     collider = DAG("abc", [("a", "b"), ("c", "b")])
     chain = DAG("abc", [("a", "b"), ("b", "c")])
     halves = count_arcs(
         [collider, collider, chain, DAG("abc")], "abc", Constraints().to_rules("abc")
     )
-    whole = DAG("abc", [("b", "c"), ("a", "c")])
-    found = measure_strengths(halves, 4, whole, {("b", "c"): 3.0, ("a", "c"): 1.5})
+    original = DAG("abc", [("b", "c"), ("a", "c")])
+    found = measure_strengths(halves, 4, original, {("b", "c"): 3.0, ("a", "c"): 1.5})
     assert list(found) == [
         ArcStrength("a", "b", 0.75, 5 / 6, None),
         ArcStrength("c", "b", 0.75, 5 / 6, 3.0),
@@ -75,10 +75,10 @@ def test_strength_direction_and_gain_by_hand():
     ]
 
 
-def test_a_draw_goes_by_the_whole_network_then_by_name():
+def test_ties_follow_the_original_network_then_the_names():
     halves = count_arcs([DAG("ab", [("a", "b")])], "ab", Constraints().to_rules("ab"))
-    for whole, expected in (([("b", "a")], "ba"), ([("a", "b")], "ab"), ([], "ab")):
-        (arc,) = measure_strengths(halves, 1, DAG("ab", whole), {})
+    for original, expected in (([("b", "a")], "ba"), ([("a", "b")], "ab"), ([], "ab")):
+        (arc,) = measure_strengths(halves, 1, DAG("ab", original), {})
         assert (arc.parent + arc.child, arc.strength, arc.direction) == (expected, 1.0, 0.5)
 
 
@@ -87,7 +87,7 @@ def test_a_draw_goes_by_the_whole_network_then_by_name():
 
 @pytest.mark.parametrize("case", range(300))
 def test_the_threshold_against_all_heights(case, seed):
-    """In exact fractions, so that heights which are equally near are seen as such."""
+    """The oracle uses exact fractions, so that equally near heights are a tie."""
     rng = random.Random(f"{seed} {case}")
     parts = rng.choice([2, 3, 4, 7, 10, 20])
     strengths = [Fraction(rng.randint(0, parts), parts) for _ in range(rng.randint(1, 12))]
@@ -110,7 +110,7 @@ def test_thresholds_by_hand(strengths, threshold):
 
 
 def test_no_height_is_nearer(seed):
-    """On a fine grid of heights, as one who does not trust the oracle would look."""
+    """No height on a fine grid is nearer; this checks the oracle too."""
     rng = np.random.default_rng(seed)
     for _ in range(20):
         strengths = rng.random(rng.integers(1, 15)).round(2)
@@ -125,7 +125,7 @@ def test_no_height_is_nearer(seed):
 # -- consensus
 
 
-def test_by_hand():
+def test_a_consensus_by_hand():
     arcs = [
         ArcStrength("a", "b", 1.0, 1.0, None),
         ArcStrength("b", "c", 0.9, 0.8, None),
@@ -148,8 +148,8 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize("case", range(60))
-def test_acyclic_and_nothing_more_could_be_added(case, seed):
-    dags, _, _ = dags_of(9, f"{seed} {case}")
+def test_the_consensus_is_acyclic_and_maximal(case, seed):
+    dags, _, _ = draw_dags(9, f"{seed} {case}")
     halves = count_arcs(dags, NAMES, FREE)
     arcs = measure_strengths(halves, 9, dags[0], {})
     threshold = find_threshold(arc.strength for arc in arcs)
@@ -167,8 +167,8 @@ def test_acyclic_and_nothing_more_could_be_added(case, seed):
             assert not naive.topological_orders(NAMES, [*chosen, (arc.parent, arc.child)])
 
 
-def test_equivalent_networks_make_their_own_class(seed):
-    """If all bootstraps find the same class, that class is the consensus."""
+def test_equivalent_networks_give_their_class_as_consensus(seed):
+    """If all samples find the same equivalence class, that class is the consensus."""
     from coevo.graph import CPDAG
 
     every = naive.all_dags(4)

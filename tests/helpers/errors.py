@@ -1,4 +1,4 @@
-"""How the tests look at a refusal: one exception, one finished sentence."""
+"""Check the error of a refused call: one exception with one complete message."""
 
 import pytest
 

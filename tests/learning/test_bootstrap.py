@@ -1,4 +1,4 @@
-"""`learn` with bootstraps says what `strength` says, and searches the table once."""
+"""`learn` with bootstraps agrees with `bootstrap_strength`, and searches the table once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def found():
 
 
 @pytest.mark.parametrize("method", ["hill_climb", "ccma", "ccga"])
-def test_strengths_are_those_of_strength(method):
+def test_strengths_equal_those_of_bootstrap_strength(method):
     known = Knowledge(Constraints(required=[("xray", "asia")], max_parents=2), {("tub", "asia"): 3})
     limit = {"method": method, "random_state": 5, "score": "k2"}
     found = learn(ROWS, constraints=known, max_generations=4, bootstraps=3, **limit)
@@ -85,8 +85,8 @@ def test_each_arc_is_looked_up_in_its_own_direction(found):
     plain = found.as_dict()
     for arc in plain["arcs"]:
         assert list(arc) == ["from", "to", "gain", "directed", "strength", "direction"]
-        told = found.bootstrap.strength_of((arc["from"], arc["to"]))
-        assert told == (arc["strength"], arc["direction"])
+        strengths = found.bootstrap.strength_of((arc["from"], arc["to"]))
+        assert strengths == (arc["strength"], arc["direction"])
     for arc in found.bootstrap.arcs:
         assert found.bootstrap.strength_of((arc.parent, arc.child)) == (arc.strength, arc.direction)
         strength, back = found.bootstrap.strength_of((arc.child, arc.parent))
@@ -94,25 +94,25 @@ def test_each_arc_is_looked_up_in_its_own_direction(found):
     assert found.bootstrap.strength_of(("asia", "no such")) == (0.0, 0.5)
 
 
-def test_what_bootstraps_miss_in_the_network(found):
-    told = found.as_dict()["bootstraps"]
-    assert list(told) == [
+def test_significant_arcs_outside_the_network(found):
+    summary = found.as_dict()["bootstraps"]
+    assert list(summary) == [
         "n_bootstraps", "n_asked", "threshold", "consensus", "not_in_network", "arcs",
     ]  # fmt: skip
-    assert (told["n_bootstraps"], told["n_asked"]) == (12, 12)
+    assert (summary["n_bootstraps"], summary["n_asked"]) == (12, 12)
     joined = {frozenset(arc) for arc in found.dag.arcs}
-    assert told["not_in_network"] == [
+    assert summary["not_in_network"] == [
         arc
-        for arc in told["arcs"]
-        if arc["strength"] > told["threshold"] and {arc["from"], arc["to"]} not in joined
+        for arc in summary["arcs"]
+        if arc["strength"] > summary["threshold"] and {arc["from"], arc["to"]} not in joined
     ]
     empty = coevo.DAG(found.dag.nodes)
-    above = [arc for arc in found.bootstrap.arcs if arc.strength > told["threshold"]]
+    above = [arc for arc in found.bootstrap.arcs if arc.strength > summary["threshold"]]
     assert above
     assert list(found.bootstrap.arcs_missing_in(empty)) == above
 
 
-def test_without_bootstraps_nothing_is_said_of_them():
+def test_a_result_without_bootstraps():
     plain = learn(ROWS, **QUICK).as_dict()
     assert "bootstraps" not in plain
     assert list(plain["arcs"][0]) == ["from", "to", "gain", "directed"]
@@ -193,7 +193,7 @@ def test_bootstraps_of_a_folder_are_resumed(found, tmp_path):
     )
 
 
-def test_support_is_kept_in_the_folder(tmp_path):
+def test_support_is_stored_in_the_folder(tmp_path):
     options = {"bootstraps": 2, "budget": Budget(max_generations=4), "random_state": 3}
     first = coevo.bootstrap_strength(ROWS, folder=tmp_path, **options)
     assert any(arc.support == 1 for arc in first.arcs)

@@ -1,4 +1,4 @@
-"""How sure a network is that was learned from a table with missing cells."""
+"""Bootstrap confidence of a network learned from a table with missing values."""
 
 import json
 from pathlib import Path
@@ -42,8 +42,8 @@ def test_each_bootstrap_is_a_search_on_drawn_rows(policy, table, tmp_path):
             expected = learn_incomplete(rows, policy, **limit).search
         assert runs[number]["score"] == expected.score
         assert {tuple(arc) for arc in runs[number]["arcs"]} == set(expected.dag.arcs)
-    worth = {(arc.parent, arc.child): arc.gain for arc in found.bootstrap.arcs}
-    assert {arc: worth.get(arc, worth.get(arc[::-1])) for arc in found.gains} == found.gains
+    gains = {(arc.parent, arc.child): arc.gain for arc in found.bootstrap.arcs}
+    assert {arc: gains.get(arc, gains.get(arc[::-1])) for arc in found.gains} == found.gains
 
 
 def test_rows_and_processes_change_nothing(table, seed):
@@ -65,7 +65,7 @@ def test_a_folder_with_bootstraps_of_another_policy(table, tmp_path):
 
 
 def test_few_complete_rows(seed):
-    """Some draws of all rows would not have two complete ones."""
+    """Some samples of all rows would not have two complete rows."""
     rows = coevo.sample(coevo.load_network("asia"), 60, seed).expand()
     missing = np.zeros(rows.codes.shape, dtype=np.bool_)
     missing[2, 3:] = True
@@ -75,8 +75,8 @@ def test_few_complete_rows(seed):
     assert found.bootstrap.n_bootstraps == 20
 
 
-def test_a_column_that_a_draw_leaves_without_a_cell(seed):
-    """One cell of a column is there; a third of all draws miss its row."""
+def test_a_column_without_observed_values_in_a_sample(seed):
+    """A column has one observed value; a third of all samples do not contain its row."""
     rows = coevo.sample(coevo.load_network("asia"), 60, seed).expand()
     missing = np.zeros(rows.codes.shape, dtype=np.bool_)
     missing[0, 1:] = True
@@ -87,8 +87,8 @@ def test_a_column_that_a_draw_leaves_without_a_cell(seed):
         assert found.bootstrap.n_bootstraps == 6
 
 
-def test_the_draw(table):
-    """Each row comes with its missing values, and all rows are as likely."""
+def test_resampled_rows(table):
+    """A sample draws rows with their missing values, all with the same probability."""
     rng = np.random.default_rng(5)
     drawn = [table.resample(rng) for _ in range(300)]
     assert {one.n_rows for one in drawn} == {table.n_rows}
@@ -101,7 +101,7 @@ def test_the_draw(table):
     assert share == pytest.approx(table.missing.mean(axis=1), abs=0.01)
 
 
-# -- the same by `strength` alone
+# -- the same by `bootstrap_strength` alone
 
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))
@@ -112,19 +112,19 @@ def test_strength_finds_what_learn_finds(policy, table, tmp_path):
     assert alone == found
     again = coevo.bootstrap_strength(
         table, bootstraps=2, **plan, folder=tmp_path
-    )  # gains were kept
+    )  # with the stored gains
     assert again == found
 
 
-def test_strength_of_a_table_of_which_nothing_is_missing(table):
-    whole = IncompleteDataset(table.dataset, np.zeros(table.missing.shape, dtype=bool))
+def test_strength_of_a_complete_table(table):
+    complete = IncompleteDataset(table.dataset, np.zeros(table.missing.shape, dtype=bool))
     plan = {"bootstraps": 2, "random_state": 3, "budget": Budget(max_generations=3)}
     expected = coevo.bootstrap_strength(table.dataset, **plan)
-    assert coevo.bootstrap_strength(whole, **plan) == expected
-    assert coevo.bootstrap_strength(whole, **plan, missing="em") == expected
+    assert coevo.bootstrap_strength(complete, **plan) == expected
+    assert coevo.bootstrap_strength(complete, **plan, missing="em") == expected
 
 
-def test_what_strength_refuses(table):
+def test_refusals_of_bootstrap_strength(table):
     with pytest.raises(DataError) as caught:
         coevo.bootstrap_strength(table)
     assert str(caught.value) == (
@@ -139,7 +139,7 @@ def test_what_strength_refuses(table):
         coevo.bootstrap_strength([[1, 2]])
 
 
-def test_a_folder_knows_its_policy_and_its_data(table, tmp_path):
+def test_a_folder_of_another_policy_is_refused(table, tmp_path):
     plan = {"bootstraps": 2, "random_state": 3, "budget": Budget(max_generations=3)}
     first = coevo.bootstrap_strength(table, missing="drop", **plan, folder=tmp_path)
     assert coevo.bootstrap_strength(table, missing="drop", **plan, folder=tmp_path) == first
@@ -147,7 +147,7 @@ def test_a_folder_knows_its_policy_and_its_data(table, tmp_path):
         coevo.bootstrap_strength(table, missing="em", **plan, folder=tmp_path)
 
 
-def test_a_journal_that_does_not_know_what_arcs_are_worth(table, tmp_path):
+def test_a_journal_without_gains(table, tmp_path):
     plan = {"bootstraps": 2, "random_state": 3, "budget": Budget(max_generations=3)}
     first = coevo.bootstrap_strength(table, missing="em", **plan, folder=tmp_path)
     path = tmp_path / "runs.jsonl"

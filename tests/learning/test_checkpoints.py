@@ -1,4 +1,4 @@
-"""A run in a folder goes on where it was, and nobody's run is mistaken for another's."""
+"""A search resumes from its run folder, and the checkpoint of another search is refused."""
 
 from __future__ import annotations
 
@@ -25,62 +25,62 @@ def rows(seed):
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+def _work_in_a_new_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
 class CutError(Exception):
-    """What ends a process at once, in these tests."""
+    """Stands for the death of the process."""
 
 
-def cut_at(generation):
-    def cut(row):
+def kill_at(generation):
+    def kill(row):
         if row.generation == generation:
             raise CutError
 
-    return cut
+    return kill
 
 
 @pytest.fixture
-def often(monkeypatch):
-    """Keep every checkpoint."""
+def write_every_checkpoint(monkeypatch):
+    """Write every checkpoint."""
     monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(checkpoints, "SHARE_OF_TIME", 1e9)
 
 
-def cut_off(rows, generation, **options):
+def kill_search(rows, generation, **options):
     with pytest.raises(CutError):
-        learn(rows, output="run", callbacks=[cut_at(generation)], **options)
+        learn(rows, output="run", callbacks=[kill_at(generation)], **options)
 
 
 @pytest.mark.parametrize("method", ["ccma", "ccga", "tabu"])
 @pytest.mark.parametrize("generation", [0, 1, 4])
-def test_a_run_that_was_cut_off(method, generation, rows, seed, often):
+def test_resume_after_a_kill(method, generation, rows, seed, write_every_checkpoint):
     options = {"method": method, "max_generations": 6, "random_state": seed}
-    whole = learn(rows, **options, output="whole")
-    cut_off(rows, generation, **options)
+    uninterrupted = learn(rows, **options, output="uninterrupted")
+    kill_search(rows, generation, **options)
     assert [path.name for path in Path("run").iterdir()] == [CHECKPOINT.name]
     assert StoredCheckpoint(CHECKPOINT).facts.get("stop_reason") is None
     found = learn(rows, **options, output="run", resume=True)
-    assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
-    assert drop_times(found.history) == drop_times(whole.history)
-    assert found.as_dict() | {"seconds": 0} == whole.as_dict() | {"seconds": 0}
-    assert StoredCheckpoint(CHECKPOINT).facts["stop_reason"] == whole.search.stop_reason
+    assert Path("run/model.bif").read_bytes() == Path("uninterrupted/model.bif").read_bytes()
+    assert drop_times(found.history) == drop_times(uninterrupted.history)
+    assert found.as_dict() | {"seconds": 0} == uninterrupted.as_dict() | {"seconds": 0}
+    assert StoredCheckpoint(CHECKPOINT).facts["stop_reason"] == uninterrupted.search.stop_reason
 
 
 def test_a_longer_budget_extends_a_run_that_has_ended(rows):
-    whole = learn(rows, max_generations=9, output="whole")
+    uninterrupted = learn(rows, max_generations=9, output="uninterrupted")
     for limit in (0, 3, 9, 9):
         found = learn(rows, max_generations=limit, output="run", resume=limit > 0)
         assert found.search.generations == limit
-    assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
-    assert drop_times(found.history) == drop_times(whole.history)
+    assert Path("run/model.bif").read_bytes() == Path("uninterrupted/model.bif").read_bytes()
+    assert drop_times(found.history) == drop_times(uninterrupted.history)
     assert [row["generation"] for row in read_run(Path("run")).history] == list(range(10))
     shorter = learn(rows, max_generations=2, output="run", resume=True)
     assert shorter.search.generations == 9  # what was found is not thrown away
 
 
-def test_seconds_that_were_spent_count(rows):
+def test_the_time_before_a_resume_counts(rows):
     learn(rows, max_generations=3, output="run")
     first = read_run(Path("run")).history[-1]["seconds"]
     found = learn(rows, max_time=first, output="run", resume=True)
@@ -88,14 +88,14 @@ def test_seconds_that_were_spent_count(rows):
     assert found.search.seconds >= first
 
 
-def test_nothing_to_resume_is_said(rows):
+def test_a_missing_checkpoint_is_a_warning(rows):
     with pytest.warns(CoevoWarning, match="There is nothing to resume in 'run': it has no check"):
         found = learn(rows, method="hill_climb", output="run", resume=True)
     assert found.dag == learn(rows, method="hill_climb").dag
 
 
-def test_a_run_that_was_cut_off_is_not_overwritten(rows, often):
-    cut_off(rows, 2)
+def test_a_killed_run_is_not_overwritten(rows, write_every_checkpoint):
+    kill_search(rows, 2)
     before = CHECKPOINT.read_bytes()
     with pytest.raises(FileError) as caught:
         learn(rows, output="run", random_state=3)
@@ -157,7 +157,7 @@ def test_another_table_is_not_resumed(rows, seed):
         learn(others, max_generations=2, output="run", resume=True)
 
 
-def test_what_is_no_checkpoint(rows):
+def test_files_that_are_not_checkpoints(rows):
     Path("run").mkdir()
     for content, sentence in ((b"", "is not the state of a search"), (b"PK", "is not the state")):
         CHECKPOINT.write_bytes(content)
@@ -169,7 +169,7 @@ def test_what_is_no_checkpoint(rows):
 
 
 def test_how_often_checkpoints_are_written(rows, monkeypatch):
-    """Every second, or less often where writing one takes long."""
+    """Every second, or less write_every_checkpoint if writing takes long."""
     now, took, written = 100.0, 0.0, []
 
     def write(checkpoint, facts, path):
@@ -192,7 +192,7 @@ def test_how_often_checkpoints_are_written(rows, monkeypatch):
     assert written == pytest.approx([200, 210, 220, 230])
 
 
-def test_leftovers_of_a_process_that_was_killed_are_removed(rows, often):
+def test_leftovers_of_a_process_that_was_killed_are_removed(rows, write_every_checkpoint):
     Path("run").mkdir()
     for name in ("checkpoint.npz", "run.json"):
         Path(f"run/.{name}.00ff00ff.tmp").write_bytes(b"half")
@@ -203,11 +203,11 @@ def test_leftovers_of_a_process_that_was_killed_are_removed(rows, often):
 
 def test_a_start(rows):
     true = load_network("asia")
-    whole = learn(rows, score="k2", method="hill_climb", start=true)
-    assert whole.dag == learn(rows, score="k2", method="hill_climb", start="asia").dag
-    assert whole.dag == learn(rows, score="k2", method="hill_climb", start=true.dag).dag
+    first = learn(rows, score="k2", method="hill_climb", start=true)
+    assert first.dag == learn(rows, score="k2", method="hill_climb", start="asia").dag
+    assert first.dag == learn(rows, score="k2", method="hill_climb", start=true.dag).dag
     assert learn(rows, score="k2", max_generations=0, start=true.dag).dag == DAG(
-        whole.dag.nodes, true.dag.arcs
+        first.dag.nodes, true.dag.arcs
     )
     with pytest.raises(GraphError, match="The start breaks the constraints: 'dysp' has 2 parents"):
         learn(rows, start="asia", max_parents=1)

@@ -1,4 +1,4 @@
-"""A run on a table with missing cells goes on where it was, whatever its policy was doing."""
+"""A search on a table with missing values resumes at any moment, under every policy."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def table(seed):
 
 
 @pytest.fixture(autouse=True)
-def _every_checkpoint_in_a_folder_of_its_own(tmp_path, monkeypatch):
+def _write_every_checkpoint_into_a_new_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(checkpoints, "SHARE_OF_TIME", 1e9)
 
 
 class CutError(Exception):
-    """What ends a process at once, in these tests."""
+    """Stands for the death of the process."""
 
 
 def cut_after(n_rows):
-    """Return a callback that cuts a search off when it is told of its n-th row."""
+    """Return a callback that kills a search at the n-th row of its history."""
     left = n_rows
 
     def cut(row):
@@ -54,44 +54,44 @@ def cut_after(n_rows):
     return cut
 
 
-def n_told(table, options):
+def count_rows(table, options):
     rows = []
     learn(table, callbacks=[rows.append], **options)
     return len(rows)
 
 
-def same(found, whole):
-    assert found.as_dict() | {"seconds": 0} == whole.as_dict() | {"seconds": 0}
-    assert drop_times(found.history) == drop_times(whole.history)
-    one, two = found.imputation.imputed_table, whole.imputation.imputed_table
+def assert_same(found, uninterrupted):
+    assert found.as_dict() | {"seconds": 0} == uninterrupted.as_dict() | {"seconds": 0}
+    assert drop_times(found.history) == drop_times(uninterrupted.history)
+    one, two = found.imputation.imputed_table, uninterrupted.imputation.imputed_table
     assert (one is None) == (two is None)
     if one is not None:
         assert np.array_equal(one.dataset.codes, two.dataset.codes)
         assert np.array_equal(one.probability, two.probability)
-    assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
+    assert Path("run/model.bif").read_bytes() == Path("uninterrupted/model.bif").read_bytes()
 
 
 @pytest.mark.parametrize(("policy", "method"), WAYS)
-def test_cut_off_anywhere(policy, method, table, seed):
+def test_resume_after_a_kill_at_any_generation(policy, method, table, seed):
     n = 44 if policy == "evolve" else 6  # of one search, or of all
     options = {"missing": policy, "method": method, "max_generations": n, "random_state": seed}
-    whole = learn(table, output="whole", **options)
-    told = n_told(table, options)
-    moments = {1, told - 1, *np.random.default_rng(seed).integers(1, told, size=2).tolist()}
-    for moment in sorted(moment for moment in moments if 0 < moment <= told):
+    uninterrupted = learn(table, output="uninterrupted", **options)
+    n_rows = count_rows(table, options)
+    moments = {1, n_rows - 1, *np.random.default_rng(seed).integers(1, n_rows, size=2).tolist()}
+    for moment in sorted(moment for moment in moments if 0 < moment <= n_rows):
         with pytest.raises(CutError):
             learn(table, output="run", callbacks=[cut_after(moment)], **options)
-        same(learn(table, output="run", resume=True, **options), whole)
+        assert_same(learn(table, output="run", resume=True, **options), uninterrupted)
         CHECKPOINT.unlink()
 
 
 @pytest.mark.parametrize("method", ["ccma", "ccga", "islands", "hill_climb", "tabu", "k2"])
-def test_ended_by_hand(method, table, seed):
-    """A callback ends it as Ctrl-C does: with an answer, and a checkpoint of whatever ran."""
+def test_resume_after_a_callback_stops_the_search(method, table, seed):
+    """A callback stops a search as Ctrl-C does: with an answer and a checkpoint."""
     options = {"missing": "evolve", "method": method, "max_generations": 6, "random_state": seed}
-    whole = learn(table, output="whole", **options)
-    told = n_told(table, options)
-    for moment in sorted({1, told // 2, told - 1} - {0}):
+    uninterrupted = learn(table, output="uninterrupted", **options)
+    n_rows = count_rows(table, options)
+    for moment in sorted({1, n_rows // 2, n_rows - 1} - {0}):
         rows = []
 
         def stop(row, rows=rows, moment=moment):
@@ -100,15 +100,15 @@ def test_ended_by_hand(method, table, seed):
 
         stopped = learn(table, output="run", callbacks=[stop], **options)
         assert (stopped.search.stop_reason, stopped.search.method) == ("callback", method)
-        same(learn(table, output="run", resume=True, **options), whole)
+        assert_same(learn(table, output="run", resume=True, **options), uninterrupted)
 
 
 @pytest.mark.parametrize(("policy", "method"), DRAWING)
 @ctrl_c_works()
-def test_ctrl_c_while_cells_are_drawn(policy, method, table, seed, monkeypatch):
-    """Whenever it comes, there is an answer, and the same command goes on to the same one."""
+def test_resume_after_ctrl_c_while_values_are_drawn(policy, method, table, seed, monkeypatch):
+    """After Ctrl-C there is an answer, and the resumed search gives the uninterrupted one."""
     options = {"missing": policy, "method": method, "max_generations": 12, "random_state": seed}
-    whole = learn(table, output="whole", **options)
+    uninterrupted = learn(table, output="uninterrupted", **options)
     really = Imputations._sweep
     for number in (1, 2, 4):
         left = number
@@ -127,12 +127,12 @@ def test_ctrl_c_while_cells_are_drawn(policy, method, table, seed, monkeypatch):
             continue
         assert stopped.search.stop_reason == "interrupt"
         assert stopped.search.history
-        same(learn(table, output="run", resume=True, **options), whole)
+        assert_same(learn(table, output="run", resume=True, **options), uninterrupted)
 
 
-def test_cut_off_again_and_again(table, seed):
+def test_resume_after_many_kills(table, seed):
     options = {"missing": "evolve", "random_state": seed, "patience": 3}
-    whole = learn(table, output="whole", **options)
+    uninterrupted = learn(table, output="uninterrupted", **options)
     for n_cuts in range(100):
         try:
             cut = cut_after(2)
@@ -141,10 +141,10 @@ def test_cut_off_again_and_again(table, seed):
         except CutError:
             continue
     assert n_cuts > 10
-    same(found, whole)
+    assert_same(found, uninterrupted)
 
 
-def test_one_that_has_ended_goes_on_with_the_last_completions(table):
+def test_a_finished_search_continues_on_its_last_imputations(table):
     options = {"missing": "evolve", "output": "run"}
     first = learn(table, max_generations=20, **options)
     again = learn(table, max_generations=20, resume=True, **options)
@@ -155,7 +155,7 @@ def test_one_that_has_ended_goes_on_with_the_last_completions(table):
     assert drop_times(more.history)[: len(first.history)] == drop_times(first.history)
 
 
-def test_seconds_that_were_spent_count(table):
+def test_the_time_before_a_resume_counts(table):
     for policy, method in WAYS:
         options = {"missing": policy, "method": method, "output": f"{policy}-{method}"}
         first = learn(table, max_generations=3, **options)
@@ -164,8 +164,8 @@ def test_seconds_that_were_spent_count(table):
         assert found.search.stop_reason in ("time", "finished")
 
 
-def test_a_limit_of_time_ends_the_plain_form(table):
-    """It searches ten generations at a time, and all of them together have the limit."""
+def test_the_time_limit_of_evolve_under_ccga(table):
+    """It searches ten generations at a time; the limit holds for all of them together."""
     found = learn_incomplete(table, "evolve", method="ccga", budget=Budget(max_time=0.3))
     assert found.search.stop_reason == "time"
     assert found.search.seconds >= 0.3
@@ -174,7 +174,7 @@ def test_a_limit_of_time_ends_the_plain_form(table):
     assert all(np.diff([row.seconds for row in found.search.history]) >= 0)
 
 
-def test_another_search_is_not_gone_on_with(table):
+def test_another_search_is_not_resumed(table):
     options = {"max_generations": 2, "output": "run"}
     learn(table, missing="em", **options)
     before = CHECKPOINT.read_bytes()
@@ -190,7 +190,7 @@ def test_another_search_is_not_gone_on_with(table):
     assert StoredCheckpoint(CHECKPOINT).facts["missing"] == "em"
 
 
-def test_a_state_of_something_else(table):
+def test_a_state_of_another_policy_or_table_is_refused(table):
     found = learn_incomplete(table, "evolve", budget=Budget(max_generations=3))
     assert found.checkpoint is not None
     plain = replace(found.checkpoint, extra_arrays={})
@@ -209,7 +209,7 @@ def test_a_state_of_something_else(table):
     )
 
 
-def test_a_checkpoint_and_what_stands_beside_it(table, tmp_path):
+def test_the_extra_arrays_of_a_checkpoint(table, tmp_path):
     found = learn_incomplete(table, "evolve", budget=Budget(max_generations=7))
     assert sorted(found.checkpoint.extra_arrays) == sorted(
         ["policy", "number", "n_draws", "imputed_codes", "generation", "is_last", "most_probable"]

@@ -1,4 +1,4 @@
-"""`learn` gives what the parts of the library give, and what ``coevo learn`` gives."""
+"""`learn` agrees with the functions that it combines, and with ``coevo learn``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rows(seed):
     return sample(load_network("asia"), 500, seed)
 
 
-def test_the_parts_of_the_library(rows):
+def test_learn_equals_its_steps(rows):
     found = learn(rows, score="k2", max_generations=6, random_state=7, max_parents=2)
     known = Constraints(max_parents=2)
     scorer = FamilyScorer(rows, "k2")
@@ -53,7 +53,7 @@ def test_the_parts_of_the_library(rows):
         found.audit = ()
 
 
-def test_a_price_on_parents(rows):
+def test_the_parent_penalty(rows):
     plain, priced = learn(rows, **QUICK), learn(rows, **QUICK, parent_penalty=30)
     scorer = FamilyScorer(rows, "bdeu")
     assert len(priced.dag.arcs) < len(plain.dag.arcs)
@@ -120,17 +120,17 @@ def test_callbacks_and_methods_with_settings(rows):
     assert learn(rows, method=HillClimb()).search.method == "hill_climb"
 
 
-# -- what people bring
+# -- the options of `learn`
 
 
-def measured(seed, n_rows=300):
+def make_measurements(seed, n_rows=300):
     rng = np.random.default_rng(seed)
     a = rng.normal(size=n_rows)
     return np.stack([a, a + rng.normal(size=n_rows), rng.integers(0, 2, n_rows)], axis=1)
 
 
 def test_numbers_are_cut_as_the_command_does(seed):
-    table, names = measured(seed), ["a", "b", "c"]
+    table, names = make_measurements(seed), ["a", "b", "c"]
     for given, asked in (
         ({}, {"discretise": "mdl"}),
         ({"bins": 3}, {"bins": 3}),
@@ -146,10 +146,10 @@ def test_numbers_are_cut_as_the_command_does(seed):
 def test_types_from_a_file_and_columns_left_out(seed, tmp_path):
     path = tmp_path / "types.json"
     path.write_text('{"a": [0], "c": "ignore"}')
-    found = learn(measured(seed), names=["a", "b", "c"], types=path, **QUICK)
+    found = learn(make_measurements(seed), names=["a", "b", "c"], types=path, **QUICK)
     assert found.dag.nodes == ("a", "b")
     assert found.network.variable("a").states == ("below_0", "from_0")
-    assert learn(measured(seed), names=["a", "b", "c"], drop=["c"], **QUICK).dag.nodes == (
+    assert learn(make_measurements(seed), names=["a", "b", "c"], drop=["c"], **QUICK).dag.nodes == (
         "a",
         "b",
     )

@@ -115,12 +115,12 @@ def test_ties_go_to_the_first_state():
 def test_rows_with_weights(seed):
     network = load_network("cancer")
     dataset = sample(network, 2000, seed)
-    folded = dataset.deduplicate()
-    assert folded.weights is not None
+    deduplicated = dataset.deduplicate()
+    assert deduplicated.weights is not None
     total = network.log_likelihood(dataset).total
-    assert network.log_likelihood(folded).total == pytest.approx(total, rel=1e-12)
-    assert len(network.log_likelihood(folded).per_row) == folded.codes.shape[1]
-    assert len(network.predict(folded, "Cancer").states) == folded.codes.shape[1]
+    assert network.log_likelihood(deduplicated).total == pytest.approx(total, rel=1e-12)
+    assert len(network.log_likelihood(deduplicated).per_row) == deduplicated.codes.shape[1]
+    assert len(network.predict(deduplicated, "Cancer").states) == deduplicated.codes.shape[1]
 
 
 def test_a_table_without_deduplication_has_a_prediction_for_every_row():

@@ -423,11 +423,11 @@ def even_bins(rows, n_bins):
     return [values[a:b] for a, b in itertools.pairwise([0, *sorted(starts), len(values)])]
 
 
-def conditional_nats(given, told):
+def conditional_nats(given, encoded):
     """Return the nats that encode one column row by row, given another column."""
     nats = 0.0
     for state in set(given):
-        inside = [t for g, t in zip(given, told, strict=True) if g == state]
+        inside = [t for g, t in zip(given, encoded, strict=True) if g == state]
         nats -= sum(math.log(inside.count(t) / len(inside)) for t in inside)
     return nats
 

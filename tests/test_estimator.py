@@ -91,7 +91,7 @@ def test_ignored_columns_may_be_present(frame, learner):
     assert learner.score(given) == learner.score(frame)
 
 
-def test_before_it_is_fitted(frame, learner):
+def test_an_estimator_before_fit(frame, learner):
     sentence = "This BayesianNetworkLearner is not fitted yet. Call fit first."
     for ask in (
         lambda: learner.network_,
@@ -131,12 +131,12 @@ def test_parameters():
     BayesianNetworkLearner(method="nonsense", max_parents=-1)  # fit validates the parameters
 
 
-def test_it_can_be_pickled(frame, learner):
+def test_an_estimator_can_be_pickled(frame, learner):
     copy = pickle.loads(pickle.dumps(learner.fit(frame)))
     assert copy.network_ == learner.network_
 
 
-def test_it_needs_no_scikit_learn():
+def test_the_estimator_works_without_scikit_learn():
     look = (
         "import sys; sys.modules['sklearn'] = None\n"
         "import numpy as np, coevo\n"
@@ -171,7 +171,7 @@ def test_a_grid_search(frame, learner):
     )
 
 
-NO_TARGET = "predict is told which variable: a network has no target, or many"
+NO_TARGET = "predict needs the name of a variable: a network has no single target"
 WORDS = "refused, in a sentence of our own"
 FAILING = {
     "check_estimators_dtypes": NO_TARGET,
@@ -196,7 +196,7 @@ FAILING = {
 def test_the_checks_of_scikit_learn_that_apply():
     checks = pytest.importorskip("sklearn.utils.estimator_checks")
     if "expected_failed_checks" not in inspect.signature(checks.check_estimator).parameters:
-        pytest.skip("this scikit-learn cannot be told which checks make no sense")
+        pytest.skip("this scikit-learn cannot skip the checks that do not apply")
     results = checks.check_estimator(
         BayesianNetworkLearner(method="hill_climb"),
         expected_failed_checks=FAILING,

@@ -46,7 +46,7 @@ def file(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("cell", ["", "NA", "NaN", "nan", "null", "NULL", "?", " ? ", "  "])
-def test_missing_cells_in_text(file, cell):
+def test_missing_values_in_text(file, cell):
     hint = f" If {cell!r} is a state, declare the states of the column with states= (--states)."
     assert read_error(file(f"age,sex\n1,f\n2,m\n{cell},f\n1,m\n{cell},m\n")) == (
         "Column 'age' has 2 missing values, the first in row 3. Drop or impute them"
@@ -55,20 +55,20 @@ def test_missing_cells_in_text(file, cell):
     )
 
 
-def test_one_missing_cell(file):
+def test_one_missing_value(file):
     assert read_error(file("age,sex\n1,f\n,m\n")) == (
         "Column 'age' has 1 missing value, in row 2. Drop or impute it" + WAY_OUT
     )
 
 
-def test_missing_cells_in_two_columns(file):
+def test_missing_values_in_two_columns(file):
     assert read_error(file("a,b,c\n1,f,\n2,,x\n3,m,\n")) == (
         "Column 'b' has 1 missing value, in row 2. 1 other column has missing values too: "
         "'c' (2); 3 in all. Drop or impute them" + WAY_OUT
     )
 
 
-def test_missing_cells_in_many_columns():
+def test_missing_values_in_many_columns():
     frame = pd.DataFrame({f"c{i}": [None] * (i + 1) + ["x"] * (9 - i) for i in range(8)})
     assert read_error(frame) == (
         "Column 'c0' has 1 missing value, in row 1. 7 other columns have missing values too: "

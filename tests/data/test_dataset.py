@@ -146,7 +146,7 @@ def test_arrays_are_read_only():
 @pytest.mark.parametrize(
     ("arity", "dtype"), [(256, np.uint8), (257, np.uint16), (65_535, np.uint16)]
 )
-def test_a_cell_takes_one_byte_or_two(arity, dtype):
+def test_a_value_takes_one_byte_or_two(arity, dtype):
     states = tuple(str(i) for i in range(arity))
     dataset = Dataset(
         [Variable("x", states), Variable("y", ("0", "1"))], [np.arange(arity), np.arange(arity) % 2]

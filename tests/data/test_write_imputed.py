@@ -419,7 +419,7 @@ def test_imputed_values_do_not_depend_on_row_order():
     )
 
 
-def test_states_without_observed_cells():
+def test_states_without_observed_values():
     for cells, expected in (
         (["x", "?"], "y"),
         ([True, None], False),

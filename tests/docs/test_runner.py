@@ -112,7 +112,7 @@ def test_blocks_in_lists_and_tabs_run(run):
     assert [found.source for found in run(text)] == ["a = 1\n", "a\n"]
 
 
-def test_commands_and_their_outputs_are_told_apart():
+def test_commands_and_their_outputs_are_distinguished():
     source = "$ coevo a \\\n    --b\nfirst\n\nsecond\n\n$ coevo c\n"
     assert read_commands(source, first_line=3) == [
         Command("coevo a --b", 3, "first\n\nsecond"),

@@ -246,11 +246,11 @@ def test_the_figures_show_the_runs(finished):
 @ctrl_c_works()
 @pytest.mark.parametrize("n_done", [1, 9, N_RUNS - 1])
 def test_an_interrupted_comparison_continues(n_done, finished, tmp_path, in_this_process):
-    told = []
+    calls = []
 
     def on_run(record, done, total):
-        told.append((record.key, done, total))
-        if len(told) == n_done:
+        calls.append((record.key, done, total))
+        if len(calls) == n_done:
             press_ctrl_c()
 
     stopped = run_bench(SMALL, tmp_path, figures=False, on_run=on_run)
@@ -260,8 +260,8 @@ def test_an_interrupted_comparison_continues(n_done, finished, tmp_path, in_this
     assert len(read_lines(tmp_path / "runs.jsonl")) == n_done
 
     assert run_bench(SMALL, tmp_path, figures=False, on_run=on_run).is_complete
-    assert [done for _, done, _ in told] == list(range(1, N_RUNS + 1))
-    assert {key for key, _, _ in told} == {job.key for job in SMALL.list_jobs()}
+    assert [done for _, done, _ in calls] == list(range(1, N_RUNS + 1))
+    assert {key for key, _, _ in calls} == {job.key for job in SMALL.list_jobs()}
     assert set(os.listdir(tmp_path)) == PLAIN
     assert timeless(tmp_path) == timeless(finished[0])
 
@@ -281,11 +281,11 @@ def test_processes_give_the_same_runs(finished, tmp_path):
 
 def test_more_seeds_keep_the_finished_runs(tmp_path, in_this_process):
     small = replace(SMALL, rows=(60,), methods=("k2",))
-    told = []
+    calls = []
     run_bench(replace(small, peers=()), tmp_path, figures=False)
     before = read_lines(tmp_path / "runs.jsonl")
-    run_bench(small, tmp_path, figures=False, on_run=lambda record, *_: told.append(record.method))
-    assert told == ["pyagrum", "pybnesian"] * 2
+    run_bench(small, tmp_path, figures=False, on_run=lambda record, *_: calls.append(record.method))
+    assert calls == ["pyagrum", "pybnesian"] * 2
     assert [
         line for line in read_lines(tmp_path / "runs.jsonl") if line["method"] == "k2"
     ] == before
@@ -340,10 +340,10 @@ def test_failures_are_in_the_summary_and_the_readme(broken):
 
 def test_failed_runs_are_not_repeated(broken):
     bench, folder, _ = broken
-    told = []
+    calls = []
     before = timeless(folder)
-    run_bench(bench, folder, figures=False, on_run=lambda *told_of: told.append(told_of))
-    assert told == []
+    run_bench(bench, folder, figures=False, on_run=lambda *run: calls.append(run))
+    assert calls == []
     assert timeless(folder) == before
 
 

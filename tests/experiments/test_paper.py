@@ -329,11 +329,11 @@ def test_the_files(finished):
 
 
 def test_two_processes_give_the_same_bytes(finished, tmp_path):
-    told = RunLog()
-    run_paper(SMALL, tmp_path / "paper", n_jobs=2, on_run=told)
+    calls = RunLog()
+    run_paper(SMALL, tmp_path / "paper", n_jobs=2, on_run=calls)
     assert contents(tmp_path / "paper", timeless=True) == contents(finished[0], timeless=True)
-    assert sorted(told.keys) == sorted(job.key for job in SMALL.list_jobs())
-    assert told.counts == [(i + 1, N_RUNS) for i in range(N_RUNS)]
+    assert sorted(calls.keys) == sorted(job.key for job in SMALL.list_jobs())
+    assert calls.counts == [(i + 1, N_RUNS) for i in range(N_RUNS)]
 
 
 @ctrl_c_works()
@@ -377,9 +377,9 @@ def test_an_unfinished_run_is_not_recorded(plain, tmp_path, monkeypatch):
 
 def test_a_finished_experiment_does_not_change(plain, tmp_path):
     shutil.copytree(plain, tmp_path / "paper")
-    told = RunLog()
-    result = run_paper(SMALL, tmp_path / "paper", figures=False, on_run=told)
-    assert told.keys == []
+    calls = RunLog()
+    result = run_paper(SMALL, tmp_path / "paper", figures=False, on_run=calls)
+    assert calls.keys == []
     assert (result.is_complete, len(result.summaries)) == (True, len(DATA_SETS))
     assert contents(tmp_path / "paper") == contents(plain)  # even the times
 
@@ -399,11 +399,11 @@ def test_a_crash_loses_only_the_running_job(n_runs, n_times, half, plain, tmp_pa
     for name, n_lines in (("runs.jsonl", n_runs), ("times.jsonl", n_times)):
         lines = (plain / name).read_text().splitlines(keepends=True)
         (tmp_path / name).write_text("".join(lines[:n_lines]) + half)
-    crashing, told = RunLog(crash_after=2), RunLog()
+    crashing, calls = RunLog(crash_after=2), RunLog()
     with pytest.raises(ZeroDivisionError):
         run_paper(SMALL, tmp_path, figures=False, on_run=crashing)
-    run_paper(SMALL, tmp_path, figures=False, on_run=told)
-    assert len(told.keys) == N_RUNS - min(n_runs, n_times) - 2
+    run_paper(SMALL, tmp_path, figures=False, on_run=calls)
+    assert len(calls.keys) == N_RUNS - min(n_runs, n_times) - 2
     assert contents(tmp_path, timeless=True) == contents(plain, timeless=True)
 
 
@@ -431,9 +431,9 @@ def test_a_smaller_experiment_keeps_all_finished_runs(plain, tmp_path):
     few = replace(SMALL, networks=("sachs",), runs=2)
     run_paper(few, tmp_path / "fresh", figures=False)
     shutil.copytree(plain, tmp_path / "paper")
-    told = RunLog()
-    run_paper(few, tmp_path / "paper", figures=False, on_run=told)
-    assert told.keys == []
+    calls = RunLog()
+    run_paper(few, tmp_path / "paper", figures=False, on_run=calls)
+    assert calls.keys == []
     found, expected = (contents(tmp_path / name, timeless=True) for name in ("paper", "fresh"))
     for name in ("table-sachs.md", "results.csv", "convergence.csv", "README.md"):
         assert found[name] == expected[name]
@@ -493,27 +493,27 @@ def test_checks_come_before_anything_is_written(change, options, sentence, tmp_p
     monkeypatch.chdir(tmp_path)
     Path("file").write_text("mine")
     folder = Path(options.pop("folder", "new/folder"))
-    told = RunLog()
+    calls = RunLog()
     found = refusal(
         (FileError, ParameterError),
         run_paper,
         replace(SMALL, **change),
         folder,
-        on_run=told,
+        on_run=calls,
         **options,
     )
     assert found == sentence
-    assert told.keys == []
+    assert calls.keys == []
     assert contents(tmp_path) == {"file": b"mine"}
 
 
 def test_without_matplotlib(plain, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    told = RunLog()
+    calls = RunLog()
     sentence = "matplotlib is not installed. Install it with: pip install 'coevo[plot]'"
     folder = tmp_path / "paper"
-    assert refusal(DependencyError, run_paper, SMALL, folder, on_run=told) == sentence
-    assert told.keys == []
+    assert refusal(DependencyError, run_paper, SMALL, folder, on_run=calls) == sentence
+    assert calls.keys == []
     assert os.listdir(tmp_path) == []
     run_paper(SMALL, folder, figures=False)
     assert contents(folder, timeless=True) == contents(plain, timeless=True)

@@ -146,7 +146,7 @@ def test_other_rows_are_not_resumed(written):
          "out."),
     ],
 )  # fmt: skip
-def test_what_cannot_be_done_in_shards(options, message):
+def test_options_that_need_rows_in_memory(options, message):
     with pytest.raises(ParameterError) as raised:
         learn("no_such.parquet", **{"shards": ".", **options})
     assert str(raised.value) == message

@@ -41,14 +41,14 @@ def owner(tmp_path):
         process.communicate()
 
 
-def test_it_is_removed_at_the_end(tmp_path):
+def test_a_shard_folder_is_removed_at_the_end(tmp_path):
     with open_shard_folder(tmp_path) as own:
         (own / "codes.npy").write_bytes(b"0")
         assert {path.name for path in own.iterdir()} == {"codes.npy", LOCK}
     assert not list(tmp_path.iterdir())
 
 
-def test_of_two_processes_one_is_killed(tmp_path, owner):
+def test_one_of_two_processes_is_killed(tmp_path, owner):
     _, living = owner()
     dying, left = owner()
     kill(dying)

@@ -56,13 +56,16 @@ EXAMPLE_ROWS = 5000
     click.option(
         "--patience",
         type=click.IntRange(min=1),
-        help="Stop after this number of generations without improvement.",
+        help="Stop after this number of generations without improvement.  [default: by the method]",
     ),
-    click.option("--target", type=float, metavar="SCORE", help="Stop at this score."),
+    click.option(
+        "--target", type=float, metavar="SCORE", help="Stop at this score.  [default: none]"
+    ),
     click.option(
         "--start",
         metavar="FILE_OR_NETWORK",
-        help="Start from this structure, in any format; the result is at least as good.",
+        help="Start from this structure, in any format; the result is at least as good.  "
+        "[default: the required arcs]",
     ),
 )
 @column_options
@@ -73,7 +76,8 @@ EXAMPLE_ROWS = 5000
     "--islands",
     type=click.IntRange(min=1),
     help="Number of ccma populations that evolve side by side and exchange migrants. One "
-    "generation of islands is then six of each population.  [default: 1; with -m islands: 3]",
+    "generation of the search is then six generations of each population.  "
+    "[default: 1; with -m islands: 3]",
 )
 @click.option(
     "--bootstraps",

@@ -170,7 +170,7 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
         click.option(
             "--max-generations",
             type=click.IntRange(min=0),
-            help=f"{stop} after this number of generations.",
+            help=f"{stop} after this number of generations.  [default: by the method]",
         ),
         *more,
     )

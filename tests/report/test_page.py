@@ -82,7 +82,7 @@ def test_a_page_shows_all_facts():
     assert headings(html) == [
         "Comparison with &lt;that&gt;",
         "Score over time",
-        "Data checks",
+        "Audit of the data",
         "Columns",
         "Arc strength (bootstrap confidence)",
         "Arcs",
@@ -103,7 +103,7 @@ def test_a_page_shows_all_facts():
         "An arc is significant if its strength is above the threshold 0.250. Arcs of the network "
         "that are not significant: 3. Significant arcs that are not in the network: 1: lung → asia "
         "(0.800).",
-        "Support: share of the final population that contains the edge; not a probability.",
+        "Support: share of the last population that joins the two variables; not a probability.",
     ):
         assert text in reader.text
     data = reader.data

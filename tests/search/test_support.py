@@ -1,4 +1,4 @@
-"""The support of an arc is the share of the last population that connects its variables."""
+"""The support of an arc is the share of the last population that joins its variables."""
 
 from __future__ import annotations
 

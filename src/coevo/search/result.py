@@ -97,7 +97,7 @@ class SearchResult:
     state : SearchState or None
         The last state, to resume from; None if the search was interrupted before it began.
     support : array of float, (n, n), or None
-        The share of structures in the last population that connect two variables, in
+        The share of structures in the last population that join two variables, in
         canonical order; None for a method without a population. `coevo.search.support`
         explains how to read it.
     """

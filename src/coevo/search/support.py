@@ -1,7 +1,7 @@
-"""The support of an arc: how many structures of the last population contain it.
+"""The support of an arc: the share of the last population that joins its two variables.
 
 A method with a population ends with many structures. The best one is the result. The *support*
-of an arc is the share of these structures that connect its two variables, in either direction.
+of an arc is the share of these structures that join its two variables, in either direction.
 The direction does not count: where the data cannot direct an edge, its direction is random.
 Every structure counts once, whatever its score.
 
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 __all__ = ["Support", "arc_support"]
 
-Support = NDArray[np.float64]  # (n, n), symmetric: share of structures that connect two variables
+Support = NDArray[np.float64]  # (n, n), symmetric: share of structures that join two variables
 
 
 def arc_support(structures: Iterable[NDArray[np.bool_]]) -> Support | None:
-    """Return the share of structures that connect each two variables; None without structures.
+    """Return the share of structures that join each two variables; None without structures.
 
     >>> arc_support(np.array([[[0, 1], [0, 0]], [[0, 0], [0, 0]]], dtype=bool))
     array([[0. , 0.5],

@@ -14,13 +14,13 @@ from pathlib import Path
 from coevo.bundled import open_network
 from coevo.experiments.bench.figures import FIGURES, draw_figure
 from coevo.experiments.bench.journal import make_bench_journal
-from coevo.experiments.bench.page import (
+from coevo.experiments.bench.plan import Bench
+from coevo.experiments.bench.readme import (
     describe_missing_peer,
     format_bench_command,
     format_readme,
     make_figure_stem,
 )
-from coevo.experiments.bench.plan import Bench
 from coevo.experiments.bench.records import BenchRecord, make_record, score_true_network
 from coevo.experiments.bench.results import BenchRun, evaluate_runs
 from coevo.experiments.bench.runs import ENVIRONMENT, get_time_limit, load_kernels, run_bench_job

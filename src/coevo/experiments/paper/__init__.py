@@ -14,8 +14,8 @@ from pathlib import Path
 from coevo.experiments.check_experiment import check_experiment
 from coevo.experiments.paper.figures import draw_convergence_figure
 from coevo.experiments.paper.journal import make_paper_journal
-from coevo.experiments.paper.page import format_readme, make_figure_stem, make_table_stem
 from coevo.experiments.paper.plan import Paper, PaperDataSet, PaperJob
+from coevo.experiments.paper.readme import format_readme, make_figure_stem, make_table_stem
 from coevo.experiments.paper.runs import (
     PaperRecord,
     load_kernels,

@@ -20,7 +20,7 @@ class ArcFacts:
     gain: float | None = None  # local score of the child with the arc, minus that without it
     strength: float | None = None  # share of bootstrap samples that join the two variables
     direction: float | None = None  # share of these samples with the arc from parent to child
-    support: float | None = None  # share of the final population that contains the edge
+    support: float | None = None  # share of the last population that joins the two
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Page:
     history : sequence of ScorePoint
         The best score over time.
     audit : sequence of str
-        The findings of the data checks, one sentence each.
+        The findings of the audit, one sentence each.
     columns : mapping of str to str
         The type and treatment of each column.
     settings : mapping of str to str

@@ -32,7 +32,7 @@ FACTS = {  # facts about an arc: number of digits, and definition
     ),
     "support": (
         3,
-        "Support: share of the final population that contains the edge; not a probability.",
+        "Support: share of the last population that joins the two variables; not a probability.",
     ),
 }
 KINDS = {
@@ -95,7 +95,7 @@ def render_sections(page: Page, edges: list[DrawnEdge], names: list[str]) -> str
     parts = [
         ("Comparison with " + page.other_name, _render_comparison(page)),
         ("Score over time", _render_history(page)),
-        ("Data checks", _render_audit(page)),
+        ("Audit of the data", _render_audit(page)),
         ("Columns", _render_pairs(page.columns, "column", "type and treatment")),
         ("Arc strength (bootstrap confidence)", _render_bootstrap(page)),
         ("Arcs", _render_arcs(page, edges, names)),

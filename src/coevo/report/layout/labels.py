@@ -16,7 +16,8 @@ _WIDE = frozenset("%@MWmw—…")
 def estimate_text_width(text: str, size: float) -> float:
     """Return the approximate width of a text.
 
-    >>> estimate_text_width("lil", 10) < estimate_text_width("MWM", 10)
+    >>> narrow, usual, wide = (estimate_text_width(text, 10) for text in ("lil", "abc", "MWM"))
+    >>> narrow < usual < wide
     True
     """
     return size * sum(map(_estimate_relative_width, text))

@@ -301,8 +301,8 @@ def test_refusals_come_before_anything_is_written(options, kind, sentence, tmp_p
 
 def test_no_table():
     assert refusal(ParameterError, coevo.bootstrap_strength, [[1]]) == (
-        "'dataset' of bootstrap_strength must be a Dataset (see read_data) or an "
-        "IncompleteDataset (see read_incomplete); got [[1]]."
+        "'dataset' of bootstrap_strength must be a Dataset (read_data) or an "
+        "IncompleteDataset (coevo.data.read_incomplete); got [[1]]."
     )
 
 

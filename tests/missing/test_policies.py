@@ -157,8 +157,8 @@ def test_wrong_arguments(seed):
     for arguments, message in (
         (
             (rows,),
-            "'table' of learn_incomplete must be an IncompleteDataset (see read_incomplete); got "
-            f"{rows!r}.",
+            "'table' of learn_incomplete must be an IncompleteDataset (see "
+            f"coevo.data.read_incomplete); got {rows!r}.",
         ),
         (
             (table, ["drop"]),

@@ -110,7 +110,7 @@ def _check_table(rows: Rows, missing: str | None, owner: str) -> Rows:
     if isinstance(rows, Dataset):
         return rows
     if not isinstance(rows, IncompleteDataset):
-        expected = "a Dataset (see read_data) or an IncompleteDataset (see read_incomplete)"
+        expected = "a Dataset (read_data) or an IncompleteDataset (coevo.data.read_incomplete)"
         raise bad_parameter("dataset", owner, expected, rows)
     if not rows.n_missing:
         return rows.dataset

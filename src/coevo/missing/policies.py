@@ -240,7 +240,7 @@ def learn_incomplete(
     (True, True)
     """
     if not isinstance(table, IncompleteDataset):
-        expected = "an IncompleteDataset (see read_incomplete)"
+        expected = "an IncompleteDataset (see coevo.data.read_incomplete)"
         raise bad_parameter("table", "learn_incomplete", expected, table)
     check_policy(missing, "learn_incomplete")
     if not is_int(n_jobs, 1):

@@ -14,7 +14,7 @@ long. Times are wall-clock seconds from the table in memory to the result, with 
     python benchmarks/champion.py --data FILE --states alarm --scores k2 --best -11081.52
     python benchmarks/champion.py --data FILE --states link --scores bic --best -1110168.5 \
         --stop-at-best --max-time 300 --seeds 1 --others none
-    python benchmarks/champion.py --write       also replace the table of benchmarks/README.md
+    python benchmarks/champion.py --write       also replace the tables of both READMEs
 """
 
 from __future__ import annotations
@@ -165,6 +165,24 @@ def format_table(answers: list[dict[str, Any]], machine: str, n_jobs: int) -> st
     return "\n".join(lines)
 
 
+def format_summary(answers: list[dict[str, Any]]) -> str:
+    """Return the columns of the main README: the last are score gaps when CCMA ends."""
+    names = list(answers[0]["others"])
+    lines = [
+        "| data set | score | best | seeds at the best | median s | " + " | ".join(names) + " |",
+        "|---|---|---:|---:|---:|" + "---:|" * len(names),
+    ]
+    for answer in answers:
+        median = answer["median_seconds_to_best"]
+        gaps = [f"{other['score_gap_at_end']:,.1f}" for other in answer["others"].values()]
+        lines.append(
+            f"| {answer['data_set']} | {answer['score']} | {answer['best']:,.2f} "
+            f"| {answer['share_at_best']:.0%} of {answer['seeds']} "
+            f"| {'never' if median is None else f'{median:.2f}'} | " + " | ".join(gaps) + " |"
+        )
+    return "\n".join(lines)
+
+
 def load_data_sets(options: argparse.Namespace) -> dict[str, Dataset]:
     """Return the data sets by name."""
     if options.data:
@@ -215,6 +233,7 @@ def main() -> None:
     table = format_table(answers, environment["machine"], options.n_jobs)
     if options.write:
         replace_block(HERE / "README.md", "champion", table)
+        replace_block(HERE.parent / "README.md", "champion", format_summary(answers))
     if options.format == "json":
         missing = [name for name in requested if name not in options.others]
         print_json({"data_sets": answers, "not_installed": missing, **environment})

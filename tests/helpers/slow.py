@@ -50,10 +50,10 @@ SLOW_NAMES = (
     "interrupt",
     "largest",
     "munin",
-    "no_scikit_learn",
     "of_every_size",
     "process",
     "published_networks",
+    "without_scikit_learn",
 )
 
 SLOW_FIXTURES = ("dask_workers",)

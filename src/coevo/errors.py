@@ -43,6 +43,7 @@ __all__ = [
     "bad_choice",
     "bad_parameter",
     "find_duplicate",
+    "format_count",
     "format_list",
     "import_optional",
     "suggest_match",
@@ -166,6 +167,15 @@ def find_duplicate(items: Iterable[str]) -> str | None:
             return item
         seen.add(item)
     return None
+
+
+def format_count(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> format_count(1, "state"), format_count(2000, "state")
+    ('1 state', '2,000 states')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def format_list(items: Sequence[str]) -> str:

@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from coevo.cli.console import format_count, show_run_progress
+from coevo.cli.console import show_run_progress
+from coevo.errors import format_count
 
 if TYPE_CHECKING:
     from coevo.bootstrap import BootstrapResult, BootstrapRun

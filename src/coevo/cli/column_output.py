@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from coevo.cli.console import format_count
+from coevo.errors import format_count
 
 __all__ = ["format_audit", "format_columns"]
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "announce_interrupt",
     "finite_or_none",
-    "format_count",
     "open_console",
     "print_json",
     "show_run_progress",
@@ -45,15 +44,6 @@ def finite_or_none(value: float) -> float | None:
     (1.5, None)
     """
     return value if math.isfinite(value) else None
-
-
-def format_count(n: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless it is one.
-
-    >>> format_count(1, "arc"), format_count(5000, "row")
-    ('1 arc', '5,000 rows')
-    """
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 @contextlib.contextmanager

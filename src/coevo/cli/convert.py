@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.console import format_count, show_warnings
-from coevo.errors import ParameterError
+from coevo.cli.console import show_warnings
+from coevo.errors import ParameterError, format_count
 
 if TYPE_CHECKING:
     from coevo.io import Format, Model

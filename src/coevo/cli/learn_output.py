@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from coevo.cli.column_output import format_audit, format_columns
-from coevo.cli.console import format_count
 from coevo.cli.missing import format_missing
+from coevo.errors import format_count
 
 __all__ = ["format_answer"]
 

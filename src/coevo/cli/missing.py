@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import format_count
+from coevo.errors import format_count
 
 if TYPE_CHECKING:
     from coevo.learning import LearnResult

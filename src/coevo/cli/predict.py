@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import finite_or_none, format_count, print_json, show_status
+from coevo.cli.console import finite_or_none, print_json, show_status
 from coevo.cli.options import drop_option, format_option
+from coevo.errors import format_count
 
 if TYPE_CHECKING:
     from coevo.network import BayesianNetwork, Prediction

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.console import format_count, show_status
-from coevo.errors import FormatError
+from coevo.cli.console import show_status
+from coevo.errors import FormatError, format_count
 
 if TYPE_CHECKING:
     from coevo.report.page import Page

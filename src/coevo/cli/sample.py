@@ -6,9 +6,10 @@ import sys
 
 import click
 
-from coevo.cli.console import format_count, show_status
+from coevo.cli.console import show_status
 from coevo.cli.evidence_args import given_option, read_given
 from coevo.cli.options import make_seed_option
+from coevo.errors import format_count
 
 __all__ = ["command"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.bootstrap import describe_interrupt, show_bootstrap_progress
-from coevo.cli.console import announce_interrupt, format_count, print_json, show_status
+from coevo.cli.console import announce_interrupt, print_json, show_status
 from coevo.cli.missing import check_missing_options, format_missing
 from coevo.cli.options import (
     cluster_option,
@@ -20,6 +20,7 @@ from coevo.cli.options import (
     make_seed_option,
 )
 from coevo.cli.tables import read_declared_states
+from coevo.errors import format_count
 
 if TYPE_CHECKING:
     from coevo.bootstrap import ArcStrength, BootstrapResult

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from coevo.data.variable import Variable
-from coevo.errors import FormatError, suggest_match
+from coevo.errors import FormatError, format_count, suggest_match
 from coevo.io.bif_scanner import BifScanner, split_names
-from coevo.io.network_builder import describe_row, format_count, normalise_rows
+from coevo.io.network_builder import describe_row, normalise_rows
 from coevo.io.scanner import NUMBER, parse_numbers, shorten_repr
 from coevo.network import CPT
 

@@ -26,9 +26,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from coevo.errors import FormatError, suggest_match
+from coevo.errors import FormatError, format_count, suggest_match
 from coevo.graph import CPDAG, DAG
-from coevo.io.network_builder import NetworkBuilder, format_count
+from coevo.io.network_builder import NetworkBuilder
 from coevo.io.scanner import shorten_repr
 from coevo.io.structures import Model, check_encodable, get_dag, iterate_texts
 from coevo.network import BayesianNetwork

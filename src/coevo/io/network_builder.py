@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from coevo.data.variable import MAX_STATES, Variable
-from coevo.errors import FormatError, GraphError, suggest_match, warn_caller
+from coevo.errors import FormatError, GraphError, format_count, suggest_match, warn_caller
 from coevo.graph import DAG
 from coevo.io.scanner import shorten_repr
 from coevo.network.bayesian_network import CPT, TOLERANCE
@@ -26,7 +26,6 @@ __all__ = [
     "ROUNDING",
     "NetworkBuilder",
     "describe_row",
-    "format_count",
     "normalise_rows",
     "uncapitalise",
 ]
@@ -240,15 +239,6 @@ def describe_row(child: Variable, parents: Sequence[Variable], row: int) -> str:
         row, code = divmod(row, parent.arity)
         states.append(parent.states[code])
     return f"the row ({', '.join(reversed(states))}) of {child.name!r}"
-
-
-def format_count(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun.
-
-    >>> format_count(1, "state"), format_count(2000, "state")
-    ('1 state', '2,000 states')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def uncapitalise(sentence: str) -> str:

@@ -114,7 +114,7 @@ _SCORE_OPTIONS: tuple[Decorator[Any], ...] = (
         "--score",
         default="bdeu",
         show_default=True,
-        help="Score: k2, bdeu (bde), bds, bic, aic or loglik.",
+        help="Score: bdeu (bde), bds, k2, bic, aic, fnml, qnml or loglik.",
     ),
     click.option(
         "--ess",
@@ -159,6 +159,15 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             show_default=True,
             metavar="NATS",
             help="Cost of each parent. A parent must gain more than this.",
+        ),
+        click.option(
+            "--max-table",
+            type=click.IntRange(min=0),
+            callback=lambda context, parameter, value: value or None,
+            default=10_000,
+            show_default=True,
+            metavar="CELLS",
+            help="Maximum number of cells of a conditional probability table; 0 for no limit.",
         ),
         click.option(
             "-t",

@@ -1,0 +1,99 @@
+"""A histogram of numbers with round edges, for people to look at.
+
+There are 10 to 25 bars. Their edges are multiples of 1, 2 or 5 times a power of ten. A bar holds
+the numbers from its lower edge up to, but without, its upper edge, as a bin between two cut points
+does. If a few numbers are far away from all others, the bars show the range of the others, and the
+far numbers are counted below and above it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Histogram", "make_histogram"]
+
+MAX_BARS = 25
+TAIL = 0.01  # share of the rows that may lie outside of the bars, at each end
+FAR = 4.0  # a tail is cut off if the range is so many times the range without the tails
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts between edges. `n_below` and `n_above` are the rows outside of all bars."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    n_below: int = 0
+    n_above: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the histogram as plain values."""
+        return {
+            "edges": list(self.edges),
+            "counts": list(self.counts),
+            "n_below": self.n_below,
+            "n_above": self.n_above,
+        }
+
+
+def make_histogram(values: NDArray[np.float64], counts: NDArray[np.int64]) -> Histogram:
+    """Return the histogram of sorted distinct values and the count of each.
+
+    >>> histogram = make_histogram(np.array([0.1, 0.2, 1.0]), np.array([5, 1, 2]))
+    >>> histogram.edges[:4], histogram.counts[:4]
+    ((0.1, 0.15, 0.2, 0.25), (5, 0, 1, 0))
+    """
+    finite = np.isfinite(values)
+    if not finite.any():
+        n = int(counts.sum())
+        is_low = values[0] < 0
+        return Histogram((0.0, 1.0), (0,), n if is_low else 0, 0 if is_low else n)
+    ends = np.cumsum(counts)
+    low, high = _choose_range(values[finite], counts[finite])
+    edges = _choose_edges(low, high)
+    at = np.searchsorted(values, np.array(edges), side="left")
+    below = np.concatenate([[0], ends])[at]
+    return Histogram(
+        tuple(edges), tuple(np.diff(below).tolist()), int(below[0]), int(ends[-1] - below[-1])
+    )
+
+
+def _choose_range(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float, float]:
+    """Return the range of the bars: all numbers, or all without two small tails that are far."""
+    low, high = float(values[0]), float(values[-1])
+    ends = np.cumsum(counts)
+    n_tail = math.floor(TAIL * int(ends[-1]))
+    first = float(values[np.searchsorted(ends, n_tail, side="right")])
+    last = float(values[np.searchsorted(ends, int(ends[-1]) - n_tail, side="left")])
+    core = last - first
+    if core <= 0 or (high / FAR - low / FAR) <= core:
+        return low, high
+    return first, last
+
+
+def _choose_edges(low: float, high: float) -> list[float]:
+    """Return round edges such that low and high lie inside of them."""
+    span = high - low
+    if not math.isfinite(span):
+        return [low, 0.0, high]
+    if span == 0:
+        unit = 10.0 ** math.floor(math.log10(abs(low))) if low else 1.0
+        return [low, low + min(unit, 1.0)] if low + min(unit, 1.0) > low else [low, low + unit]
+    power = math.floor(math.log10(span / MAX_BARS))
+    for factor, exponent in ((1, power), (2, power), (5, power), (1, power + 1), (2, power + 1)):
+        step = float(f"{factor}e{exponent}")
+        if step > 0 and span / step <= MAX_BARS - 1:
+            break
+    first, last = math.floor(low / step), math.floor(high / step) + 1
+    # Text gives the float that is nearest to the decimal number: 0.3, not 0.30000000000000004.
+    edges = [float(f"{i * factor}e{exponent}") for i in range(first, last + 1)]
+    edges = [edge for i, edge in enumerate(edges) if i == 0 or edge > edges[i - 1]]
+    if edges[0] > low or edges[-1] <= high or len(edges) < 2:  # beyond the digits of a float
+        return [low, min(math.nextafter(high, math.inf), sys.float_info.max)]
+    return edges

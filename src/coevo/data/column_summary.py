@@ -143,7 +143,7 @@ def summarise_column(
     """
     n_rows = len(column.codes)
     n_missing = n_rows - column.n_observed
-    if info.type == "ignore":
+    if info.type not in ("categorical", "continuous"):
         n_distinct = int(np.count_nonzero(column.counts))
         return ColumnSummary(n_rows, n_missing, n_distinct, examples=_choose_examples(column))
     numbers = parse(column.labels) if column.n_observed else None
@@ -151,7 +151,10 @@ def summarise_column(
     if numbers is None or np.isnan(numbers[occurs]).any():
         n_distinct = int(np.count_nonzero(occurs))
         return ColumnSummary(n_rows, n_missing, n_distinct, None, *_count_states(column, info, {}))
-    values, counts = _sort_numbers(numbers[occurs], column.counts[occurs])
+    if occurs.all():  # do not copy a million numbers
+        values, counts = _sort_numbers(numbers, column.counts)
+    else:
+        values, counts = _sort_numbers(numbers[occurs], column.counts[occurs])
     found = _summarise_numbers(values, counts, info)
     if info.type == "continuous":
         return ColumnSummary(n_rows, n_missing, len(values), found)
@@ -189,7 +192,7 @@ def _summarise_numbers(
     bins: tuple[StateCount, ...] = ()
     if info.cuts is not None:
         first = np.searchsorted(values, np.array(info.cuts.points), side="left")
-        below = np.concatenate([[0], np.concatenate([[0], ends])[first], ends[-1:]])
+        below = [0, *np.where(first > 0, ends[first - 1], 0).tolist(), int(ends[-1])]
         rows = np.diff(below).tolist()
         bins = tuple(StateCount(*pair) for pair in zip(info.cuts.states, rows, strict=True))
     histogram = make_histogram(values, counts)

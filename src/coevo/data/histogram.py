@@ -49,16 +49,15 @@ def make_histogram(values: NDArray[np.float64], counts: NDArray[np.int64]) -> Hi
     >>> histogram.edges[:4], histogram.counts[:4]
     ((0.1, 0.15, 0.2, 0.25), (5, 0, 1, 0))
     """
-    finite = np.isfinite(values)
-    if not finite.any():
-        n = int(counts.sum())
-        is_low = values[0] < 0
-        return Histogram((0.0, 1.0), (0,), n if is_low else 0, 0 if is_low else n)
     ends = np.cumsum(counts)
-    low, high = _choose_range(values[finite], counts[finite])
-    edges = _choose_edges(low, high)
+    first, last = np.searchsorted(values, [-math.inf, math.inf], side="right").tolist()
+    last -= int(values[-1] == math.inf)
+    if first >= last:  # all numbers are infinite
+        n_below = int(ends[first - 1]) if first else 0
+        return Histogram((0.0, 1.0), (0,), n_below, int(ends[-1]) - n_below)
+    edges = _choose_edges(*_choose_range(values[first:last], counts[first:last]))
     at = np.searchsorted(values, np.array(edges), side="left")
-    below = np.concatenate([[0], ends])[at]
+    below = np.where(at > 0, ends[at - 1], 0)
     return Histogram(
         tuple(edges), tuple(np.diff(below).tolist()), int(below[0]), int(ends[-1] - below[-1])
     )
@@ -90,10 +89,12 @@ def _choose_edges(low: float, high: float) -> list[float]:
         step = float(f"{factor}e{exponent}")
         if step > 0 and span / step <= MAX_BARS - 1:
             break
-    first, last = math.floor(low / step), math.floor(high / step) + 1
     # Text gives the float that is nearest to the decimal number: 0.3, not 0.30000000000000004.
-    edges = [float(f"{i * factor}e{exponent}") for i in range(first, last + 1)]
-    edges = [edge for i, edge in enumerate(edges) if i == 0 or edge > edges[i - 1]]
-    if edges[0] > low or edges[-1] <= high or len(edges) < 2:  # beyond the digits of a float
-        return [low, min(math.nextafter(high, math.inf), sys.float_info.max)]
+    first, last = math.floor(low / step), math.floor(high / step) + 1
+    edges = [float(f"{i * factor}e{exponent}") for i in range(first - 1, last + 2)]
+    above = next((i for i, edge in enumerate(edges) if edge > high), len(edges) - 1)
+    below = max((i for i, edge in enumerate(edges) if edge <= low), default=0)
+    edges = edges[below : above + 1]
+    if len(set(edges)) < len(edges) or edges[0] > low or edges[-1] <= high:
+        return [low, min(math.nextafter(high, math.inf), sys.float_info.max)]  # too few digits
     return edges

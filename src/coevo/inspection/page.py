@@ -25,7 +25,6 @@ __all__ = ["render_inspection"]
 
 HEADERS = ("column", "type", "distinct", "missing", "values", "becomes")
 SORTABLE = HEADERS[:4]
-TYPE_WORDS = {"categorical": "categorical", "continuous": "continuous", "ignore": "left out"}
 _PACKAGE = "coevo.inspection"
 
 
@@ -56,7 +55,7 @@ def render_inspection(inspection: TableInspection, command: str = "") -> str:
 
 def _render_facts(inspection: TableInspection) -> str:
     facts = {"rows": f"{inspection.n_rows:,}", "columns": f"{len(inspection.columns):,}"}
-    facts |= {TYPE_WORDS[kind]: f"{n:,}" for kind, n in inspection.count_types().items()}
+    facts |= {kind: f"{n:,}" for kind, n in inspection.count_kinds().items()}
     facts["missing values"] = format_share(inspection.missing_share)
     facts["decisions"] = f"{len(inspection.decisions):,}"
     facts["problems"] = f"{len(inspection.findings):,}"
@@ -134,8 +133,8 @@ def _link_notes(inspection: TableInspection) -> dict[str, str]:
 
 def _render_column(column: InspectedColumn, notes: str) -> str:
     info, summary = column.info, column.summary
-    kind = TYPE_WORDS[info.type]
-    pill = make_element("span", kind, class_=f"pill {info.type}")
+    kind = column.kind
+    pill = make_element("span", kind, class_=f"pill {kind.replace(' ', '-')}")
     holds = make_element("small", escape(info.holds)) if info.holds else ""
     name = f'<span class="column-name">{escape(info.name)}</span>'
     distinct = share = ""
@@ -163,7 +162,7 @@ def _render_values(column: InspectedColumn) -> str:
     info, summary = column.info, column.summary
     if summary is None:
         return ""
-    if summary.examples or info.type == "ignore":
+    if summary.examples or not column.is_variable:
         listed = ", ".join(summary.examples)
         more = ", ..." if summary.n_distinct > len(summary.examples) else ""
         return make_element("small", escape(listed + more), class_="examples")
@@ -186,9 +185,9 @@ def _render_values(column: InspectedColumn) -> str:
 def _render_outcome(column: InspectedColumn) -> str:
     """Return what becomes of the column: its states, or its bins with their rows."""
     info, summary = column.info, column.summary
-    if info.type == "ignore":
-        reason = getattr(info, "reason", None)
-        return make_element("small", escape(reason or "not a variable"))
+    if not column.is_variable:
+        reason = getattr(info, "reason", None) or "not a variable"
+        return make_element("small", escape(reason))
     text = format_count(len(info.states), "state")
     if info.cuts is None:
         return text

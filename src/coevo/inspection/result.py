@@ -31,6 +31,17 @@ class InspectedColumn:
         """The name of the column."""
         return self.info.name
 
+    @property
+    def is_variable(self) -> bool:
+        """Whether the column becomes a variable."""
+        return self.info.type in ("categorical", "continuous")
+
+    @property
+    def kind(self) -> str:
+        """What the column is, in words: its type, ``'left out'``, or ``'replaced'`` by others."""
+        words = {"categorical": "categorical", "continuous": "continuous", "ignore": "left out"}
+        return words.get(self.info.type, "replaced")
+
 
 @dataclass(frozen=True, eq=False)
 class TableInspection:
@@ -65,13 +76,13 @@ class TableInspection:
         return sum(
             column.summary.n_missing
             for column in self.columns
-            if column.summary is not None and column.info.type != "ignore"
+            if column.summary is not None and column.is_variable
         )
 
     @property
     def missing_share(self) -> float:
         """Share of the values that are missing, in the columns that are not left out."""
-        used = sum(column.info.type != "ignore" for column in self.columns)
+        used = sum(column.is_variable for column in self.columns)
         return self.n_missing / (used * self.n_rows) if used and self.n_rows else 0.0
 
     @cached_property
@@ -79,10 +90,11 @@ class TableInspection:
         """The columns by name."""
         return {column.name: column for column in self.columns}
 
-    def count_types(self) -> dict[str, int]:
-        """Return the number of columns of each type that occurs."""
-        types = [column.info.type for column in self.columns]
-        return {t: types.count(t) for t in ("categorical", "continuous", "ignore") if t in types}
+    def count_kinds(self) -> dict[str, int]:
+        """Return the number of columns of each kind that occurs."""
+        kinds = [column.kind for column in self.columns]
+        listed = ("categorical", "continuous", "replaced", "left out")
+        return {kind: kinds.count(kind) for kind in listed if kind in kinds}
 
     def types(self) -> dict[str, Any]:
         """Return the type of each column, as `types` of `learn` and `read_data` accepts it.

@@ -38,7 +38,8 @@ def make_types(infos: Iterable[ColumnInfo]) -> dict[str, Any]:
 def _make_type(info: ColumnInfo) -> Any:
     found = {key: value for key, value in info.as_dict().items() if key not in _NOTES}
     if info.holds == "declared states":
-        return {"type": "categorical", "states": list(info.states)}
+        found.pop("cuts", None)  # the states name the bins
+        return found | {"type": "categorical", "states": list(info.states)}
     found.pop("states", None)
     return info.type if found == {"type": info.type} else found
 

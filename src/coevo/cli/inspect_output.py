@@ -1,7 +1,7 @@
 """The answer of ``coevo inspect`` as text: a table of columns, decisions and problems.
 
-Lines fit the width of the terminal. A long name keeps its start and its end, because names of wide
-tables often differ at the end only.
+Lines fit the width of the terminal. A terminal shows some characters in two cells, so widths are
+counted in cells.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def _format_columns(
     columns: Sequence[InspectedColumn], width: int, is_unicode: bool
 ) -> Iterator[str]:
     """Yield the table of columns, with a header."""
-    from coevo.inspection.charts import format_share
+    from rich.cells import cell_len
+
+    from coevo.inspection.charts import format_share, shorten_middle
 
     dots = "…" if is_unicode else "..."
     rows = [["name", "type", "holds", "distinct", "missing"]]
@@ -61,7 +63,7 @@ def _format_columns(
             numbers = [f"{summary.n_distinct:,}", format_share(summary.missing_share)]
         name = shorten_middle(_clean(column.name), MAX_NAME, dots)
         rows.append([name, column.kind, column.info.holds, *numbers])
-    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+    widths = [max(cell_len(row[i]) for row in rows) for i in range(5)]
     shown = [0, 1, 2, 3, 4]
     if _measure(widths) + 10 + MIN_OUTCOME > width:
         shown.remove(2)  # a narrow terminal has no room for the kind of values
@@ -81,25 +83,15 @@ def _measure(widths: Sequence[int]) -> int:
 
 
 def _align(text: str, width: int, *, is_number: bool) -> str:
-    return f"{text:>{width}}" if is_number else f"{text:<{width}}"
+    from rich.cells import cell_len
+
+    blanks = " " * (width - cell_len(text))
+    return blanks + text if is_number else text + blanks
 
 
 def _clean(text: str) -> str:
     """Return a text on one line, without characters that a terminal obeys."""
     return "".join(c if c.isprintable() else " " for c in text)
-
-
-def shorten_middle(text: str, length: int, dots: str = "…") -> str:
-    """Return a text that is not longer than `length`; its middle is left out.
-
-    >>> shorten_middle("measurement_of_the_left_knee_day_7", 20)
-    'measurement_…e_day_7'
-    """
-    if len(text) <= length:
-        return text
-    kept = length - len(dots)
-    tail = kept * 2 // 5
-    return f"{text[: kept - tail]}{dots}{text[-tail:]}"
 
 
 def _sketch_values(column: InspectedColumn, length: int, is_unicode: bool) -> str:

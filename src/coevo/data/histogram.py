@@ -83,12 +83,14 @@ def _choose_edges(low: float, high: float) -> list[float]:
         return [low, 0.0, high]
     if span == 0:
         unit = 10.0 ** math.floor(math.log10(abs(low))) if low else 1.0
-        return [low, low + min(unit, 1.0)] if low + min(unit, 1.0) > low else [low, low + unit]
-    power = math.floor(math.log10(span / MAX_BARS))
+        return _make_one_bar(low, max(high + min(unit, 1.0), math.nextafter(high, math.inf)))
+    power = math.floor(math.log10(span) - math.log10(MAX_BARS))
     for factor, exponent in ((1, power), (2, power), (5, power), (1, power + 1), (2, power + 1)):
         step = float(f"{factor}e{exponent}")
         if step > 0 and span / step <= MAX_BARS - 1:
             break
+    else:  # the numbers are closer than a float can say
+        return _make_one_bar(low, math.nextafter(high, math.inf))
     # Text gives the float that is nearest to the decimal number: 0.3, not 0.30000000000000004.
     first, last = math.floor(low / step), math.floor(high / step) + 1
     edges = [float(f"{i * factor}e{exponent}") for i in range(first - 1, last + 2)]
@@ -96,5 +98,10 @@ def _choose_edges(low: float, high: float) -> list[float]:
     below = max((i for i, edge in enumerate(edges) if edge <= low), default=0)
     edges = edges[below : above + 1]
     if len(set(edges)) < len(edges) or edges[0] > low or edges[-1] <= high:
-        return [low, min(math.nextafter(high, math.inf), sys.float_info.max)]  # too few digits
+        return _make_one_bar(low, math.nextafter(high, math.inf))  # too few digits
     return edges
+
+
+def _make_one_bar(low: float, above: float) -> list[float]:
+    """Return the edges of one bar; the largest float of all is above it."""
+    return [low, above] if math.isfinite(above) else [low / 2, sys.float_info.max]

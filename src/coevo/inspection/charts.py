@@ -7,23 +7,46 @@ from collections.abc import Sequence
 from coevo.data.column_summary import NumberSummary, StateCount
 from coevo.report.page.markup import escape, format_number, make_element
 
-__all__ = ["format_share", "format_value", "render_bars", "render_histogram", "render_share"]
+__all__ = [
+    "format_share",
+    "format_value",
+    "render_bars",
+    "render_histogram",
+    "render_share",
+    "shorten_middle",
+]
 
 WIDTH, HEIGHT = 300.0, 76.0
 BASE = 60.0  # y of the axis
 OUTSIDE = 10.0  # width of the bar of all numbers below, or above, the other bars
 GAP = 6.0
+MAX_LABEL = 18  # characters of a state
 
 
 def format_value(number: float) -> str:
-    """Return a number with at most six digits, and thousands separators if they help.
+    """Return a number in a few characters: whole numbers in full, others with five digits.
 
     >>> format_value(36.5), format_value(1234567.0), format_value(1e12), format_value(0.1 + 0.2)
-    ('36.5', '1,234,567', '1e+12', '0.3')
+    ('36.5', '1234567', '1e12', '0.3')
     """
-    if 1000 <= abs(number) < 1e9:
-        return f"{number:,.0f}" if number == round(number) else f"{number:,.6g}"
-    return f"{number:.6g}"
+    if abs(number) < 1e9 and number == round(number):
+        return f"{number:.0f}"
+    return f"{number:.5g}".replace("e+", "e").replace("e-0", "e-")
+
+
+def shorten_middle(text: str, length: int, dots: str = "…") -> str:
+    """Return a text that is not longer than `length`; its middle is left out.
+
+    Names of wide tables and long states often differ at their end only.
+
+    >>> shorten_middle("measurement_of_the_left_knee_day_7", 20)
+    'measurement_…e_day_7'
+    """
+    if len(text) <= length:
+        return text
+    kept = length - len(dots)
+    tail = kept * 2 // 5
+    return f"{text[: kept - tail]}{dots}{text[-tail:]}"
 
 
 def render_histogram(name: str, numbers: NumberSummary, cuts: Sequence[float] = ()) -> str:
@@ -116,7 +139,12 @@ def render_bars(label: str, states: Sequence[StateCount], other: StateCount | No
             preserveAspectRatio="none",
             aria_hidden="true",
         )
-        name = make_element("span", escape(one.state) or "&nbsp;", title=one.state, class_="state")
+        name = make_element(
+            "span",
+            escape(shorten_middle(one.state, MAX_LABEL)) or "&nbsp;",
+            title=one.state,
+            class_="state",
+        )
         count = make_element("span", f"{one.count:,}", class_="count")
         items.append(make_element("li", name + bar + count, class_="other" if is_other else ""))
     return make_element("ul", "".join(items), class_="bars", aria_label=label)

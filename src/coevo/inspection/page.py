@@ -5,6 +5,7 @@ The page has the look and the rules of a report: one file, no request, no inline
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from coevo.data.column_summary import StateCount
@@ -125,8 +126,9 @@ def _link_notes(inspection: TableInspection) -> dict[str, str]:
     listed = [(f.columns, f"problem-{i}", "problem") for i, f in enumerate(inspection.findings)]
     listed += [(d.columns, f"decision-{i}", "decision") for i, d in enumerate(inspection.decisions)]
     for columns, target, word in listed:
+        text = f"{word} {int(target.rpartition('-')[2]) + 1}"
         for name in columns:
-            link = make_element("a", word, href=f"#{target}", class_=f"note {word}")
+            link = make_element("a", text, href=f"#{target}", class_=f"note {word}")
             links.setdefault(name, []).append(link)
     return {name: "".join(found) for name, found in links.items()}
 
@@ -136,7 +138,7 @@ def _render_column(column: InspectedColumn, notes: str) -> str:
     kind = column.kind
     pill = make_element("span", kind, class_=f"pill {kind.replace(' ', '-')}")
     holds = make_element("small", escape(info.holds)) if info.holds else ""
-    name = f'<span class="column-name">{escape(info.name)}</span>'
+    name = f'<span class="column-name">{_allow_breaks(info.name)}</span>'
     distinct = share = ""
     if summary is not None:
         distinct, share = f"{summary.n_distinct:,}", render_share(summary.missing_share)
@@ -155,6 +157,11 @@ def _render_column(column: InspectedColumn, notes: str) -> str:
     ]
     cells[0] = cells[0].replace("<th", f'<th data-value="{escape(info.name)}"', 1)
     return make_element("tr", "".join(cells), data_search=f"{info.name} {kind} {info.holds}")
+
+
+def _allow_breaks(name: str) -> str:
+    """Return a name that a narrow cell breaks at its punctuation."""
+    return "<wbr>".join(escape(part) for part in re.split(r"(?<=[_./-])", name))
 
 
 def _render_values(column: InspectedColumn) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from coevo.data import ColumnInfo, Finding
 from coevo.data.column_summary import ColumnSummary
 from coevo.data.decisions import Decision
+from coevo.errors import format_count
 from coevo.inspection.types_file import format_types, make_types
 
 __all__ = ["InspectedColumn", "TableInspection"]
@@ -161,5 +162,9 @@ class TableInspection:
         write_text(Path(path), render_inspection(self, command))
 
     def __repr__(self) -> str:
-        counts = f"{self.n_rows} rows, {len(self.columns)} columns"
-        return f"<TableInspection: {counts}, {len(self.findings)} findings>"
+        counts = (
+            format_count(self.n_rows, "row"),
+            format_count(len(self.columns), "column"),
+            format_count(len(self.findings), "finding"),
+        )
+        return f"<TableInspection: {', '.join(counts)}>"

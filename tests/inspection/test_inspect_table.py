@@ -12,7 +12,7 @@ import pytest
 import coevo
 from coevo.data import Dataset, Variable, read_data, read_incomplete, read_types
 from coevo.data.decisions import Decision
-from coevo.errors import CoevoWarning, FileError, ParameterError
+from coevo.errors import CoevoWarning, DataError, FileError, ParameterError
 from coevo.inspection import TableInspection, inspect_table
 from coevo.inspection.commands import make_learn_command, split_undo, suggest_option
 from helpers.errors import refusal
@@ -190,6 +190,10 @@ def test_bad_parameters(tmp_path):
     )
     path = tmp_path / "no.csv"
     assert refusal(FileError, inspect_table, path) == f"There is no file '{path}'."
+    path.write_text("a,b\n")
+    assert refusal(DataError, inspect_table, path) == (
+        "The table has no rows. Give at least one observation."
+    )
 
 
 def test_commands(seed):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coevo.data import ColumnInfo, Dataset, Finding, IncompleteDataset, ReadOptions, read_incomplete
-from coevo.data.columns import Column, assemble_dataset, make_variable, mask_missing
+from coevo.data.columns import Column, assemble_dataset, mask_missing
 from coevo.data.decisions import TableInfo
 from coevo.data.infer_columns import infer_columns
 from coevo.data.load import load_table
@@ -65,51 +65,74 @@ def _describe_rows(source: Dataset | IncompleteDataset, settings: LearnSettings)
 
 def _read(source: Any, settings: LearnSettings) -> InspectedTable:
     """Read a table; leave out the columns that cannot be read."""
-    strict = ReadOptions.from_parameters(settings.states, settings.drop, **settings.binning)
-    options = strict.allow_missing(settings.missing_labels)
+    options = _make_options(settings)
     raw = load_table(source, options, settings.names)
-    columns: dict[str, Column] = {}
     problems: dict[str, Finding] = {}
-    for column in raw.columns:
-        try:
-            (columns[column.name],) = mask_missing([column], options.missing_labels)
-        except DataError as error:
-            columns[column.name] = _make_empty(column)
-            problems[column.name] = _make_finding(column.name, error)
-    readable = [column for name, column in columns.items() if name not in problems]
     try:
-        rows, infos = _assemble(readable, options)
+        found = _prepare(raw.columns, options)
     except DataError:
-        problems |= _find_problems(readable, options)
-        readable = [column for name, column in columns.items() if name not in problems]
-        rows, infos = _assemble(readable, options)
+        if not len(raw.columns[0].codes):  # no row: the problem is that of the table
+            raise
+        problems = _find_problems(raw.columns, options)
+        readable = [column for column in raw.columns if column.name not in problems]
+        found = _prepare_readable(readable, options)
+    columns = {
+        column.name: found.columns.get(column.name) or _mask(column, options)
+        for column in raw.columns
+    }
     left_out = tuple(ColumnInfo(name, "ignore") for name in problems)
-    info = TableInfo(_sort_infos((*infos, *left_out), columns), tuple(raw.decisions))
-    findings = tuple(problems[name] for name in sorted(problems))
-    if rows is None:
-        findings += (_make_too_few_finding(readable),)
-    return InspectedTable(rows, info, columns, findings)
+    return InspectedTable(
+        found.rows,
+        TableInfo(
+            _sort_infos((*found.info.columns, *left_out), columns),
+            (*raw.decisions, *found.info.decisions),
+        ),
+        found.columns | columns,
+        (*(problems[name] for name in sorted(problems)), *found.findings),
+    )
 
 
-def _assemble(
-    columns: Sequence[Column], options: ReadOptions
-) -> tuple[IncompleteDataset | None, tuple[ColumnInfo, ...]]:
-    """Return the rows of masked columns, and their infos. One column makes no rows."""
-    inferred, infos = infer_columns(columns, options)
-    if len(inferred) < 2:
-        for column in inferred:
-            make_variable(column)  # raises if it cannot be a variable
-        return None, infos
+def _make_options(settings: LearnSettings) -> ReadOptions:
+    """Return the options of the reader. Missing values are kept, whatever the policy."""
+    options = ReadOptions.from_parameters(settings.states, settings.drop, **settings.binning)
+    return options.allow_missing(settings.missing_labels)
+
+
+def _prepare(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:
+    """Take the steps of `read_incomplete`, and keep the columns as they are before the bins."""
+    masked = mask_missing(columns, options.missing_labels)
+    inferred, infos = infer_columns(masked, options)
     dataset = assemble_dataset(inferred, deduplicate=False)
     missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
     for column in inferred:
         if column.missing is not None:
             missing[dataset.find_position(column.name)] = column.missing
-    return IncompleteDataset(dataset, missing), infos
+    rows = IncompleteDataset(dataset, missing)
+    return InspectedTable(rows, TableInfo(infos), {column.name: column for column in masked})
+
+
+def _mask(column: Column, options: ReadOptions) -> Column:
+    """Return a column with a mask of its missing values; it may have no value at all."""
+    try:
+        return mask_missing([column], options.missing_labels)[0]
+    except DataError:
+        n = len(column.codes)
+        return Column(column.name, [], np.zeros(n, np.uint8), missing=np.ones(n, dtype=np.bool_))
+
+
+def _prepare_readable(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:
+    """Prepare columns that can be read; if they are too few for a network, a finding says so."""
+    if len(columns) >= 2:
+        return _prepare(columns, options)
+    infos: tuple[ColumnInfo, ...] = ()
+    if columns:
+        found = _prepare([*columns, *_make_companions(columns[0])], options)
+        infos = tuple(i for i in found.info.columns if i.name not in _COMPANIONS)
+    return InspectedTable(None, TableInfo(infos), {}, (_make_too_few_finding(columns),))
 
 
 def _find_problems(columns: Sequence[Column], options: ReadOptions) -> dict[str, Finding]:
-    """Return the problem of each column that cannot be read alone."""
+    """Return the problem of each column that cannot be read; raise if no column has one."""
     # Quantiles instead of MDL: each column has the same problem, and is read sooner.
     quick = options
     if options.binning is not None:
@@ -117,14 +140,22 @@ def _find_problems(columns: Sequence[Column], options: ReadOptions) -> dict[str,
     found = {}
     for column in columns:
         try:
-            _assemble([column], quick)
+            _prepare([column, *_make_companions(column)], quick)
         except DataError as error:
-            found[column.name] = _make_finding(column.name, error)
+            found[column.name] = Finding(UNREADABLE, (column.name,), str(error))
+    if not found:  # the columns are too few, or do not fit together
+        _prepare(columns, options)
     return found
 
 
-def _make_finding(name: str, error: DataError) -> Finding:
-    return Finding(UNREADABLE, (name,), str(error))
+_COMPANIONS = ("\0first", "\0second")  # no table has such names
+
+
+def _make_companions(column: Column) -> list[Column]:
+    """Return two columns without problems: a table of one column would be a problem itself."""
+    halves = np.arange(len(column.codes)) % 2
+    states = ("a", "b")
+    return [Column(name, states, halves, states) for name in _COMPANIONS]
 
 
 def _make_too_few_finding(readable: Sequence[Column]) -> Finding:
@@ -134,12 +165,6 @@ def _make_too_few_finding(readable: Sequence[Column]) -> Finding:
         tuple(column.name for column in readable),
         f"The table has {left}. A network needs at least two.",
     )
-
-
-def _make_empty(column: Column) -> Column:
-    """Return a column without any value."""
-    n = len(column.codes)
-    return Column(column.name, [], np.zeros(n, np.uint8), missing=np.ones(n, dtype=np.bool_))
 
 
 def _sort_infos(infos: Sequence[ColumnInfo], columns: dict[str, Column]) -> tuple[ColumnInfo, ...]:

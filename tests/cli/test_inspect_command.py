@@ -137,7 +137,7 @@ def test_options_are_repeated_in_the_next_command(tables, run):
     code, out, _ = run("inspect", "patients.csv", *options)
     assert code == 0
     assert out.splitlines()[-1] == (
-        "next        coevo learn patients.csv --bins 3 --drop patient_id --missing-label 4 "
+        "next        coevo learn patients.csv --drop patient_id --missing-label 4 --bins 3 "
         "--missing evolve -o run/"
     )
     assert "  patient_id   left out" in out

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 PAGE = "inspect.html"
+# Options whose parameters have another name, and options that a types file replaces.
+OPTION_NAMES = {"missing_labels": "missing-label", "column_types": "type"}
+REPLACED = ("states", "drop", "types", "column_types", "discretise", "bins")
 DEFAULT_WIDTH = 120  # characters, if the output is no terminal
 
 
@@ -121,16 +124,17 @@ def _check_types_file(path: str | None, data: str, force: bool) -> None:
 
 
 def _list_options(columns: dict[str, Any], write_types: str | None) -> list[str]:
-    """Return the options that the table was read with; a types file replaces most of them."""
+    """Return the options that the table was read with; a types file replaces some of them."""
     words = []
-    if write_types is None:
-        for name in ("states", "types", "discretise", "bins"):
-            if columns[name] is not None:
-                words += [f"--{name}", str(columns[name])]
-        for column in columns["drop"]:
-            words += ["--drop", column]
-    for label in columns["missing_labels"]:
-        words += ["--missing-label", label]
+    for name, value in columns.items():
+        if not value or (write_types is not None and name in REPLACED):
+            continue
+        option = f"--{OPTION_NAMES.get(name, name.replace('_', '-'))}"
+        if value is True:
+            words.append(option)
+        else:
+            for one in value if isinstance(value, tuple) else (value,):
+                words += [option, str(one)]
     return words
 
 

@@ -30,7 +30,7 @@ def format_inspection(
     from coevo.inspection.charts import format_share
 
     size = f"{format_count(inspection.n_rows, 'row')}, "
-    size += format_count(len(inspection.columns), "column")
+    size += format_count(inspection.n_columns, "column")
     missing = "no missing values"
     if inspection.n_missing:
         share = format_share(inspection.missing_share)

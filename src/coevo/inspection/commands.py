@@ -63,12 +63,12 @@ def suggest_option(finding: Finding) -> str:
 
 
 def split_undo(decision: Decision) -> tuple[str, ...]:
-    """Return the options that undo a decision, each alone: in Python, and on the command line.
+    """Return the options that undo a decision, each alone: in Python, and for a command.
 
     >>> split_undo(Decision("identifier", ("id",), "", "types={'id': 'x'}, or --type id=x"))
     ("types={'id': 'x'}", '--type id=x')
     """
     python, separator, command = decision.undo.rpartition(", or --")
     if separator:
-        return (python, f"--{command}")
+        return (python, f"--{command.partition('; other ')[0]}")  # a sentence may follow
     return (decision.undo,) if decision.undo else ()

@@ -55,7 +55,7 @@ def render_inspection(inspection: TableInspection, command: str = "") -> str:
 
 
 def _render_facts(inspection: TableInspection) -> str:
-    facts = {"rows": f"{inspection.n_rows:,}", "columns": f"{len(inspection.columns):,}"}
+    facts = {"rows": f"{inspection.n_rows:,}", "columns": f"{inspection.n_columns:,}"}
     facts |= {kind: f"{n:,}" for kind, n in inspection.count_kinds().items()}
     facts["missing values"] = format_share(inspection.missing_share)
     facts["decisions"] = f"{len(inspection.decisions):,}"

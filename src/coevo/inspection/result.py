@@ -72,6 +72,11 @@ class TableInspection:
     data_hash: str | None
 
     @property
+    def n_columns(self) -> int:
+        """Number of columns of the source, without those that a reader made of others."""
+        return sum(getattr(column.info, "source", None) is None for column in self.columns)
+
+    @property
     def n_missing(self) -> int:
         """Number of missing values in the columns that are not left out."""
         return sum(
@@ -132,7 +137,7 @@ class TableInspection:
         return {
             "source": self.source,
             "n_rows": self.n_rows,
-            "n_columns": len(self.columns),
+            "n_columns": self.n_columns,
             "n_missing": self.n_missing,
             "data_hash": self.data_hash,
             "columns": {column.name: column.info.as_dict() for column in self.columns},
@@ -164,7 +169,7 @@ class TableInspection:
     def __repr__(self) -> str:
         counts = (
             format_count(self.n_rows, "row"),
-            format_count(len(self.columns), "column"),
+            format_count(self.n_columns, "column"),
             format_count(len(self.findings), "finding"),
         )
         return f"<TableInspection: {', '.join(counts)}>"

@@ -25,7 +25,7 @@ MODULES = sorted(
 # From low to high. A module imports from its own layer and from lower layers only.
 LAYERS = [
     ["checks", "errors", "files", "interrupts", "jit", "memory", "signatures", "threads"],
-    ["randomness", "user_files"],
+    ["randomness", "user_files", "warmup"],
     ["data"],
     ["graph"],
     ["score"],

@@ -39,6 +39,7 @@ SLOW_PATHS = (
     "search/test_ccma.py",
     "test_interrupts.py",
     "test_jit.py",
+    "test_warmup.py",
 )
 
 # parts of the names of tests

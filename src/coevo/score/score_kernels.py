@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from coevo.jit import inline, kernel
+from coevo.jit import inline, part
 
 __all__ = ["ALL_ONES", "DIRICHLET", "DIRICHLET_SEEN", "LIKELIHOOD", "score_table"]
 
@@ -42,7 +42,7 @@ def _compute_term(n, factorial):
     return math.lgamma(n + 1.0) if factorial else n * math.log(n)
 
 
-@kernel
+@part
 def _sum_terms(table, counts, n, shift, n_rows, factorial):
     """Return the sum over the first n cells of term(count + shift) - term(shift)."""
     a = b = c = d = 0.0
@@ -84,7 +84,7 @@ def _log_rising(row, a, count):
     return _log_gamma(a + count) - row[LOG_GAMMA]
 
 
-@kernel
+@part
 def _sum_rising(rising, ess, divisor, counts, n):
     """Return the sum over the first n cells of log rising(ess / divisor, count)."""
     a = ess / divisor
@@ -131,7 +131,7 @@ def _sum_over_child(counts, n_cells, stride, arity, margin):
         first += step
 
 
-@inline
+@part
 def score_table(spec, counts, n_cells, stride, arity, margin, rising):
     """Return the local score of a table; `stride` and `arity` belong to the child."""
     _sum_over_child(counts, n_cells, stride, arity, margin)

@@ -27,9 +27,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inline, kernel, popcount
+from coevo.jit import FLAG, INT, array_of, inline, kernel, popcount, tuple_of
 
 __all__ = ["FamilyTable", "read_families", "read_order"]
+
+NUMBERS, READ_NUMBERS = array_of(np.int64), array_of(np.int64, 1, True)
+FLAGS, READ_FLAGS = array_of(np.bool_, 2), array_of(np.bool_, 2, True)
 
 
 @inline
@@ -55,7 +58,7 @@ def _read_order(order, required, waiting, read):
                 waiting[child] -= 1
 
 
-@kernel
+@kernel((READ_NUMBERS, READ_FLAGS, NUMBERS, NUMBERS))
 def read_order(order, required, waiting, read):
     """Overwrite `read` with the order in which required parents come first."""
     _read_order(order, required, waiting, read)
@@ -99,6 +102,12 @@ class FamilyTable(NamedTuple):
     slots: NDArray[np.int32]  # family numbers; length a power of two, at most half full; -1 empty
     child: NDArray[np.int32]  # (capacity,)
     parents: NDArray[np.uint64]  # (capacity, words), bit sets
+
+
+ORDERS, WHICH = array_of(np.int64, 2, True), array_of(np.int32, 2)
+MASK_BITS = tuple_of(NUMBERS, array_of(np.uint32), array_of(np.uint32))
+RULES = tuple_of(FLAGS, FLAGS, FLAG, FLAG, INT)
+KNOWN = tuple_of(array_of(np.int32), array_of(np.int32), array_of(np.uint64, 2), kind=FamilyTable)
 
 
 @inline
@@ -145,7 +154,7 @@ def _list_members(child_of, sets, first, last, n):
     return members, start
 
 
-@kernel
+@kernel((ORDERS, READ_NUMBERS, MASK_BITS, READ_NUMBERS, RULES, KNOWN, INT, WHICH))
 def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which):
     """Add the new families of all solutions; return them as members and starts of a batch.
 

@@ -54,6 +54,7 @@ SLOW_NAMES = (
     "of_every_size",
     "process",
     "published_networks",
+    "needs_no_scipy",
     "without_scikit_learn",
 )
 

@@ -140,7 +140,7 @@ def _find_better_with(start, parents, place, h_begin, h_family, pair, at, curren
     return best
 
 
-@part
+@inline
 def _find_best_place(order, place, choice, families, parent_index, v, step):
     """Return the gain of the best move of v to one side, and its place."""
     score, start, parents = families.score, families.start, families.parents

@@ -14,7 +14,7 @@ import pytest
 
 import coevo
 from coevo import warmup
-from coevo.jit import KERNELS, Kernel, find_kernel_files
+from coevo.jit import KERNELS, Kernel, announce_compilation, find_kernel_files
 from coevo.warmup import COMPILING_MESSAGE, LONGEST, import_kernels
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the JIT is off")
@@ -182,6 +182,37 @@ def test_a_search_compiles_once_before_its_clock_starts(unchecked, monkeypatch):
         found = coevo.run_search("hill_climb", scorer)
         assert found.seconds == 0
     assert len(unchecked) == 1
+
+
+def test_the_place_that_shows_progress_announces_the_warm_up(unchecked, capsys):
+    said = []
+    with announce_compilation(lambda: said.append("compiling")):
+        warmup.ensure_compiled()
+        unchecked[0]()
+    assert said == ["compiling"]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_search_without_progress_announces_the_warm_up_on_stderr(unchecked, capsys):
+    warmup.ensure_compiled()
+    unchecked[0]()
+    assert capsys.readouterr().err == f"{COMPILING_MESSAGE}\n"
+
+
+def test_the_lock_has_one_holder_and_no_wait_without_a_limit(tmp_path, monkeypatch):
+    marker = tmp_path / "complete-0123"
+    monkeypatch.setattr(warmup, "MAX_WAIT", 0.0)
+    with warmup._lock(marker), open(marker.with_suffix(".lock"), "ab") as file:
+        assert not warmup._try_lock(file)
+        with warmup._lock(marker):  # it gives up
+            pass
+    with open(marker.with_suffix(".lock"), "ab") as file:
+        assert warmup._try_lock(file)
+    monkeypatch.setattr(warmup, "MAX_WAIT", 1e9)
+    with warmup._lock(marker):
+        marker.touch()
+        with warmup._lock(marker):  # the other process is ready, so there is nothing to wait for
+            pass
 
 
 def test_nothing_is_compiled_where_no_process_can_start(unchecked, monkeypatch):

@@ -1,40 +1,31 @@
 """Read a table of any supported kind into a `Dataset`.
 
 `read_data` accepts CSV and Parquet files, data frames, Arrow tables and NumPy arrays.
-`read_incomplete` accepts the same sources and keeps their missing values. Each kind of source
-has a reader module of its own. This module imports a reader when it needs it, because numba and
-narwhals take longer to import than many tables take to read.
+`read_incomplete` accepts the same sources and keeps their missing values. `coevo.data.load` opens
+the source; this module makes a dataset of its columns.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
 
-from coevo.data.array_reader import read_array
 from coevo.data.column_types import ColumnInfo
-from coevo.data.columns import Column, assemble_dataset, check_complete, mask_missing
+from coevo.data.columns import assemble_dataset, check_complete, mask_missing
 from coevo.data.dataset import Dataset
 from coevo.data.incomplete import IncompleteDataset
 from coevo.data.infer_columns import infer_columns
+from coevo.data.load import load_table
 from coevo.data.read_options import ReadOptions
 from coevo.data.variable import Variable
-from coevo.errors import FileError, ParameterError
-from coevo.files import open_source
+from coevo.errors import ParameterError
 
 __all__ = ["read_data", "read_incomplete"]
 
 DeclaredStates = Mapping[str, Iterable[Any]] | Sequence[Variable]
 ColumnInfos = tuple[ColumnInfo, ...]
-
-_ACCEPTED = (
-    "the path of a CSV or Parquet file, a pandas or polars data frame, a PyArrow table, "
-    "a 2-D NumPy array or a Dataset"
-)
 
 
 @overload
@@ -265,7 +256,7 @@ def _read(
 ) -> tuple[Dataset, ColumnInfos]:
     if isinstance(source, Dataset):
         return source, _describe_dataset(source, options, names)
-    columns = _read_columns(source, options, names)
+    columns = load_table(source, options, names).columns
     check_complete(columns)
     inferred, infos = infer_columns(columns, options)
     return assemble_dataset(inferred, deduplicate), infos
@@ -284,7 +275,8 @@ def _read_incomplete(
         rows = source.expand()
         return IncompleteDataset(rows, np.zeros(rows.codes.shape, dtype=np.bool_)), infos
     lenient = options.allow_missing(missing_labels)
-    columns = mask_missing(_read_columns(source, lenient, names), lenient.missing_labels)
+    raw = load_table(source, lenient, names)
+    columns = mask_missing(raw.columns, lenient.missing_labels)
     inferred, infos = infer_columns(columns, lenient)
     dataset = assemble_dataset(inferred, deduplicate=False)
     missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
@@ -307,59 +299,3 @@ def _describe_dataset(
         ColumnInfo(variable.name, "categorical", variable.states, "declared states")
         for variable in dataset.source_variables
     )
-
-
-def _read_columns(source: Any, options: ReadOptions, names: Sequence[str] | None) -> list[Column]:
-    if isinstance(source, np.ndarray):
-        return read_array(source, names, options)
-    if names is not None:
-        raise ParameterError(
-            "'names' of read_data is for NumPy arrays only; this table has column names already."
-        )
-    if isinstance(source, str | os.PathLike):
-        return _read_file(Path(source), options)
-    return _read_frame(source, options)
-
-
-def _read_frame(source: object, options: ReadOptions) -> list[Column]:
-    from coevo.data.frame_reader import as_frame, read_frame
-
-    frame = as_frame(source)
-    if frame is None:
-        raise _make_source_error(source)
-    return read_frame(frame, options)
-
-
-def _read_file(path: Path, options: ReadOptions) -> list[Column]:
-    if os.path.isdir(path) and any(path.glob("*.parquet")):
-        raise FileError(
-            f"{str(path)!r} is a folder of Parquet files. Learn from it in chunks with shards= "
-            "(--shards DIR) or cluster= (--cluster), or give one of its files."
-        )
-    with open_source(path) as source:
-        if not source.is_parquet:
-            from coevo.data.csv_reader import read_csv
-
-            return read_csv(source, options)
-    from coevo.data.parquet import read_parquet
-
-    return read_parquet(path, options)
-
-
-def _make_source_error(source: object) -> ParameterError:
-    """Return the error for an object that is not a table, with the way out if there is one."""
-    kind = type(source)
-    got = f"{kind.__module__.split('.')[0]}.{kind.__name__}"
-    got = kind.__name__ if kind.__module__ == "builtins" else got
-    hint = ""
-    if hasattr(source, "collect"):
-        hint = " Call .collect() on it first."
-    elif hasattr(source, "to_delayed"):  # a Dask frame
-        hint = " Learn from it with shards= or cluster=, or call .compute() on it first."
-    elif hasattr(source, "toarray"):
-        hint = " Sparse tables are not supported. Call .toarray() on it first."
-    elif kind.__name__ == "Series":
-        hint = " A network needs at least two columns."
-    elif isinstance(source, list | tuple | dict):
-        hint = " Convert it to a data frame first."
-    return ParameterError(f"'source' of read_data must be {_ACCEPTED}; got a {got}.{hint}")

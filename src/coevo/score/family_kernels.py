@@ -99,7 +99,8 @@ class ScoreSpec(NamedTuple):
     ess: float  # equivalent sample size of the Dirichlet kinds
     penalty: float  # of one free parameter
     n_rows: int  # the largest possible count
-    table: NDArray[np.float64]  # log n! (K2) or n log n (LIKELIHOOD), for n below its length
+    table: NDArray[np.float64]  # log n! (K2) or n log n (likelihoods), for n below its length
+    regret: NDArray[np.float64]  # C(2, n) (FACTORISED) or log C(K, n_rows) (QUOTIENT)
 
 
 class BatchPlan(NamedTuple):
@@ -142,7 +143,8 @@ SCRATCH = tuple_of(
     array_of(np.float64, 2),
     kind=Scratch,
 )
-SPEC = tuple_of(INT, FLOAT, FLOAT, INT, array_of(np.float64), kind=ScoreSpec)
+TERMS = array_of(np.float64)
+SPEC = tuple_of(INT, FLOAT, FLOAT, INT, TERMS, TERMS, kind=ScoreSpec)
 PLAN = tuple_of(
     array_of(np.int32),
     array_of(np.int64),

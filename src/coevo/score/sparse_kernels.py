@@ -19,7 +19,15 @@ import numpy as np
 from coevo.jit import INT, inline, kernel, part
 from coevo.score.count_kernels import ARITY, HIGH
 from coevo.score.family_kernels import INDEX, PLAN, SCORES, SPARSE, SPEC
-from coevo.score.score_kernels import DIRICHLET, DIRICHLET_SEEN, LIKELIHOOD
+from coevo.score.score_kernels import (
+    DIRICHLET,
+    DIRICHLET_SEEN,
+    FACTORISED,
+    LIKELIHOOD,
+    QUOTIENT,
+    compute_quotient_penalty,
+    compute_regret,
+)
 
 __all__ = ["evaluate_sparse"]
 
@@ -58,11 +66,27 @@ def _compute_term(kind, a, log_a, count):
 
     If a is too small for a float, the latter is log a (n - 1)!.
     """
-    if kind == LIKELIHOOD:
+    if kind >= LIKELIHOOD:
         return count * math.log(count)
     if log_a < -LARGEST_LOG:
         return log_a + math.lgamma(count)
     return math.lgamma(a + count) - math.lgamma(a)
+
+
+@part
+def _sort(values, n):
+    """Sort the first n values in place by Shell sort, which is short to compile."""
+    step = 1
+    while step < n // 3:
+        step = 3 * step + 1
+    while step > 0:
+        for i in range(step, n):
+            value, at = values[i], i
+            while at >= step and values[at - step] > value:
+                values[at] = values[at - step]
+                at -= step
+            values[at] = value
+        step //= 3
 
 
 @part
@@ -91,6 +115,20 @@ def _sum_terms(kind, log_a, numbers, weights, n_rows, n_numbers, counts, histogr
     return total
 
 
+@part
+def _sum_regrets(two_states, numbers, weights, n_rows, n_numbers, arity, counts):
+    """Return the sum of the regrets of all configurations, from the lowest count to the highest."""
+    for number in range(n_numbers):
+        counts[number] = 0
+    for row in range(n_rows):
+        counts[numbers[row]] += weights[row] if len(weights) else 1
+    _sort(counts, n_numbers)
+    total = 0.0
+    for i in range(n_numbers):
+        total += compute_regret(two_states, counts[i], arity)
+    return total
+
+
 @inline
 def _compute_penalty(penalty, log_q, arity):
     """Return the penalty of q (r - 1) parameters; infinite if q is too large for a float."""
@@ -108,20 +146,6 @@ def _add_codes(facts, codes, variable, keys, n_rows):
     if high >= 0:
         for row in range(n_rows):
             keys[row] += 256 * np.int64(codes[high, row])
-
-
-@inline
-def _sort(values, n):
-    """Sort the first n values in place (Shell sort; n is small, so a simple method will do)."""
-    step = n // 2
-    while step > 0:
-        for i in range(step, n):
-            value, at = values[i], i
-            while at >= step and values[at - step] > value:
-                values[at] = values[at - step]
-                at -= step
-            values[at] = value
-        step //= 2
 
 
 @kernel((INDEX, SPEC, PLAN, INT, INT, SCORES))
@@ -162,6 +186,8 @@ def evaluate_sparse(index, spec, batch, first, last, scores):
             log_q_used = math.log(n_seen) if spec.kind == DIRICHLET_SEEN else log_q
             log_a = math.log(spec.ess) - log_q_used
         score = -_sum_terms(spec.kind, log_a, numbers, weights, n_rows, n_seen, counts, histogram)
+        if spec.kind == FACTORISED:
+            score -= _sum_regrets(spec.regret, numbers, weights, n_rows, n_seen, arity, counts)
         for row in range(n_rows):
             keys[row] = numbers[row]
         _add_codes(facts, codes, child, keys, n_rows)
@@ -171,4 +197,7 @@ def evaluate_sparse(index, spec, batch, first, last, scores):
         )
         if spec.kind == LIKELIHOOD:
             score -= _compute_penalty(spec.penalty, log_q, arity)
+        if spec.kind == QUOTIENT and arity > 1:
+            q = math.exp(min(log_q, LARGEST_LOG))
+            score -= compute_quotient_penalty(spec, q, float(arity))
         scores[family] = score

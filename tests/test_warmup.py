@@ -92,6 +92,8 @@ def test_ten_varied_commands_compile_nothing_after_the_warm_up(warm, tmp_path):
         ["learn", wide, "-m", "k2", "-s", "loglik"],
         ["learn", holes, "--missing", "evolve", *few, "--imputed", tmp_path / "full.csv"],
         ["learn", holes, "--missing", "available", "-m", "tabu", "-s", "aic"],
+        ["learn", asia, "-m", "hill_climb", "-s", "qnml"],
+        ["learn", wide, "-m", "hill_climb", "-s", "fnml"],
         ["score", asia, "--structure", model, "-s", "k2"],
         ["predict", model, asia, "lung"],
         ["query", model, "lung"],

@@ -3,7 +3,7 @@
 The tail of the t distribution is an incomplete beta function I(x; a, 1/2). A continued fraction
 computes it (Press et al. 2007, section 6.4). The ratio of two gamma functions in front of it comes
 from a series where a is large, because a difference of two large logarithms has few digits.
-The relative error of a p-value is below 1e-11.
+The relative error of a p-value is below 1e-10.
 """
 
 from __future__ import annotations

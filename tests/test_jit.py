@@ -11,7 +11,16 @@ import numba
 import numpy as np
 import pytest
 
-from coevo.jit import announce_compilation, find_user_cache, kernel, popcount
+from coevo.jit import (
+    INT,
+    KERNELS,
+    announce_compilation,
+    array_of,
+    find_kernel_files,
+    find_user_cache,
+    kernel,
+    popcount,
+)
 
 # A kernel of the package that compiles quickly, called on two families of which one is new.
 WORK = """
@@ -112,14 +121,46 @@ def test_find_user_cache(monkeypatch, tmp_path):
     assert find_user_cache() == tmp_path / "Library" / "Caches" / "coevo"
 
 
-def test_numba_keeps_its_own_setting():
-    before = numba.config.CACHE_DIR
+@needs_jit
+def test_a_kernel_accepts_the_declared_types_only():
+    @kernel((array_of(np.int64, 1, True), INT), (array_of(np.float64, 1, True), INT))
+    def take(values, place):
+        return values[place]
 
-    @kernel
-    def identity(x):
-        return x
+    KERNELS.remove(take)
+    assert take(np.arange(3), 1) == 1  # a writable array where a read-only one is declared
+    assert take(np.arange(3) / 2, 1) == 0.5
+    with pytest.raises(TypeError) as caught:
+        take(np.arange(3, dtype=np.int32), 1)
+    assert str(caught.value) == (
+        "No matching definition for argument type(s) array(int32, 1d, C), int64"
+    )
 
-    assert before == numba.config.CACHE_DIR
+
+@needs_jit
+def test_a_complete_folder_may_be_read_only(tmp_path):
+    assert finish(start(tmp_path)) == COMPILED
+    folders = [path for path in tmp_path.rglob("*") if path.is_dir()]
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        assert finish(start(tmp_path)) == LOADED
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+
+
+@needs_jit
+def test_new_time_stamps_keep_the_machine_code(tmp_path):
+    """Numba compares time stamps, which differ after each installation; coevo hashes content."""
+    assert finish(start(tmp_path)) == COMPILED
+    source = find_kernel_files()[0].parents[1] / "score" / "cache_kernels.py"
+    before = source.stat()
+    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns + 10**9))
+    try:
+        assert finish(start(tmp_path)) == LOADED
+    finally:
+        os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def count_bits(words, counts):

@@ -25,7 +25,7 @@ MODULES = sorted(
 # From low to high. A module imports from its own layer and from lower layers only.
 LAYERS = [
     ["checks", "errors", "files", "interrupts", "jit", "memory", "signatures", "threads"],
-    ["randomness", "user_files"],
+    ["randomness", "user_files", "warmup"],
     ["data"],
     ["graph"],
     ["score"],
@@ -141,6 +141,34 @@ def test_type_checkers_see_the_same_names():
 def test_importing_the_package_is_fast(statement):
     look = f"import sys; {statement}; sys.exit(any(m in sys.modules for m in ('numpy', 'numba')))"
     assert subprocess.run([sys.executable, "-c", look], check=False).returncode == 0
+
+
+WITHOUT_SCIPY = """
+import sys
+
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "scipy":
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Block())
+import coevo
+from coevo.warmup import import_kernels
+
+rows = coevo.sample(coevo.load_network("asia"), 200, random_state=1)
+for method in ("ccma", "ccga", "hill_climb", "k2"):
+    coevo.learn(rows, method=method, max_generations=2, n_jobs=1)
+for kernel in import_kernels():
+    kernel.load()
+print("scipy" in sys.modules)
+"""
+
+
+def test_the_package_needs_no_scipy():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SCIPY], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("False\n", 0), done.stderr
 
 
 def test_the_package_is_typed():

@@ -13,10 +13,10 @@ import pytest
 
 from coevo import cli
 from coevo.io import write_bif
-from coevo.progress import terminal
+from coevo.progress import COMPILING_MESSAGE, terminal
 from helpers.tiny_networks import GARDEN
 
-ANNOUNCEMENT = "Compiling kernels for this machine; later runs will load them ...\n"
+ANNOUNCEMENT = f"{COMPILING_MESSAGE}\n"
 
 
 class Outcome(NamedTuple):

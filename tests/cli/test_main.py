@@ -35,6 +35,14 @@ def test_help_imports_nothing_heavy(arguments):
     assert done.stdout
 
 
+@pytest.mark.parametrize("arguments", [["networks"], ["convert", "asia", "asia.net"]])
+def test_commands_without_kernels_do_not_import_numba(arguments, tmp_path):
+    look = LOOK.replace(repr(HEAVY), "('numba',)")
+    command = [sys.executable, "-c", look, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_help_lists_the_commands(launch):
     code, out, err = launch("--help")
     assert (code, err) == (0, "")

@@ -40,6 +40,7 @@ SLOW_PATHS = (
     "search/test_ccma.py",
     "test_interrupts.py",
     "test_jit.py",
+    "test_warmup.py",
 )
 
 # parts of the names of tests
@@ -54,6 +55,7 @@ SLOW_NAMES = (
     "of_every_size",
     "process",
     "published_networks",
+    "needs_no_scipy",
     "without_scikit_learn",
 )
 

@@ -43,7 +43,8 @@ def test_counts_follow_the_imputed_values(case, seed):
     """After many changes of imputed values the tables have the counts of the current rows."""
     table = make_incomplete(random_table([seed, case], n_variables=5, n_rows=40), seed, 0.3)
     structure = random_structure([seed, case], 5)
-    missing_values, codes = MissingValues.from_table(table), table.dataset.codes.copy()
+    missing_values = MissingValues.from_table(table)
+    codes = table.dataset.codes.astype(np.uint16)  # the type of the kernels
     tables = make_family_tables(structure, table.dataset.arities)
     add_rows(tables, codes)
     positions = missing_values.variables, missing_values.rows
@@ -111,7 +112,8 @@ def test_estimated_probabilities_are_near_the_exact_ones(case, seed):
 def test_maximising_values_never_lowers_the_score(seed):
     table = make_incomplete(random_table([seed, 5], n_variables=5, n_rows=40), seed, 0.3)
     structure = random_structure([seed, 5], 5)
-    missing_values, codes = MissingValues.from_table(table), table.dataset.codes.copy()
+    missing_values = MissingValues.from_table(table)
+    codes = table.dataset.codes.astype(np.uint16)  # the type of the kernels
     arities, arcs = table.dataset.arities, np.argwhere(structure).tolist()
     tables = make_family_tables(structure, arities)
     add_rows(tables, codes)

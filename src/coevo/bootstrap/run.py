@@ -24,6 +24,7 @@ from coevo.interrupts import defer_interrupts
 from coevo.io.journal import Journal, RunCallback
 from coevo.parallel import Cluster, open_workers
 from coevo.search import SearchSpec
+from coevo.warmup import ensure_compiled
 
 __all__ = ["run_bootstraps"]
 
@@ -81,9 +82,10 @@ def run_bootstraps(
             if is_shown:
                 on_run(run, len(runs), bootstraps + 1)
 
+    ensure_compiled()  # here, so that the workers only load the kernels
     if original is not None:  # it replaces a stored one, which another time limit may have ended
         store([original], is_shown=False)
-    elif ORIGINAL not in runs:  # in this process first, so that workers do not all compile kernels
+    elif ORIGINAL not in runs:
         store([run_bootstrap(table, spec, missing, workers[0], ORIGINAL)])
     numbers = [number for number in range(1, bootstraps + 1) if number not in runs]
     with defer_interrupts(on_interrupt) as interrupts:

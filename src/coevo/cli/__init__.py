@@ -34,6 +34,7 @@ COMMANDS = {
     "sample": "Sample rows from a network.",
     "score": "Score a structure on a table.",
     "strength": "Measure the strength of each arc over bootstrap samples.",
+    "warmup": "Compile the kernels for this machine.",
 }
 
 

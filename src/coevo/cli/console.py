@@ -61,18 +61,22 @@ def show_status(message: str) -> Iterator[ProgressCallback]:
 
 @contextlib.contextmanager
 def open_console() -> Iterator[Console]:
-    """Yield a console on stderr; print warnings as lines and announce compilation."""
+    """Yield a console on stderr; print warnings as lines.
+
+    The first call of a kernel compiles all kernels, if the cache lacks them, and announces it.
+    """
     from rich.console import Console
 
-    from coevo.jit import announce_compilation
+    from coevo.jit import announce_compilation, prepare_first_call
     from coevo.progress import COMPILING_MESSAGE
+    from coevo.warmup import ensure_compiled
 
     console = Console(stderr=True, highlight=False)
 
     def announce() -> None:
         console.print(COMPILING_MESSAGE)
 
-    with show_warnings(), announce_compilation(announce):
+    with show_warnings(), announce_compilation(announce), prepare_first_call(ensure_compiled):
         yield console
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coevo.jit import kernel
+from coevo.jit import INT, array_of, kernel, part, tuple_of
 
 __all__ = ["LabelTable", "encode", "render", "split"]
 
@@ -48,7 +48,11 @@ class LabelTable(NamedTuple):
     count: Any  # (1,) int64, number of labels
 
 
-@kernel
+BYTES, CURSOR, SPANS = array_of(np.uint8), array_of(np.int64), array_of(np.int32)
+LABELS = tuple_of(SPANS, CURSOR, CURSOR, BYTES, CURSOR, kind=LabelTable)
+
+
+@kernel((BYTES, CURSOR, array_of(np.int32, 2), array_of(np.int32, 2)))
 def split(buffer: Any, cursor: Any, starts: Any, lengths: Any) -> Any:
     """Overwrite `starts` and `lengths`, both (n_fields, n_rows), with the next records.
 
@@ -62,7 +66,7 @@ def split(buffer: Any, cursor: Any, starts: Any, lengths: Any) -> Any:
     return MORE
 
 
-@kernel
+@part
 def _split_record(buffer: Any, cursor: Any, starts: Any, lengths: Any) -> Any:
     """Split one record, or skip one blank line."""
     i, stop, row = cursor[POSITION], cursor[STOP], cursor[ROW]
@@ -98,7 +102,7 @@ def _split_record(buffer: Any, cursor: Any, starts: Any, lengths: Any) -> Any:
     return _end_record(buffer, i, field, starts.shape[0], n_breaks, cursor)
 
 
-@kernel
+@part
 def _end_record(
     buffer: Any, i: Any, n_fields: Any, expected: Any, n_breaks: Any, cursor: Any
 ) -> Any:
@@ -121,7 +125,7 @@ def _end_record(
     return DONE
 
 
-@kernel
+@part
 def _find_end_of_quotes(buffer: Any, i: Any, stop: Any) -> Any:
     """Return the position behind the quotes that open before `i`, or -1 if they do not close.
 
@@ -141,7 +145,7 @@ def _find_end_of_quotes(buffer: Any, i: Any, stop: Any) -> Any:
     return -1, is_plain, n_breaks
 
 
-@kernel
+@kernel((BYTES, SPANS, SPANS, INT, LABELS, array_of(np.uint16)))
 def encode(buffer: Any, starts: Any, lengths: Any, first: Any, table: Any, codes: Any) -> Any:
     """Overwrite ``codes[first:]`` with the codes of fields; add new labels to `table`.
 
@@ -178,7 +182,7 @@ def encode(buffer: Any, starts: Any, lengths: Any, first: Any, table: Any, codes
     return codes.size
 
 
-@kernel
+@part
 def _unquote(buffer: Any, start: Any, stop: Any) -> Any:
     """Remove the quotes of a field in place and return its new length."""
     n = start
@@ -193,7 +197,7 @@ def _unquote(buffer: Any, start: Any, stop: Any) -> Any:
     return n - start
 
 
-@kernel
+@part
 def _insert(buffer: Any, start: Any, length: Any, hash_: Any, slot: Any, table: Any) -> Any:
     """Add a label to the table and return its code, or -1 if the table is full."""
     code = table.count[0]
@@ -210,7 +214,11 @@ def _insert(buffer: Any, start: Any, length: Any, hash_: Any, slot: Any, table: 
     return code
 
 
-@kernel
+NUMBERS = array_of(np.int64, 1, True)
+RENDERED = (NUMBERS, array_of(np.int64, 2, True), NUMBERS, array_of(np.uint8, 1, True), BYTES)
+
+
+@kernel((array_of(np.uint8, 2, True), *RENDERED), (array_of(np.uint16, 2, True), *RENDERED))
 def render(codes: Any, rows: Any, first_text: Any, texts: Any, pool: Any, out: Any) -> Any:
     """Write rows of text into `out` and return the number of bytes written.
 

@@ -14,6 +14,7 @@ from coevo.learning.task import open_task
 from coevo.progress import check_progress, show_progress
 from coevo.search import Callback
 from coevo.signatures import accept_options
+from coevo.warmup import ensure_compiled
 
 __all__ = ["learn"]
 
@@ -135,6 +136,7 @@ def learn(
     if resume and output is None:
         raise ParameterError("'resume' of learn needs 'output', the run folder to resume.")
     settings = check_settings("learn", **options)
+    ensure_compiled()
     source = os.path.basename(table) if isinstance(table, str | os.PathLike) else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:
         n_shown = _warn(task.notices)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from coevo.jit import inline, kernel
+from coevo.jit import INT, array_of, inline, kernel, tuple_of
+from coevo.score.family_kernels import SCORES, SPEC
 from coevo.score.score_kernels import score_table
 
 __all__ = ["evaluate_available"]
 
+CODES, MISSING = array_of(np.uint16, 2, True), array_of(np.bool_, 2, True)
+ARITIES, STARTS = array_of(np.int64, 1, True), array_of(np.int64, 1, True)
+MEMBERS, N_COMPLETE = array_of(np.int32, 1, True), array_of(np.int64)
+COUNTS = array_of(np.uint32)
+SCRATCH = tuple_of(COUNTS, COUNTS, COUNTS, array_of(np.float64, 2))
 
-@kernel
+
+@kernel((CODES, MISSING, ARITIES, SPEC, MEMBERS, STARTS, INT, INT, SCRATCH, SCORES, N_COMPLETE))
 def evaluate_available(
     codes, missing, arities, spec, members, start, first, last, scratch, scores, n_complete
 ):
@@ -32,7 +39,8 @@ def evaluate_available(
             n_complete[family] = 0
             continue
         size = np.int64(n_cells)
-        counts[:size] = 0
+        for cell in range(size):
+            counts[cell] = 0
         n = 0
         for row in range(n_rows):
             cell, is_complete = np.int64(0), True

@@ -71,7 +71,8 @@ class AvailableScorer(FamilyScorer):
         score: str | Score = "bdeu",
         **options: Unpack[ScorerOptions],
     ) -> None:
-        self._missing = table.missing
+        self._missing = np.ascontiguousarray(table.missing)
+        self._codes = table.dataset.codes.astype(np.uint16)
         super().__init__(table.dataset, score, **options)
 
     def _start_over(self) -> None:
@@ -140,7 +141,7 @@ class AvailableScorer(FamilyScorer):
         def evaluate_part(begin: int, end: int, number: int) -> None:
             scratch = self._scratch[number]
             evaluate_available(
-                dataset.codes,
+                self._codes,
                 self._missing,
                 dataset.arities,
                 spec,

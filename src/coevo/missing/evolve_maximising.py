@@ -170,13 +170,13 @@ def maximise_imputation(
     """
     cell_prior = 1.0 if isinstance(inputs.spec.score, K2Score) else None
     tables = make_family_tables(partner, inputs.table.dataset.arities, cell_prior)
-    improved: Codes = codes.copy()
+    improved = codes.astype(np.uint16)  # the type of the kernels
     add_rows(tables, improved)
     missing_values = imputations.missing_values
     for _ in range(n_sweeps):
         if not maximise_values(tables, improved, missing_values.variables, missing_values.rows):
             break
-    return improved
+    return improved.astype(np.uint8) if codes.dtype == np.uint8 else improved
 
 
 def _select_survivors(

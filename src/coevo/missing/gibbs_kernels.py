@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inline, kernel
+from coevo.jit import array_of, inline, kernel, part, tuple_of
 
 __all__ = ["FamilyTables", "add_rows", "draw_values", "maximise_values"]
 
@@ -48,6 +48,12 @@ class FamilyTables(NamedTuple):
     margins: NDArray[np.int64]
 
 
+NUMBERS, INDICES = array_of(np.int64), array_of(np.int64, 1, True)
+TABLES = tuple_of(INDICES, array_of(np.float64), *10 * [NUMBERS], kind=FamilyTables)
+CODES = array_of(np.uint16, 2)
+DRAWS, TOTALS = array_of(np.float64, 1, True), array_of(np.float64, 2)
+
+
 @inline
 def _find_cell(tables, codes, v, row):
     """Return the index of the cell that counts a row, relative to the start of the table of v."""
@@ -57,7 +63,7 @@ def _find_cell(tables, codes, v, row):
     return cell
 
 
-@kernel
+@kernel((TABLES, CODES))
 def add_rows(tables, codes):
     """Add all rows to the tables. The tables must be empty."""
     for v in range(len(tables.arity)):
@@ -67,7 +73,7 @@ def add_rows(tables, codes):
             tables.margins[tables.first_margin[v] + cell // tables.arity[v]] += 1
 
 
-@inline
+@part
 def _change_value(tables, codes, v, row, old, new):
     """Change the state of v in a row, in the codes and in all tables that contain v."""
     first = tables.first[v] + _find_cell(tables, codes, v, row) - np.int64(codes[v, row])
@@ -113,14 +119,23 @@ def _compute_weights(tables, codes, v, row, weights):
                 weights[state] /= highest
 
 
-@kernel
+@inline
+def _make_weights(tables):
+    """Return room for the weights of the states of any variable."""
+    most = np.int64(1)
+    for v in range(len(tables.arity)):
+        most = max(most, tables.arity[v])
+    return np.empty(most)
+
+
+@kernel((TABLES, CODES, INDICES, INDICES, DRAWS, TOTALS))
 def draw_values(tables, codes, variables, rows, uniforms, totals):
     """Draw each missing value again, and add the probabilities of its states to ``totals[value]``.
 
     `uniforms` has a random number from 0 to 1 for each missing value. If `totals` is empty, no
     probabilities are added.
     """
-    weights = np.empty(tables.arity.max())
+    weights = _make_weights(tables)
     for i in range(len(rows)):
         v, row = np.int64(variables[i]), np.int64(rows[i])
         _compute_weights(tables, codes, v, row, weights)
@@ -142,10 +157,10 @@ def draw_values(tables, codes, variables, rows, uniforms, totals):
             _change_value(tables, codes, v, row, np.int64(codes[v, row]), np.int64(chosen))
 
 
-@kernel
+@kernel((TABLES, CODES, INDICES, INDICES))
 def maximise_values(tables, codes, variables, rows):
     """Set each missing value to its most probable state; return how many values changed."""
-    weights = np.empty(tables.arity.max())
+    weights = _make_weights(tables)
     n_changed = 0
     for i in range(len(rows)):
         v, row = np.int64(variables[i]), np.int64(rows[i])

@@ -196,7 +196,7 @@ class Imputations:
         totals = np.zeros((len(self.codes), *shape)) if n_counted else np.zeros((1, 0, 0))
         positions = (self.missing_values.variables, self.missing_values.rows)
         not_counted = np.empty((0, 0))
-        drawn: list[Codes] = [codes.copy() for codes in self.codes]
+        drawn = [codes.astype(np.uint16) for codes in self.codes]  # the type of the kernels
 
         def sweep_part(begin: int, end: int, part: int) -> None:
             for i in range(begin, end):
@@ -209,7 +209,8 @@ class Imputations:
                     draw_values(tables, drawn[i], *positions, uniforms, own_totals)
 
         self._threads.run_in_parts(sweep_part, len(drawn), 1)
-        self.codes = drawn
+        is_small = self.table.dataset.codes.dtype == np.uint8
+        self.codes = [codes.astype(np.uint8) if is_small else codes for codes in drawn]
         total: NDArray[np.float64] = totals.sum(axis=0)
         return total
 

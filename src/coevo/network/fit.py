@@ -12,7 +12,6 @@ from coevo.data import Table, Variable
 from coevo.errors import NetworkError, bad_parameter
 from coevo.graph import DAG
 from coevo.network.bayesian_network import CPT, BayesianNetwork
-from coevo.score import count_configurations
 
 __all__ = ["fit_network"]
 
@@ -59,6 +58,8 @@ def fit_network(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") -> B
     for family in families:
         _check_size(family)
     groups = [[dataset.find_position(variable.name) for variable in family] for family in families]
+    from coevo.score import count_configurations  # imports numba
+
     counts = zip(families, count_configurations(dataset, groups), strict=True)
     tables = {family[-1].name: _estimate_table(family, cells, ess) for family, cells in counts}
     return BayesianNetwork(variables, {n: dag.parents(n) for n in dag.nodes}, tables, name)

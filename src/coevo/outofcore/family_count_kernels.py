@@ -1,50 +1,26 @@
-"""Kernels that count families and score them separately, so that shards can be added.
+"""The kernel that scores the tables of families after they are added up over all shards.
 
-`add_tables` counts the families of a batch in one shard. `score_tables` scores the sums over all
-shards. Both use the functions of `family_kernels` and the same order of cells. A score is
-therefore equal, to the last bit, to the score of all rows in one place.
+The kernels of `family_kernels` count the families in each shard. `score_tables` uses the same
+order of cells. A score is therefore equal, to the last bit, to the score of all rows in one
+place.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from coevo.jit import kernel
+from coevo.jit import INT, array_of, kernel
 from coevo.score.count_kernels import ARITY, set_strides
-from coevo.score.family_kernels import (
-    ALL_ROWS,
-    BY_LEVELS,
-    count_family_by_levels,
-    count_family_over_all_rows,
-    find_stride,
-    sort_by_rank,
-)
+from coevo.score.family_kernels import SCORES, SCRATCH, SPEC, find_stride, sort_by_rank
 from coevo.score.score_kernels import score_table
 
-__all__ = ["add_tables", "score_tables"]
+__all__ = ["score_tables"]
+
+FACTS, STARTS = array_of(np.int64, 2), array_of(np.int64, 1, True)
+MEMBERS, CELLS = array_of(np.int32, 1, True), array_of(np.uint32, 1, True)
 
 
-@kernel
-def add_tables(index, batch, first, last, shared, scratch, begin, cells):
-    """Add the table of each family f to ``cells``, from ``begin[f]`` on.
-
-    Skip families whose tables would be too large.
-    """
-    counts = scratch.counts
-    for family in range(first, last):
-        method = batch.method[family]
-        if method == BY_LEVELS:
-            n_cells = count_family_by_levels(index, batch, family, shared, scratch)
-        elif method == ALL_ROWS:
-            n_cells = count_family_over_all_rows(index, batch, family, scratch)
-        else:
-            continue
-        at = begin[family]
-        for cell in range(n_cells):
-            cells[at + cell] += counts[cell]
-
-
-@kernel
+@kernel((FACTS, SPEC, MEMBERS, STARTS, INT, INT, STARTS, CELLS, SCRATCH, SCORES))
 def score_tables(facts, spec, members, starts, first, last, begin, cells, scratch, scores):
     """Overwrite ``scores[f]`` of the families from `first` to before `last` that have a table."""
     counts, work, margin, rising = scratch.counts, scratch.work, scratch.margin, scratch.rising

@@ -21,9 +21,9 @@ from coevo.outofcore.family_counts import (
 )
 from coevo.outofcore.shards import Shards
 from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
-from coevo.score.counting import compute_dense_limit, make_scratch
+from coevo.score.counting import compute_dense_limit, make_count_index, make_scratch
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import SPARSE, BatchPlan, CountIndex
+from coevo.score.family_kernels import SPARSE, BatchPlan
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse
 from coevo.signatures import accept_options
@@ -107,17 +107,9 @@ class ShardedScorer(Scorer):
         """Score a family from the configurations that occur, used as weighted rows."""
         k = len(members)
         variables = np.arange(k, dtype=np.int32)
-        codes = distinct.codes.copy()
-        codes.flags.writeable = False
         none = np.empty((0, 0), dtype=np.int32)
         sparse, unknown = np.full(1, SPARSE, dtype=np.int8), np.empty(0, dtype=np.int64)
-        index = CountIndex(
-            facts=self._shards.facts[members],
-            codes=codes,
-            weights=distinct.counts,
-            compact=np.empty(0, dtype=codes.dtype),
-            bits=np.empty((0, 0), dtype=np.uint64),
-        )
+        index = make_count_index(self._shards.facts[members], distinct.codes, distinct.counts)
         batch = BatchPlan(variables, np.array([0, k]), variables, sparse, unknown, none, none)
         scores = np.empty(1)
         evaluate_sparse(index, self._spec, batch, 0, 1, scores)

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Codes, ColumnInfo, RowDigest, Table, combine_row_hashes, hash_rows
-from coevo.outofcore.family_count_kernels import add_tables
 from coevo.outofcore.family_counts import (
     CELLS_PER_BATCH,
     Cells,
@@ -33,6 +32,7 @@ from coevo.score.count_kernels import RANK
 from coevo.score.counting import (
     compute_dense_limit,
     compute_variable_facts,
+    make_count_index,
     make_scratch,
     make_shared_tables,
     pack_bits,
@@ -41,11 +41,11 @@ from coevo.score.counting import (
 )
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
-    STORE,
     BatchPlan,
-    CountIndex,
     ScoreSpec,
     Scratch,
+    TableSums,
+    evaluate_all_rows,
     evaluate_by_levels,
 )
 from coevo.score.joint_counts import JointCounts, count_configurations, count_rows
@@ -185,19 +185,17 @@ def _add_tables(
 ) -> None:
     """Count the families in one shard; add their tables to the cells."""
     shared = make_shared_tables([shard.state_counts], SHARED_CELLS)
-    compact = np.empty(0, dtype=shard.codes.dtype)
-    index = CountIndex(table.facts, shard.codes, np.empty(0, dtype=np.int64), compact, shard.bits)
-    no_scores, limit = np.empty(0), compute_dense_limit(table.n_rows)
+    index = make_count_index(table.facts, shard.codes, bits=shard.bits)
+    sums, no_scores = TableSums(begin, cells), np.empty(0)
+    limit = compute_dense_limit(table.n_rows)
     for plan, first, last in plan_batches(index, families, shared, limit):
 
         def add_part(
             low: int, high: int, number: int, plan: BatchPlan = plan, at: int = first
         ) -> None:
-            low, high, memory = at + low, at + high, scratch[number]
-            if plan.method[low] == STORE:
-                evaluate_by_levels(index, NO_SCORE, plan, low, high, shared, memory, no_scores)
-            else:
-                add_tables(index, plan, low, high, shared, memory, begin, cells)
+            work = (index, NO_SCORE, plan, at + low, at + high)
+            evaluate_by_levels(*work, shared, scratch[number], sums, no_scores)
+            evaluate_all_rows(*work, scratch[number], sums, no_scores)
 
         if last > first:
             threads.run_in_parts(add_part, last - first, SMALLEST_PART)

@@ -20,6 +20,7 @@ from coevo.errors import bad_parameter
 from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import FamilyBatch, FamilyScorer, Score
 from coevo.score.base import ScorerOptions
+from coevo.warmup import ensure_compiled
 
 __all__ = ["DistributedScorer"]
 
@@ -107,4 +108,5 @@ class DistributedScorer(FamilyScorer):
 
 def _score_families(scorer: FamilyScorer, families: FamilyBatch) -> NDArray[np.float64]:
     """Score families, on a worker."""
+    ensure_compiled()
     return scorer.local_scores(families)

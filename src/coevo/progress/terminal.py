@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from coevo.progress.search_progress import SearchProgress
+from coevo.warmup import COMPILING_MESSAGE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +26,6 @@ __all__ = [
     "show_runs_on_console",
 ]
 
-COMPILING_MESSAGE = "Compiling kernels for this machine; later runs will load them ..."
 SECONDS_BETWEEN_LINES = 5.0  # where no line can be redrawn
 
 ProgressMessage = str | SearchProgress

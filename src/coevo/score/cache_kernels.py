@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inline, kernel
+from coevo.jit import INT, array_of, inline, kernel, tuple_of
 
 __all__ = ["CacheEntries", "find_or_add", "insert_all"]
 
@@ -23,6 +23,10 @@ class CacheEntries(NamedTuple):
     slots: NDArray[np.int64]  # a power of two, at most half full
     start: NDArray[np.int64]  # (capacity + 1,)
     members: NDArray[np.int32]
+
+
+ENTRIES = tuple_of(array_of(np.int64), array_of(np.int64), array_of(np.int32), kind=CacheEntries)
+MEMBERS, STARTS = array_of(np.int32, 1, True), array_of(np.int64, 1, True)
 
 
 @inline
@@ -66,7 +70,7 @@ def _is_family(members, begin, end, n_variables):
     return fits
 
 
-@kernel
+@kernel((ENTRIES, INT, MEMBERS, STARTS, INT, array_of(np.int64)))
 def find_or_add(entries, n_entries, members, start, n_variables, found):
     """Overwrite ``found[f]`` with the entry of each family f; add the family if it is new.
 
@@ -90,7 +94,7 @@ def find_or_add(entries, n_entries, members, start, n_variables, found):
     return n_entries
 
 
-@kernel
+@kernel((ENTRIES, INT))
 def insert_all(entries, n_entries):
     """Insert all entries into empty slots, after the table has grown."""
     slots, start, stored = entries.slots, entries.start, entries.members

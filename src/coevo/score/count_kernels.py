@@ -18,7 +18,9 @@ tree). Such a step is a *level*. There are two methods for a level:
 Where neither method pays off, `count_all_rows` makes one pass over all rows. All methods give
 the same integers. The choice between them (`estimate_level_costs`) changes only the time.
 
-One row of `facts` describes one variable; the column names are below. The kernels check no
+One row of `facts` describes one variable; the column names are below. A code is one byte. A
+variable with more than 256 states has a second row of codes, and only passes over all rows count
+it: then one compiled kernel serves all tables. The kernels check no
 ranges: `FamilyScorer` has done that. The hot loops use unsigned indices into counts, because
 numba tests whether signed indices are negative, which halves the speed. Two habits keep
 compilation short. Loops copy arrays, because numba compiles a slice assignment together with
@@ -30,13 +32,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from coevo.jit import inline, kernel, popcount
+from coevo.jit import inline, part, popcount
 
 __all__ = ["add_level", "count_all_rows", "estimate_level_costs", "set_strides"]
 
 # Columns of `facts`, one row for each variable
-ARITY, RANK, COMMON, SINGLE, N_OTHERS, COMPACT, BITS = 0, 1, 2, 3, 4, 5, 6
-N_FACTS = 7
+ARITY, RANK, COMMON, SINGLE, N_OTHERS, COMPACT, BITS, HIGH = 0, 1, 2, 3, 4, 5, 6, 7
+N_FACTS = 8
 # ARITY       number of states
 # RANK        position in the order of the axes
 # COMMON      the most common state
@@ -45,6 +47,7 @@ N_FACTS = 7
 # COMPACT     where its compact columns begin, or -1: these rows only, of the variable
 #             itself and of every variable of higher rank, one column after another
 # BITS        its first row of `bits`, or -1; the most common state has no row
+# HIGH        the row of `codes` with the high bytes, or -1 if it has at most 256 states
 
 # Rows of `work`, one column for each axis
 STRIDE, POSITION, STATE, CELL = 0, 1, 2, 3
@@ -142,7 +145,7 @@ def _count_by_rows(facts, compact, variables, k, axis, offset, counts, twin, wor
         _add_rows(joint, n, counts, twin)
 
 
-@kernel
+@part
 def _add_rows(joint, n, counts, twin):
     """Count the first n cells in `joint`, in `counts` and `twin` by turns.
 
@@ -158,7 +161,7 @@ def _add_rows(joint, n, counts, twin):
 
 
 @inline
-def count_all_rows(codes, weights, variables, k, n_cells, counts, twin, work, joint):
+def count_all_rows(facts, codes, weights, variables, k, n_cells, counts, twin, work, joint):
     """Overwrite the table over k variables with one pass over all rows."""
     for cell in range(n_cells):
         counts[cell] = twin[cell] = 0
@@ -171,6 +174,11 @@ def count_all_rows(codes, weights, variables, k, n_cells, counts, twin, work, jo
                 for i in range(n):
                     joint[i] = column[i] * p
             else:
+                for i in range(n):
+                    joint[i] += np.uint32(column[i] * p)
+            high = facts[variables[axis], HIGH]
+            if high >= 0:
+                column, p = codes[high, start : start + n], np.uint32(256 * work[STRIDE, axis])
                 for i in range(n):
                     joint[i] += np.uint32(column[i] * p)
         if len(weights):
@@ -245,7 +253,7 @@ def _count_depth_first(facts, bits, start, stop, variables, k, axis, counts, wor
             work[POSITION, depth], work[STATE, depth] = at + 1, -1
 
 
-@kernel
+@part
 def _and_count(left, right, both):
     """Overwrite `both` with the bits that `left` and `right` share; return their number."""
     total = 0

@@ -9,6 +9,7 @@ which several families share are counted before the families.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from coevo.score.count_kernels import (
     BITS,
     COMMON,
     COMPACT,
+    HIGH,
     N_FACTS,
     N_OTHERS,
     N_WORK,
@@ -43,6 +45,7 @@ __all__ = [
     "clear_shared_tables",
     "compute_dense_limit",
     "compute_variable_facts",
+    "make_count_index",
     "make_scratch",
     "make_shared_tables",
     "pack_bits",
@@ -68,7 +71,7 @@ def compute_variable_facts(table: Table) -> NDArray[np.int64]:
     most = np.array([counts.max() for counts in singles])
     facts[np.argsort(-most, kind="stable"), RANK] = np.arange(table.n_variables)
     facts[:, SINGLE] = np.cumsum(table.arities) - table.arities
-    facts[:, COMPACT] = facts[:, BITS] = -1
+    facts[:, COMPACT] = facts[:, BITS] = facts[:, HIGH] = -1
     facts[:, N_OTHERS] = table.n_rows - most
     return facts
 
@@ -76,19 +79,57 @@ def compute_variable_facts(table: Table) -> NDArray[np.int64]:
 def build_index(dataset: Dataset) -> CountIndex:
     """Return the arrays that the kernels need of a dataset."""
     facts = compute_variable_facts(dataset)
-    compact = np.empty(0, dtype=dataset.codes.dtype)
-    bits = np.empty((0, 0), dtype=np.uint64)
-    if dataset.weights is None:  # deduplicated rows are few and always counted in one pass
-        compact = _build_compact_columns(dataset, facts)
-        place_bits(facts)
-        bits = pack_bits(dataset.codes, facts)
-    weights = np.empty(0, dtype=np.int64) if dataset.weights is None else dataset.weights
-    return CountIndex(facts, dataset.codes, weights, compact, bits)
+    if dataset.weights is not None:  # deduplicated rows are few and always counted in one pass
+        return make_count_index(facts, dataset.codes, dataset.weights)
+    compact = _build_compact_columns(dataset, facts)
+    place_bits(facts)
+    return make_count_index(
+        facts, dataset.codes, compact=compact, bits=pack_bits(dataset.codes, facts)
+    )
 
 
-def _build_compact_columns(
-    dataset: Dataset, facts: NDArray[np.int64]
-) -> NDArray[np.unsignedinteger]:
+def make_count_index(
+    facts: NDArray[np.int64],
+    codes: Codes,
+    weights: NDArray[np.int64] | None = None,
+    compact: NDArray[np.uint8] | None = None,
+    bits: NDArray[np.uint64] | None = None,
+) -> CountIndex:
+    """Return the arrays for the kernels, with the types that the kernels are compiled for.
+
+    Write into `facts` where the high bytes of each variable are. Without `weights` every row
+    counts once.
+    """
+    return CountIndex(
+        facts,
+        _freeze(_split_into_bytes(codes, facts)),
+        _freeze(np.empty(0, dtype=np.int64) if weights is None else weights),
+        _freeze(np.empty(0, dtype=np.uint8) if compact is None else compact),
+        _freeze(np.empty((0, 0), dtype=np.uint64) if bits is None else bits),
+    )
+
+
+def _freeze(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view of an array."""
+    view = np.ascontiguousarray(array).view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+def _split_into_bytes(codes: Codes, facts: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return the low bytes of all variables, then the high bytes of those that have them."""
+    wide = np.flatnonzero(facts[:, ARITY] > 256)
+    n = len(codes)
+    facts[wide, HIGH] = n + np.arange(len(wide))
+    if codes.dtype == np.uint8:
+        return codes.astype(np.uint8, copy=False)
+    parts = np.empty((n + len(wide), codes.shape[1]), dtype=np.uint8)
+    parts[:n] = codes & 255
+    parts[n:] = codes[wide] >> 8
+    return parts
+
+
+def _build_compact_columns(dataset: Dataset, facts: NDArray[np.int64]) -> NDArray[np.uint8]:
     """Return the compact columns of as many variables as fit; write where each begins.
 
     The compact columns of a variable hold the rows in which it is not in its most common
@@ -97,12 +138,15 @@ def _build_compact_columns(
     """
     by_rank = np.argsort(facts[:, RANK])
     sizes = facts[by_rank, N_OTHERS] * np.arange(len(by_rank), 0, -1)
+    sizes[facts[by_rank, ARITY] > 256] = 0  # no level counts them
     ends = np.cumsum(sizes)
     room = max(MIN_COMPACT_BYTES, COMPACT_SHARE * dataset.codes.nbytes)
-    n_fit = int(np.searchsorted(ends, room // dataset.codes.itemsize, side="right"))
-    compact = np.empty(int(ends[n_fit - 1]) if n_fit else 0, dtype=dataset.codes.dtype)
-    by_place = dataset.codes[by_rank]
+    n_fit = int(np.searchsorted(ends, room, side="right"))
+    compact = np.empty(int(ends[n_fit - 1]) if n_fit else 0, dtype=np.uint8)
+    by_place = dataset.codes.astype(np.uint8, copy=False)[by_rank]
     for place, variable in enumerate(by_rank[:n_fit]):
+        if facts[variable, ARITY] > 256:
+            continue
         rows = np.flatnonzero(by_place[place] != facts[variable, COMMON])
         facts[variable, COMPACT] = begin = int(ends[place] - sizes[place])
         columns = compact[begin : int(ends[place])].reshape(len(by_rank) - place, len(rows))

@@ -3,8 +3,7 @@
 `plan_families` sorts the variables of each family by rank, chooses a counting method by its
 estimated cost and requests the shared tables of two and three variables. `evaluate_by_levels`
 counts these tables and the families built on them. `evaluate_all_rows` counts the other
-families. (These are two kernels, so that numba compiles only what a dataset needs.)
-`sparse_kernels.evaluate_sparse` counts the families whose tables would be too large. Only
+families. `sparse_kernels.evaluate_sparse` counts the families whose tables would be too large. Only
 `plan_families` reserves room for shared tables. The other kernels may run on several threads,
 each on its own part of the batch and of the pool.
 
@@ -21,11 +20,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inline, kernel
+from coevo.jit import FLOAT, INT, array_of, inline, kernel, part, tuple_of
 from coevo.score.count_kernels import (
     ARITY,
     BITS,
     COMMON,
+    HIGH,
     MOST_CELLS_BY_LEVELS,
     RANK,
     SINGLE,
@@ -43,8 +43,7 @@ __all__ = [
     "ScoreSpec",
     "Scratch",
     "SharedTables",
-    "count_family_by_levels",
-    "count_family_over_all_rows",
+    "TableSums",
     "evaluate_all_rows",
     "evaluate_by_levels",
     "find_stride",
@@ -66,9 +65,9 @@ class CountIndex(NamedTuple):
     """The arrays that the counting kernels need of a dataset."""
 
     facts: NDArray[np.int64]  # (n_vars, N_FACTS), see `count_kernels`
-    codes: NDArray[np.unsignedinteger]  # (n_vars, n_stored)
+    codes: NDArray[np.uint8]  # (n_vars and those with high bytes, n_stored)
     weights: NDArray[np.int64]  # (n_stored,), or (0,) if every row counts once
-    compact: NDArray[np.unsignedinteger]  # compact columns, see `count_kernels`
+    compact: NDArray[np.uint8]  # compact columns, see `count_kernels`
     bits: NDArray[np.uint64]  # (n_sets, n_words)
 
 
@@ -116,6 +115,50 @@ class BatchPlan(NamedTuple):
     new_triples: NDArray[np.int32]  # (n, 3): shared tables of three variables to count
 
 
+class TableSums(NamedTuple):
+    """Where tables are added up over shards instead of being scored; empty without shards."""
+
+    begin: NDArray[np.int64]  # (n + 1,): where the table of each family begins
+    cells: NDArray[np.uint32]
+
+
+INDEX = tuple_of(
+    array_of(np.int64, 2),
+    array_of(np.uint8, 2, True),
+    array_of(np.int64, 1, True),
+    array_of(np.uint8, 1, True),
+    array_of(np.uint64, 2, True),
+    kind=CountIndex,
+)
+SHARED = tuple_of(
+    array_of(np.int64, 2), array_of(np.uint32), array_of(np.int64), INT, kind=SharedTables
+)
+SCRATCH = tuple_of(
+    array_of(np.uint32),
+    array_of(np.uint32),
+    array_of(np.int64, 2),
+    array_of(np.uint32),
+    array_of(np.uint16),
+    array_of(np.uint64, 2),
+    array_of(np.float64, 2),
+    kind=Scratch,
+)
+TERMS = array_of(np.float64)
+SPEC = tuple_of(INT, FLOAT, FLOAT, INT, TERMS, TERMS, kind=ScoreSpec)
+PLAN = tuple_of(
+    array_of(np.int32),
+    array_of(np.int64),
+    array_of(np.int32),
+    array_of(np.int8),
+    array_of(np.int64),
+    array_of(np.int32, 2),
+    array_of(np.int32, 2),
+    kind=BatchPlan,
+)
+SUMS = tuple_of(array_of(np.int64), array_of(np.uint32), kind=TableSums)
+SCORES = array_of(np.float64)
+
+
 @inline
 def _choose_shared_size(facts, variables, k):
     """Return how many of the last variables a shared table may cover: at least 1."""
@@ -129,7 +172,7 @@ def _choose_shared_size(facts, variables, k):
     return n
 
 
-@kernel
+@part
 def _find_slot(slots, facts, variables, k, n):
     """Return the key and the slot of the last n of k variables; an empty slot if it is new."""
     key = np.int64(0)
@@ -166,11 +209,13 @@ def _reserve_table(slots, pool, used, facts, variables, k, n):
 def _choose_method(facts, codes, weights, bits, variables, k, dense_limit):
     """Return the cheapest method to count the table over k variables."""
     cells = 1.0
+    is_wide = False
     for axis in range(k):
         cells *= facts[variables[axis], ARITY]
+        is_wide = is_wide or facts[variables[axis], HIGH] >= 0
     if cells > dense_limit:
         return SPARSE
-    if len(weights) or cells > MOST_CELLS_BY_LEVELS:
+    if is_wide or len(weights) or cells > MOST_CELLS_BY_LEVELS:
         return ALL_ROWS
     all_rows = codes.shape[1] * (ALL_ROW + ALL_ROW_AND_COLUMN * k)
     first_shared = k - _choose_shared_size(facts, variables, k)
@@ -199,7 +244,7 @@ def sort_by_rank(facts, members, begin, k, variables):
         variables[place] = member
 
 
-@kernel
+@kernel((INDEX, PLAN, SHARED, INT, INT))
 def plan_families(index, batch, shared, first, dense_limit):
     """Plan families from `first` on; return where it stops and how many tables it requests.
 
@@ -262,7 +307,7 @@ def find_stride(child, variables, k, work):
 
 
 @inline
-def count_family_by_levels(index, batch, family, shared, scratch):
+def _count_by_levels(index, batch, family, shared, scratch):
     """Count a family level by level, into the scratch; return the number of cells."""
     facts, compact, bits = index.facts, index.compact, index.bits
     counts, work, words, short = scratch.counts, scratch.work, scratch.words, scratch.short
@@ -290,13 +335,14 @@ def count_family_by_levels(index, batch, family, shared, scratch):
 
 
 @inline
-def count_family_over_all_rows(index, batch, family, scratch):
+def _count_over_all_rows(index, batch, family, scratch):
     """Count a family in one pass over all rows, into the scratch; return the number of cells."""
     start = batch.start[family]
     k = batch.start[family + 1] - start
     variables = batch.variables[start : start + k]
     n_cells = set_strides(index.facts, variables, k, scratch.work)
     count_all_rows(
+        index.facts,
         index.codes,
         index.weights,
         variables,
@@ -321,9 +367,17 @@ def _score_family(index, spec, batch, family, n_cells, scratch):
     return score_table(spec, scratch.counts, n_cells, stride, arity, scratch.margin, scratch.rising)
 
 
-@kernel
-def evaluate_by_levels(index, spec, batch, first, last, shared, scratch, scores):
-    """Count families level by level; overwrite their ``scores[f]``.
+@inline
+def _add_table(sums, family, counts, n_cells):
+    """Add the table of a family to the sums over all shards."""
+    begin, cells = sums.begin[family], sums.cells
+    for cell in range(n_cells):
+        cells[begin + cell] += counts[cell]
+
+
+@kernel((INDEX, SPEC, PLAN, INT, INT, SHARED, SCRATCH, SUMS, SCORES))
+def evaluate_by_levels(index, spec, batch, first, last, shared, scratch, sums, scores):
+    """Count families level by level; overwrite their ``scores[f]``, or add up their tables.
 
     Skip the families from `first` to before `last` that have another method. The shared tables
     that `plan_families` requests have the method STORE: they go into the pool and get no
@@ -334,7 +388,7 @@ def evaluate_by_levels(index, spec, batch, first, last, shared, scratch, scores)
         method = batch.method[family]
         if method != BY_LEVELS and method != STORE:
             continue
-        n_cells = count_family_by_levels(index, batch, family, shared, scratch)
+        n_cells = _count_by_levels(index, batch, family, shared, scratch)
         if method == STORE:
             start = batch.start[family]
             k = batch.start[family + 1] - start
@@ -342,14 +396,20 @@ def evaluate_by_levels(index, spec, batch, first, last, shared, scratch, scores)
             begin = slots[_find_slot(slots, index.facts, variables, k, k)[1], 1]
             for cell in range(n_cells):
                 pool[begin + cell] = counts[cell]
+        elif len(sums.begin) > 0:
+            _add_table(sums, family, counts, n_cells)
         else:
             scores[family] = _score_family(index, spec, batch, family, n_cells, scratch)
 
 
-@kernel
-def evaluate_all_rows(index, spec, batch, first, last, scratch, scores):
-    """Count families in one pass over all rows each; overwrite their ``scores[f]``."""
+@kernel((INDEX, SPEC, PLAN, INT, INT, SCRATCH, SUMS, SCORES))
+def evaluate_all_rows(index, spec, batch, first, last, scratch, sums, scores):
+    """Count families in one pass over all rows each, as `evaluate_by_levels` does."""
     for family in range(first, last):
-        if batch.method[family] == ALL_ROWS:
-            n_cells = count_family_over_all_rows(index, batch, family, scratch)
+        if batch.method[family] != ALL_ROWS:
+            continue
+        n_cells = _count_over_all_rows(index, batch, family, scratch)
+        if len(sums.begin) > 0:
+            _add_table(sums, family, scratch.counts, n_cells)
+        else:
             scores[family] = _score_family(index, spec, batch, family, n_cells, scratch)

@@ -29,7 +29,7 @@ import math
 
 import numpy as np
 
-from coevo.jit import inline, kernel
+from coevo.jit import inline, part
 
 __all__ = [
     "ALL_ONES",
@@ -58,7 +58,7 @@ def _compute_term(n, factorial):
     return math.lgamma(n + 1.0) if factorial else n * math.log(n)
 
 
-@kernel
+@part
 def _sum_terms(table, counts, n, shift, n_rows, factorial):
     """Return the sum over the first n cells of term(count + shift) - term(shift)."""
     a = b = c = d = 0.0
@@ -100,7 +100,7 @@ def _log_rising(row, a, count):
     return _log_gamma(a + count) - row[LOG_GAMMA]
 
 
-@kernel
+@part
 def _sum_rising(rising, ess, divisor, counts, n):
     """Return the sum over the first n cells of log rising(ess / divisor, count)."""
     a = ess / divisor
@@ -147,7 +147,7 @@ def _sum_over_child(counts, n_cells, stride, arity, margin):
         first += step
 
 
-@kernel
+@part
 def compute_regret(two_states, count, arity):
     """Return log C(arity, count); ``two_states[n]`` is C(2, n).
 
@@ -169,7 +169,7 @@ def compute_regret(two_states, count, arity):
     return total + math.log(product)
 
 
-@kernel
+@part
 def _compute_regret_of_states(regret, n_states, n_rows):
     """Return log C(n_states, n_rows), from the table or by an approximation for many states."""
     if n_states + 0.5 < len(regret):
@@ -187,7 +187,7 @@ def compute_quotient_penalty(spec, q, arity):
     return joint - _compute_regret_of_states(spec.regret, q, float(spec.n_rows))
 
 
-@inline
+@part
 def score_table(spec, counts, n_cells, stride, arity, margin, rising):
     """Return the local score of a table; `stride` and `arity` belong to the child."""
     _sum_over_child(counts, n_cells, stride, arity, margin)

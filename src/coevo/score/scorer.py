@@ -31,6 +31,7 @@ from coevo.score.family_kernels import (
     SPARSE,
     STORE,
     BatchPlan,
+    TableSums,
     evaluate_all_rows,
     evaluate_by_levels,
 )
@@ -43,6 +44,7 @@ __all__ = ["FamilyScorer"]
 SHARED_CELLS = 1 << 21  # cells of the tables that families share: 8 MiB
 CELLS_PER_STEP = 1 << 32  # rows or cells, times families, between two checks for interrupts
 SMALLEST_PART = 64  # the fewest families for which a thread pays off
+NO_SUMS = TableSums(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint32))
 
 
 class FamilyScorer(Scorer):
@@ -137,9 +139,11 @@ class FamilyScorer(Scorer):
             def evaluate_part(begin: int, end: int, number: int, offset: int = beginning) -> None:
                 begin, end, scratch = offset + begin, offset + end, self._scratch[number]
                 if BY_LEVELS in methods or STORE in methods:
-                    evaluate_by_levels(index, spec, batch, begin, end, shared, scratch, scores)
+                    evaluate_by_levels(
+                        index, spec, batch, begin, end, shared, scratch, NO_SUMS, scores
+                    )
                 if ALL_ROWS in methods:
-                    evaluate_all_rows(index, spec, batch, begin, end, scratch, scores)
+                    evaluate_all_rows(index, spec, batch, begin, end, scratch, NO_SUMS, scores)
                 if SPARSE in methods:
                     evaluate_sparse(index, spec, batch, begin, end, scores)
 

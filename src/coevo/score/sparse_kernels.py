@@ -16,9 +16,9 @@ import math
 
 import numpy as np
 
-from coevo.jit import inline, kernel
-from coevo.score.count_kernels import ARITY
-from coevo.score.family_kernels import SPARSE
+from coevo.jit import INT, inline, kernel, part
+from coevo.score.count_kernels import ARITY, HIGH
+from coevo.score.family_kernels import INDEX, PLAN, SCORES, SPARSE, SPEC
 from coevo.score.score_kernels import (
     DIRICHLET,
     DIRICHLET_SEEN,
@@ -38,7 +38,7 @@ MULTIPLIER = np.int64(2654435761)  # the product with a number of 31 bits stays 
 LOW_BITS = np.int64(0x7FFFFFFF)
 
 
-@kernel
+@part
 def _number_keys(keys, n_rows, slots, slot_keys, numbers):
     """Write the number of each row's key, counted from 0; return how many keys differ.
 
@@ -73,7 +73,23 @@ def _compute_term(kind, a, log_a, count):
     return math.lgamma(a + count) - math.lgamma(a)
 
 
-@kernel
+@part
+def _sort(values, n):
+    """Sort the first n values in place by Shell sort, which is short to compile."""
+    step = 1
+    while step < n // 3:
+        step = 3 * step + 1
+    while step > 0:
+        for i in range(step, n):
+            value, at = values[i], i
+            while at >= step and values[at - step] > value:
+                values[at] = values[at - step]
+                at -= step
+            values[at] = value
+        step //= 3
+
+
+@part
 def _sum_terms(kind, log_a, numbers, weights, n_rows, n_numbers, counts, histogram):
     """Count how often each number occurs; return the sum of the terms of these counts."""
     for number in range(n_numbers):
@@ -93,25 +109,23 @@ def _sum_terms(kind, log_a, numbers, weights, n_rows, n_numbers, counts, histogr
         if histogram[count]:
             total += histogram[count] * _compute_term(kind, a, log_a, float(count))
             histogram[count] = 0
-    large = counts[:n_large]
-    large.sort()
+    _sort(counts, n_large)
     for i in range(n_large):
-        total += _compute_term(kind, a, log_a, float(large[i]))
+        total += _compute_term(kind, a, log_a, float(counts[i]))
     return total
 
 
-@kernel
+@part
 def _sum_regrets(two_states, numbers, weights, n_rows, n_numbers, arity, counts):
     """Return the sum of the regrets of all configurations, from the lowest count to the highest."""
     for number in range(n_numbers):
         counts[number] = 0
     for row in range(n_rows):
         counts[numbers[row]] += weights[row] if len(weights) else 1
-    ranked = counts[:n_numbers]
-    ranked.sort()
+    _sort(counts, n_numbers)
     total = 0.0
     for i in range(n_numbers):
-        total += compute_regret(two_states, ranked[i], arity)
+        total += compute_regret(two_states, counts[i], arity)
     return total
 
 
@@ -123,7 +137,18 @@ def _compute_penalty(penalty, log_q, arity):
     return penalty * math.exp(log_q) * (arity - 1.0) if log_q < LARGEST_LOG else np.inf
 
 
-@kernel
+@inline
+def _add_codes(facts, codes, variable, keys, n_rows):
+    """Append the state of a variable to the key of each row."""
+    arity, high = facts[variable, ARITY], facts[variable, HIGH]
+    for row in range(n_rows):
+        keys[row] = keys[row] * arity + np.int64(codes[variable, row])
+    if high >= 0:
+        for row in range(n_rows):
+            keys[row] += 256 * np.int64(codes[high, row])
+
+
+@kernel((INDEX, SPEC, PLAN, INT, INT, SCORES))
 def evaluate_sparse(index, spec, batch, first, last, scores):
     """Overwrite ``scores[f]`` of the families from `first` to before `last` that are sparse."""
     facts, codes, weights = index.facts, index.codes, index.weights
@@ -141,16 +166,17 @@ def evaluate_sparse(index, spec, batch, first, last, scores):
             continue
         child = members[starts[family]]
         arity = facts[child, ARITY]
-        keys[:] = 0
+        for row in range(n_rows):
+            keys[row] = 0
         size, log_q = 1.0, 0.0
         for member in range(starts[family] + 1, starts[family + 1]):
             parent = members[member]
             states = facts[parent, ARITY]
             if size * states >= LARGEST_CODE:
                 size = float(_number_keys(keys, n_rows, slots, slot_keys, numbers))
-                keys[:] = numbers
-            for row in range(n_rows):
-                keys[row] = keys[row] * states + np.int64(codes[parent, row])
+                for row in range(n_rows):
+                    keys[row] = numbers[row]
+            _add_codes(facts, codes, parent, keys, n_rows)
             size *= states
             log_q += math.log(states)
         n_seen = _number_keys(keys, n_rows, slots, slot_keys, numbers)
@@ -163,7 +189,8 @@ def evaluate_sparse(index, spec, batch, first, last, scores):
         if spec.kind == FACTORISED:
             score -= _sum_regrets(spec.regret, numbers, weights, n_rows, n_seen, arity, counts)
         for row in range(n_rows):
-            keys[row] = numbers[row] * arity + np.int64(codes[child, row])
+            keys[row] = numbers[row]
+        _add_codes(facts, codes, child, keys, n_rows)
         n_seen = _number_keys(keys, n_rows, slots, slot_keys, numbers)
         score += _sum_terms(
             spec.kind, log_a - log_r, numbers, weights, n_rows, n_seen, counts, histogram

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from coevo.jit import inline, kernel
+import numpy as np
+
+from coevo.jit import array_of, inline, kernel
 
 __all__ = ["flag_dominated"]
+
+STARTS, PARENTS = array_of(np.int64, 1, True), array_of(np.int32, 1, True)
 
 
 @inline
@@ -22,7 +26,7 @@ def _is_subset(start, parents, small, large):
     return inside
 
 
-@kernel
+@kernel((STARTS, STARTS, PARENTS, array_of(np.bool_, 1, True), array_of(np.bool_)))
 def flag_dominated(begin, start, parents, is_new, dominated):
     """Set ``dominated[family]`` if a subset of the family comes earlier in its child's list.
 

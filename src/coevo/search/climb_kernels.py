@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inline, kernel
+from coevo.jit import FLOAT, INT, array_of, inline, kernel, part, tuple_of
 
 __all__ = [
     "ADD",
@@ -37,6 +37,11 @@ class MoveTable(NamedTuple):
     has_room: NDArray[np.bool_]  # (n,), the child may have one more parent
 
 
+FLAGS, READ_FLAGS = array_of(np.bool_, 2), array_of(np.bool_, 2, True)
+GAINS = array_of(np.float64, 2)
+MOVES = tuple_of(FLAGS, GAINS, FLAGS, FLAGS, FLAGS, array_of(np.bool_), kind=MoveTable)
+
+
 @inline
 def _move_gain(kind, arcs, gains, reach, may_add, may_delete, has_room, parent, child):
     """Return the gain of a move, `NEVER` if it is illegal.
@@ -57,7 +62,7 @@ def _move_gain(kind, arcs, gains, reach, may_add, may_delete, has_room, parent, 
     return gain
 
 
-@kernel
+@part
 def _has_detour(arcs, reach, parent, child):
     """Return whether there is a path from parent to child other than their arc."""
     found = False
@@ -68,7 +73,7 @@ def _has_detour(arcs, reach, parent, child):
     return found
 
 
-@kernel
+@part
 def _find_move(board, forbidden, more_than, take_first):
     """Return kind, parent, child and gain of the best move with a gain above `more_than`.
 
@@ -95,7 +100,7 @@ def _find_move(board, forbidden, more_than, take_first):
     return kind, parent, child, gain
 
 
-@kernel
+@kernel((MOVES, READ_FLAGS, FLOAT))
 def find_best_move(board, forbidden, least_gain):
     """Return kind, parent, child and gain of the best legal move; the kind is -1 if none is.
 
@@ -103,13 +108,14 @@ def find_best_move(board, forbidden, least_gain):
     then by parent and child, is taken. A move may not change a pair that is `forbidden` in
     either direction.
     """
-    best = _find_move(board, forbidden, NEVER, False)
-    if best[0] >= 0:
-        best = _find_move(board, forbidden, best[3] - least_gain, True)
+    best = (-1, -1, -1, NEVER)
+    for take_first in range(2):  # a loop, because numba compiles the part again for a constant
+        if not take_first or best[0] >= 0:
+            best = _find_move(board, forbidden, best[3] - take_first * least_gain, take_first > 0)
     return best
 
 
-@kernel
+@kernel((MOVES, array_of(np.float64, 3)))
 def fill_move_gains(board, table):
     """Fill ``table[kind, parent, child]`` with the gain of each move; `NEVER` if illegal."""
     arcs, gains, reach, may_add, may_delete, has_room = board
@@ -123,8 +129,8 @@ def fill_move_gains(board, table):
                 table[k, p, c] = gain
 
 
-@kernel
-def add_path(reach, parent, child):
+@inline
+def _add_path(reach, parent, child):
     """Add a path from parent to child to `reach`."""
     n = len(reach)
     for a in range(n):
@@ -134,7 +140,13 @@ def add_path(reach, parent, child):
                 reach[a, b] |= reach[child, b]
 
 
-@kernel
+@kernel((FLAGS, INT, INT))
+def add_path(reach, parent, child):
+    """Add a path from parent to child to `reach`."""
+    _add_path(reach, parent, child)
+
+
+@kernel((READ_FLAGS,))
 def compute_reachability(arcs):
     """Return which variables are reachable from which, over one arc or more."""
     n = len(arcs)
@@ -142,5 +154,5 @@ def compute_reachability(arcs):
     for parent in range(n):
         for child in range(n):
             if arcs[parent, child]:
-                add_path(reach, parent, child)
+                _add_path(reach, parent, child)
     return reach

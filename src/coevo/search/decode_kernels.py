@@ -28,9 +28,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inline, kernel, popcount
+from coevo.jit import FLAG, FLOAT, INT, array_of, inline, kernel, part, popcount, tuple_of
 
 __all__ = ["FamilyTable", "read_families", "read_order"]
+
+NUMBERS, READ_NUMBERS = array_of(np.int64), array_of(np.int64, 1, True)
+FLAGS, READ_FLAGS = array_of(np.bool_, 2), array_of(np.bool_, 2, True)
 
 
 @inline
@@ -56,13 +59,13 @@ def _read_order(order, required, waiting, read):
                 waiting[child] -= 1
 
 
-@kernel
+@kernel((READ_NUMBERS, READ_FLAGS, NUMBERS, NUMBERS))
 def read_order(order, required, waiting, read):
     """Overwrite `read` with the order in which required parents come first."""
     _read_order(order, required, waiting, read)
 
 
-@inline
+@part
 def _read_parents(order, upper, lower, first, last, rules, parents, n_parents, n_cells):
     """Overwrite ``parents[v]``, a bit set, for each variable v.
 
@@ -109,6 +112,13 @@ class FamilyTable(NamedTuple):
     parents: NDArray[np.uint64]  # (capacity, words), bit sets
 
 
+ORDERS, WHICH = array_of(np.int64, 2, True), array_of(np.int32, 2)
+MASK_BITS = tuple_of(NUMBERS, array_of(np.uint32), array_of(np.uint32))
+LIMITS = tuple_of(INT, array_of(np.float64), FLOAT)
+RULES = tuple_of(FLAGS, FLAGS, FLAG, FLAG, LIMITS)
+KNOWN = tuple_of(array_of(np.int32), array_of(np.int32), array_of(np.uint64, 2), kind=FamilyTable)
+
+
 @inline
 def _find_slot(slots, child_of, sets, child, parents):
     """Return the slot of a family, or the empty slot where it belongs."""
@@ -130,7 +140,7 @@ def _find_slot(slots, child_of, sets, child, parents):
     return slot
 
 
-@inline
+@part
 def _list_members(child_of, sets, first, last, n):
     """Return families as the arrays of a `FamilyBatch`."""
     n_members = last - first
@@ -153,7 +163,7 @@ def _list_members(child_of, sets, first, last, n):
     return members, start
 
 
-@kernel
+@kernel((ORDERS, READ_NUMBERS, MASK_BITS, READ_NUMBERS, RULES, KNOWN, INT, WHICH))
 def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which):
     """Add the new families of all solutions; return them as members and starts of a batch.
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import inline, kernel
+from coevo.jit import FLOAT, array_of, inline, kernel, part, tuple_of
 
 __all__ = [
     "PERTURBATION_DRAWS",
@@ -57,7 +57,15 @@ class ParentIndex(NamedTuple):
     family: NDArray[np.int32]
 
 
-@kernel
+NUMBERS, READ_NUMBERS = array_of(np.int64), array_of(np.int64, 1, True)
+ORDERS, VISITS = array_of(np.int64, 2), array_of(np.int64, 2, True)
+LOTS, PERTURBATIONS = array_of(np.float64, 1, True), array_of(np.float64, 3, True)
+PARENTS = array_of(np.int32)
+FAMILIES = tuple_of(NUMBERS, array_of(np.float64), NUMBERS, PARENTS, kind=Families)
+PARENT_INDEX = tuple_of(NUMBERS, PARENTS, kind=ParentIndex)
+
+
+@inline
 def _is_allowed(start, parents, place, family, at):
     """Return whether all parents of a family come before place `at`."""
     fits = True
@@ -68,7 +76,7 @@ def _is_allowed(start, parents, place, family, at):
     return fits
 
 
-@kernel
+@part
 def _has_parent(start, parents, family, variable):
     """Return whether a variable is among the parents of a family."""
     found = False
@@ -79,7 +87,7 @@ def _has_parent(start, parents, family, variable):
     return found
 
 
-@kernel
+@part
 def _find_first_allowed(start, parents, place, family, at):
     """Return the first family, from `family` on, whose parents all come before place `at`."""
     while not _is_allowed(start, parents, place, family, at):
@@ -87,7 +95,7 @@ def _find_first_allowed(start, parents, place, family, at):
     return family
 
 
-@kernel
+@kernel((FAMILIES, NUMBERS, PARENTS))
 def _fill_parent_index(families, begin, holder):
     """Fill `begin` and `holder`, the two arrays of a `ParentIndex`."""
     first, start, parents = families.begin, families.start, families.parents
@@ -115,7 +123,7 @@ def index_by_parent(families: Families) -> ParentIndex:
     return ParentIndex(begin, holder)
 
 
-@kernel
+@part
 def _find_better_with(start, parents, place, h_begin, h_family, pair, at, current):
     """Return the best family, with the parent of `pair`, that is allowed at place `at`.
 
@@ -173,7 +181,7 @@ def _find_best_place(order, place, choice, families, parent_index, v, step):
     return best_gain, best_place
 
 
-@inline
+@part
 def _move_variable(order, place, choice, families, parent_index, v, target):
     """Move v to a place and update the families of all variables that the move affects."""
     begin, start, parents = families.begin, families.start, families.parents
@@ -239,8 +247,8 @@ def _climb(order, place, choice, families, parent_index, visits, least_gain):
     return total
 
 
-@kernel
-def draw_order(choice, families, lots, waiting, order):
+@inline
+def _draw_order(choice, families, lots, waiting, order):
     """Overwrite `order` with a random topological order of the structure of `choice`.
 
     ``lots[v]`` is a random number. Of the variables whose parents are all placed, the one with
@@ -251,7 +259,7 @@ def draw_order(choice, families, lots, waiting, order):
     for v in range(n):
         waiting[v] = start[choice[v] + 1] - start[choice[v]]
     for at in range(n):
-        first = -1
+        first = np.int64(-1)
         for v in range(n):
             if waiting[v] == 0 and (first < 0 or lots[v] < lots[first]):
                 first = v
@@ -260,6 +268,12 @@ def draw_order(choice, families, lots, waiting, order):
         for v in range(n):
             if waiting[v] > 0 and _has_parent(start, parents, choice[v], first):
                 waiting[v] -= 1
+
+
+@kernel((READ_NUMBERS, FAMILIES, LOTS, NUMBERS, NUMBERS))
+def draw_order(choice, families, lots, waiting, order):
+    """Overwrite `order` with a random topological order of the structure of `choice`."""
+    _draw_order(choice, families, lots, waiting, order)
 
 
 @inline
@@ -283,14 +297,14 @@ def _move_block(order, draws, spare):
         order[i] = spare[i]
 
 
-@kernel
+@inline
 def _copy_row(source, target):
     """Copy a row. The assignment of a row would take seconds to compile: it may raise."""
     for i in range(len(target)):
         target[i] = source[i]
 
 
-@kernel
+@kernel((ORDERS, VISITS, PERTURBATIONS, FAMILIES, PARENT_INDEX, FLOAT, ORDERS))
 def climb_orders(orders, visits, perturbations, families, parent_index, least_gain, choice):
     """Improve each order in place by insertion moves, until no move gains.
 
@@ -309,7 +323,7 @@ def climb_orders(orders, visits, perturbations, families, parent_index, least_ga
             _copy_row(orders[o], order)
             if trial >= 0:
                 draws = perturbations[o, trial]
-                draw_order(choice[o], families, draws, waiting, order)
+                _draw_order(choice[o], families, draws, waiting, order)
                 _move_block(order, draws[n:], waiting)
             score = _climb(order, place, chosen, families, parent_index, visits[o], least_gain)
             if trial < 0 or score >= highest:
@@ -318,7 +332,7 @@ def climb_orders(orders, visits, perturbations, families, parent_index, least_ga
                 _copy_row(chosen, choice[o])
 
 
-@kernel
+@kernel((READ_NUMBERS, READ_NUMBERS, FAMILIES, PARENT_INDEX, array_of(np.bool_)))
 def flag_nearby_responses(order, chosen, families, parent_index, asked):
     """Set ``asked[family]`` for each best response after any one move of an order.
 

@@ -24,6 +24,7 @@ from coevo.search.budget import Budget, StopReason
 from coevo.search.registry import make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.support import arc_support
+from coevo.warmup import ensure_compiled
 
 __all__ = ["Callback", "CheckpointCallback", "run_search"]
 
@@ -106,6 +107,7 @@ def run_search(
     checkpoint = Checkpoint(state, ()) if isinstance(state, SearchState) else state
     if checkpoint is not None:
         _check_state(checkpoint.state, chosen, problem, search)
+    ensure_compiled()  # before the clock starts
     before = scorer.cache_statistics
     loop = _Loop(search, limits, seed, tuple(callbacks), on_checkpoint)
     reason = loop.run(checkpoint, seconds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from coevo.experiments.paper.plan import PaperDataSet
 from coevo.experiments.paper.published import Spread
 from coevo.experiments.paper.runs import PaperRecord
+from coevo.experiments.t_test import compute_t_test
 
 __all__ = ["PaperSummary", "summarise"]
 
@@ -98,11 +98,7 @@ def _compute_p_value(first: list[float], second: list[float]) -> float:
     """Return the p-value of the test that the first mean is higher; 1/2 for equal constants."""
     if np.ptp(first) == 0 and np.ptp(second) == 0:
         return 0.5 if first[0] == second[0] else float(first[0] < second[0])
-    from scipy.stats import ttest_ind  # slow to import: half a second
-
-    with warnings.catch_warnings():  # one group may be constant
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return float(ttest_ind(first, second, equal_var=False, alternative="greater").pvalue)
+    return compute_t_test(first, second).p_greater
 
 
 def _compute_mean_seconds(records: list[PaperRecord]) -> float:

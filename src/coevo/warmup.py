@@ -1,0 +1,275 @@
+"""Compile all kernels once for a machine, in several processes.
+
+The first search or command that calls a kernel finds the cache incomplete and compiles all
+kernels, so that nothing is compiled later. ``coevo warmup`` does the same ahead. A marker in the
+folder of the cache says that it is complete, so the check takes milliseconds.
+
+Each process compiles one kernel at a time and then asks for the next one. The processes are
+plain interpreters that import coevo and nothing else, so the script of a user never runs again.
+They end when their input closes, even if this process is killed. Where no process can start or
+the folder cannot be written, each kernel is compiled on its first call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import hashlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import IO
+
+import numba
+
+from coevo import jit
+from coevo.errors import FileError, WorkerError
+from coevo.threads import count_usable_cores
+
+__all__ = [
+    "COMPILING_MESSAGE",
+    "WarmUp",
+    "compile_requested",
+    "ensure_compiled",
+    "import_kernels",
+    "is_complete",
+    "is_jit_disabled",
+    "warm_up",
+]
+
+COMPILING_MESSAGE = "Compiling kernels for this machine (once, about 10 s) ..."
+PACKAGE = Path(__file__).parent
+WORKER = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from coevo.warmup import compile_requested; compile_requested()"
+)
+MAX_PROCESSES = 4  # the longest kernel takes a quarter of the time of all
+MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
+
+# The kernels that take longest to compile, by measured time. The rest follows in any order.
+LONGEST = (
+    "evaluate_by_levels",
+    "climb_orders",
+    "draw_values",
+    "evaluate_sparse",
+    "evaluate_all_rows",
+    "read_families",
+    "plan_families",
+    "maximise_values",
+    "split",
+    "evaluate_available",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WarmUp:
+    """What a warm-up did: all kernels, those that it compiled, its time, and their folder."""
+
+    n_kernels: int
+    n_compiled: int
+    seconds: float
+    folder: Path
+
+
+def import_kernels() -> list[jit.Kernel]:
+    """Import all modules with kernels; return the kernels, the longest to compile first."""
+    for file in jit.find_kernel_files():
+        import_module(".".join(["coevo", *file.relative_to(PACKAGE).with_suffix("").parts]))
+    places = {name: place for place, name in enumerate(LONGEST)}
+    own = [one for one in jit.KERNELS if one.__module__.startswith("coevo.")]
+    return sorted(own, key=lambda one: places.get(one.__name__, len(places)))
+
+
+def is_jit_disabled() -> bool:
+    """Return whether kernels run as plain Python (``NUMBA_DISABLE_JIT``)."""
+    return bool(numba.config.DISABLE_JIT)
+
+
+def is_complete() -> bool:
+    """Return whether the cache holds all kernels for this machine."""
+    marker = _find_marker()
+    return marker is not None and marker.exists()
+
+
+def _find_marker() -> Path | None:
+    folder = jit.find_compiled_code_folder()
+    if folder is None:
+        return None
+    key = hashlib.sha256(jit.describe_target().encode()).hexdigest()[:16]
+    return folder / f"complete-{key}"
+
+
+class _State:
+    """Whether this process has checked the cache."""
+
+    lock = threading.Lock()
+    is_checked = False
+
+
+def ensure_compiled() -> None:
+    """Compile all kernels unless the cache holds them; say so in one line.
+
+    Call this before a clock starts. If the kernels cannot be stored, do nothing: each is then
+    compiled on its first call.
+    """
+    with _State.lock:
+        if _State.is_checked or is_jit_disabled():
+            return
+        _State.is_checked = True  # whatever happens: nothing is tried twice
+        if is_complete() or not _can_start_processes():
+            return
+        with contextlib.suppress(OSError, FileError, WorkerError):
+            _warm_up(jit.get_announcer() or _print_message)
+
+
+def _print_message() -> None:
+    print(COMPILING_MESSAGE, file=sys.stderr, flush=True)
+
+
+def _can_start_processes() -> bool:
+    """Return whether ``sys.executable`` is a Python interpreter."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False)
+
+
+def warm_up(announce: Callable[[], None] = lambda: None) -> WarmUp:
+    """Compile all kernels that the cache lacks; call `announce` if there are any.
+
+    Raises
+    ------
+    FileError
+        If the folder of the cache cannot be written.
+    WorkerError
+        If a process ended before its kernels were compiled.
+    """
+    began = time.perf_counter()
+    n_compiled = 0 if is_complete() else _warm_up(announce)
+    folder = jit.find_compiled_code_folder()
+    assert folder is not None
+    return WarmUp(len(import_kernels()), n_compiled, time.perf_counter() - began, folder)
+
+
+def _warm_up(announce: Callable[[], None]) -> int:
+    """Compile what the cache lacks and write the marker; return the number of kernels compiled."""
+    marker = _find_marker()
+    _check_folder(None if marker is None else marker.parent)
+    assert marker is not None
+    announce()
+    with _lock(marker):
+        if marker.exists():  # another process was faster
+            return 0
+        names = [one.full_name for one in import_kernels()]
+        compiled = _compile_in_processes(names)
+        if len(compiled) < len(names):
+            raise WorkerError(
+                f"{len(names) - len(compiled)} of {len(names)} kernels were not compiled, because "
+                "a process ended early. Run the command again, with more memory."
+            )
+        marker.write_text("\n".join([*names, ""]))
+        return sum(compiled)
+
+
+def _check_folder(folder: Path | None) -> None:
+    """Make the folder of the cache; raise `FileError` if it cannot be written."""
+    try:
+        if folder is None:
+            raise OSError
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        place = "There is no home folder" if folder is None else f"{str(folder)!r} is not writable"
+        raise FileError(
+            f"{place}, so compiled kernels cannot be stored. Set COEVO_CACHE_DIR to a folder that "
+            "is writable."
+        ) from None
+
+
+@contextlib.contextmanager
+def _lock(marker: Path) -> Iterator[None]:
+    """Wait until no other process compiles: until its lock ends or it has written the marker.
+
+    The operating system releases the lock when its holder ends. After `MAX_WAIT` seconds, or if
+    the file system has no locks, continue without it. Then two processes may do the same work,
+    and no result is wrong.
+    """
+    with open(marker.with_suffix(".lock"), "ab") as file:
+        deadline = time.monotonic() + MAX_WAIT
+        while not _try_lock(file) and time.monotonic() < deadline and not marker.exists():
+            time.sleep(0.1)
+        yield
+
+
+def _try_lock(file: IO[bytes]) -> bool:
+    """Return whether this process holds the lock now."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _compile_in_processes(names: list[str]) -> list[int]:
+    """Compile kernels; return for each whether it was compiled (1) or in the cache (0)."""
+    waiting, compiled = deque(names), list[int]()
+    n = min(max(1, count_usable_cores()), MAX_PROCESSES)
+    processes = [_start_process() for _ in range(n)]
+    threads = [
+        threading.Thread(target=_feed, args=(process, waiting, compiled), daemon=True)
+        for process in processes
+    ]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(0.5)  # a wait without a limit would defer Ctrl-C on Windows
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.communicate()
+    return compiled
+
+
+def _start_process() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", WORKER, str(PACKAGE.parent)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def _feed(process: subprocess.Popen[str], waiting: deque[str], compiled: list[int]) -> None:
+    """Give one kernel after another to a process, until none is left or the process ends."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(IndexError, OSError, ValueError):
+        while True:
+            print(waiting.popleft(), file=process.stdin, flush=True)
+            compiled.append(int(process.stdout.readline()))
+
+
+def compile_requested() -> None:
+    """Compile the kernels that stdin names, one on each line; answer each with a number."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one handles it
+    gc.disable()  # it takes a tenth of the time, and there is little garbage
+    kernels = {one.full_name: one for one in import_kernels()}
+    for line in sys.stdin:
+        print(int(kernels[line.strip()].load() > 0), flush=True)

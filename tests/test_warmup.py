@@ -1,0 +1,243 @@
+"""One warm-up compiles all kernels; after it no command compiles anything."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+import coevo
+from coevo import warmup
+from coevo.jit import KERNELS, Kernel, announce_compilation, find_kernel_files
+from coevo.warmup import COMPILING_MESSAGE, LONGEST, import_kernels
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the JIT is off")
+
+ROOT = Path(coevo.__file__).parent
+
+# Run commands in one process and count what numba compiles in each.
+DRIVER = """
+import json, sys
+from numba.core import event
+from coevo.cli import main
+
+class Listener(event.Listener):
+    n = 0
+    def on_start(self, event):
+        Listener.n += 1
+    def on_end(self, event):
+        pass
+
+answers = []
+with event.install_listener("numba:compile", Listener()):
+    for arguments in json.loads(sys.argv[1]):
+        before = Listener.n
+        sys.argv = ["coevo", *arguments]
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code
+        answers.append([code, Listener.n - before])
+print(json.dumps(answers), file=sys.stderr)
+"""
+
+
+def run(*command, cache, **environment):
+    """Run Python with an own cache; return the exit code, stdout and stderr."""
+    env = {**os.environ, "COEVO_CACHE_DIR": str(cache), **environment}
+    done = subprocess.run(
+        [sys.executable, *map(str, command)], env=env, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """Return a cache after ``coevo warmup``, and what the command printed."""
+    cache = tmp_path_factory.mktemp("cache") / "new"
+    code, out, err = run("-m", "coevo", "warmup", "--format", "json", cache=cache)
+    assert (code, err) == (0, f"{COMPILING_MESSAGE}\n")
+    return cache, json.loads(out)
+
+
+def write_tables(folder):
+    """Write tables of several shapes."""
+    states = "".join(f"s{i % 300},{i % 2},{i % 3},{i * 7919 % 1000 / 10}\n" for i in range(1500))
+    (folder / "wide.csv").write_text("a,b,c,x\n" + states)
+    holes = "".join(
+        f"{'' if i % 7 == 0 else i % 2},{i % 3},{'' if i % 11 == 0 else i % 5 // 2}\n"
+        for i in range(600)
+    )
+    (folder / "holes.csv").write_text("a,b,c\n" + holes)
+
+
+def test_ten_varied_commands_compile_nothing_after_the_warm_up(warm, tmp_path):
+    write_tables(tmp_path)
+    asia, wide, holes = tmp_path / "asia.csv", tmp_path / "wide.csv", tmp_path / "holes.csv"
+    model = tmp_path / "run" / "model.bif"
+    few = ["--max-generations", "2"]
+    commands = [
+        ["sample", "asia", "--rows", "2000", "-o", asia],
+        ["learn", asia, *few, "-o", tmp_path / "run"],
+        ["learn", "--example", "alarm", "--rows", "500", "-m", "ccga", "-s", "k2", *few],
+        ["learn", asia, "-m", "hill_climb", "-s", "bic"],
+        ["learn", wide, "-s", "bds", *few],
+        ["learn", wide, "-m", "k2", "-s", "loglik"],
+        ["learn", holes, "--missing", "evolve", *few, "--imputed", tmp_path / "full.csv"],
+        ["learn", holes, "--missing", "available", "-m", "tabu", "-s", "aic"],
+        ["learn", asia, "-m", "hill_climb", "-s", "qnml"],
+        ["learn", wide, "-m", "hill_climb", "-s", "fnml"],
+        ["score", asia, "--structure", model, "-s", "k2"],
+        ["predict", model, asia, "lung"],
+        ["query", model, "lung"],
+    ]
+    code, _, err = run("-c", DRIVER, json.dumps(commands, default=str), cache=warm[0])
+    assert code == 0
+    assert json.loads(err.splitlines()[-1]) == [[0, 0]] * len(commands)
+    assert COMPILING_MESSAGE not in err
+
+
+def test_shards_and_bootstraps_compile_nothing(warm, tmp_path):
+    pytest.importorskip("pyarrow")
+    rows = tmp_path / "asia.parquet"
+    few = ["--max-generations", "2"]
+    commands = [
+        ["sample", "asia", "--rows", "500", "-o", rows],
+        ["learn", rows, "--shards", tmp_path, *few],
+        ["strength", rows, "--bootstraps", "2", "-j", "1", "-m", "islands", *few],
+    ]
+    code, _, err = run("-c", DRIVER, json.dumps(commands, default=str), cache=warm[0])
+    assert code == 0
+    assert json.loads(err.splitlines()[-1]) == [[0, 0]] * len(commands)
+
+
+def test_the_command_says_what_it_did(warm):
+    cache, answer = warm
+    folder = Path(answer.pop("folder"))
+    assert folder.parent == cache / "kernels"
+    assert answer.pop("seconds") > 0
+    n = len(import_kernels())
+    assert answer == {"kernels": n, "compiled": n}
+    again = run("-m", "coevo", "warmup", cache=cache)
+    assert again == (0, f"All {n} kernels are compiled, in {folder}.\n", "")
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    code, out, err = run("-m", "coevo", "warmup", cache=tmp_path / "file")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"Error: '{tmp_path / 'file' / 'kernels'}{os.sep}")
+    assert err.endswith(
+        "' is not writable, so compiled kernels cannot be stored. Set COEVO_CACHE_DIR to a folder "
+        "that is writable.\n"
+    )
+
+
+def test_without_the_jit_there_is_nothing_to_compile(tmp_path):
+    done = run("-m", "coevo", "warmup", cache=tmp_path / "new", NUMBA_DISABLE_JIT="1")
+    assert done == (0, "NUMBA_DISABLE_JIT is set, so there are no kernels to compile.\n", "")
+    assert not (tmp_path / "new").exists()
+
+
+def test_every_kernel_is_in_the_list():
+    listed = {one.full_name for one in import_kernels()}
+    found = set()
+    for file in find_kernel_files():
+        name = ".".join(["coevo", *file.relative_to(ROOT).with_suffix("").parts])
+        module = importlib.import_module(name)
+        found |= {one.full_name for one in vars(module).values() if isinstance(one, Kernel)}
+    assert found == listed
+    assert len(listed) == len(import_kernels())
+    assert set(LONGEST) <= {one.__name__ for one in import_kernels()}
+    assert all(one.__module__.endswith("_kernels") for one in import_kernels())
+    assert set(map(id, import_kernels())) <= set(map(id, KERNELS))
+
+
+@pytest.fixture
+def unchecked(monkeypatch):
+    """Let `ensure_compiled` check again, with an incomplete cache and no process to start."""
+    calls = []
+    monkeypatch.setattr(warmup._State, "is_checked", False)
+    monkeypatch.setattr(warmup, "is_complete", lambda: False)
+    monkeypatch.setattr(warmup, "_warm_up", calls.append)
+    return calls
+
+
+def test_a_search_compiles_once_before_its_clock_starts(unchecked, monkeypatch):
+    scorer = coevo.FamilyScorer(coevo.sample(coevo.load_network("asia"), 100, random_state=1))
+    now = [0.0]
+    monkeypatch.setattr("coevo.search.run.time.perf_counter", lambda: now[0])
+
+    def take_a_minute(announce):
+        unchecked.append(announce)
+        now[0] += 60
+
+    monkeypatch.setattr(warmup, "_warm_up", take_a_minute)
+    for _ in range(2):
+        found = coevo.run_search("hill_climb", scorer)
+        assert found.seconds == 0
+    assert len(unchecked) == 1
+
+
+def test_the_place_that_shows_progress_announces_the_warm_up(unchecked, capsys):
+    said = []
+    with announce_compilation(lambda: said.append("compiling")):
+        warmup.ensure_compiled()
+        unchecked[0]()
+    assert said == ["compiling"]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_search_without_progress_announces_the_warm_up_on_stderr(unchecked, capsys):
+    warmup.ensure_compiled()
+    unchecked[0]()
+    assert capsys.readouterr().err == f"{COMPILING_MESSAGE}\n"
+
+
+def test_the_lock_has_one_holder_and_no_wait_without_a_limit(tmp_path, monkeypatch):
+    marker = tmp_path / "complete-0123"
+    monkeypatch.setattr(warmup, "MAX_WAIT", 0.0)
+    with warmup._lock(marker), open(marker.with_suffix(".lock"), "ab") as file:
+        assert not warmup._try_lock(file)
+        with warmup._lock(marker):  # it gives up
+            pass
+    with open(marker.with_suffix(".lock"), "ab") as file:
+        assert warmup._try_lock(file)
+    monkeypatch.setattr(warmup, "MAX_WAIT", 1e9)
+    with warmup._lock(marker):
+        marker.touch()
+        with warmup._lock(marker):  # the other process is ready, so there is nothing to wait for
+            pass
+
+
+def test_nothing_is_compiled_where_no_process_can_start(unchecked, monkeypatch):
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    warmup.ensure_compiled()
+    assert unchecked == []
+
+
+def test_a_failed_warm_up_stops_no_search(unchecked, monkeypatch):
+    def fail(announce):
+        raise warmup.WorkerError("2 of 3 kernels were not compiled.")
+
+    monkeypatch.setattr(warmup, "_warm_up", fail)
+    warmup.ensure_compiled()
+
+
+def test_the_script_of_a_user_does_not_run_again(warm, tmp_path):
+    """A script without a guard runs once, although the warm-up starts processes."""
+    script = tmp_path / "script.py"
+    script.write_text("print('run')\nfrom coevo.warmup import warm_up\nwarm_up()\n")
+    assert run(script, cache=warm[0]) == (0, "run\n", "")
+    marker = next(Path(warm[0]).rglob("complete-*[!k]"))
+    marker.unlink()  # the kernels are there, so the processes only load them
+    code, out, _ = run(script, cache=warm[0])
+    assert (code, out) == (0, "run\n")
+    assert marker.exists()

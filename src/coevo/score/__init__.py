@@ -4,8 +4,10 @@ The counts of a family are the sufficient statistics of its local score. `Family
 both from a table in memory; `coevo.outofcore` does it for tables that do not fit into memory.
 """
 
+from coevo.score.arc_effects import ArcEffect, find_arc_effects
 from coevo.score.base import Scorer
 from coevo.score.cache import CacheStatistics
+from coevo.score.evidence_words import EVIDENCE_WORDS, EvidenceWord, name_evidence
 from coevo.score.families import FamilyBatch, toggle_families
 from coevo.score.gains import Addition, arc_gains, find_best_addition
 from coevo.score.joint_counts import count_configurations
@@ -25,11 +27,14 @@ from coevo.score.scores import (
 __all__ = [
     "AIC",
     "BIC",
+    "EVIDENCE_WORDS",
     "SCORES",
     "Addition",
+    "ArcEffect",
     "BDeu",
     "BDs",
     "CacheStatistics",
+    "EvidenceWord",
     "FamilyBatch",
     "FamilyScorer",
     "K2Score",
@@ -38,7 +43,9 @@ __all__ = [
     "Scorer",
     "arc_gains",
     "count_configurations",
+    "find_arc_effects",
     "find_best_addition",
     "make_score",
+    "name_evidence",
     "toggle_families",
 ]

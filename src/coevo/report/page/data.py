@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from typing import Any
 
 from coevo.network import BayesianNetwork
 from coevo.report.layout import Layout
 from coevo.report.page.edges import DrawnEdge
-from coevo.report.page.model import ArcFacts, Page
+from coevo.report.page.model import Page
 
 __all__ = ["format_script_json", "make_page_data"]
 
@@ -47,7 +46,9 @@ def make_page_data(
                 int(edge.is_directed),
                 edge.kind,
                 edge.class_kind,
-                *map(_round, (getattr(edge.facts, fact.name) for fact in fields(ArcFacts))),
+                *map(_round, (edge.facts.gain, edge.facts.strength, edge.facts.direction)),
+                edge.facts.word,
+                edge.facts.says,
             ]
             for edge in edges
         ],

@@ -200,7 +200,6 @@ class LearnResult:
     def _describe_arcs(self) -> list[dict[str, Any]]:
         """Return the facts about each arc, the largest gain first."""
         compelled, described = set(self.cpdag.arcs), []
-        samples = self.bootstrap or self.quick_bootstrap
         for arc, gain in sorted(self.gains.items(), key=lambda item: (-item[1], item[0])):
             facts: dict[str, Any] = {
                 "from": arc[0],
@@ -209,8 +208,10 @@ class LearnResult:
                 "word": name_evidence(gain),
                 "directed": arc in compelled,
             }
-            if samples is not None:
-                facts["strength"], facts["direction"] = samples.strength_of(arc)
+            if self.bootstrap is not None:
+                facts["strength"], facts["direction"] = self.bootstrap.strength_of(arc)
+            elif self.quick_bootstrap is not None:  # hill climbing directs many arcs wrongly
+                facts["strength"], _ = self.quick_bootstrap.strength_of(arc)
             facts["says"] = str(self.effects[arc]) if arc in self.effects else None
             described.append(facts)
         return described

@@ -14,6 +14,7 @@ __all__ = ["format_script_json", "make_page_data"]
 
 MAX_CELLS = 600  # of a table that is included; further rows are only counted
 DIGITS = 6  # significant digits of a probability
+GAIN_DIGITS = 9  # of a gain, which the table of arcs shows to two decimal places
 
 
 def format_script_json(value: object) -> str:
@@ -46,7 +47,9 @@ def make_page_data(
                 int(edge.is_directed),
                 edge.kind,
                 edge.class_kind,
-                *map(_round, (edge.facts.gain, edge.facts.strength, edge.facts.direction)),
+                _round(edge.facts.gain, GAIN_DIGITS),
+                _round(edge.facts.strength),
+                _round(edge.facts.direction),
                 edge.facts.word,
                 edge.facts.says,
             ]
@@ -59,8 +62,8 @@ def make_page_data(
     return data
 
 
-def _round(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{DIGITS}g}")
+def _round(value: float | None, digits: int = DIGITS) -> float | None:
+    return None if value is None else float(f"{value:.{digits}g}")
 
 
 def _make_table_data(network: BayesianNetwork, name: str, place: dict[str, int]) -> dict[str, Any]:

@@ -20,12 +20,12 @@ from coevo.io import read_bif
 from coevo.learning import result, settings
 from coevo.network import fit_network, sample
 from coevo.score import (
-    EVIDENCE_WORDS,
+    GAIN_WORDS,
     FamilyScorer,
     arc_gains,
     find_arc_effects,
     find_best_addition,
-    name_evidence,
+    name_gain,
 )
 from coevo.search import METHODS, Budget, run_search, spec
 from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c
@@ -138,7 +138,7 @@ def test_json_is_the_result_of_the_search(arguments, generations, reason, asia, 
     for arc, pair in zip(found["arcs"], arcs_of(found), strict=True):
         assert list(arc) == ["from", "to", "gain", "word", "directed", "says"]
         assert (arc["gain"], arc["directed"]) == (gains[pair], pair in compelled)
-        assert (arc["word"], arc["says"]) == (name_evidence(gains[pair]), str(effects[pair]))
+        assert (arc["word"], arc["says"]) == (name_gain(gains[pair]), str(effects[pair]))
     assert found["cpdag"] == {
         "arcs": [list(arc) for arc in compelled],
         "edges": [list(edge) for edge in CPDAG(expected.dag).edges],
@@ -173,7 +173,7 @@ def test_text(asia, answer, run):
     assert n_free == len(found["cpdag"]["edges"])
     free = f"; data alone cannot direct {n_free} (--)" if n_free else ""
     words = [arc["word"] for arc in found["arcs"]]
-    counts = [f"{words.count(word)} {word}" for word in EVIDENCE_WORDS if word in words]
+    counts = [f"{words.count(word)} {word}" for word in GAIN_WORDS if word in words]
     gains = [f"{arc['gain']:,.2f}" for arc in found["arcs"]]
     widths = [max(map(len, texts)) for texts in (gains, words, map(written, found["arcs"]))]
     assert len(gains) >= 6

@@ -11,7 +11,7 @@ import coevo.progress.terminal
 from coevo.bundled import load_network
 from coevo.cli.learn_output import _format_arcs, _format_quick_bootstrap
 from coevo.network import sample
-from coevo.score import name_evidence
+from coevo.score import name_gain
 
 QUICK = ("-m", "hill_climb")
 
@@ -132,7 +132,7 @@ def test_a_network_with_many_arcs_names_no_rejected_arc(table, run):
 def make_arc(number, **facts):
     says = f"a=1 raises P(b{number}=1) from 0.10 to 0.90"
     arc = {"from": "a", "to": f"b{number}", "gain": 40.0 - number, "directed": True, "says": says}
-    return arc | {"word": name_evidence(arc["gain"])} | facts
+    return arc | {"word": name_gain(arc["gain"])} | facts
 
 
 def format_arcs(arcs, **answer):

@@ -103,9 +103,9 @@ def test_a_page_shows_all_facts():
         "An arc is significant if its strength is above the threshold 0.250. Arcs of the network "
         "that are not significant: 3. Significant arcs that are not in the network: 1: lung → asia "
         "(0.800).",
-        "Evidence: 7 decisive, 1 weak.",
+        "7 decisive, 1 weak.",
         "Strengths come from 20 <quick> samples.",
-        "Evidence: decisive if the gain is above 5 nats, strong from 3 to 5, weak below 3, against "
+        "Word: decisive if the gain is above 5 nats, strong from 3 to 5, weak below 3, against "
         "below 0.",
         "70.00 decisive 0.700 0.500 a7=1 raises P(b=1) from 0 to 0.7",
     ):
@@ -296,7 +296,7 @@ def test_a_run_with_bootstraps():
     )
     assert page.rejected == "The best rejected arc, c → b, would lower the score by 1.25."
     text = Reader(render_page(page)).text
-    columns = "from to directed in the CPDAG gain evidence strength direction what the arc says"
+    columns = "from to directed in the CPDAG gain word strength direction what the arc says"
     assert f"{columns} a b no 2.50 weak 0.900 0.500 {says}" in text
     assert "upport" not in text
     early = facts | {"best_rejected": {"from": "c", "to": "b", "gain": 3}, "bootstraps": None}

@@ -10,7 +10,7 @@ import pytest
 import naive
 from coevo.data import Dataset, Variable, read_data
 from coevo.graph import DAG
-from coevo.score import FamilyScorer, arc_gains, find_arc_effects, name_evidence
+from coevo.score import FamilyScorer, arc_gains, find_arc_effects, name_gain
 from coevo.score.arc_effects import ArcEffect, format_state
 from helpers.random_tables import SHAPES, dataset_of, random_codes
 
@@ -35,13 +35,13 @@ def say(table, arcs, gains=None):
      (0.0, "weak"), (-1e-9, "against"), (-50, "against")],
 )  # fmt: skip
 def test_the_word_for_a_gain(gain, word):
-    assert name_evidence(gain) == word
+    assert name_gain(gain) == word
 
 
 def test_the_limits_are_bayes_factors_of_20_and_150():
-    assert name_evidence(np.log(20.1)) == "strong"
-    assert name_evidence(np.log(19)) == "weak"
-    assert name_evidence(np.log(150)) == "decisive"  # 5.01 nats
+    assert name_gain(np.log(20.1)) == "strong"
+    assert name_gain(np.log(19)) == "weak"
+    assert name_gain(np.log(150)) == "decisive"  # 5.01 nats
 
 
 # -- the oracle

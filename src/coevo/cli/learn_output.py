@@ -1,6 +1,6 @@
 """The answer of ``coevo learn`` as text: score, arcs, confidence, and the best rejected arc.
 
-Arcs are sorted by gain. `coevo.score.evidence_words` defines the word for a gain, and
+Arcs are sorted by gain. `coevo.score.gain_words` defines the word for a gain, and
 `coevo.score.arc_effects` the sentence of an arc.
 """
 
@@ -87,10 +87,10 @@ def _format_arcs(answer: dict[str, Any]) -> Iterator[str]:
 
 def _count_words(arcs: list[dict[str, Any]]) -> str:
     """Return the number of arcs with each word."""
-    from coevo.score import EVIDENCE_WORDS
+    from coevo.score import GAIN_WORDS
 
     words = Counter(arc["word"] for arc in arcs)
-    return ", ".join(f"{words[word]:,} {word}" for word in EVIDENCE_WORDS if words[word])
+    return ", ".join(f"{words[word]:,} {word}" for word in GAIN_WORDS if words[word])
 
 
 def _format_arc_table(arcs: list[dict[str, Any]]) -> Iterator[str]:

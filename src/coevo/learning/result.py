@@ -21,7 +21,7 @@ from coevo.network import BayesianNetwork, fit_network
 from coevo.outofcore import Traffic
 from coevo.report import require_matplotlib
 from coevo.report.page import make_run_page, write_page
-from coevo.score import Addition, ArcEffect, Score, name_evidence
+from coevo.score import Addition, ArcEffect, Score, name_gain
 from coevo.search import HistoryRow, SearchResult, SearchSpec
 
 __all__ = ["STRENGTH", "LearnResult"]
@@ -205,7 +205,7 @@ class LearnResult:
                 "from": arc[0],
                 "to": arc[1],
                 "gain": gain,
-                "word": name_evidence(gain),
+                "word": name_gain(gain),
                 "directed": arc in compelled,
             }
             if self.bootstrap is not None:

@@ -7,8 +7,8 @@ both from a table in memory; `coevo.outofcore` does it for tables that do not fi
 from coevo.score.arc_effects import ArcEffect, find_arc_effects
 from coevo.score.base import Scorer
 from coevo.score.cache import CacheStatistics
-from coevo.score.evidence_words import EVIDENCE_WORDS, EvidenceWord, name_evidence
 from coevo.score.families import FamilyBatch, toggle_families
+from coevo.score.gain_words import GAIN_WORDS, GainWord, name_gain
 from coevo.score.gains import Addition, arc_gains, find_best_addition
 from coevo.score.joint_counts import count_configurations
 from coevo.score.scorer import FamilyScorer
@@ -27,16 +27,16 @@ from coevo.score.scores import (
 __all__ = [
     "AIC",
     "BIC",
-    "EVIDENCE_WORDS",
+    "GAIN_WORDS",
     "SCORES",
     "Addition",
     "ArcEffect",
     "BDeu",
     "BDs",
     "CacheStatistics",
-    "EvidenceWord",
     "FamilyBatch",
     "FamilyScorer",
+    "GainWord",
     "K2Score",
     "LogLikelihood",
     "Score",
@@ -46,6 +46,6 @@ __all__ = [
     "find_arc_effects",
     "find_best_addition",
     "make_score",
-    "name_evidence",
+    "name_gain",
     "toggle_families",
 ]

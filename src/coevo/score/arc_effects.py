@@ -7,8 +7,8 @@ sentence is about the pair that carries the most information, which is the large
 n(x, y) log(P(y | x) / P(y)) of the mutual information. The number of rows is a factor, so rare
 states do not win by chance. Equal terms are decided by the names of the states.
 
-Parents can interact: in an exclusive or, each parent alone says nothing about the child. If an arc
-has strong evidence, and the two variables alone carry less than a quarter of its gain, then the
+Parents can interact: in an exclusive or, each parent alone says nothing about the child. If the
+gain of an arc is strong, and the two variables alone carry less than a quarter of it, then the
 sentence is about the rows with one configuration of the other parents, the one with the most
 information: "where b=yes, a=yes raises P(c=yes) from 0.02 to 0.97".
 
@@ -29,7 +29,7 @@ from coevo.data import CutPoints, Table, Variable
 from coevo.data.cut_points import format_number
 from coevo.data.incomplete import MISSING_STATE
 from coevo.graph import DAG, Arc
-from coevo.score.evidence_words import STRONG
+from coevo.score.gain_words import STRONG
 from coevo.score.joint_counts import JointCounts, count_configurations
 
 __all__ = ["ArcEffect", "find_arc_effects", "format_state"]

@@ -9,7 +9,7 @@ from coevo.errors import GraphError
 from coevo.graph import DAG
 from coevo.graph.dag import Arc
 from coevo.network import BayesianNetwork
-from coevo.score import name_evidence
+from coevo.score import name_gain
 
 __all__ = ["ArcFacts", "BootstrapArc", "BootstrapSummary", "Page", "ScorePoint"]
 
@@ -26,7 +26,7 @@ class ArcFacts:
     @property
     def word(self) -> str:
         """The word for the gain; empty if the gain is unknown."""
-        return "" if self.gain is None else name_evidence(self.gain)
+        return "" if self.gain is None else name_gain(self.gain)
 
 
 @dataclass(frozen=True, slots=True)

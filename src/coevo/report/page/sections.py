@@ -11,7 +11,7 @@ from coevo.report.page.edges import DrawnEdge
 from coevo.report.page.markup import escape, make_element, make_table
 from coevo.report.page.model import ArcFacts, Page
 from coevo.report.page.strength_svg import render_strength_svg
-from coevo.score import EVIDENCE_WORDS
+from coevo.score import GAIN_WORDS
 
 __all__ = ["render_facts", "render_legend", "render_sections"]
 
@@ -22,9 +22,9 @@ FACTS = {  # facts about an arc: number of digits, and definition
         "Gain: the score of the child with this arc, minus its score without it. Without the arc "
         "the score is lower by so many nats.",
     ),
-    "evidence": (
+    "word": (
         0,
-        "Evidence: decisive if the gain is above 5 nats, strong from 3 to 5, weak below 3, against "
+        "Word: decisive if the gain is above 5 nats, strong from 3 to 5, weak below 3, against "
         "below 0. For a Bayesian score 3 and 5 nats are Bayes factors of 20 and 150 (Kass and "
         "Raftery 1995).",
     ),
@@ -208,8 +208,8 @@ def _render_arcs(page: Page, edges: list[DrawnEdge], names: list[str]) -> str:
 def _render_summary(edges: list[DrawnEdge]) -> str:
     """Return the number of arcs with each word."""
     words = Counter(edge.facts.word for edge in edges)
-    counts = [f"{words[word]:,} {word}" for word in EVIDENCE_WORDS if words[word]]
-    return make_element("p", f"Evidence: {', '.join(counts)}.") if counts else ""
+    counts = [f"{words[word]:,} {word}" for word in GAIN_WORDS if words[word]]
+    return make_element("p", f"{', '.join(counts)}.") if counts else ""
 
 
 def _format_facts(facts: ArcFacts) -> dict[str, str]:
@@ -219,7 +219,7 @@ def _format_facts(facts: ArcFacts) -> dict[str, str]:
         name: "" if value is None else f"{value:,.{FACTS[name][0]}f}"
         for name, value in numbers.items()
     }
-    return texts | {"evidence": facts.word, "what the arc says": facts.says}
+    return texts | {"word": facts.word, "what the arc says": facts.says}
 
 
 def _render_bootstrap(page: Page) -> str:

@@ -1,4 +1,4 @@
-"""A word for the gain of an arc: how much evidence the data give for it.
+"""A word for the gain of an arc: decisive, strong, weak or against.
 
 The gain is the loss of score if the arc is removed. For a Bayesian score (``'bdeu'``, ``'bds'``,
 ``'k2'``) it is the logarithm of a Bayes factor: of the network with the arc against the network
@@ -22,17 +22,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["EVIDENCE_WORDS", "STRONG", "EvidenceWord", "name_evidence"]
+__all__ = ["GAIN_WORDS", "STRONG", "GainWord", "name_gain"]
 
-EvidenceWord = Literal["decisive", "strong", "weak", "against"]
-EVIDENCE_WORDS: tuple[EvidenceWord, ...] = ("decisive", "strong", "weak", "against")
+GainWord = Literal["decisive", "strong", "weak", "against"]
+GAIN_WORDS: tuple[GainWord, ...] = ("decisive", "strong", "weak", "against")
 STRONG, DECISIVE = 3.0, 5.0  # nats: Bayes factors of 20 and 150
 
 
-def name_evidence(gain: float) -> EvidenceWord:
+def name_gain(gain: float) -> GainWord:
     """Return the word for a gain in nats.
 
-    >>> [name_evidence(gain) for gain in (5.01, 5, 3, 2.99, 0, -0.01)]
+    >>> [name_gain(gain) for gain in (5.01, 5, 3, 2.99, 0, -0.01)]
     ['decisive', 'strong', 'strong', 'weak', 'weak', 'against']
     """
     if gain > DECISIVE:

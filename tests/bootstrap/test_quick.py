@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import coevo
-from coevo.bootstrap import bootstrap_strength, count_quick_samples
+from coevo.bootstrap import count_quick_samples, quick
 from coevo.bundled import load_network
 from coevo.data import write_data
 from coevo.estimator import BayesianNetworkLearner
@@ -17,6 +17,9 @@ from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, read_run
 from coevo.learning import check_settings, learn, open_task
 from coevo.network import sample
+from coevo.randomness import random_stream
+from coevo.score import FamilyScorer
+from coevo.search import run_search
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
 ROWS = sample(load_network("asia"), 400, 1)
@@ -38,14 +41,14 @@ def search(found):
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        # a sample costs 8 * (8 + 7) + 200 = 320, and at most a third of the search is spent
-        ({"evaluations": 9599, "generations": 0}, 0),
-        ({"evaluations": 9600, "generations": 0}, 10),
-        ({"evaluations": 9600 + 959, "generations": 0}, 10),
-        ({"evaluations": 9600 + 960, "generations": 0}, 11),
-        ({"evaluations": 0, "generations": 24}, 10),
+        # a sample costs 8 * (12 + 7) + 250 = 402, and 40 % of the cost of the search is spent
+        ({"evaluations": 10049, "generations": 0}, 0),
+        ({"evaluations": 10050, "generations": 0}, 10),
+        ({"evaluations": 10050 + 1004, "generations": 0}, 10),
+        ({"evaluations": 10050 + 1005, "generations": 0}, 11),
+        ({"evaluations": 0, "generations": 26}, 10),
         ({"evaluations": 10**9}, 50),
-        ({"evaluations": 960_000, "generations": 0, "method": "ccga"}, 10),
+        ({"evaluations": 1_005_000, "generations": 0, "method": "ccga"}, 10),
         ({"evaluations": 10**9, "stop_reason": "interrupt"}, 0),
     ],
 )
@@ -63,24 +66,43 @@ def test_one_climb_is_no_bootstrap():
 # -- the strengths
 
 
-def test_it_is_the_bootstrap_of_a_hill_climb():
-    known = Knowledge(Constraints(required=[("xray", "asia")], max_parents=2), {("tub", "asia"): 3})
-    options = {"score": "k2", "random_state": 5}
-    found = learn(ROWS, constraints=known, start=DAG(ROWS.names, [("xray", "asia")]), **options)
+def better_climbs(found, rows, n_samples, seed):
+    """Return the better of two hill climbs on each sample, by `run_search`."""
+    options = found.spec.make_scorer_options()
+    constraints = found.spec.constraints
+    for number in range(1, n_samples + 1):
+        sampled = rows.resample(random_stream(seed, number, 0))
+        scorer = FamilyScorer(sampled, found.scoring, **options)
+        near, free = (
+            run_search("hill_climb", scorer, constraints=constraints, start=start)
+            for start in (found.search.dag, None)
+        )
+        yield free.dag if free.score > near.score + 1e-9 else near.dag
+
+
+def check_strengths(found, seed):
     quick = found.quick_bootstrap
-    expected = bootstrap_strength(
-        ROWS,
-        bootstraps=quick.n_bootstraps,
-        method="hill_climb",
-        constraints=known.constraints,
-        weights=known.weights,
-        **options,
-    )
-    assert quick.n_bootstraps >= 10
-    strengths = {frozenset((a.parent, a.child)): a.strength for a in expected.arcs if a.strength}
-    assert strengths == {
-        frozenset((a.parent, a.child)): a.strength for a in quick.arcs if a.strength
-    }
+    dags = list(better_climbs(found, found.dataset, quick.n_bootstraps, seed))
+    assert len(dags) >= 10
+    for arc in quick.arcs:
+        n_found = sum({(arc.parent, arc.child), (arc.child, arc.parent)} & set(d.arcs) != set()
+                      for d in dags)  # fmt: skip
+        assert arc.strength == n_found / len(dags)
+
+
+def test_the_better_of_two_climbs_counts():
+    known = Knowledge(Constraints(required=[("xray", "asia")], max_parents=2), {("tub", "asia"): 3})
+    start = DAG(ROWS.names, [("xray", "asia")])
+    check_strengths(learn(ROWS, constraints=known, start=start, score="k2", random_state=5), 5)
+
+
+def test_an_exclusive_or_is_found_again():
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(2, size=(2, 300))
+    rows = coevo.read_data(np.array([a, b, a ^ b]).T, names=list("abc"))
+    found = learn(rows, random_state=3)
+    assert len(found.dag.arcs) == 2
+    assert [arc["strength"] for arc in found.as_dict()["arcs"]] == [1.0, 1.0]
 
 
 def test_the_answer_has_the_strength_of_each_arc(found):
@@ -130,14 +152,7 @@ def test_missing_values_are_resampled_after_imputation(tmp_path):
     lines = (tmp_path / "asia.csv").read_text().splitlines()
     lines[1:40] = ["," + line.split(",", 1)[1] for line in lines[1:40]]
     (tmp_path / "asia.csv").write_text("\n".join(lines) + "\n")
-    found = learn(tmp_path / "asia.csv", missing="em", random_state=3)
-    quick = found.quick_bootstrap
-    expected = bootstrap_strength(
-        found.dataset, bootstraps=quick.n_bootstraps, method="hill_climb", random_state=3
-    )
-    assert [(a.strength, a.direction) for a in quick.arcs if a.strength] == [
-        (a.strength, a.direction) for a in expected.arcs if a.strength
-    ]
+    check_strengths(learn(tmp_path / "asia.csv", missing="em", random_state=3), 3)
 
 
 def test_an_estimator_has_none():
@@ -164,19 +179,19 @@ def test_the_files(found, tmp_path):
 @pytest.mark.parametrize("n_done", [0, 3])
 def test_ctrl_c_keeps_the_network(n_done, found, monkeypatch, tmp_path):
     runs, pressed = [], []
-    search = coevo.bootstrap.samples._search
+    run_sample = quick._run_sample
 
     def press(*arguments):
         runs.append(1)
         if len(runs) == n_done + 1:
             press_ctrl_c()
-        return search(*arguments)
+        return run_sample(*arguments)
 
     settings = check_settings("learn", random_state=3)
     with open_task(settings, ROWS, output=tmp_path) as task:
         result = task.search()
         written = (tmp_path / "run.json").read_bytes()
-        monkeypatch.setattr(coevo.bootstrap.samples, "_search", press)
+        monkeypatch.setattr(quick, "_run_sample", press)
         assert task.count_quick_samples(result) >= 10
         assert task.run_bootstraps(result, on_interrupt=lambda: pressed.append(1)) is result
     assert (len(runs), pressed) == (n_done + 1, [1])

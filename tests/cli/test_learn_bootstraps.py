@@ -14,7 +14,7 @@ from coevo.bootstrap import quick
 from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.learning import task
-from helpers.interrupts import ctrl_c_works, interrupted_command, pressed_after
+from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
 QUICK = (
     "asia.csv",
@@ -202,12 +202,9 @@ def test_the_quick_bootstrap_is_the_default(run):
     assert (off.code, "bootstrap" in off.out, "strength" in off.out) == (0, False, False)
 
 
+@ctrl_c_works()
 def test_ctrl_c_in_the_quick_bootstrap(run, monkeypatch):
-    def press(*arguments, **options):
-        options["on_interrupt"]()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(quick, "run_bootstraps", press)
+    monkeypatch.setattr(quick, "_run_sample", lambda *arguments: press_ctrl_c(2))
     code, out, err = run("learn", "asia.csv", "--seed", 3, "-o", "run")
     assert (code, err) == (130, "Interrupted. This is the network, without the quick bootstrap.\n")
     assert "wrote       run/model.bif" in out

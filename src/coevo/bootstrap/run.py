@@ -25,7 +25,7 @@ from coevo.io.journal import Journal, RunCallback
 from coevo.parallel import Cluster, open_workers
 from coevo.search import SearchSpec
 
-__all__ = ["run_bootstraps"]
+__all__ = ["run_bootstraps", "summarise_runs"]
 
 
 def run_bootstraps(
@@ -97,13 +97,13 @@ def run_bootstraps(
             journal.put_in_order()
     if len(runs) == 1:
         raise KeyboardInterrupt  # no sample has ended: there is nothing to summarise
-    return _summarise(table.names, spec, bootstraps, runs)
+    return summarise_runs(table.names, spec, bootstraps, runs)
 
 
-def _summarise(
+def summarise_runs(
     names: tuple[str, ...], spec: SearchSpec, n_asked: int, runs: Mapping[int, BootstrapRun]
 ) -> BootstrapResult:
-    """Count arcs, find the threshold and build the consensus."""
+    """Count the arcs of all runs, find the threshold and build the consensus."""
     rules = spec.constraints.to_rules(names)
     original, n_done = runs[ORIGINAL], len(runs) - 1
     network = DAG(names, original.arcs)

@@ -188,7 +188,7 @@ class LearnResult:
             answer["bootstraps"] = _describe_bootstrap(self.bootstrap, self.dag)
         if self.quick_bootstrap is not None:
             n_samples = self.quick_bootstrap.n_bootstraps
-            answer["quick_bootstrap"] = {"method": QUICK_METHOD.name, "n_bootstraps": n_samples}
+            answer["quick_bootstrap"] = {"method": QUICK_METHOD, "n_bootstraps": n_samples}
         if self.traffic is not None:
             answer["traffic"] = self.traffic.as_dict()
         if self.spec.parent_penalty:
@@ -210,7 +210,7 @@ class LearnResult:
             }
             if self.bootstrap is not None:
                 facts["strength"], facts["direction"] = self.bootstrap.strength_of(arc)
-            elif self.quick_bootstrap is not None:  # hill climbing directs many arcs wrongly
+            elif self.quick_bootstrap is not None:  # its directions favour the network
                 facts["strength"], _ = self.quick_bootstrap.strength_of(arc)
             facts["says"] = str(self.effects[arc]) if arc in self.effects else None
             described.append(facts)

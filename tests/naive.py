@@ -543,3 +543,54 @@ def flat_heights(strengths):
         for p in heights
         if area(p) == least
     ]
+
+
+def information_terms(pairs):
+    """Return {(x, y): n(x, y) log(P(y | x) / P(y))} of a list of pairs of states."""
+    terms = {}
+    for x, y in sorted(set(pairs)):
+        both = pairs.count((x, y))
+        with_x = sum(1 for one, _ in pairs if one == x)
+        with_y = sum(1 for _, other in pairs if other == y)
+        terms[x, y] = both * math.log(Fraction(both * len(pairs), with_x * with_y))
+    return terms
+
+
+def first_largest(values):
+    """Return the key of the largest value; the first in the order of keys if several are equal."""
+    most = max(values.values())
+    return min(key for key, value in values.items() if most - value < 1e-9)
+
+
+def arc_effect(rows, child, parents, parent, gain):
+    """Return the effect of an arc: other parents, parent state, child state and two shares.
+
+    The other parents are {} if all rows are meant. The effect is None if there is none.
+    """
+    others = sorted(other for other in parents if other != parent)
+    kept, given = rows, {}
+    information = sum(information_terms([(row[parent], row[child]) for row in rows]).values())
+    if others and gain >= 3 and information < gain / 4:
+        by_configuration = {}
+        for row in rows:
+            by_configuration.setdefault(tuple(row[other] for other in others), []).append(row)
+        totals = {
+            key: sum(information_terms([(row[parent], row[child]) for row in part]).values())
+            for key, part in by_configuration.items()
+        }
+        chosen = first_largest(totals)
+        kept, given = by_configuration[chosen], dict(zip(others, chosen, strict=True))
+    pairs = [(row[parent], row[child]) for row in kept]
+    terms = information_terms(pairs)
+    if sum(terms.values()) < 1e-9:
+        return None
+    x, y = first_largest(terms)
+    with_x = [b for a, b in pairs if a == x]
+    without_x = [b for a, b in pairs if a != x]
+    return (
+        given,
+        x,
+        y,
+        Fraction(without_x.count(y), len(without_x)),
+        Fraction(with_x.count(y), len(with_x)),
+    )

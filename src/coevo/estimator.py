@@ -40,7 +40,7 @@ class BayesianNetworkLearner:
     method, ess, max_table, max_parents, parent_penalty, max_time, max_generations, patience, \
 target, n_jobs, random_state, constraints, start, states, drop, types, discretise, bins, missing, \
 missing_labels, bootstraps
-        As for `learn`.
+        As for `learn`, but without the quick bootstrap.
     progress : bool, optional
         As for `learn`, but the default is False: a grid search calls `fit` many times.
 
@@ -103,6 +103,8 @@ missing_labels, bootstraps
         no target variable.
         """
         params = self.get_params()
+        if params["bootstraps"] is None:
+            params["bootstraps"] = 0  # a grid search calls `fit` many times
         result = learn(X, score=params.pop("scoring"), names=_make_column_names(X), **params)
         self.result_ = result
         self.dag_, self.cpdag_ = result.dag, result.cpdag

@@ -10,10 +10,11 @@ import pytest
 
 import coevo
 import coevo.progress.terminal
+from coevo.bootstrap import quick
 from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.learning import task
-from helpers.interrupts import ctrl_c_works, interrupted_command, pressed_after
+from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
 QUICK = (
     "asia.csv",
@@ -56,11 +57,12 @@ def test_text(run):
     found = expected().as_dict()
     lines = run("learn", *QUICK).out.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("arcs  "))
-    assert lines[at + 1] == "  strength  direction"
+    assert lines[at + 1].split() == ["gain", "strength", "arc"]
     for line, arc in zip(lines[at + 2 :], found["arcs"], strict=False):
         way = "->" if arc["directed"] else "--"
-        numbers = [f"{arc['strength']:.3f}", f"{arc['direction']:.3f}"]
-        assert line.split() == [*numbers, arc["from"], way, arc["to"]]
+        numbers = [f"{arc['gain']:.2f}", arc["word"], f"{arc['strength']:.2f}"]
+        assert line.split()[:6] == [*numbers, arc["from"], way, arc["to"]]
+        assert line.endswith(f"  {arc['says']}")
     facts = found["bootstraps"]
     assert (
         f"bootstraps  12 samples; consensus of {len(facts['consensus'])} arcs above the threshold "
@@ -181,3 +183,31 @@ def test_ctrl_c_in_a_terminal_with_processes(folder):
         "5,000 bootstrap samples. Repeat the command to resume.\n",
     ]
     assert f"bootstraps  {n_done:,} samples; consensus of " in ended.out
+
+
+# -- the quick bootstrap
+
+
+def test_the_quick_bootstrap_is_the_default(run):
+    code, out, err = run("learn", "asia.csv", "--seed", 3)
+    found = coevo.learn("asia.csv", random_state=3)
+    n_arcs = len(found.dag.arcs)
+    n_found = sum(arc["strength"] > 0.5 for arc in found.as_dict()["arcs"])
+    assert (code, err) == (0, "")
+    assert (
+        f"\nbootstrap   {found.quick_bootstrap.n_bootstraps} quick samples (hill climbing): "
+        f"{n_found} of {n_arcs} arcs in more than half; --bootstraps 100 for the full one\n" in out
+    )
+    off = run("learn", "asia.csv", "--seed", 3, "--bootstraps", 0)
+    assert (off.code, "bootstrap" in off.out, "strength" in off.out) == (0, False, False)
+
+
+@ctrl_c_works()
+def test_ctrl_c_in_the_quick_bootstrap(run, monkeypatch):
+    monkeypatch.setattr(quick, "_run_sample", lambda *arguments: press_ctrl_c(2))
+    code, out, err = run("learn", "asia.csv", "--seed", 3, "-o", "run")
+    assert (code, err) == (130, "Interrupted. This is the network, without the quick bootstrap.\n")
+    assert "wrote       run/model.bif" in out
+    assert sorted(os.listdir("run")) == [
+        "checkpoint.npz", "history.jsonl", "model.bif", "report.html", "run.json",
+    ]  # fmt: skip

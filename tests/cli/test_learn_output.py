@@ -9,7 +9,9 @@ import pytest
 import coevo
 import coevo.progress.terminal
 from coevo.bundled import load_network
+from coevo.cli.learn_output import _format_arcs, _format_quick_bootstrap
 from coevo.network import sample
+from coevo.score import name_gain
 
 QUICK = ("-m", "hill_climb")
 
@@ -121,5 +123,59 @@ def test_a_forbidden_arc_is_not_named_as_rejected(table, run, as_json):
 def test_a_network_with_many_arcs_names_no_rejected_arc(table, run):
     (table / "known.json").write_text('{"required": [["a", "c"], ["c", "d"]]}')
     lines = run("learn", "t.csv", *QUICK, "--constraints", "known.json").out.splitlines()
-    assert not any(line.startswith(("rejected", "weakest")) for line in lines)
-    assert any(line.startswith("strongest   ") for line in lines)
+    assert not any(line.startswith("rejected") for line in lines)
+
+
+# -- many arcs, long names
+
+
+def make_arc(number, **facts):
+    says = f"a=1 raises P(b{number}=1) from 0.10 to 0.90"
+    arc = {"from": "a", "to": f"b{number}", "gain": 40.0 - number, "directed": True, "says": says}
+    return arc | {"word": name_gain(arc["gain"])} | facts
+
+
+def format_arcs(arcs, **answer):
+    return list(_format_arcs({"arcs": arcs, "cpdag": {"edges": []}, **answer}))
+
+
+def test_the_first_arcs_are_listed_and_the_rest_is_counted():
+    arcs = [make_arc(number) for number in range(42)]
+    lines = format_arcs(arcs)
+    assert lines[0] == "arcs        42: 35 decisive, 3 strong, 3 weak, 1 against"
+    assert lines[1:4] == [
+        "   gain            arc",
+        "  40.00  decisive  a -> b0   a=1 raises P(b0=1) from 0.10 to 0.90",
+        "  39.00  decisive  a -> b1   a=1 raises P(b1=1) from 0.10 to 0.90",
+    ]
+    rest = "  and 12 more (5 decisive, 3 strong, 3 weak, 1 against), all in "
+    assert lines[32:] == [f"{rest}--format json"]
+    files = {"run": "run/run.json"}
+    assert format_arcs(arcs, files=files)[-1] == f"{rest}run.json and --format json"
+    assert len(format_arcs(arcs[:30])) == 32
+
+
+def test_long_names_and_sentences_are_cut_in_their_middle():
+    name = "a_very_long_name_of_a_variable_in_a_survey"
+    says = f"where {name}=1, b0=1 raises P({name}=missing at random) from 0.10 to 0.90 in all rows"
+    (line,) = format_arcs([make_arc(0, to=name, says=says, strength=0.5)])[2:]
+    assert line == (
+        "  40.00  decisive      0.50  a -> a_very_lon...in_a_survey  where a_very_long_name_of_a_va"
+        "riable_in_a_survey=1, b...urvey=missing at random) from 0.10 to 0.90 in all rows"
+    )
+
+
+def test_an_arc_that_says_nothing_and_no_arcs():
+    lines = format_arcs([make_arc(0, says=None)])
+    assert lines[2] == "  40.00  decisive  a -> b0"
+    assert format_arcs([]) == ["arcs        0"]
+
+
+def test_the_line_of_the_quick_bootstrap():
+    arcs = [make_arc(0, strength=1.0), make_arc(1, strength=0.5)]
+    answer = {"arcs": arcs, "quick_bootstrap": {"method": "hill_climb", "n_bootstraps": 20}}
+    rest = "(hill climbing): 1 of 2 arcs in more than half; --bootstraps 100 for the full one"
+    assert _format_quick_bootstrap(answer) == f"bootstrap   20 quick samples {rest}"
+    assert _format_quick_bootstrap(answer | {"missing": {}}) == (
+        f"bootstrap   20 quick samples of the imputed table {rest}"
+    )

@@ -19,10 +19,16 @@ def full_page():
         title="Asia & <friends>",
         facts={"score": "-2,200.50"},
         arcs={
-            arc: ArcFacts(10.0 * i, strength=i / 10, direction=0.5, support=i / 8)
+            arc: ArcFacts(
+                10.0 * i,
+                strength=i / 10,
+                direction=0.5,
+                says=f"a{i}=1 raises P(b=1) from 0 to 0.{i}",
+            )
             for i, arc in enumerate(asia.dag.arcs)
         },
         rejected="The best rejected arc is <this>.",
+        samples="Strengths come from 20 <quick> samples.",
         bootstrap=BootstrapSummary(
             20,
             0.25,

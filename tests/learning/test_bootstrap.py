@@ -84,7 +84,9 @@ def test_processes_change_nothing(found):
 def test_each_arc_is_looked_up_in_its_own_direction(found):
     plain = found.as_dict()
     for arc in plain["arcs"]:
-        assert list(arc) == ["from", "to", "gain", "directed", "strength", "direction"]
+        assert list(arc) == [
+            "from", "to", "gain", "word", "directed", "strength", "direction", "says",
+        ]  # fmt: skip
         strengths = found.bootstrap.strength_of((arc["from"], arc["to"]))
         assert strengths == (arc["strength"], arc["direction"])
     for arc in found.bootstrap.arcs:
@@ -115,8 +117,20 @@ def test_significant_arcs_outside_the_network(found):
 def test_a_result_without_bootstraps():
     plain = learn(ROWS, **QUICK).as_dict()
     assert "bootstraps" not in plain
-    assert list(plain["arcs"][0]) == ["from", "to", "gain", "directed"]
-    assert list(learn(ROWS, max_generations=4).as_dict()["arcs"][0])[4:] == ["support"]
+    assert list(plain["arcs"][0]) == ["from", "to", "gain", "word", "directed", "says"]
+
+
+def test_support_is_in_the_files_alone(tmp_path):
+    found = learn(ROWS, method="ccga", max_generations=4, bootstraps=3, random_state=3)
+    assert "support" not in json.dumps(found.as_dict())
+    found.save(tmp_path)
+    facts = read_run(tmp_path).facts
+    shares = {(arc["from"], arc["to"]): arc["support"] for arc in facts["arcs"]}
+    assert shares == found.support
+    assert [arc["support"] for arc in facts["bootstraps"]["arcs"]] == [
+        arc.support for arc in found.bootstrap.arcs
+    ]
+    assert "support" not in (tmp_path / "report.html").read_text().lower()
 
 
 def test_it_can_be_pickled(found):
@@ -229,5 +243,5 @@ def test_after_an_interrupted_search_no_bootstrap_is_run():
 
 
 def test_refusal():
-    sentence = "'bootstraps' of learn must be an int >= 1 or None; got 0."
-    assert refusal(ParameterError, learn, "no such file.csv", bootstraps=0) == sentence
+    sentence = "'bootstraps' of learn must be an int >= 0 or None; got -1."
+    assert refusal(ParameterError, learn, "no such file.csv", bootstraps=-1) == sentence

@@ -97,6 +97,9 @@ def test_the_files_are_those_of_the_command(rows, tmp_path, monkeypatch):
     assert (ours.facts, ours.history) == (theirs.facts, theirs.history)
     plain = json.loads(json.dumps(found.as_dict()))
     plain.pop("seconds")
+    assert all(
+        arc.pop("support") == found.support[arc["from"], arc["to"]] for arc in ours.facts["arcs"]
+    )
     assert plain.items() <= ours.facts.items()
     assert Path(files["report"]).read_text(encoding="utf-8").startswith("<!doctype html>")
 

@@ -13,6 +13,7 @@ import pytest
 
 from coevo.bundled import load_network
 from coevo.report.page import make_network_page, write_page
+from coevo.report.page.edges import list_drawn_edges
 from helpers.browser import launch_browser, open_tabs
 from helpers.pages import NASTY, full_page, nasty_page
 
@@ -155,6 +156,34 @@ def test_the_comparison_and_the_cpdag_view(opened):
     tab.click("#view-dag")
     tab.check("#differences")
     assert float(look("same", "opacity")) < 0.5 < float(look("missing", "opacity"))
+
+
+def test_an_arc_says_what_it_means(opened):
+    tab = opened(full_page())
+    index = next(i for i, edge in enumerate(list_drawn_edges(full_page())) if edge.facts.gain == 70)
+    x, y = tab.evaluate(
+        """(i) => {
+          const path = document.getElementById("a" + i), matrix = path.getScreenCTM();
+          const at = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(matrix);
+          return [at.x, at.y];
+        }""",
+        index,
+    )
+    tab.mouse.move(x + 4, y)  # beside the thin line
+    tip = tab.locator("#tip")
+    assert tip.is_visible()
+    first, second = tip.inner_text().splitlines()
+    assert "gain 70.00 (decisive), strength 0.700, direction 0.500" in first
+    assert second == "a7=1 raises P(b=1) from 0 to 0.7"
+    tab.mouse.move(5, 5)
+    assert not tip.is_visible()
+    tab.mouse.click(x + 4, y)
+    tab.mouse.move(5, 5)
+    assert tip.is_visible()  # until the next click
+    tab.keyboard.press("Escape")
+    assert not tip.is_visible()
+    tab.click("#arcs tbody button")
+    assert second in tab.locator("#panel .says").all_inner_texts()
 
 
 def test_tables_can_be_sorted(opened):

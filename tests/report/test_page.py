@@ -81,11 +81,11 @@ def test_a_page_shows_all_facts():
     reader = Reader(html)
     assert headings(html) == [
         "Comparison with &lt;that&gt;",
+        "Arcs",
+        "Arc strength (bootstrap confidence)",
         "Score over time",
         "Audit of the data",
         "Columns",
-        "Arc strength (bootstrap confidence)",
-        "Arcs",
         "Settings",
         "Reproduce this result",
     ]
@@ -103,7 +103,11 @@ def test_a_page_shows_all_facts():
         "An arc is significant if its strength is above the threshold 0.250. Arcs of the network "
         "that are not significant: 3. Significant arcs that are not in the network: 1: lung → asia "
         "(0.800).",
-        "Support: share of the last population that joins the two variables; not a probability.",
+        "7 decisive, 1 weak.",
+        "Strengths come from 20 <quick> samples.",
+        "Word: decisive if the gain is above 5 nats, strong from 3 to 5, weak below 3, against "
+        "below 0.",
+        "70.00 decisive 0.700 0.500 a7=1 raises P(b=1) from 0 to 0.7",
     ):
         assert text in reader.text
     data = reader.data
@@ -114,7 +118,8 @@ def test_a_page_shows_all_facts():
     assert sorted(arcs) == sorted((*page.dag.arcs, *difference.missing))
     for arc, (_, _, _, kind, _, *known) in zip(arcs, data["arcs"], strict=True):
         facts = page.arcs.get(arc, ArcFacts())
-        assert known == [facts.gain, facts.strength, facts.direction, facts.support]
+        numbers = [facts.gain, facts.strength, facts.direction]
+        assert known == [*numbers, facts.word, facts.says]
         expected = {"same": difference.correct, "added": difference.added}
         expected |= {"missing": difference.missing, "reversed": difference.reversed}
         assert arc in expected[kind]
@@ -269,20 +274,31 @@ def test_a_run_with_bootstraps():
         "source": "a <b>.csv",
         "per_variable": {"a": -1.0, "b": -2.0, "c": -3.0},
         "arcs": [
-            {"from": "a", "to": "b", "gain": 2.5, "support": 1.0, "strength": 0.9, "direction": 0.5}
+            {
+                "from": "a",
+                "to": "b",
+                "gain": 2.5,
+                "support": 1.0,
+                "strength": 0.9,
+                "direction": 0.5,
+                "says": "a=1 raises P(b=1) from 0 to 1",
+            }
         ],
         "best_rejected": {"from": "c", "to": "b", "gain": -1.25},
         "bootstraps": {"n_bootstraps": 20, "n_asked": 20, "threshold": 0.25, "arcs": found},
     }
     page = make_run_page(facts, [], None)
     assert page.title == "Learned from a <b>.csv"
-    assert page.arcs == {("a", "b"): ArcFacts(2.5, 0.9, 0.5, 1.0)}
+    says = "a=1 raises P(b=1) from 0 to 1"
+    assert page.arcs == {("a", "b"): ArcFacts(2.5, 0.9, 0.5, says)}
     assert page.bootstrap == BootstrapSummary(
         20, 0.25, [BootstrapArc("b", "a", 0.9, True), BootstrapArc("c", "a", 0.75, False)]
     )
     assert page.rejected == "The best rejected arc, c → b, would lower the score by 1.25."
     text = Reader(render_page(page)).text
-    assert "from to directed in the CPDAG gain strength direction support a b no 2.50 0.900" in text
+    columns = "from to directed in the CPDAG gain word strength direction what the arc says"
+    assert f"{columns} a b no 2.50 weak 0.900 0.500 {says}" in text
+    assert "upport" not in text
     early = facts | {"best_rejected": {"from": "c", "to": "b", "gain": 3}, "bootstraps": None}
     other = make_run_page(early, [], None)
     assert (

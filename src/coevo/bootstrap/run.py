@@ -26,7 +26,7 @@ from coevo.parallel import Cluster, open_workers
 from coevo.search import SearchSpec
 from coevo.warmup import ensure_compiled
 
-__all__ = ["run_bootstraps"]
+__all__ = ["make_consensus_rules", "run_bootstraps", "summarise_runs"]
 
 
 def run_bootstraps(
@@ -99,11 +99,11 @@ def run_bootstraps(
             journal.put_in_order()
     if len(runs) == 1:
         raise KeyboardInterrupt  # no sample has ended: there is nothing to summarise
-    rules = _make_rules(table, spec, missing)
-    return _summarise(table.names, rules, spec, bootstraps, runs)
+    rules = make_consensus_rules(table, spec, missing)
+    return summarise_runs(table.names, rules, spec, bootstraps, runs)
 
 
-def _make_rules(table: Rows, spec: SearchSpec, missing: str | None) -> ArcRules:
+def make_consensus_rules(table: Rows, spec: SearchSpec, missing: str | None = None) -> ArcRules:
     """Return the rules of the consensus, with the limit on tables."""
     rows = table
     if isinstance(table, IncompleteDataset):
@@ -112,14 +112,14 @@ def _make_rules(table: Rows, spec: SearchSpec, missing: str | None) -> ArcRules:
     return spec.constraints.to_rules(rows.names).with_table_limit(rows.arities, spec.max_table)
 
 
-def _summarise(
+def summarise_runs(
     names: tuple[str, ...],
     rules: ArcRules,
     spec: SearchSpec,
     n_asked: int,
     runs: Mapping[int, BootstrapRun],
 ) -> BootstrapResult:
-    """Count arcs, find the threshold and build the consensus."""
+    """Count the arcs of all runs, find the threshold and build the consensus."""
     original, n_done = runs[ORIGINAL], len(runs) - 1
     network = DAG(names, original.arcs)
     dags = (DAG(names, runs[number].arcs) for number in sorted(runs) if number != ORIGINAL)

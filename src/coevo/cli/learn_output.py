@@ -1,7 +1,12 @@
-"""The answer of ``coevo learn`` as text: score, arcs, confidence, and the best rejected arc."""
+"""The answer of ``coevo learn`` as text: score, arcs, confidence, and the best rejected arc.
+
+Arcs are sorted by gain. `coevo.score.gain_words` defines the word for a gain, and
+`coevo.score.arc_effects` the sentence of an arc.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,9 +16,10 @@ from coevo.errors import format_count
 
 __all__ = ["format_answer"]
 
-RANKED = 3  # arcs that are named as the strongest, and as the weakest
+MAX_ARCS = 30  # that are listed
+MAX_NAME, MAX_SENTENCE = 24, 110  # characters
+UNCERTAIN = 3  # arcs of the lowest strength that are named
 LACKING = 5  # significant arcs outside the network that are named
-NUMBERS = ("strength", "direction", "support")  # printed beside each arc, if known
 STOP_REASONS = {
     "time": "stopped by the time limit",
     "generations": "stopped by the limit on generations",
@@ -47,7 +53,8 @@ def format_answer(answer: dict[str, Any]) -> Iterator[str]:
         yield from format_missing(answer["missing"])
     yield from format_audit(answer["audit"])
     yield from _format_arcs(answer)
-    yield from _format_gains(answer["arcs"])
+    if "quick_bootstrap" in answer:
+        yield _format_quick_bootstrap(answer)
     if "bootstraps" in answer:
         yield from _format_bootstrap(answer["arcs"], answer["bootstraps"])
     if 2 * answer["n_arcs"] < answer["n_variables"]:
@@ -65,26 +72,59 @@ def _format_traffic(traffic: dict[str, int]) -> str:
 
 
 def _format_arcs(answer: dict[str, Any]) -> Iterator[str]:
-    """Yield all arcs; those that data cannot direct are shown without an arrow."""
+    """Yield a summary, then the arcs; those that data cannot direct are shown without an arrow."""
+    arcs = answer["arcs"]
+    counts = _count_words(arcs)
     n_edges = len(answer["cpdag"]["edges"])
-    note = f", of which data alone cannot direct {n_edges:,} (--)" if n_edges else ""
-    yield f"arcs        {answer['n_arcs']:,}{note}"
-    shown = [name for name in NUMBERS if any(name in arc for arc in answer["arcs"])]
-    if shown:
-        yield "  " + "  ".join(shown)
-    for arc in answer["arcs"]:
-        numbers = "".join(f"{arc[name]:>{len(name)}.3f}  " for name in shown)
-        yield f"  {numbers}{_format_arc(arc)}"
+    note = f"; data alone cannot direct {n_edges:,} (--)" if n_edges else ""
+    yield f"arcs        {len(arcs):,}{f': {counts}' if counts else ''}{note}"
+    yield from _format_arc_table(arcs[:MAX_ARCS])
+    if len(arcs) > MAX_ARCS:
+        rest = arcs[MAX_ARCS:]
+        file = "run.json and " if "run" in answer.get("files", ()) else ""
+        yield f"  and {len(rest):,} more ({_count_words(rest)}), all in {file}--format json"
 
 
-def _format_gains(arcs: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the arcs with the largest gain, and those with the smallest."""
-    ranked = sorted(arcs, key=lambda arc: (-arc["gain"], arc["from"], arc["to"]))
-    weakest = ranked[RANKED:][-RANKED:][::-1]
-    for label, some in (("strongest", ranked[:RANKED]), ("weakest", weakest)):
-        if some:
-            named = ", ".join(f"{_format_arc(arc)} ({arc['gain']:+,.2f})" for arc in some)
-            yield f"{label:12}{named}"
+def _count_words(arcs: list[dict[str, Any]]) -> str:
+    """Return the number of arcs with each word."""
+    from coevo.score import GAIN_WORDS
+
+    words = Counter(arc["word"] for arc in arcs)
+    return ", ".join(f"{words[word]:,} {word}" for word in GAIN_WORDS if words[word])
+
+
+def _format_arc_table(arcs: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield a line for each arc, in columns: gain, word, strength, arc, and what the arc says."""
+    if not arcs:
+        return
+    columns = [
+        ["gain", *(f"{arc['gain']:,.2f}" for arc in arcs)],
+        ["", *(arc["word"] for arc in arcs)],
+        ["arc", *(_format_arc(arc, MAX_NAME) for arc in arcs)],
+        ["", *(_cut(arc["says"] or "", MAX_SENTENCE) for arc in arcs)],
+    ]
+    if "strength" in arcs[0]:
+        columns.insert(2, ["strength", *(f"{arc['strength']:.2f}" for arc in arcs)])
+    numeric = {column[0] for column in columns} & {"gain", "strength"}
+    widths = [max(map(len, column)) for column in columns]
+    for row in zip(*columns, strict=True):
+        cells = [
+            cell.rjust(width) if column[0] in numeric else cell.ljust(width)
+            for cell, width, column in zip(row, widths, columns, strict=True)
+        ]
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _cut(text: str, limit: int) -> str:
+    """Return a text of at most `limit` characters; the middle of a longer text is left out.
+
+    >>> _cut("a_name_that_is_too_long", 11)
+    'a_na...long'
+    """
+    if len(text) <= limit:
+        return text
+    half = (limit - 3) // 2
+    return f"{text[:half]}...{text[-(limit - 3 - half) :]}"
 
 
 def _format_bootstrap(arcs: list[dict[str, Any]], bootstraps: dict[str, Any]) -> Iterator[str]:
@@ -99,7 +139,7 @@ def _format_bootstrap(arcs: list[dict[str, Any]], bootstraps: dict[str, Any]) ->
         f"{_format_arc(arc)} ({arc['strength']:.3f})" for arc in ranked if arc["strength"] < 1
     ]
     if lowest:
-        yield f"uncertain   {', '.join(lowest[:RANKED])}"
+        yield f"uncertain   {', '.join(lowest[:UNCERTAIN])}"
     elif arcs:
         yield "uncertain   none: every sample joins the variables of every arc"
     lacking = [
@@ -114,6 +154,17 @@ def _format_bootstrap(arcs: list[dict[str, Any]], bootstraps: dict[str, Any]) ->
         yield "outside     none: the network joins the variables of every arc above the threshold"
 
 
+def _format_quick_bootstrap(answer: dict[str, Any]) -> str:
+    """Return the number of quick samples, and of arcs that more than half of them have."""
+    n_samples, arcs = answer["quick_bootstrap"]["n_bootstraps"], answer["arcs"]
+    n_found = sum(arc["strength"] > 0.5 for arc in arcs)
+    table = " of the imputed table" if "missing" in answer else ""
+    return (
+        f"bootstrap   {n_samples:,} quick samples{table} (hill climbing): {n_found:,} of "
+        f"{format_count(len(arcs), 'arc')} in more than half; --bootstraps 100 for the full one"
+    )
+
+
 def _format_best_rejected(answer: dict[str, Any]) -> str:
     """Return the line about the best arc outside the network."""
     rejected = answer["best_rejected"]
@@ -126,5 +177,7 @@ def _format_best_rejected(answer: dict[str, Any]) -> str:
     return f"rejected    {rejected['from']} -> {rejected['to']} is the best other arc; it {effect}"
 
 
-def _format_arc(arc: dict[str, Any]) -> str:
-    return f"{arc['from']} {'->' if arc['directed'] else '--'} {arc['to']}"
+def _format_arc(arc: dict[str, Any], limit: int | None = None) -> str:
+    """Return an arc; names longer than `limit` are cut."""
+    names = [name if limit is None else _cut(name, limit) for name in (arc["from"], arc["to"])]
+    return f" {'->' if arc['directed'] else '--'} ".join(names)

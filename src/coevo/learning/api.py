@@ -84,7 +84,9 @@ def learn(
     bootstraps : int, optional
         Number of bootstrap samples to learn from as well; ``bootstrap`` of the result then has the
         strength of each arc, as `bootstrap_strength` gives it. `n_jobs` is then the number of
-        processes, and a limit holds for each sample.
+        processes, and a limit holds for each sample. By default ``quick_bootstrap`` of the result
+        has strengths from a few samples, learned by hill climbing, where they cost less than the
+        search (`coevo.bootstrap.quick`); 0 turns that off.
     n_jobs : int
         Number of threads. It changes the time, never the answer.
     shards : path, optional
@@ -112,7 +114,8 @@ def learn(
     Returns
     -------
     LearnResult
-        The network, the gain of each arc, and the search. Its ``save`` writes all of it.
+        The network, the gain and the meaning of each arc, and the search. Its ``save`` writes all
+        of it.
 
     Examples
     --------
@@ -125,6 +128,8 @@ def learn(
     <CPDAG: 8 variables, 5 arcs, 2 edges>
     >>> max(found.gains, key=found.gains.get)
     ('bronc', 'dysp')
+    >>> str(found.effects["bronc", "dysp"])
+    'bronc=yes raises P(dysp=yes) from 0.15 to 0.82'
     >>> round(found.network.query("lung", given={"smoke": "yes"})["yes"], 2)
     0.08
     >>> learn(rows, score="bicc")

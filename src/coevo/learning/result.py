@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from coevo import __version__
-from coevo.bootstrap import BootstrapResult, write_strength
+from coevo.bootstrap import QUICK_METHOD, ArcStrength, BootstrapResult, write_strength
 from coevo.data import ColumnInfo, Finding, Table
 from coevo.errors import DependencyError, NetworkError, warn_caller
 from coevo.graph import CPDAG, DAG, Arc
@@ -21,7 +21,7 @@ from coevo.network import BayesianNetwork, fit_network
 from coevo.outofcore import Traffic
 from coevo.report import require_matplotlib
 from coevo.report.page import make_run_page, write_page
-from coevo.score import Addition, Score
+from coevo.score import Addition, ArcEffect, Score, name_gain
 from coevo.search import HistoryRow, SearchResult, SearchSpec
 
 __all__ = ["STRENGTH", "LearnResult"]
@@ -49,13 +49,19 @@ class LearnResult:
         Columns that a search cannot learn from, or that mislead it.
     gains : mapping of (parent, child) to float
         The loss of score if the arc is removed.
+    effects : mapping of (parent, child) to ArcEffect
+        What each arc says: the state of the parent that raises the probability of a state of the
+        child. An arc between variables that are independent in the table has none.
     best_rejected : Addition or None
         The arc outside the network whose addition would change the score most favourably; its
         gain is usually negative. None if no arc can be added.
     imputation : ImputationResult or None
         The policy for missing values and the imputed table; None if no value is missing.
     bootstrap : BootstrapResult or None
-        The strength of each arc over bootstrap samples; None if there are none.
+        The strength of each arc over the bootstrap samples that were asked for; None without them.
+    quick_bootstrap : BootstrapResult or None
+        The strength of each arc over a few samples learned by hill climbing; None if it would
+        cost more than the search, or if bootstraps were asked for. See `coevo.bootstrap.quick`.
     source : str or None
         The name of the table: of a file, or of an example.
     fitted_network : BayesianNetwork or None
@@ -74,7 +80,9 @@ class LearnResult:
     gains: Mapping[Arc, float]
     best_rejected: Addition | None
     imputation: ImputationResult | None = None
+    effects: Mapping[Arc, ArcEffect] = field(default_factory=dict)
     bootstrap: BootstrapResult | None = None
+    quick_bootstrap: BootstrapResult | None = None
     source: str | None = None
     fitted_network: BayesianNetwork | None = None
     traffic: Traffic | None = None
@@ -145,7 +153,10 @@ class LearnResult:
         return weights - self.spec.parent_penalty * len(arcs)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the answer as plain values, as ``coevo learn --format json`` prints it."""
+        """Return the answer as plain values, as ``coevo learn --format json`` prints it.
+
+        Its arcs are sorted by gain, the largest first.
+        """
         result, rejected = self.search, self.best_rejected
         answer = {
             "score": result.score,
@@ -175,6 +186,9 @@ class LearnResult:
             answer["missing"] = self.imputation.as_dict()
         if self.bootstrap is not None:
             answer["bootstraps"] = _describe_bootstrap(self.bootstrap, self.dag)
+        if self.quick_bootstrap is not None:
+            n_samples = self.quick_bootstrap.n_bootstraps
+            answer["quick_bootstrap"] = {"method": QUICK_METHOD, "n_bootstraps": n_samples}
         if self.traffic is not None:
             answer["traffic"] = self.traffic.as_dict()
         if self.spec.parent_penalty:
@@ -184,14 +198,21 @@ class LearnResult:
         return answer
 
     def _describe_arcs(self) -> list[dict[str, Any]]:
-        """Return the facts about each arc."""
+        """Return the facts about each arc, the largest gain first."""
         compelled, described = set(self.cpdag.arcs), []
-        for arc, gain in self.gains.items():
-            facts = {"from": arc[0], "to": arc[1], "gain": gain, "directed": arc in compelled}
-            if self.support is not None:
-                facts["support"] = self.support[arc]
+        for arc, gain in sorted(self.gains.items(), key=lambda item: (-item[1], item[0])):
+            facts: dict[str, Any] = {
+                "from": arc[0],
+                "to": arc[1],
+                "gain": gain,
+                "word": name_gain(gain),
+                "directed": arc in compelled,
+            }
             if self.bootstrap is not None:
                 facts["strength"], facts["direction"] = self.bootstrap.strength_of(arc)
+            elif self.quick_bootstrap is not None:  # its directions favour the network
+                facts["strength"], _ = self.quick_bootstrap.strength_of(arc)
+            facts["says"] = str(self.effects[arc]) if arc in self.effects else None
             described.append(facts)
         return described
 
@@ -229,7 +250,7 @@ class LearnResult:
             "version": __version__,
             **({} if command is None else {"command": list(command)}),
             **({} if self.source is None else {"source": self.source}),
-            **self.as_dict(),
+            **self._add_support(self.as_dict()),
             "settings": self.search.settings,
             "per_variable": self.search.per_variable,
             "families_scored": self.search.cache.scored,
@@ -249,6 +270,15 @@ class LearnResult:
             notices += _write_bootstrap(self.bootstrap, files["strength"], facts)
         return files, notices
 
+    def _add_support(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Return an answer with the support of each arc, which only the files hold."""
+        if self.support is not None:
+            for arc in answer["arcs"]:
+                arc["support"] = self.support[arc["from"], arc["to"]]
+        if self.bootstrap is not None:
+            answer["bootstraps"]["arcs"] = [arc.as_dict() for arc in self.bootstrap.arcs]
+        return answer
+
     def __repr__(self) -> str:
         return (
             f"<LearnResult: {len(self.dag.nodes)} variables, {len(self.dag.arcs)} arcs, "
@@ -260,11 +290,15 @@ def _describe_bootstrap(bootstrap: BootstrapResult, dag: DAG) -> dict[str, Any]:
     """Return the facts about a bootstrap, and the significant arcs that a network lacks."""
     facts = bootstrap.as_dict()
     selected = ("n_bootstraps", "n_asked", "threshold", "consensus")
-    lacking = [arc.as_dict() for arc in bootstrap.arcs_missing_in(dag)]
     return {name: facts[name] for name in selected} | {
-        "not_in_network": lacking,
-        "arcs": facts["arcs"],
+        "not_in_network": _describe_strengths(bootstrap.arcs_missing_in(dag)),
+        "arcs": _describe_strengths(bootstrap.arcs),
     }
+
+
+def _describe_strengths(arcs: Iterable[ArcStrength]) -> list[dict[str, Any]]:
+    """Return arcs with their strength, without support, which is no measure of confidence."""
+    return [replace(arc, support=None).as_dict() for arc in arcs]
 
 
 def _write_bootstrap(

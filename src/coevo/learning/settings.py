@@ -196,10 +196,10 @@ def check_settings(
 
 
 def _check_counts(chosen: LearnOptions, owner: str) -> None:
-    for name in ("max_parents", "bootstraps"):
+    for name, least in (("max_parents", 1), ("bootstraps", 0)):
         value = dict(chosen)[name]
-        if value is not None and not is_int(value, 1):
-            raise bad_parameter(name, owner, "an int >= 1 or None", value)
+        if value is not None and not is_int(value, least):
+            raise bad_parameter(name, owner, f"an int >= {least} or None", value)
     if not is_int(chosen["n_jobs"], 1):
         raise bad_parameter("n_jobs", owner, "an int >= 1", chosen["n_jobs"])
     check_cluster(owner, chosen["cluster"])
@@ -231,9 +231,10 @@ def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
         if not isinstance(shards, str | os.PathLike):
             raise bad_parameter("shards", owner, "the path of a folder or None", shards)
         check_run_folder(pathlib.Path(shards))
+    allowed = (("discretise", NO_BINS), ("bootstraps", 0))
     for name, way_out in _WAYS_OUT.items():
         value = dict(chosen)[name]
-        if value is not None and (name, value) != ("discretise", NO_BINS):
+        if value is not None and (name, value) not in allowed:
             raise ParameterError(
                 f"{name!r} of {owner} needs all rows in memory, and 'shards' or 'cluster' keeps "
                 f"them in shards. {way_out}"

@@ -14,7 +14,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coevo import data, score
-from coevo.bootstrap import BootstrapRun, open_journal, record_original, run_bootstraps
+from coevo.bootstrap import (
+    BootstrapRun,
+    count_quick_samples,
+    open_journal,
+    record_original,
+    run_bootstraps,
+    run_quick_bootstrap,
+)
 from coevo.data import ColumnInfo, Finding, IncompleteDataset, Rows, Table
 from coevo.errors import NetworkError
 from coevo.interrupts import defer_interrupts
@@ -165,7 +172,7 @@ class LearnTask:
                 "search starts from its beginning."
             )
         journal = None
-        if self.settings.bootstraps is not None:
+        if self.settings.bootstraps:
             folder, missing = self.folder / STRENGTH, self.settings.missing
             journal = open_journal(folder, self._bootstrap_table, self._bootstrap_spec, missing)
         return replace(
@@ -257,13 +264,15 @@ class LearnTask:
     ) -> LearnResult:
         """Return the result with the gains of its arcs, and write it."""
         rules = self.spec.constraints.to_rules(dataset.names)
+        gains = score.arc_gains(scorer, result.dag)
         learned = LearnResult(
             search=result,
             spec=self.spec,
             dataset=dataset,
             columns=self.columns,
             audit=self.audit,
-            gains=score.arc_gains(scorer, result.dag),
+            gains=gains,
+            effects=score.find_arc_effects(dataset, result.dag, gains),
             best_rejected=score.find_best_addition(scorer, result.dag, rules),
             imputation=imputation,
             source=self.source,
@@ -300,12 +309,15 @@ class LearnTask:
     ) -> LearnResult:
         """Return the result with the bootstrap that the settings ask for, and write it.
 
-        The network of the original table is not searched for again. A limit of the search is a
-        limit of each sample. After an interrupted search no sample is run. Ctrl-C stops with the
-        samples that are done; before the first one the result is returned as it was.
+        By default it is the quick one, where it costs less than the search. The full one does not
+        search the original table again. A limit of the search is a limit of each sample. After an
+        interrupted search no sample is run. Ctrl-C stops with the samples that are done (the quick
+        one: without samples); before the first one the result is returned as it was.
         """
         n_samples = self.settings.bootstraps
-        if n_samples is None or result.search.stop_reason == "interrupt":
+        if n_samples is None:
+            return self._run_quick_bootstrap(result, on_interrupt)
+        if n_samples == 0 or result.search.stop_reason == "interrupt":
             return result
         seconds = round(result.search.seconds, 4)
         try:
@@ -324,6 +336,26 @@ class LearnTask:
             return result
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
             return self._write(replace(result, bootstrap=bootstrap))
+
+    def count_quick_samples(self, result: LearnResult) -> int:
+        """Return the number of samples of the quick bootstrap; 0 if there is none."""
+        has_rows = isinstance(result.dataset, data.Dataset) and self.settings.cluster is None
+        if self.settings.bootstraps is not None or not has_rows:
+            return 0
+        return count_quick_samples(result.search)
+
+    def _run_quick_bootstrap(
+        self, result: LearnResult, on_interrupt: Callable[[], object]
+    ) -> LearnResult:
+        """Return the result with the quick bootstrap, where the rows are in this process."""
+        dataset = result.dataset
+        if not self.count_quick_samples(result) or not isinstance(dataset, data.Dataset):
+            return result
+        quick = run_quick_bootstrap(dataset, self.spec, result.search, result.gains, on_interrupt)
+        if quick is None:
+            return result
+        with defer_interrupts():  # keep the result even if Ctrl-C comes now
+            return self._write(replace(result, quick_bootstrap=quick))
 
 
 def _detach_shards(result: LearnResult, shards: Shards) -> LearnResult:

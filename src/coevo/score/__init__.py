@@ -4,9 +4,11 @@ The counts of a family are the sufficient statistics of its local score. `Family
 both from a table in memory; `coevo.outofcore` does it for tables that do not fit into memory.
 """
 
+from coevo.score.arc_effects import ArcEffect, find_arc_effects
 from coevo.score.base import Scorer
 from coevo.score.cache import CacheStatistics
 from coevo.score.families import FamilyBatch, toggle_families
+from coevo.score.gain_words import GAIN_WORDS, GainWord, name_gain
 from coevo.score.gains import Addition, arc_gains, find_best_addition
 from coevo.score.joint_counts import count_configurations
 from coevo.score.scorer import FamilyScorer
@@ -25,20 +27,25 @@ from coevo.score.scores import (
 __all__ = [
     "AIC",
     "BIC",
+    "GAIN_WORDS",
     "SCORES",
     "Addition",
+    "ArcEffect",
     "BDeu",
     "BDs",
     "CacheStatistics",
     "FamilyBatch",
     "FamilyScorer",
+    "GainWord",
     "K2Score",
     "LogLikelihood",
     "Score",
     "Scorer",
     "arc_gains",
     "count_configurations",
+    "find_arc_effects",
     "find_best_addition",
     "make_score",
+    "name_gain",
     "toggle_families",
 ]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from typing import Any
 
 from coevo.network import BayesianNetwork
 from coevo.report.layout import Layout
 from coevo.report.page.edges import DrawnEdge
-from coevo.report.page.model import ArcFacts, Page
+from coevo.report.page.model import Page
 
 __all__ = ["format_script_json", "make_page_data"]
 
 MAX_CELLS = 600  # of a table that is included; further rows are only counted
 DIGITS = 6  # significant digits of a probability
+GAIN_DIGITS = 9  # of a gain, which the table of arcs shows to two decimal places
 
 
 def format_script_json(value: object) -> str:
@@ -47,7 +47,11 @@ def make_page_data(
                 int(edge.is_directed),
                 edge.kind,
                 edge.class_kind,
-                *map(_round, (getattr(edge.facts, fact.name) for fact in fields(ArcFacts))),
+                _round(edge.facts.gain, GAIN_DIGITS),
+                _round(edge.facts.strength),
+                _round(edge.facts.direction),
+                edge.facts.word,
+                edge.facts.says,
             ]
             for edge in edges
         ],
@@ -58,8 +62,8 @@ def make_page_data(
     return data
 
 
-def _round(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{DIGITS}g}")
+def _round(value: float | None, digits: int = DIGITS) -> float | None:
+    return None if value is None else float(f"{value:.{digits}g}")
 
 
 def _make_table_data(network: BayesianNetwork, name: str, place: dict[str, int]) -> dict[str, Any]:

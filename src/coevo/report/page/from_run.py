@@ -13,7 +13,6 @@ from coevo.report.page.model import ArcFacts, BootstrapArc, BootstrapSummary, Pa
 __all__ = ["make_network_page", "make_run_page"]
 
 TITLE = "Learned network"
-ARC_FACTS = ("gain", "strength", "direction", "support")  # the fields of `ArcFacts`
 
 
 def make_network_page(network: BayesianNetwork, title: str = "") -> Page:
@@ -53,11 +52,7 @@ def make_run_page(
     """
     arcs = {(arc["from"], arc["to"]): arc for arc in facts.get("arcs", ())}
     dag = DAG(tuple(facts.get("per_variable", ())), arcs) if network is None else network.dag
-    arc_facts = {
-        arc: ArcFacts(*(arcs[arc].get(name) for name in ARC_FACTS))
-        for arc in dag.arcs
-        if arc in arcs
-    }
+    arc_facts = {arc: _read_arc_facts(arcs[arc]) for arc in dag.arcs if arc in arcs}
     return Page(
         dag,
         network,
@@ -65,6 +60,7 @@ def make_run_page(
         facts=_list_main_facts(facts),
         arcs=arc_facts,
         rejected=_describe_best_rejected(facts),
+        samples=_describe_quick_bootstrap(facts),
         bootstrap=_summarise_bootstrap(facts.get("bootstraps"), dag),
         history=[ScorePoint(row["seconds"], row["generation"], row["score"]) for row in history],
         audit=[*_describe_missing(facts), *(_format_item(item) for item in facts.get("audit", ()))],
@@ -72,6 +68,22 @@ def make_run_page(
         settings=_format_settings(facts),
         command=shlex.join(["coevo", *facts["command"]]) if "command" in facts else "",
         stamp=_format_stamp(facts),
+    )
+
+
+def _read_arc_facts(arc: Mapping[str, Any]) -> ArcFacts:
+    gain, strength, direction = map(arc.get, ("gain", "strength", "direction"))
+    return ArcFacts(gain, strength, direction, says=arc.get("says") or "")
+
+
+def _describe_quick_bootstrap(facts: Mapping[str, Any]) -> str:
+    """Return a sentence about the samples of the quick bootstrap, if there is one."""
+    if "quick_bootstrap" not in facts:
+        return ""
+    table = "the imputed table" if "missing" in facts else "the rows"
+    return (
+        f"Strengths come from {facts['quick_bootstrap']['n_bootstraps']:,} quick samples of "
+        f"{table}, learned by hill climbing. The option --bootstraps 100 gives the full bootstrap."
     )
 
 

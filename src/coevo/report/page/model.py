@@ -9,18 +9,24 @@ from coevo.errors import GraphError
 from coevo.graph import DAG
 from coevo.graph.dag import Arc
 from coevo.network import BayesianNetwork
+from coevo.score import name_gain
 
 __all__ = ["ArcFacts", "BootstrapArc", "BootstrapSummary", "Page", "ScorePoint"]
 
 
 @dataclass(frozen=True, slots=True)
 class ArcFacts:
-    """The gain and the confidence of an arc. Higher means more in every field."""
+    """The gain, the confidence and the meaning of an arc. Higher numbers mean more."""
 
     gain: float | None = None  # local score of the child with the arc, minus that without it
     strength: float | None = None  # share of bootstrap samples that join the two variables
     direction: float | None = None  # share of these samples with the arc from parent to child
-    support: float | None = None  # share of the last population that joins the two
+    says: str = ""  # what the arc says about its two variables, as a sentence without a stop
+
+    @property
+    def word(self) -> str:
+        """The word for the gain; empty if the gain is unknown."""
+        return "" if self.gain is None else name_gain(self.gain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,8 @@ class Page:
         Facts about arcs of the structure.
     rejected : str
         A sentence about the best rejected arc.
+    samples : str
+        A sentence about the samples of a quick bootstrap, if strengths come from one.
     bootstrap : BootstrapSummary, optional
         The arc strengths of a bootstrap.
     history : sequence of ScorePoint
@@ -103,6 +111,7 @@ class Page:
     facts: Mapping[str, str] = field(default_factory=dict)
     arcs: Mapping[Arc, ArcFacts] = field(default_factory=dict)
     rejected: str = ""
+    samples: str = ""
     bootstrap: BootstrapSummary | None = None
     history: Sequence[ScorePoint] = ()
     audit: Sequence[str] = ()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from coevo.graph import compare
 from coevo.report.page.curve_svg import find_improvements, render_curve_svg
 from coevo.report.page.edges import DrawnEdge
 from coevo.report.page.markup import escape, make_element, make_table
-from coevo.report.page.model import Page
+from coevo.report.page.model import ArcFacts, Page
 from coevo.report.page.strength_svg import render_strength_svg
+from coevo.score import GAIN_WORDS
 
 __all__ = ["render_facts", "render_legend", "render_sections"]
 
@@ -19,6 +21,12 @@ FACTS = {  # facts about an arc: number of digits, and definition
         2,
         "Gain: the score of the child with this arc, minus its score without it. Without the arc "
         "the score is lower by so many nats.",
+    ),
+    "word": (
+        0,
+        "Word: decisive if the gain is above 5 nats, strong from 3 to 5, weak below 3, against "
+        "below 0. For a Bayesian score 3 and 5 nats are Bayes factors of 20 and 150 (Kass and "
+        "Raftery 1995).",
     ),
     "strength": (
         3,
@@ -30,9 +38,11 @@ FACTS = {  # facts about an arc: number of digits, and definition
         "Direction: share of these bootstrap samples in which the arc leads from the first "
         "variable to the second. An undirected edge of a CPDAG counts half.",
     ),
-    "support": (
-        3,
-        "Support: share of the last population that joins the two variables; not a probability.",
+    "what the arc says": (
+        0,
+        "What the arc says: the state of the first variable that carries most information about a "
+        "state of the second. The numbers are the shares of that state in the rows without and "
+        "with it. This is an association, not a cause.",
     ),
 }
 KINDS = {
@@ -94,11 +104,11 @@ def render_sections(page: Page, edges: list[DrawnEdge], names: list[str]) -> str
     """Return all sections below the graph."""
     parts = [
         ("Comparison with " + page.other_name, _render_comparison(page)),
+        ("Arcs", _render_arcs(page, edges, names)),
+        ("Arc strength (bootstrap confidence)", _render_bootstrap(page)),
         ("Score over time", _render_history(page)),
         ("Audit of the data", _render_audit(page)),
         ("Columns", _render_pairs(page.columns, "column", "type and treatment")),
-        ("Arc strength (bootstrap confidence)", _render_bootstrap(page)),
-        ("Arcs", _render_arcs(page, edges, names)),
         ("Settings", _render_pairs(page.settings, "setting", "value")),
         ("Reproduce this result", _render_command(page)),
     ]
@@ -167,27 +177,49 @@ def _render_arcs(page: Page, edges: list[DrawnEdge], names: list[str]) -> str:
     """Return the table of arcs, the highest gain first. A click on a header sorts it."""
     if not edges:
         return f"<p>None. {escape(page.rejected)}</p>"
-    facts = [name for name in FACTS if any(getattr(edge.facts, name) is not None for edge in edges)]
+    known = [_format_facts(edge.facts) for edge in edges]
+    facts = [name for name in FACTS if any(texts[name] for texts in known)]
     index = {name: i for i, name in enumerate(names)}
     columns = ["from", "to", "directed in the CPDAG", *facts]
     columns += ["compared"] if page.other is not None else []
     headers = [
         f'<button type="button" class="sort" title="Sort">{name}</button>' for name in columns
     ]
-    numeric = [i for i, name in enumerate(columns) if name in FACTS]
+    numeric = [i for i, name in enumerate(columns) if FACTS.get(name, (0, ""))[0]]
     rows = []
-    for edge in sorted(edges, key=lambda edge: -(edge.facts.gain or 0.0)):
+    ranked = zip(edges, known, strict=True)
+    for edge, texts in sorted(ranked, key=lambda pair: -(pair[0].facts.gain or 0.0)):
         cells = [_render_name(edge.parent, index), _render_name(edge.child, index)]
         cells.append("yes" if edge.is_directed else "no")
-        cells += [_format_fact(getattr(edge.facts, name), FACTS[name][0]) for name in facts]
+        cells += [escape(texts[name]) for name in facts]
         if page.other is not None:
             cells.append(escape(KINDS[edge.kind].format(other=page.other_name)))
         rows.append(cells)
     table = make_table(headers, rows, numbers=numeric, id="arcs")
     definitions = "".join(f"<li>{FACTS[name][1]}</li>" for name in facts)
     definitions = make_element("ul", definitions, class_="definitions") if definitions else ""
-    rejected = make_element("p", escape(page.rejected)) if page.rejected else ""
-    return definitions + make_element("div", table, class_="scroll") + rejected
+    after = "".join(
+        make_element("p", escape(text)) for text in (page.samples, page.rejected) if text
+    )
+    scroll = make_element("div", table, class_="scroll")
+    return _render_summary(edges) + scroll + after + definitions
+
+
+def _render_summary(edges: list[DrawnEdge]) -> str:
+    """Return the number of arcs with each word."""
+    words = Counter(edge.facts.word for edge in edges)
+    counts = [f"{words[word]:,} {word}" for word in GAIN_WORDS if words[word]]
+    return make_element("p", f"{', '.join(counts)}.") if counts else ""
+
+
+def _format_facts(facts: ArcFacts) -> dict[str, str]:
+    """Return the facts about an arc as texts; an unknown fact is empty."""
+    numbers = {"gain": facts.gain, "strength": facts.strength, "direction": facts.direction}
+    texts = {
+        name: "" if value is None else f"{value:,.{FACTS[name][0]}f}"
+        for name, value in numbers.items()
+    }
+    return texts | {"word": facts.word, "what the arc says": facts.says}
 
 
 def _render_bootstrap(page: Page) -> str:
@@ -220,10 +252,6 @@ def _render_bootstrap(page: Page) -> str:
 
 def _render_name(name: str, index: dict[str, int]) -> str:
     return make_element("button", escape(name), type="button", class_="name", data_n=index[name])
-
-
-def _format_fact(value: float | None, digits: int) -> str:
-    return "" if value is None else f"{value:,.{digits}f}"
 
 
 def _render_command(page: Page) -> str:

@@ -7,7 +7,8 @@
   const nodes = data.names.map((_, i) => byId("n" + i));
   const paths = data.arcs.map((_, i) => byId("a" + i));
   const [PARENT, CHILD, DIRECTED, KIND, FACTS] = [0, 1, 2, 3, 5];
-  const FACT_NAMES = [["gain", 2], ["strength", 3], ["direction", 3], ["support", 3]]; // name and number of digits
+  const FACT_NAMES = [["gain", 2], ["strength", 3], ["direction", 3]]; // name and number of digits
+  const [WORD, SAYS] = [FACTS + FACT_NAMES.length, FACTS + FACT_NAMES.length + 1];
   const ownArcs = data.arcs.map((arc, i) => i).filter((i) => data.arcs[i][KIND] !== "missing");
   const into = data.names.map(() => []), outOf = data.names.map(() => []);
   for (const i of ownArcs) {
@@ -145,19 +146,41 @@
   }
   svg.addEventListener("click", (event) => {
     if (moved) { moved = false; return; }
-    choose(numberOf(event.target));
+    const arc = arcOf(event.target);
+    pinned = arc !== null;
+    if (pinned) showTip(event, arcText(arc)); // until the next click
+    else { tip.hidden = true; choose(numberOf(event.target)); }
   });
   svg.addEventListener("pointerover", (event) => {
-    const n = numberOf(event.target);
-    const arc = event.target.closest(".arc");
+    if (pinned) return;
+    const n = numberOf(event.target), arc = arcOf(event.target);
     if (n !== null) {
       if (chosen === null) highlight(n);
       showTip(event, data.names[n]);
-    } else if (arc) {
-      showTip(event, arcText(Number(arc.id.slice(1))));
+    } else if (arc !== null) {
+      paths[arc].classList.add("over");
+      showTip(event, arcText(arc));
     }
   });
-  svg.addEventListener("pointerout", () => { if (chosen === null) highlight(null); tip.hidden = true; });
+  svg.addEventListener("pointerout", (event) => {
+    const arc = arcOf(event.target);
+    if (arc !== null) paths[arc].classList.remove("over");
+    if (chosen === null) highlight(null);
+    if (!pinned) tip.hidden = true;
+  });
+
+  // Thin lines are hard to hit, so each has a wide, invisible one below it.
+  let pinned = false; // the tip of an arc stays
+  for (const path of [...paths].reverse()) {
+    const wide = path.cloneNode();
+    wide.id = "w" + path.id.slice(1);
+    wide.setAttribute("class", "wide-arc");
+    path.parentNode.prepend(wide);
+  }
+  function arcOf(target) {
+    const arc = target.closest && target.closest(".arc, .wide-arc");
+    return arc ? Number(arc.id.slice(1)) : null;
+  }
 
   function showTip(event, text) {
     tip.textContent = text;
@@ -170,13 +193,14 @@
     const facts = factsOf(i);
     if (facts) parts.push(facts);
     if (!arc[DIRECTED]) parts.push("undirected in the CPDAG");
-    return parts.join(", ");
+    return parts.join(", ") + (arc[SAYS] ? "\n" + arc[SAYS] : "");
   }
   const figure = (value, digits) => value.toLocaleString("en-US",
     { minimumFractionDigits: digits, maximumFractionDigits: digits });
   function factsOf(i) {
     const values = data.arcs[i].slice(FACTS);
     const parts = FACT_NAMES.map(([name, digits], at) => values[at] === null ? "" : `${name} ${figure(values[at], digits)}`);
+    if (parts[0]) parts[0] += ` (${data.arcs[i][WORD]})`;
     return parts.filter(Boolean).join(", ");
   }
 
@@ -189,6 +213,7 @@
       const item = make("li");
       const undirected = data.arcs[i][DIRECTED] ? "" : (factsOf(i) ? ", " : "") + "undirected in the CPDAG";
       item.append(link(data.arcs[i][end]), make("small", factsOf(i) + undirected));
+      if (data.arcs[i][SAYS]) item.append(make("small", data.arcs[i][SAYS], { class: "says" }));
       list.append(item);
     }
     return [make("h3", `${title}: ${arcs.length}`), list];
@@ -332,7 +357,7 @@
     event.preventDefault();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") choose(null);
+    if (event.key === "Escape") { pinned = false; tip.hidden = true; choose(null); }
     if (event.key === "/" && !/^(INPUT|TEXTAREA)$/.test(event.target.tagName)) {
       event.preventDefault();
       search.focus();

@@ -1,0 +1,229 @@
+"""What an arc says: the state of the parent that raises the probability of a state of the child.
+
+The effect of an arc is one sentence, computed from the counts of the table: "smoker=yes raises
+P(crp=high) from 0.21 to 0.48". The first number is the share of crp=high in the rows without
+smoker=yes, the second its share in the rows with it. An arc has many such pairs of states. The
+sentence is about the pair that carries the most information, which is the largest term
+n(x, y) log(P(y | x) / P(y)) of the mutual information. The number of rows is a factor, so rare
+states do not win by chance. Equal terms are decided by the names of the states.
+
+Parents can interact: in an exclusive or, each parent alone says nothing about the child. If the
+gain of an arc is strong, and the two variables alone carry less than a quarter of it, then the
+sentence is about the rows with one configuration of the other parents, the one with the most
+information: "where b=yes, a=yes raises P(c=yes) from 0.02 to 0.97".
+
+An effect is an association in the table. It does not say that the parent causes the child.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.data import CutPoints, Table, Variable
+from coevo.data.cut_points import format_number
+from coevo.data.incomplete import MISSING_STATE
+from coevo.graph import DAG, Arc
+from coevo.score.gain_words import STRONG
+from coevo.score.joint_counts import JointCounts, count_configurations
+
+__all__ = ["ArcEffect", "find_arc_effects", "format_state"]
+
+NEGLIGIBLE = 0.25  # share of the gain, below which two variables alone say too little
+LARGEST_FAMILY = 1 << 20  # cells; of a larger family only pairs of variables are counted
+LARGEST_PAIR = 1 << 22  # cells; a larger pair has no effect
+DIGITS = 6  # of nats: smaller differences of two terms may be round-off
+MAX_DIGITS = 6  # of a probability
+
+
+@dataclass(frozen=True, slots=True)
+class ArcEffect:
+    """One effect of an arc. ``str`` gives the sentence.
+
+    Attributes
+    ----------
+    cause : str
+        A state of the parent, as "smoker=yes" or "age >= 57".
+    outcome : str
+        The state of the child whose probability it raises.
+    without, within : float
+        The share of the outcome in the rows without the cause, and in those with it.
+    given : tuple of str
+        The states of the other parents in these rows; empty if all rows are meant.
+
+    Examples
+    --------
+    >>> str(ArcEffect("smoker=yes", "crp=high", 0.21, 0.48))
+    'smoker=yes raises P(crp=high) from 0.21 to 0.48'
+    >>> str(ArcEffect("a=1", "c=1", 0.0, 0.9996, given=("b=0", "d=1")))
+    'where b=0 and d=1, a=1 raises P(c=1) from 0 to 0.9996'
+    """
+
+    cause: str
+    outcome: str
+    without: float
+    within: float
+    given: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = f"where {' and '.join(self.given)}, " if self.given else ""
+        low, high = _format_shares(self.without, self.within)
+        return f"{where}{self.cause} raises P({self.outcome}) from {low} to {high}"
+
+
+def find_arc_effects(table: Table, dag: DAG, gains: Mapping[Arc, float]) -> dict[Arc, ArcEffect]:
+    """Return the effect of each arc of a DAG, from the counts of a table.
+
+    An arc has no effect if its two variables are independent in the table, or if they have too
+    many states to be counted.
+
+    Parameters
+    ----------
+    table : Dataset or Shards
+        The observations.
+    dag : DAG
+        The structure over its variables.
+    gains : mapping of (parent, child) to float
+        The gain of each arc; see `arc_gains`.
+
+    Examples
+    --------
+    >>> from coevo.data import read_data
+    >>> rows = read_data(np.array([[0, 0], [0, 0], [0, 1], [1, 1]]), names=["a", "b"])
+    >>> effects = find_arc_effects(rows, DAG("ab", [("a", "b")]), {("a", "b"): 0.1})
+    >>> str(effects["a", "b"])
+    'a=1 raises P(b=1) from 0.33 to 1'
+    """
+    position, variables = table.find_position, table.variables
+    families: list[list[int]] = []
+    for child in dag.nodes:
+        parents = sorted(map(position, dag.parents(child)))
+        families += _split_family(parents, position(child), table.arities.tolist())
+    found: dict[Arc, ArcEffect] = {}
+    for family, counts in zip(families, count_configurations(table, families), strict=True):
+        members = [variables[place] for place in family]
+        for axis, parent in enumerate(members[:-1]):
+            arc = (parent.name, members[-1].name)
+            effect = _find_effect(members, counts, axis, gains[arc])
+            if effect is not None:
+                found[arc] = effect
+    return {arc: found[arc] for arc in dag.arcs if arc in found}
+
+
+def _split_family(parents: Sequence[int], child: int, arities: list[int]) -> Iterator[list[int]]:
+    """Yield the groups of variables to count: the family, or pairs if the family is too large."""
+    if parents and math.prod(arities[i] for i in (*parents, child)) <= LARGEST_FAMILY:
+        yield [*parents, child]
+        return
+    for parent in parents:
+        if arities[parent] * arities[child] <= LARGEST_PAIR:
+            yield [parent, child]
+
+
+def _find_effect(
+    family: Sequence[Variable], counts: JointCounts, axis: int, gain: float
+) -> ArcEffect | None:
+    """Return the effect of the parent at `axis` of the counts of a family; the child is last."""
+    parent, child = family[axis], family[-1]
+    slices = np.moveaxis(counts, axis, -2)  # the other parents come first
+    shape = slices.shape[:-2]
+    slices = slices.reshape(-1, parent.arity, child.arity)
+    best = _find_best_term(slices.sum(axis=0))
+    given: tuple[str, ...] = ()
+    if shape and gain >= STRONG and best.information < NEGLIGIBLE * gain:
+        information = np.round(_compute_terms(slices).sum(axis=(1, 2)), DIGITS)
+        chosen = int(information.argmax())
+        best = _find_best_term(slices[chosen])
+        others = [variable for i, variable in enumerate(family[:-1]) if i != axis]
+        states = np.unravel_index(chosen, shape)
+        given = tuple(
+            format_state(variable, variable.states[int(state)])
+            for variable, state in zip(others, states, strict=True)
+        )
+    if best.information <= 0:
+        return None
+    cause = format_state(parent, parent.states[best.row])
+    outcome = format_state(child, child.states[best.column])
+    return ArcEffect(cause, outcome, best.without, best.within, given)
+
+
+class _BestTerm(NamedTuple):
+    """The term of two states with the most information, and the information of all states."""
+
+    information: float  # nats
+    row: int
+    column: int
+    without: float
+    within: float
+
+
+def _find_best_term(pair: JointCounts) -> _BestTerm:
+    """Return the best term of a table with one row per state of the parent."""
+    terms = np.round(_compute_terms(pair), DIGITS)
+    information = float(terms.sum())
+    row, column = divmod(int(terms.argmax()), pair.shape[1])
+    if information <= 0:
+        return _BestTerm(0.0, row, column, 0.0, 0.0)
+    n_row, n_column, n_both = pair[row].sum(), pair[:, column].sum(), pair[row, column]
+    without = (n_column - n_both) / (pair.sum() - n_row)
+    return _BestTerm(information, row, column, float(without), float(n_both / n_row))
+
+
+def _compute_terms(counts: JointCounts) -> NDArray[np.float64]:
+    """Return n(x, y) log(P(y | x) / P(y)) for the last two axes; 0 where no row is counted."""
+    cells = counts.astype(np.float64)
+    rows, columns = cells.sum(axis=-1, keepdims=True), cells.sum(axis=-2, keepdims=True)
+    expected = rows * columns
+    total = rows.sum(axis=-2, keepdims=True)
+    ratio = np.divide(cells * total, expected, out=np.ones_like(cells), where=cells > 0)
+    terms: NDArray[np.float64] = cells * np.log(ratio)
+    return terms
+
+
+def format_state(variable: Variable, state: str) -> str:
+    """Return a state of a variable as a condition; bins are written as inequalities.
+
+    >>> age = Variable("age", ("below_18", "from_18_to_65", "from_65"))
+    >>> [format_state(age, state) for state in age.states]
+    ['age < 18', '18 <= age < 65', 'age >= 65']
+    >>> format_state(Variable("smoker", ("no", "yes")), "yes")
+    'smoker=yes'
+    """
+    cuts = CutPoints.from_states(name for name in variable.states if name != MISSING_STATE)
+    if cuts is None or not cuts.points or state not in cuts.states:
+        return f"{variable.name}={state}"
+    place = cuts.states.index(state)
+    texts = [format_number(point) for point in cuts.points]
+    if place == 0:
+        return f"{variable.name} < {texts[0]}"
+    if place == len(texts):
+        return f"{variable.name} >= {texts[-1]}"
+    return f"{texts[place - 1]} <= {variable.name} < {texts[place]}"
+
+
+def _format_shares(low: float, high: float) -> tuple[str, str]:
+    """Return two probabilities, with two digits or as many as tell them apart."""
+    texts = _format_share(low, 2), _format_share(high, 2)
+    for digits in range(3, MAX_DIGITS + 1):
+        if texts[0] != texts[1]:
+            break
+        texts = _format_share(low, digits), _format_share(high, digits)
+    return texts
+
+
+def _format_share(share: float, digits: int) -> str:
+    """Return a probability; only 0 and 1 themselves are written without digits.
+
+    >>> [_format_share(share, 2) for share in (0, 0.5, 0.0004, 0.9996, 1)]
+    ['0', '0.50', '0.0004', '0.9996', '1']
+    """
+    if share in (0, 1):
+        return f"{share:.0f}"
+    while digits < MAX_DIGITS and float(f"{share:.{digits}f}") in (0.0, 1.0):
+        digits += 1
+    return f"{share:.{digits}f}"

@@ -196,15 +196,16 @@ missing_options: tuple[Decorator[Any], ...] = (
         metavar="POLICY",
         help="Policy for missing values: evolve (a third species imputes them), em (structural "
         "EM), available (score each family on the rows that observe all its variables), "
-        "state (missing is a state), drop (leave out incomplete rows).  "
-        "[default: missing values are an error]",
+        "state (missing is a state), drop (leave out incomplete rows), refuse (missing values are "
+        "an error).  [default: evolve; with --strict, --shards or --cluster: refuse]",
     ),
     click.option(
         "--missing-label",
         "missing_labels",
         multiple=True,
         metavar="TEXT",
-        help="Label of a missing value (repeatable).  [default: empty text, NA, NaN, null or ?]",
+        help="Label of a missing value (repeatable).  [default: empty text, NA, N/A, NaN, null, ? "
+        "and others]",
     ),
 )
 
@@ -212,6 +213,15 @@ column_options = bundle_options(
     "columns",
     *_TABLE_OPTIONS,
     *missing_options,
+    click.option(
+        "--type",
+        "column_types",
+        multiple=True,
+        metavar="COLUMN=TYPE",
+        help="Type of one column (repeatable): categorical, continuous, ignore, or parts of dates "
+        "(year, month, weekday, hour, year+month, date). It undoes what was decided about the "
+        "column.",
+    ),
     click.option(
         "--types",
         metavar="FILE",
@@ -229,6 +239,16 @@ column_options = bundle_options(
         type=click.IntRange(min=2),
         help="Number of bins, by quantiles unless --discretise is given; for mdl the maximum.  "
         "[default: 3; mdl: 5]",
+    ),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="Decimal mark of numbers.  [default: found from the table]",
+    ),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Make an error of everything that would be decided about the table.",
     ),
     click.option(
         "--constraints",

@@ -16,7 +16,7 @@ def format_columns(columns: dict[str, dict[str, Any]]) -> Iterator[str]:
     """Yield the number of columns of each type, and all cut points."""
     kinds = [column["type"] for column in columns.values()]
     words = {"categorical": "categorical", "continuous": "continuous", "ignore": "ignored"}
-    words |= {kind: "dates" for kind in kinds if kind not in words}
+    words |= {kind: "replaced" for kind in kinds if kind not in words}
     numbers = {word: sum(words[kind] == word for kind in kinds) for word in words.values()}
     counts = [f"{number:,} {word}" for word, number in numbers.items() if number]
     yield f"columns     {', '.join(counts)}"

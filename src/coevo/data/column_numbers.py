@@ -11,33 +11,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coevo.data.audit import Finding
-from coevo.data.columns import Column
+from coevo.data.columns import Column, check_no_missing, mask_codes
+from coevo.data.cut_points import CutPoints
 from coevo.data.decisions import Decision, format_type_hint
+from coevo.data.drafts import Draft, Notes, Numbers, use_numbers_as_labels
 from coevo.data.number_formats import NumericLabels, has_leading_zeros, parse_formatted_numbers
-from coevo.data.number_labels import NumberLabels, parse_numbers
+from coevo.data.number_labels import MISSING_LABELS, NumberLabels, parse_numbers
 from coevo.errors import format_count, format_list
 
-__all__ = [
-    "ParsedColumn",
-    "choose_mark",
-    "decide_formats",
-    "decide_words",
-    "find_sentinel",
-    "parse_column",
-]
+__all__ = ["find_sentinel", "read_numbers"]
 
 SENTINEL_DIGITS = frozenset("9")
 MIN_SENTINEL = 99
 
-Numbers = NDArray[np.float64]  # (n_labels,), the number of each label; NaN is missing
-_NOUNS = {"amount": "amounts", "percentage": "percentages", "number": "numbers"}
+_NOUNS = {"amount": "amounts", "percentage": "percentages", "limit": "limits of measurement"}
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedColumn:
+class _ParsedColumn:
     """A column with the numbers of its labels, for each decimal mark that is possible."""
 
     column: Column
@@ -45,9 +38,23 @@ class ParsedColumn:
     labels: NumericLabels | None = None  # None: all labels are plain numbers
 
     @property
-    def is_plain(self) -> bool:
-        """Whether `parse_numbers` reads all labels."""
-        return self.labels is None or self.labels.is_plain
+    def is_ambiguous(self) -> bool:
+        """Whether both decimal marks are possible and give different numbers."""
+        return self.labels is not None and self.labels.is_ambiguous
+
+    def is_plain(self, mark: str) -> bool:
+        """Return whether `parse_numbers` reads all labels, and gives the numbers of this mark."""
+        if self.labels is None:
+            return True
+        return self.labels.is_plain and (mark == "." or not self.is_ambiguous)
+
+    @property
+    def example(self) -> str:
+        """The longest label, of those that are not plain if there are any."""
+        if self.labels is not None and self.labels.example:
+            return self.labels.example
+        observed = np.flatnonzero(self.column.counts).tolist()
+        return max((str(self.column.labels[code]) for code in observed), key=lambda t: (len(t), t))
 
     @property
     def words(self) -> list[int]:
@@ -55,14 +62,45 @@ class ParsedColumn:
         return [] if self.labels is None else list(self.labels.words)
 
 
-def parse_column(column: Column, has_words: bool = True) -> ParsedColumn | None:
-    """Return the numbers of a column; None if it holds text.
+def read_numbers(drafts: Sequence[Draft], notes: Notes) -> None:
+    """Put the numbers of columns that hold numbers into their drafts, in place."""
+    parsed = {
+        draft.column.name: found
+        for draft in drafts
+        if (found := _parse_column(draft, notes)) is not None
+    }
+    evidence = notes.options.decimal or _find_mark(list(parsed.values()))
+    marks = {name: _choose_mark(one, evidence, notes) for name, one in parsed.items()}
+    converted: list[_Format] = []
+    for draft in drafts:
+        if (one := parsed.get(draft.column.name)) is None:
+            continue
+        mark, is_guess = marks[one.column.name]
+        _mask_words(draft, one, mark, notes)
+        if not one.is_plain(mark) and notes.is_measurement(draft):
+            assert draft.numbers is not None
+            draft.column = use_numbers_as_labels(draft.column, draft.numbers)
+            assert isinstance(draft.column.labels, NumberLabels)
+            draft.numbers = draft.column.labels.numbers.astype(np.float64)
+            if mark == "," and (one.is_ambiguous or len(one.numbers) == 1):
+                notes.formats[one.column.name] = mark
+            if draft.is_free or is_guess:
+                converted.append(_Format(one, mark, is_guess))
+    notes.decisions += _decide_formats(converted)
 
-    `has_words` says whether words like ``unknown`` can stand for missing values.
-    """
-    observed = np.flatnonzero(column.counts)
+
+def _parse_column(draft: Draft, notes: Notes) -> _ParsedColumn | None:
+    """Return the numbers of a column; None if it holds text, or if its labels are states."""
+    column, declared = draft.column, notes.types.get(draft.column.name)
+    if declared is not None and declared.kind != "continuous":
+        return None
+    if declared is None and column.declared is not None:
+        most_common = column.labels[int(np.argmax(column.counts))]
+        if CutPoints.from_states(column.declared) is None or most_common in column.declared:
+            return None
     if isinstance(column.labels, NumberLabels):
-        return ParsedColumn(column, {".": column.labels.numbers.astype(np.float64)})
+        return _ParsedColumn(column, {".": column.labels.numbers.astype(np.float64)})
+    observed = np.flatnonzero(column.counts)
     texts = [column.labels[code] for code in observed.tolist()]
     if has_leading_zeros(texts):
         return None
@@ -70,68 +108,94 @@ def parse_column(column: Column, has_words: bool = True) -> ParsedColumn | None:
     if plain is not None and not np.isnan(plain).any() and not any("." in str(t) for t in texts):
         numbers = np.full(len(column.labels), np.nan)
         numbers[observed] = plain
-        return ParsedColumn(column, {".": numbers, ",": numbers})
+        return _ParsedColumn(column, {".": numbers, ",": numbers})
     found = parse_formatted_numbers(column.labels, observed.tolist())
-    if found is None or (found.words and not has_words):
+    has_own_labels = notes.options.missing_labels != MISSING_LABELS
+    if found is None or (found.words and has_own_labels):
         return None
-    return ParsedColumn(column, found.numbers, found)
+    return _ParsedColumn(column, found.numbers, found)
 
 
-def choose_mark(parsed: Sequence[ParsedColumn]) -> str | None:
-    """Return the decimal mark of the columns that allow only one; None if they disagree.
-
-    A column of plain decimal numbers is evidence for the point.
-    """
+def _find_mark(parsed: Sequence[_ParsedColumn]) -> str | None:
+    """Return the decimal mark of the columns that allow only one; None if they disagree."""
     marks = {one.labels.mark for one in parsed if one.labels is not None} - {None}
     return marks.pop() if len(marks) == 1 else None
 
 
-def decide_formats(
-    parsed: Sequence[ParsedColumn], marks: Mapping[str, str], evidence: str | None
-) -> Iterator[Decision]:
-    """Yield one decision for each format of numbers that are not plain."""
-    groups: dict[tuple[str, str, bool], list[ParsedColumn]] = {}
-    for one in parsed:
-        if one.labels is None:
-            continue
-        mark = marks[one.column.name]
-        is_guess = one.labels.is_ambiguous and evidence is None
-        if one.is_plain and (mark == "." or not one.labels.is_ambiguous):
-            continue
-        groups.setdefault((one.labels.style, mark, is_guess), []).append(one)
-    for (style, mark, is_guess), members in groups.items():
-        names = tuple(one.column.name for one in members)
-        first = members[0].labels
-        assert first is not None
-        example = first.example or _find_example(members[0])
-        verb = "hold" if len(names) > 1 else "holds"
-        noun = _NOUNS.get(style, "numbers")
-        text = f"{format_list([repr(name) for name in names])} {verb} {noun} like {example!r}"
-        if is_guess:
-            text += ", in which the comma is read as a thousands separator."
-            other = "," if mark == "." else "."
-            undo = f"decimal={other!r}, or --decimal {other}"
-        else:
-            comma = " with a decimal comma" if mark == "," and "," in example else ""
-            text += f"; they are read as numbers{comma}."
-            undo = format_type_hint(names[0], "categorical")
-        yield Decision("number_format", names, text, undo)
+def _choose_mark(parsed: _ParsedColumn, evidence: str | None, notes: Notes) -> tuple[str, bool]:
+    """Return the decimal mark of a column, and whether it is a guess."""
+    declared = notes.types.get(parsed.column.name)
+    asked = declared.format if declared is not None and declared.format else evidence
+    if asked is not None and asked in parsed.numbers:
+        return asked, False
+    return next(iter(parsed.numbers)), parsed.is_ambiguous and not parsed.is_plain(".")
 
 
-def _find_example(parsed: ParsedColumn) -> str:
-    column = parsed.column
-    return str(column.labels[int(np.argmax(column.counts))])
+def _mask_words(draft: Draft, parsed: _ParsedColumn, mark: str, notes: Notes) -> None:
+    """Put the numbers into a draft; words and infinite numbers become missing values."""
+    column, numbers, words = draft.column, parsed.numbers[mark], parsed.words
+    infinite: list[int] = []
+    if words and not notes.options.keeps_missing:
+        check_no_missing([column], {column.name: words})
+    if draft.is_free and notes.options.keeps_missing:  # elsewhere they are an error
+        infinite = np.flatnonzero(np.isinf(numbers) & (column.counts > 0)).tolist()
+    if words:
+        notes.decisions.append(_decide_words(column, words, "the other values are numbers"))
+    if infinite:
+        notes.decisions.append(_decide_words(column, infinite, "it is not a finite number"))
+    kept = np.ones(len(column.labels), dtype=np.bool_)
+    kept[words + infinite] = False
+    draft.column, draft.numbers = mask_codes(column, words + infinite), numbers[kept]
 
 
-def decide_words(column: Column, codes: Sequence[int], what: str = "") -> Decision:
+def _decide_words(column: Column, codes: Sequence[int], reason: str) -> Decision:
     """Return the decision that some labels of a column of numbers are missing values."""
-    labels = format_list([repr(column.labels[code]) for code in codes])
-    n_rows = int(column.counts[list(codes)].sum())
+    labels = format_list(sorted(repr(column.labels[code]) for code in codes))
+    rows = format_count(int(column.counts[list(codes)].sum()), "row")
     verb = "stands for a missing value" if len(codes) == 1 else "stand for missing values"
-    rows, reason = format_count(n_rows, "row"), what or "the other values are numbers"
     text = f"{labels} in {column.name!r} {verb} ({rows}): {reason}."
     undo = format_type_hint(column.name, "categorical")
     return Decision("missing_word", (column.name,), text, undo)
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """A column whose numbers are not plain, and its decimal mark."""
+
+    parsed: _ParsedColumn
+    mark: str
+    is_guess: bool
+
+    def describe_marks(self) -> str:
+        """Return what the points and commas of the column are, if that is not plain."""
+        other = {".": ",", ",": "."}[self.mark]
+        example = self.parsed.example
+        if self.parsed.is_ambiguous and other in example:
+            word = {".": "point", ",": "comma"}[other]
+            note = f", and the {word} separates thousands"
+            return f"{note}, which is a guess" if self.is_guess else note
+        return " with a decimal comma" if self.mark == "," and "," in example else ""
+
+
+def _decide_formats(formats: Sequence[_Format]) -> Iterator[Decision]:
+    """Yield one decision for each format of numbers that are not plain."""
+    groups: dict[tuple[str, str], list[_Format]] = {}
+    for one in formats:
+        style = "" if one.parsed.labels is None else one.parsed.labels.style
+        groups.setdefault((style, one.describe_marks()), []).append(one)
+    for (style, note), members in groups.items():
+        names = tuple(one.parsed.column.name for one in members)
+        verb = "hold" if len(names) > 1 else "holds"
+        text = (
+            f"{format_list([repr(name) for name in names])} {verb} {_NOUNS.get(style, 'numbers')} "
+            f"like {members[0].parsed.example!r}; they are read as numbers{note}."
+        )
+        if members[0].is_guess:
+            other = "," if members[0].mark == "." else "."
+            yield Decision("decimal_mark", names, text, f"decimal={other!r}, or --decimal {other}")
+        else:
+            undo = format_type_hint(names[0], "categorical")
+            yield Decision("number_format", names, text, undo)
 
 
 def find_sentinel(column: Column, numbers: Numbers) -> Finding | None:
@@ -157,7 +221,7 @@ def find_sentinel(column: Column, numbers: Numbers) -> Finding | None:
                 "sentinel",
                 (column.name,),
                 f"{label} in {column.name!r} ({format_count(rows, 'row')}) is far from the other "
-                "numbers. If it stands for a missing value, declare it with "
-                f"missing_labels=[{label!r}] (--missing-label={label}).",
+                "numbers. If it stands for a missing value, add it to missing_labels= "
+                "(--missing-label).",
             )
     return None

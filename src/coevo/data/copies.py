@@ -33,19 +33,18 @@ MIN_LOG_ARRANGEMENTS = math.log(1e6)  # chance explains fewer arrangements
 class CopyCandidate:
     """A column that can be a copy, or have one.
 
-    `numbers` has the number of each label if the column is a measurement. A declared column is
-    kept, whatever it repeats.
+    `numbers` has the number of each label if the column is a measurement. `is_text` says whether
+    the labels are not numbers.
     """
 
     column: Column
     numbers: NDArray[np.float64] | None = None
-    is_declared: bool = False
+    is_text: bool = False
 
     @property
-    def rank(self) -> tuple[bool, bool, bool, str]:
+    def rank(self) -> tuple[bool, bool, str]:
         """The column with the smallest rank is kept."""
-        is_number = self.numbers is not None
-        return not self.is_declared, is_number, self._has_fractions, self.column.name
+        return not self.is_text, self._has_fractions, self.column.name
 
     @property
     def _has_fractions(self) -> bool:
@@ -99,7 +98,7 @@ def _compare(group: Sequence[CopyCandidate]) -> Iterator[Decision]:
         partition = _hash_partition(candidate.find_classes())
         known = originals.setdefault(partition, [])
         original = next((one for one in known if _are_copies(one, candidate)), None)
-        if original is None or candidate.is_declared:
+        if original is None:
             known.append(candidate)
             continue
         name, other = candidate.column.name, original.column.name

@@ -157,8 +157,8 @@ def _read_matches(form: str, matches: dict[int, re.Match[str]], order: str) -> P
     possible = {o: found for o in DATE_ORDERS if (found := _read_values(matches, o)) is not None}
     if not possible:
         return None
-    mark = next(iter(matches.values()))["mark"]
-    default = "mdy" if mark == "/" else "dmy"
+    has_slashes = all(match["mark"] == "/" for match in matches.values())
+    default = "mdy" if has_slashes else "dmy"
     chosen = next(o for o in (order, default, *DATE_ORDERS) if o in possible)
     is_ambiguous = len(possible) == 2 and possible["dmy"] != possible["mdy"] and not order
     return ParsedDates(possible[chosen], True, True, has_time, chosen, is_ambiguous)
@@ -175,8 +175,9 @@ def _read_values(
 
 def _read_value(found: dict[str, str | None], order: str) -> datetime.datetime:
     """Return the date of a match. Raise `ValueError` or `KeyError` if there is no such date."""
-    year = int(found.get("year") or found.get("year2") or 1900)
-    if year < 100:  # the convention of POSIX
+    text = found.get("year") or found.get("year2") or "1900"
+    year = int(text)
+    if len(text) == 2:  # the convention of POSIX
         year += 2000 if year < 69 else 1900
     if not FIRST_YEAR <= year <= LAST_YEAR:
         raise ValueError

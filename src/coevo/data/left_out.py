@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from coevo.data.columns import IDENTIFIER_ABOVE, Column
 from coevo.data.decisions import Decision, format_type_hint
+from coevo.data.number_labels import parse_numbers
 from coevo.data.variable import MAX_STATES
 
 __all__ = ["find_constant", "find_empty", "find_number_identifier", "find_text_identifier"]
@@ -75,8 +76,12 @@ def find_text_identifier(column: Column) -> Decision | None:
     is_long = sum(map(len, texts)) > FREE_TEXT_LENGTH * n
     is_prose = sum(len(text.split()) for text in texts) > FREE_TEXT_WORDS * n
     if is_long and is_prose:
-        words = f"holds free text, {n:,} different texts in {n_rows:,} rows"
-        return _leave_out("free_text", column.name, words)
+        text = f"holds free text, {n:,} different texts in {n_rows:,} rows"
+        return _leave_out("free_text", column.name, text)
+    words = [text for text in texts if parse_numbers([text]) is None]
+    if words and 2 * len(words) < n:
+        text = f"holds numbers and other text like {min(words)!r}, {n:,} different values"
+        return _leave_out("mixed", column.name, f"{text} in {n_rows:,} rows")
     return _leave_out("identifier", column.name, _describe_values("value", n, n_rows))
 
 

@@ -1,7 +1,8 @@
 """Numbers as people write them: decimal commas, thousands separators, currencies, per cent.
 
 The unit of decision is the column, never the cell. A label is reduced to digits and separators:
-currency signs and codes, per cent signs, accounting parentheses and signs are removed. A column is
+currency signs and codes, per cent signs, accounting parentheses, signs and the ``<`` of a limit are
+removed. A column is
 numeric if all its labels can be read with the same decimal mark. If both marks are possible
 (``1,234``), other columns of the table decide; without evidence the comma separates thousands and
 the point is the decimal mark.
@@ -50,6 +51,8 @@ _CORES = {
     )
     for mark in MARKS
 }
+_LIMIT = re.compile("(?:[<>]=?|[\u2264\u2265])\\s*")  # of a measurement, like <0.1
+_STYLES = ("", "number", "percentage", "amount", "limit")  # by rank
 _SEPARATORS = re.compile("[ '\u2019]")
 
 
@@ -65,9 +68,10 @@ class NumericLabels:
     words : tuple of int
         The codes of words that stand for a missing value in this column.
     example : str
-        The first label that is not a plain number; empty if all are plain.
+        The longest label that is not a plain number; empty if all are plain.
     style : str
-        What makes the labels special: ``'amount'``, ``'percentage'``, ``'number'``, or empty.
+        What makes the labels special: ``'limit'`` (``<0.1``), ``'amount'``, ``'percentage'``,
+        ``'number'``, or empty.
     """
 
     numbers: dict[str, NDArray[np.float64]]
@@ -125,7 +129,7 @@ def parse_formatted_numbers(
     known = set(missing)
     numbers = {mark: np.full(len(labels), math.nan) for mark in MARKS}
     words: list[int] = []
-    example = style = ""
+    example = (0, 0, "")  # the rank of its style, its length, its text
     n_numbers = 0
     for code in observed:
         text = _SPACES.sub(" ", labels[code] or "").strip()
@@ -144,11 +148,11 @@ def parse_formatted_numbers(
                 numbers[mark][code] = sign * value
         if not found_style and not _is_plain(text):
             found_style = "number"
-        if found_style and style in ("", "number") and style != found_style:
-            example, style = text, found_style
+        example = max(example, (_STYLES.index(found_style), len(text), text))
     if not numbers or not _are_missing_words(labels, words, n_numbers):
         return None
-    return NumericLabels(numbers, tuple(words), example, style)
+    rank, _, text = example
+    return NumericLabels(numbers, tuple(words), text if rank else "", _STYLES[rank])
 
 
 def has_leading_zeros(labels: Iterable[str | None]) -> bool:
@@ -162,8 +166,8 @@ def has_leading_zeros(labels: Iterable[str | None]) -> bool:
 
 def _strip_affixes(text: str) -> tuple[str, float, str]:
     """Return the digits and separators of a label, its sign, and its style."""
-    core = text.replace("\u2212", "-")
-    sign, style = 1.0, ""
+    core = _LIMIT.sub("", text.replace("\u2212", "-"))
+    sign, style = 1.0, "limit" if _LIMIT.match(text) else ""
     if core.startswith("(") and core.endswith(")"):
         core, sign, style = core[1:-1].strip(), -1.0, "amount"
     core, sign = _strip_sign(core, sign)

@@ -104,7 +104,8 @@ class ReadOptions:
         """
         known, wanted = set(names), dict[str, tuple[str, ...]]()
         sources = {name: type_.source for name, type_ in self.types.items() if type_.source}
-        for name in dict.fromkeys((*self.states, *(self.only or ()), *sources)):
+        asked = tuple(self.states) if self.only is None else self.only
+        for name in dict.fromkeys((*asked, *sources)):
             base, _, part = name.rpartition("_")
             if name not in known and part in DATE_PARTS and base in known:
                 wanted[base] = (*wanted.get(base, ()), part)

@@ -328,14 +328,14 @@ def _read_columns(
     raw = load_table(source, options, names)
     check_rows(raw.columns)
     prepared = prepare_columns(raw.columns, options)
-    decisions = (*raw.decisions, *prepared.decisions)
+    decisions = (*raw.decisions, *prepared.notes.decisions)
     if strict:
         check_strict(decisions)
     inferred, infos = infer_columns(prepared.columns, prepared.options)
     kept = [prepared.complete_info(info) for info in infos if info.type != "ignore"]
     ignored = [ColumnInfo(name, "ignore") for name in set(options.ignored)]
-    others = sorted([*ignored, *prepared.left_out], key=lambda info: info.name)
-    return inferred, TableInfo((*kept, *others), decisions, tuple(prepared.findings))
+    others = sorted([*ignored, *prepared.notes.left_out], key=lambda info: info.name)
+    return inferred, TableInfo((*kept, *others), decisions, tuple(prepared.notes.findings))
 
 
 def _warn_of_decisions(info: TableInfo) -> None:

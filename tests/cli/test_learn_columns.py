@@ -232,7 +232,7 @@ def test_an_identifier_is_left_out_and_said(table, run, refused):
     code, out, err = run("learn", "t.csv", *QUICK, "-o", "run")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    start = lines.index("decided     1 thing about the table")
+    start = lines.index("decisions   1")
     assert lines[start + 1] == f"  {IDENTIFIER} Undo: --type id=categorical"
     assert lines.index("columns     4 categorical, 2 continuous, 1 ignored") < start
     facts = json.loads((table / "run/run.json").read_text())
@@ -250,7 +250,7 @@ def test_an_identifier_is_left_out_and_said(table, run, refused):
     assert "like an identifier; it is left out." in page
     undone = run("learn", "t.csv", *QUICK, "--type", "id=categorical").out
     assert "table       400 rows, 7 variables\n" in undone
-    assert "decided" not in undone
+    assert "decisions" not in undone
     assert refused("learn", "t.csv", *QUICK, "--strict") == (
         f"The table cannot be read strictly, because coevo would decide: {IDENTIFIER} Correct the "
         "table, or leave out strict=True (--strict)."

@@ -46,7 +46,7 @@ def format_decisions(decisions: Sequence[dict[str, Any]]) -> Iterator[str]:
     """
     listed = [decision for decision in decisions if decision["kind"] != "missing"]
     if listed:
-        yield f"decided     {format_count(len(listed), 'thing')} about the table"
+        yield f"decisions   {len(listed):,}"
         yield from _truncate([f"  {_format_decision(decision)}" for decision in listed])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.errors import DataError, suggest_match
+from coevo.errors import DataError, suggest_match, warn_caller
 
 if TYPE_CHECKING:
     from coevo.data import Dataset, Variable
@@ -34,8 +34,10 @@ def read_table(source: str, reading: dict[str, Any], default: tuple[Variable, ..
 
     declared = read_declared_states(reading["states"])
     drop: tuple[str, ...] = reading["drop"]
-    dataset = read_data(source, drop=drop, states=declared.merge(default))
-    declared.check((*dataset.names, *drop))
+    dataset, info = read_data(source, drop=drop, states=declared.merge(default), return_info=True)
+    declared.check((*(column.name for column in info.columns), *drop))
+    for decision in info.decisions:
+        warn_caller(decision.sentence)  # these commands have no option that undoes it
     return dataset
 
 

@@ -17,7 +17,12 @@ from coevo.data.columns import Column, check_no_missing, mask_codes
 from coevo.data.cut_points import CutPoints
 from coevo.data.decisions import Decision, format_type_hint
 from coevo.data.drafts import Draft, Notes, Numbers, use_numbers_as_labels
-from coevo.data.number_formats import NumericLabels, has_leading_zeros, parse_formatted_numbers
+from coevo.data.number_formats import (
+    NumericLabels,
+    has_leading_zeros,
+    may_have_groups,
+    parse_formatted_numbers,
+)
 from coevo.data.number_labels import MISSING_LABELS, NumberLabels, parse_numbers
 from coevo.errors import format_count, format_list
 
@@ -36,6 +41,11 @@ class _ParsedColumn:
     column: Column
     numbers: Mapping[str, Numbers]
     labels: NumericLabels | None = None  # None: all labels are plain numbers
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the numbers are parsed from text, so that they are evidence for a mark."""
+        return not isinstance(self.column.labels, NumberLabels)
 
     @property
     def is_ambiguous(self) -> bool:
@@ -105,10 +115,11 @@ def _parse_column(draft: Draft, notes: Notes) -> _ParsedColumn | None:
     if has_leading_zeros(texts):
         return None
     plain = parse_numbers(texts)
-    if plain is not None and not np.isnan(plain).any() and not any("." in str(t) for t in texts):
-        numbers = np.full(len(column.labels), np.nan)
+    if plain is not None and not np.isnan(plain).any() and not may_have_groups(texts):
+        numbers = np.full(len(column.labels), np.nan)  # most columns of numbers come here
         numbers[observed] = plain
-        return _ParsedColumn(column, {".": numbers, ",": numbers})
+        marks = "." if any("." in str(text) for text in texts) else ".,"
+        return _ParsedColumn(column, dict.fromkeys(marks, numbers))
     found = parse_formatted_numbers(column.labels, observed.tolist())
     has_own_labels = notes.options.missing_labels != MISSING_LABELS
     if found is None or (found.words and has_own_labels):
@@ -118,7 +129,7 @@ def _parse_column(draft: Draft, notes: Notes) -> _ParsedColumn | None:
 
 def _find_mark(parsed: Sequence[_ParsedColumn]) -> str | None:
     """Return the decimal mark of the columns that allow only one; None if they disagree."""
-    marks = {one.labels.mark for one in parsed if one.labels is not None} - {None}
+    marks = {next(iter(one.numbers)) for one in parsed if len(one.numbers) == 1 and one.is_text}
     return marks.pop() if len(marks) == 1 else None
 
 
@@ -137,7 +148,7 @@ def _mask_words(draft: Draft, parsed: _ParsedColumn, mark: str, notes: Notes) ->
     infinite: list[int] = []
     if words and not notes.options.keeps_missing:
         check_no_missing([column], {column.name: words})
-    if draft.is_free and notes.options.keeps_missing:  # elsewhere they are an error
+    if notes.options.keeps_missing:  # elsewhere they need given cut points
         infinite = np.flatnonzero(np.isinf(numbers) & (column.counts > 0)).tolist()
     if words:
         notes.decisions.append(_decide_words(column, words, "the other values are numbers"))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from coevo.data.columns import Column
 from coevo.data.decisions import Decision, format_type_hint
+from coevo.data.number_labels import NumberLabels
 
 __all__ = ["CopyCandidate", "find_copies"]
 
@@ -55,13 +56,22 @@ class CopyCandidate:
 
     def find_classes(self) -> NDArray[np.intp]:
         """Return the class of each row: equal values are in one class, missing values too."""
-        classes = np.arange(len(self.column.labels))
-        if self.numbers is not None:  # two labels can be the same number
-            classes = np.unique(self.numbers, return_inverse=True)[1]
+        classes = self._classify_labels()
         of_rows: NDArray[np.intp] = classes[self.column.codes]
         if self.column.missing is not None:
             of_rows[self.column.missing] = len(classes)
         return of_rows
+
+    def count_classes(self) -> NDArray[np.int64]:
+        """Return the number of rows of each class that occurs, without missing values."""
+        counts = np.bincount(self._classify_labels(), weights=self.column.counts)
+        return counts[counts > 0].astype(np.int64)
+
+    def _classify_labels(self) -> NDArray[np.intp]:
+        """Return the class of each label: two labels can be the same number."""
+        if self.numbers is None or isinstance(self.column.labels, NumberLabels):
+            return np.arange(len(self.column.labels))
+        return np.unique(self.numbers, return_inverse=True)[1]
 
 
 def find_copies(candidates: Sequence[CopyCandidate]) -> list[Decision]:
@@ -80,9 +90,7 @@ def find_copies(candidates: Sequence[CopyCandidate]) -> list[Decision]:
 def _sign(candidate: CopyCandidate) -> bytes | None:
     """Return what copies have in common: the sorted counts of their values; None without any."""
     column = candidate.column
-    counts = column.counts[column.counts > 0]
-    if candidate.numbers is not None:
-        counts = np.unique(candidate.find_classes(), return_counts=True)[1]
+    counts = candidate.count_classes()
     sizes = [*counts[counts > 1].tolist(), len(column.codes) - column.n_observed]
     evidence = math.lgamma(len(column.codes) + 1) - sum(math.lgamma(n + 1) for n in sizes)
     if len(counts) < 2 or evidence < MIN_LOG_ARRANGEMENTS:

@@ -23,7 +23,13 @@ from numpy.typing import NDArray
 
 from coevo.data.number_labels import NumberLabels, parse_numbers
 
-__all__ = ["MARKS", "NumericLabels", "has_leading_zeros", "parse_formatted_numbers"]
+__all__ = [
+    "MARKS",
+    "NumericLabels",
+    "has_leading_zeros",
+    "may_have_groups",
+    "parse_formatted_numbers",
+]
 
 MARKS = (".", ",")  # the decimal marks
 # In a column of numbers these words stand for a missing value, if they are rare.
@@ -40,6 +46,7 @@ _CURRENCY = rf"(?:[{_SIGNS}]|(?:{_CODES})\b|\b(?:{_CODES}))"
 _AFFIX = re.compile(rf"^\s*{_CURRENCY}\s*|\s*(?:{_CURRENCY}|%)\s*$")
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
 _LEADING_ZERO = re.compile(r"0\d+")
 _GROUPED = r"[1-9]\d{{0,2}}(?:(?P<group>[{groups}])\d{{3}})(?:(?P=group)\d{{3}})*(?:{mark}\d*)?"
 _PLAIN = r"(?:\d+{mark}?\d*|{mark}\d+)(?:[eE][+-]?\d+)?"
@@ -153,6 +160,21 @@ def parse_formatted_numbers(
         return None
     rank, _, text = example
     return NumericLabels(numbers, tuple(words), text if rank else "", _STYLES[rank])
+
+
+def may_have_groups(labels: Iterable[str | None]) -> bool:
+    """Return whether each point in plain numbers can separate thousands, and there is a point.
+
+    >>> may_have_groups(["1.234", "5"]), may_have_groups(["1.234", "5.5"]), may_have_groups(["5"])
+    (True, False, False)
+    """
+    has_point = False
+    for label in labels:
+        if "." in (label or ""):
+            has_point = True
+            if not _POINTS.fullmatch((label or "").strip()):
+                return False
+    return has_point
 
 
 def has_leading_zeros(labels: Iterable[str | None]) -> bool:

@@ -57,18 +57,20 @@ class PreparedTable:
         return replace(info, holds=holds, source=source, format=form)
 
 
-def prepare_columns(columns: Sequence[Column], options: ReadOptions) -> PreparedTable:
+def prepare_columns(
+    columns: Sequence[Column], options: ReadOptions, min_columns: int = MIN_COLUMNS
+) -> PreparedTable:
     """Read numbers and dates in the columns of a table, and leave out useless columns.
 
-    Raises `DataError` if a value is missing and the options do not allow it, or if fewer than two
-    columns are left.
+    Raises `DataError` if a value is missing and the options do not allow it, or if fewer than
+    `min_columns` columns are left. If the options name the columns to read, one is enough.
     """
     notes = Notes(options, dict(options.types))
     drafts = read_dates(_leave_out_empty(columns, notes), notes)
     read_numbers(drafts, notes)
     useful = [draft for draft in drafts if not _is_useless(draft, notes)]
     kept = [draft.column for draft in _leave_out_copies(useful, notes)]
-    if len(kept) < (MIN_COLUMNS if options.only is None else 1):
+    if len(kept) < (min_columns if options.only is None else 1):
         raise _make_too_few_error(kept, notes.decisions)
     return PreparedTable(kept, replace(options, types=notes.types), notes)
 

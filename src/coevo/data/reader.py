@@ -21,12 +21,12 @@ from coevo.data.incomplete import IncompleteDataset, Rows
 from coevo.data.infer_columns import infer_columns
 from coevo.data.load import load_table
 from coevo.data.number_labels import MISSING_LABELS
-from coevo.data.prepare_columns import prepare_columns
+from coevo.data.prepare_columns import PreparedTable, prepare_columns
 from coevo.data.read_options import ReadOptions
 from coevo.data.variable import Variable
 from coevo.errors import ParameterError, warn_caller
 
-__all__ = ["read_data", "read_incomplete", "read_table"]
+__all__ = ["assemble_rows", "infer_prepared", "read_data", "read_incomplete", "read_table"]
 
 DeclaredStates = Mapping[str, Iterable[Any]] | Sequence[Variable]
 
@@ -310,15 +310,20 @@ def read_table(
     if isinstance(source, Dataset):
         return source, _describe_dataset(source, options, names)
     columns, info = _read_columns(source, options, names, strict)
+    return assemble_rows(columns), info
+
+
+def assemble_rows(columns: Sequence[Column]) -> Rows:
+    """Return the rows of columns of states: incomplete if a value is missing."""
     is_complete = all(column.missing is None for column in columns)
     dataset = assemble_dataset(columns, deduplicate=is_complete)
     if is_complete:
-        return dataset, info
+        return dataset
     missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
     for column in columns:
         if column.missing is not None:
             missing[dataset.find_position(column.name)] = column.missing
-    return IncompleteDataset(dataset, missing), info
+    return IncompleteDataset(dataset, missing)
 
 
 def _read_columns(
@@ -331,11 +336,19 @@ def _read_columns(
     decisions = (*raw.decisions, *prepared.notes.decisions)
     if strict:
         check_strict(decisions)
+    inferred, info = infer_prepared(prepared)
+    return inferred, replace(info, decisions=decisions)
+
+
+def infer_prepared(prepared: PreparedTable) -> tuple[list[Column], TableInfo]:
+    """Return the columns of a prepared table as states, and what is known about the table."""
+    notes = prepared.notes
     inferred, infos = infer_columns(prepared.columns, prepared.options)
     kept = [prepared.complete_info(info) for info in infos if info.type != "ignore"]
-    ignored = [ColumnInfo(name, "ignore") for name in set(options.ignored)]
-    others = sorted([*ignored, *prepared.notes.left_out], key=lambda info: info.name)
-    return inferred, TableInfo((*kept, *others), decisions, tuple(prepared.notes.findings))
+    ignored = [ColumnInfo(name, "ignore") for name in set(notes.options.ignored)]
+    others = sorted([*ignored, *notes.left_out], key=lambda info: info.name)
+    findings = tuple(notes.findings)
+    return inferred, TableInfo((*kept, *others), tuple(notes.decisions), findings)
 
 
 def _warn_of_decisions(info: TableInfo) -> None:

@@ -87,16 +87,27 @@ def read_numbers(drafts: Sequence[Draft], notes: Notes) -> None:
             continue
         mark, is_guess = marks[one.column.name]
         _mask_words(draft, one, mark, notes)
-        if not one.is_plain(mark) and notes.is_measurement(draft):
-            assert draft.numbers is not None
-            draft.column = use_numbers_as_labels(draft.column, draft.numbers)
-            assert isinstance(draft.column.labels, NumberLabels)
-            draft.numbers = draft.column.labels.numbers.astype(np.float64)
+        if not notes.is_measurement(draft):
+            continue
+        if not one.is_plain(mark) or notes.has_bins:  # plain numbers would be parsed again later
+            _store_numbers(draft)
+        if not one.is_plain(mark):
             if mark == "," and (one.is_ambiguous or len(one.numbers) == 1):
                 notes.formats[one.column.name] = mark
             if draft.is_free or is_guess:
                 converted.append(_Format(one, mark, is_guess))
     notes.decisions += _decide_formats(converted)
+
+
+def _store_numbers(draft: Draft) -> None:
+    """Make the numbers of a draft its labels, unless one is infinite: an error shows its label."""
+    numbers = draft.numbers
+    assert numbers is not None
+    if np.isinf(numbers[draft.column.counts > 0]).any():
+        return
+    draft.column = use_numbers_as_labels(draft.column, numbers)
+    assert isinstance(draft.column.labels, NumberLabels)
+    draft.numbers = draft.column.labels.numbers.astype(np.float64)
 
 
 def _parse_column(draft: Draft, notes: Notes) -> _ParsedColumn | None:

@@ -79,20 +79,20 @@ def _leave_out_empty(columns: Sequence[Column], notes: Notes) -> list[Draft]:
     """Return drafts of the columns with enough values; refuse missing values if they are errors."""
     options = notes.options
     asked = options.types.keys() | options.states.keys()
-    drafts, kept = [], []
+    drafts, incomplete = [], []
     for column in columns:
         masked = mask_codes(column, column.find_missing(options.missing_labels))
         is_free = column.declared is None and column.name not in asked
         decision = find_empty(masked)
         if decision is None or not (is_free or decision.kind == "empty"):
             drafts.append(Draft(masked, is_free))
-            kept.append(column)
+            incomplete += [] if masked.missing is None else [column]
         elif column.declared is not None or column.name in options.states:
             raise _make_empty_error(column, options)
         else:
             notes.leave_out(decision)
     if not options.keeps_missing:
-        check_no_missing(kept, labels=options.missing_labels)
+        check_no_missing(incomplete, labels=options.missing_labels)
     return drafts
 
 

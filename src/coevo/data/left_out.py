@@ -29,7 +29,7 @@ MAX_MISSING_SHARE = 0.8  # with more missing values, most of what is learned is 
 MIN_OBSERVED = 20  # fewer values say little if half of the rows have none
 EXPECTED_PAIRS = 10  # equal pairs that chance would give among the numbers of an identifier
 ROWS_PER_ID = 5  # values of a column called "id" occur less often on average
-FIRST_YEAR, LAST_YEAR = 1500, 2200  # a column called "year" holds measurements
+FIRST_YEAR, LAST_YEAR = 1500, 2200  # of a column called "year" or "time"
 FREE_TEXT_LENGTH = 20  # mean number of characters
 FREE_TEXT_WORDS = 3  # mean number of words
 
@@ -37,7 +37,7 @@ _TOO_MANY = f"has more than {MAX_STATES:,} different values"
 _ID_NAME = re.compile(
     r"(?:.*[_\W])?(?:id|Id|ID|uuid|UUID|guid)|.*[a-z](?:Id|ID)|index|rownames?|Unnamed: 0", re.ASCII
 )
-_YEAR_NAME = re.compile("year|yr", re.IGNORECASE)
+_YEAR_NAME = re.compile("year|yr|time|date", re.IGNORECASE)
 
 
 def find_empty(column: Column) -> Decision | None:

@@ -29,10 +29,12 @@ def read_table(source: str, reading: dict[str, Any], default: tuple[Variable, ..
     `default` declares the states of variables that ``--states`` does not name.
     """
     from coevo.data import read_data
+    from coevo.data.source_options import SOURCE_DEFAULTS
 
     declared = read_declared_states(reading["states"])
     drop: tuple[str, ...] = reading["drop"]
-    dataset = read_data(source, drop=drop, states=declared.merge(default))
+    opening = {name: reading[name] for name in SOURCE_DEFAULTS if name in reading}
+    dataset: Dataset = read_data(source, drop=drop, states=declared.merge(default), **opening)
     declared.check((*dataset.names, *drop))
     return dataset
 

@@ -25,6 +25,7 @@ __all__ = [
     "IDENTIFIER_ABOVE",
     "Column",
     "MissingMask",
+    "UnsupportedTypeError",
     "assemble_dataset",
     "check_complete",
     "check_states",
@@ -61,6 +62,9 @@ class Column:
     missing : array of bool, optional
         Rows with a missing value; their codes have no meaning. With this mask no label stands
         for a missing value.
+    overflow : bool, default: False
+        The column has more than 65,535 distinct labels, and its reader gave it up: `labels` and
+        `codes` are only its start. Later code must leave such a column out.
     """
 
     name: str
@@ -69,6 +73,7 @@ class Column:
     declared: tuple[str, ...] | None = None
     decimal: int | None = None
     missing: MissingMask | None = None
+    overflow: bool = False
     counts: NDArray[np.int64] = field(init=False)  # number of rows with each label
 
     def __post_init__(self) -> None:
@@ -189,12 +194,20 @@ def make_overflow_error(column: Column, is_late: bool = False) -> DataError:
     return _make_too_many_states_error(column)
 
 
-def make_unsupported_type_error(name: str, kind: object) -> DataError:
+class UnsupportedTypeError(DataError):
+    """A column of a type that coevo cannot read; readers leave the column out if they can."""
+
+    kind: str = ""
+
+
+def make_unsupported_type_error(name: str, kind: object) -> UnsupportedTypeError:
     """Return the error for a column of a type that coevo cannot read."""
-    return DataError(
+    error = UnsupportedTypeError(
         f"Column {name!r} has the type {kind}, which coevo does not read. Convert it to text "
         f"or categories first, or leave it out ({format_drop_hint(name)})."
     )
+    error.kind = str(kind)
+    return error
 
 
 def _check_no_missing(columns: Sequence[Column], way_out: str) -> None:

@@ -8,7 +8,7 @@ the source; this module makes a dataset of its columns.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from coevo.data.incomplete import IncompleteDataset
 from coevo.data.infer_columns import infer_columns
 from coevo.data.load import load_table
 from coevo.data.read_options import ReadOptions
+from coevo.data.source_options import SourceOptions, SourceParameters
 from coevo.data.variable import Variable
 from coevo.errors import ParameterError
 
@@ -41,6 +42,7 @@ def read_data(
     bins: int | None = ...,
     only: Iterable[str] | None = ...,
     return_info: Literal[False] = ...,
+    **opening: Unpack[SourceParameters],
 ) -> Dataset: ...
 
 
@@ -57,6 +59,7 @@ def read_data(
     bins: int | None = ...,
     only: Iterable[str] | None = ...,
     return_info: Literal[True],
+    **opening: Unpack[SourceParameters],
 ) -> tuple[Dataset, ColumnInfos]: ...
 
 
@@ -72,6 +75,7 @@ def read_data(
     bins: int | None = None,
     only: Iterable[str] | None = None,
     return_info: bool = False,
+    **opening: Unpack[SourceParameters],
 ) -> Dataset | tuple[Dataset, ColumnInfos]:
     """Read a table of observations.
 
@@ -93,10 +97,11 @@ def read_data(
 
     Parameters
     ----------
-    source : path, data frame, PyArrow table, array or Dataset
-        A text table has a header. Its delimiter is a comma, a semicolon, a tab or ``|``. Its
-        encoding is UTF-8. It can be compressed with gzip. Parquet needs PyArrow. A Dataset is
-        returned unchanged.
+    source : path, data frame, PyArrow table, array, SQL query or Dataset
+        A file can be a text table (CSV and its relatives, ARFF), Excel, Parquet, Feather, JSON,
+        SQLite, Stata, SPSS or SAS; its content decides. It can be compressed. ``'-'`` is the
+        standard input. With `connection` the source is an SQL query. A Dataset is returned
+        unchanged.
     states : mapping of str to iterable, or sequence of Variable, optional
         All states of some columns, in display order. A declared state need not occur in the
         rows. Declare states to keep decimal numbers or identifiers as labels, or to use text
@@ -126,6 +131,24 @@ def read_data(
         One column is enough.
     return_info : bool, default: False
         Return also the inferred type of each column.
+    encoding : str, optional
+        Encoding of a text table (default: UTF-8, UTF-16 or Windows-1252, as detected).
+    delimiter : str, optional
+        Character between the fields of a text table; ``' '`` stands for any number of spaces.
+    comment : str, optional
+        Start of the lines of a text table to skip; ``''`` skips none. By default lines that start
+        with ``#``, ``%`` or ``//`` are skipped above the header, and below it if their number of
+        fields differs.
+    header : bool, optional
+        Whether the first row has the column names (default: unless it has only values).
+    skiprows, skipfooter : int, optional
+        Number of lines above and below the table (default: as detected).
+    sheet : str or int, optional
+        Name or number (from 1) of a sheet; name of a table of an SQLite file.
+    query : str, optional
+        SQL query for an SQLite file.
+    connection : DB-API connection or path of an SQLite file, optional
+        Where to send `source`, an SQL query.
 
     Returns
     -------
@@ -165,7 +188,10 @@ def read_data(
     >>> [(info.name, info.type, info.holds) for info in infos]
     [('mm', 'continuous', 'decimal numbers'), ('day', 'categorical', 'whole numbers')]
     """
-    options = ReadOptions.from_parameters(states, drop, types, discretise, bins, only)
+    source_options = SourceOptions.from_parameters("read_data", **opening)
+    options = ReadOptions.from_parameters(
+        states, drop, types, discretise, bins, only, opening=source_options
+    )
     dataset, infos = _read(source, options, names, deduplicate)
     return (dataset, infos) if return_info else dataset
 
@@ -182,6 +208,7 @@ def read_incomplete(
     discretise: str | None = ...,
     bins: int | None = ...,
     return_info: Literal[False] = ...,
+    **opening: Unpack[SourceParameters],
 ) -> IncompleteDataset: ...
 
 
@@ -197,6 +224,7 @@ def read_incomplete(
     discretise: str | None = ...,
     bins: int | None = ...,
     return_info: Literal[True],
+    **opening: Unpack[SourceParameters],
 ) -> tuple[IncompleteDataset, ColumnInfos]: ...
 
 
@@ -211,6 +239,7 @@ def read_incomplete(
     discretise: str | None = None,
     bins: int | None = None,
     return_info: bool = False,
+    **opening: Unpack[SourceParameters],
 ) -> IncompleteDataset | tuple[IncompleteDataset, ColumnInfos]:
     """Read a table as `read_data` does, and keep its missing values.
 
@@ -225,6 +254,8 @@ def read_incomplete(
         the empty text, ``NA``, ``NaN``, ``nan``, ``null``, ``NULL`` and ``?``. A null of a data
         frame is always missing. A declared state is never missing.
     states, drop, names, types, discretise, bins : optional
+        As for `read_data`.
+    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
         As for `read_data`.
     return_info : bool, default: False
         Return also the inferred type of each column.
@@ -246,7 +277,10 @@ def read_incomplete(
     >>> infos[1].states
     ('dry', 'wet')
     """
-    options = ReadOptions.from_parameters(states, drop, types, discretise, bins)
+    source_options = SourceOptions.from_parameters("read_incomplete", **opening)
+    options = ReadOptions.from_parameters(
+        states, drop, types, discretise, bins, opening=source_options
+    )
     table, infos = _read_incomplete(source, options, names, missing_labels)
     return (table, infos) if return_info else table
 

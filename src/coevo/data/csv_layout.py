@@ -76,20 +76,17 @@ class _Candidate:
 
     layout: Layout
     rows: list[list[str]]  # from the header on
-    agreement: float  # share of the lines that have the right number of fields
+    agreement: float  # share of the lines that belong to the table
 
     @property
     def is_clean(self) -> bool:
         """Whether all lines belong to a table of several columns."""
-        layout = self.layout
-        return self.agreement == 1 and not layout.titles and layout.n_fields > 1
+        return self.agreement == 1 and self.layout.n_fields > 1
 
     @property
-    def rank(self) -> tuple[bool, bool, int, float, int]:
+    def rank(self) -> tuple[bool, float, int]:
         """The better of two candidates has the higher rank."""
-        layout = self.layout
-        n_titles, n_fields = len(layout.titles), layout.n_fields
-        return n_fields > 1, self.is_clean, -n_titles, self.agreement, n_fields
+        return self.layout.n_fields > 1, self.agreement, self.layout.n_fields
 
 
 def detect_layout(
@@ -203,7 +200,7 @@ def _make_candidate(
         has_row_names,
     )
     fits = sum(len(record.fields) == n_fields for record in table[1:]) + 1
-    return _Candidate(layout, [record.fields for record in table], fits / len(table))
+    return _Candidate(layout, [record.fields for record in table], fits / len(lines))
 
 
 def is_comment(fields: Sequence[str], comments: Sequence[str]) -> bool:

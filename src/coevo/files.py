@@ -17,6 +17,7 @@ import os
 import re
 import secrets
 import sys
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -41,6 +42,7 @@ _DECOMPRESSORS: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
     (b"BZh", bz2.BZ2File),
     (b"\xfd7zXZ\0", lzma.LZMAFile),
 )
+_DAMAGES = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 _UTF8_BOM = b"\xef\xbb\xbf"
 # The names that `replace_file` uses.
 _TEMPORARY_NAME = re.compile(r"\..+\.[0-9a-f]{8}\.tmp", flags=re.DOTALL)
@@ -71,7 +73,7 @@ class ByteSource:
     def __init__(self, path: Path, raw: io.BufferedReader, is_file: bool = True) -> None:
         self.path, self.is_file = path, is_file
         self._stream: ByteStream = raw
-        first = self._peek(raw)
+        first = self._translate_errors(lambda: raw.peek(6))
         for magic, decompress in _DECOMPRESSORS:
             if first.startswith(magic):
                 self._stream, self.is_file = decompress(raw), False
@@ -125,15 +127,13 @@ class ByteSource:
                 raise FileError(f"{str(self.path)!r} {message}")
         self._ahead = self._ahead.removeprefix(_UTF8_BOM)
 
-    def _peek(self, raw: io.BufferedReader) -> bytes:
-        try:
-            return raw.peek(6)
-        except OSError as error:
-            raise _make_read_error(self.path, error) from None
-
     def _read_stream(self, size: int) -> bytes:
+        return self._translate_errors(lambda: self._stream.read(size))
+
+    def _translate_errors(self, read: Callable[[], bytes]) -> bytes:
+        """Return what `read` returns; raise `FileError` in place of its errors."""
         try:
-            return self._stream.read(size)
+            return read()
         except FileError:  # of a stream inside this one
             raise
         except EOFError:
@@ -141,16 +141,16 @@ class ByteSource:
                 f"{str(self.path)!r} ends in the middle of its compressed data. "
                 "Copy or download it again."
             ) from None
-        except (gzip.BadGzipFile, zlib.error, lzma.LZMAError):
-            raise FileError(
-                f"{str(self.path)!r} has damaged compressed data. Copy or download it again."
-            ) from None
+        except _DAMAGES:
+            raise self._make_damage_error() from None
         except OSError as error:
             if isinstance(self._stream, bz2.BZ2File) and error.errno is None:
-                raise FileError(
-                    f"{str(self.path)!r} has damaged compressed data. Copy or download it again."
-                ) from None
+                raise self._make_damage_error() from None
             raise _make_read_error(self.path, error) from None
+
+    def _make_damage_error(self) -> FileError:
+        path = str(self.path)
+        return FileError(f"{path!r} has damaged compressed data. Copy or download it again.")
 
 
 class _Remainder:

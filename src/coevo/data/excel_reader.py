@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,9 +85,10 @@ def _choose_sheet(workbook: Any, path: str, opening: SourceOptions) -> tuple[Row
         name, rows = names[0], _read_rows(workbook, names[0])
     if len(names) == 1:
         return rows, []
-    others = [repr(other) for other in names if other != name]
-    sentence = f"The sheet {name!r} was read; the file also has {format_list(others)}."
-    undo = f"sheet={others[0]}, or --sheet {others[0]}"
+    others = [other for other in names if other != name]
+    listed = format_list([repr(other) for other in others])
+    sentence = f"The sheet {name!r} was read; the file also has {listed}."
+    undo = f"sheet={others[0]!r}, or --sheet {shlex.quote(others[0])}"
     return rows, [Decision("sheet", (), sentence, undo)]
 
 

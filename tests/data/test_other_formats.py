@@ -524,6 +524,19 @@ def test_damaged_files_are_described():
         )
 
 
+def test_a_stata_file_with_an_impossible_number_of_rows():
+    pyreadstat.write_dta(TABLE, "t.dta", version=15)
+    with open("t.dta", "rb") as file:
+        content = file.read()
+    start = content.index(b"<N>") + 3
+    with open("t.dta", "wb") as file:
+        file.write(content[:start] + (10**9).to_bytes(8, "little") + content[start + 8 :])
+    assert error_of("t.dta") == (
+        f"'t.dta' is not a Stata file, or is damaged (1,000,000,000 rows in {len(content):,} "
+        "bytes). Write it again, or save its table as CSV."
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "module", "message"),
     [

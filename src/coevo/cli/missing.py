@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -76,7 +76,8 @@ def write_imputed_data(
     if imputed_table is None:  # nothing was missing
         write_imputed_file(data, path, [], SourceOptions.from_parameters("learn", **opening))
         return {"imputed": path}
-    probabilities = write_imputed(imputed_table, path, data, **opening)
+    given = cast("SourceParameters", {k: v for k, v in opening.items() if v is not None})
+    probabilities = write_imputed(imputed_table, path, data, **given)
     return {"imputed": path, "probabilities": str(probabilities)}
 
 

@@ -75,11 +75,12 @@ def read_arrow(source: ByteSource, options: ReadOptions) -> RawTable:
                 table = reader.read_all()
         else:
             table = feather.read_table(content)
+        table.validate(full=True)  # wrong offsets of a damaged file would end the process
         index = _find_pandas_index(table.schema)
         table = table.drop_columns([name for name in table.schema.names if name in index])
-    frame = as_frame(table)
-    assert frame is not None
-    return read_frame(frame, options)
+        frame = as_frame(table)
+        assert frame is not None
+        return read_frame(frame, options)
 
 
 def write_parquet(dataset: Dataset, path: Path) -> None:

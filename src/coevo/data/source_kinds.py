@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from coevo.data.decisions import Decision
-from coevo.errors import DataError, FileError, format_list
+from coevo.errors import CoevoError, DataError, FileError, format_list
 from coevo.files import ByteSource
 
 __all__ = ["detect_kind", "open_archive"]
@@ -166,9 +166,9 @@ def open_archive(source: ByteSource, file: IO[bytes]) -> tuple[str, Path, Any]:
                 "the file of the table."
             )
         return "file", Path(names[0]), archive.open(names[0])
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError) as error:
-        if isinstance(error, DataError | FileError):
-            raise
+    except CoevoError:
+        raise
+    except Exception as error:  # a damaged archive gives errors of many types
         if "password" in str(error):
             raise FileError(
                 f"{path!r} is an encrypted zip archive. Unpack it, and give the file of the table."

@@ -84,7 +84,7 @@ def _choose_table(connection: sqlite3.Connection, path: Path, options: ReadOptio
     )
     try:
         names = [str(name) for (name,) in connection.execute(query)]
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise _make_file_error(path, error) from None
     wanted = options.opening.sheet
     if isinstance(wanted, int):
@@ -135,7 +135,8 @@ def _run_query(connection: Any, query: str, options: ReadOptions) -> RawTable:
     return RawTable(found.columns, [*found.decisions, *table.decisions])
 
 
-def _make_file_error(path: Path, error: sqlite3.Error) -> DataError:
+def _make_file_error(path: Path, error: Exception) -> DataError:
+    reason = " ".join(str(error).split()).rstrip(".")
     return DataError(
-        f"{str(path)!r} is not an SQLite file, or is damaged ({error}). Copy or download it again."
+        f"{str(path)!r} is not an SQLite file, or is damaged ({reason}). Copy or download it again."
     )

@@ -23,6 +23,7 @@ from coevo.files import ByteSource
 __all__ = ["read_sas", "read_sas_transport", "read_spss", "read_spss_portable", "read_stata"]
 
 ValueLabels = dict[Any, str]
+_CELLS_PER_BYTE = 1000  # no compressed file has more
 
 
 def read_stata(source: ByteSource, options: ReadOptions) -> RawTable:
@@ -53,12 +54,14 @@ def read_sas_transport(source: ByteSource, options: ReadOptions) -> RawTable:
 def _read(source: ByteSource, options: ReadOptions, function: str, title: str) -> RawTable:
     library = import_optional("pyreadstat", "pyreadstat", "stats")
     read: Callable[..., Any] = getattr(library, function)
-    file = source.path if source.is_file else io.BytesIO(source.read_all())
+    content = source.read_all()
     parameters: dict[str, Any] = {"output_format": "dict"}
     if options.opening.encoding is not None:
         parameters["encoding"] = options.opening.encoding
     try:
-        values, metadata = read(file, **parameters)
+        _, metadata = read(io.BytesIO(content), metadataonly=True, **parameters)
+        _check_size(metadata, len(content))
+        values, metadata = read(io.BytesIO(content), **parameters)
     except CoevoError:
         raise
     except Exception as error:  # of pyreadstat, which has no base class for all
@@ -67,7 +70,7 @@ def _read(source: ByteSource, options: ReadOptions, function: str, title: str) -
             f"{str(source.path)!r} is not {title}, or is damaged ({reason}). Write it again, or "
             "save its table as CSV."
         ) from None
-    clean = clean_names(list(values))
+    clean = clean_names([str(name or "") for name in values])
     columns = [_make_list(column) for column in values.values()]
     labels = [metadata.variable_value_labels.get(name, {}) for name in values]
     selected = [(clean.names[i], (columns[i], labels[i])) for i in clean.select(options)]
@@ -78,6 +81,16 @@ def _read(source: ByteSource, options: ReadOptions, function: str, title: str) -
     ]
     decisions = [*found.decisions, *table.decisions, *_decide_labels(labelled)]
     return RawTable(found.columns, decisions)
+
+
+def _check_size(metadata: Any, n_bytes: int) -> None:
+    """Raise `ValueError` if a file cannot have as many cells as its header says.
+
+    pyreadstat would use all memory of the machine.
+    """
+    n_rows, n_columns = metadata.number_rows or 0, metadata.number_columns or 0
+    if n_rows * n_columns > n_bytes * _CELLS_PER_BYTE:
+        raise ValueError(f"{n_rows:,} rows in {n_bytes:,} bytes")
 
 
 def _make_list(values: Any) -> list[Any]:

@@ -220,6 +220,18 @@ def test_a_header_that_starts_as_a_comment(load):
     ]
 
 
+def test_files_of_genetics(load):
+    """Hundreds of comments, then the names behind a comment mark."""
+    comments = "".join(f"##INFO=<ID=x{i},Description=text>\n" for i in range(300))
+    rows = "".join(f"{i % 3}\t{i}\trs{i}\tA\n" for i in range(5, 200))
+    found, decisions = load(comments + "#CHROM\tPOS\tID\tREF\n" + rows, "t.vcf")
+    assert list(found) == ["CHROM", "POS", "ID", "REF"]
+    assert len(found["POS"]) == 195
+    assert decisions[1].startswith("300 comment lines were skipped (the first is line 1).")
+    found, _ = load("# one, two, three\na,b,c\n1,x,2\n3,y,4\n")
+    assert list(found) == ["a", "b", "c"]
+
+
 def test_lines_above_and_below_the_table(load):
     text = (
         "Sales report, 2024\n\nregion;units;price\nnorth;3;1,5\nsouth;4;2,5\neast;5;3,5\n\n"
@@ -245,6 +257,16 @@ def test_lines_above_and_below_the_table(load):
         "1 line below the table was skipped (line 4: '(2 rows affected)'). Undo: skipfooter=0, or "
         "--skipfooter 0."
     ]
+
+
+def test_titles_with_all_delimiters_of_a_row(load):
+    found, decisions = load("My report,,\n,,\na,b,c\n1,2,x\n3,4,y\n")
+    assert found == {"a": ["1", "3"], "b": ["2", "4"], "c": ["x", "y"]}
+    assert decisions == [
+        "2 lines above the table were skipped (the first is line 1: 'My report'). Undo: "
+        "skiprows=0, or --skiprows 0."
+    ]
+    assert list(load("a,\n1,2\n3,4\n")[0]) == ["a", "column_2"]
 
 
 @pytest.mark.parametrize("chunk_bytes", [1, 2, 3, 5, 7, 11, 30, 1 << 16])

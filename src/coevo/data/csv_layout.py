@@ -3,7 +3,7 @@
 Python's `csv` module parses the start of the file with each delimiter. The best delimiter splits
 all lines into the same number of fields; of several, the one with the most fields. Comment lines
 and lines with fewer fields than the table are not part of it. A first row of values instead of
-names is recognised only if every cell is a value without doubt (`lacks_header`).
+names is recognised only if every cell is a value without doubt (`coevo.data.csv_header`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from coevo.data.number_labels import MISSING_LABELS
+from coevo.data.csv_header import has_number, is_value, lacks_header
 
 __all__ = ["COMMENTS", "DELIMITERS", "SPACES", "Layout", "detect_layout"]
 
@@ -25,7 +25,6 @@ _ROWS = 100  # number of rows that are examined
 _SAMPLE_BYTES = 1 << 16  # enough for so many rows of most tables
 _QUOTED_OR_SPACES = re.compile(rb'(?<![^ \t\r\n])("[^"\r\n]*")|[ \t]+')
 _EDGES = re.compile(rb"(?m)^[ \t]+|[ \t]+(?=\r?$|\r)")
-_NUMBER = re.compile(r"[-+(]*[$€£¥]?\s*\d[\d.,'\s]*([eE][-+]?\d+)?\s*[%$€£¥)]?|[-+]?[.,]\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +116,18 @@ def detect_layout(
     (';', 3, 2)
     """
     sample = head[:_SAMPLE_BYTES]
-    if len(sample) < len(head) and max(map(sample.count, (b"\n", b"\r"))) > _ROWS:
+    if len(sample) < len(head) and _count_rows(sample, comments) > _ROWS:
         head, is_complete = sample, False
     delimiters = DELIMITERS if delimiter is None else (delimiter,)
     found = [
-        _make_candidate(_read_records(head, one, is_complete), one, comments, skips_titles)
+        _make_candidate(
+            _read_records(head, one, is_complete, comments), one, comments, skips_titles
+        )
         for one in delimiters
     ]
     best = max(found, key=lambda candidate: candidate.rank)
     if delimiter is None and not best.is_clean:
-        records = _read_records(head, SPACES, is_complete)
+        records = _read_records(head, SPACES, is_complete, comments)
         spaces = _make_candidate(records, SPACES, comments, skips_titles)
         best = spaces if spaces.is_clean else best if best.layout.n_fields > 1 else found[0]
     return _find_names(best, header, comments)
@@ -158,14 +159,25 @@ def rewrite_spaces(data: bytes) -> bytes:
     return _QUOTED_OR_SPACES.sub(lambda match: match[1] or b"\t", _EDGES.sub(b"", data))
 
 
-def _read_records(head: bytes, delimiter: str, is_complete: bool) -> list[Record]:
-    """Return the first records."""
+def _count_rows(data: bytes, comments: Sequence[str]) -> int:
+    """Return the number of lines that are neither blank nor comments."""
+    marks = tuple(mark.encode() for mark in comments)
+    lines = (line.lstrip() for line in data.splitlines())
+    return sum(bool(line) and not line.startswith(marks) for line in lines)
+
+
+def _read_records(
+    head: bytes, delimiter: str, is_complete: bool, comments: Sequence[str]
+) -> list[Record]:
+    """Return the first rows, and the comments above and between them."""
     if delimiter == SPACES:
         head, delimiter = rewrite_spaces(head), "\t"
     records = []
+    n_rows = 0
     for record in iter_records(head, delimiter):
         records.append(record)
-        if len(records) > _ROWS:
+        n_rows += not is_comment(record.fields, comments)
+        if n_rows > _ROWS:
             return records[:-1]
     return records if is_complete or len(records) == 1 else records[:-1]
 
@@ -199,7 +211,8 @@ def _make_candidate(
         tuple(lines[:at]),
         has_row_names,
     )
-    fits = sum(len(record.fields) == n_fields for record in table[1:]) + 1
+    fits = sum(len(record.fields) == n_fields for record in table[1:])
+    fits += n_names >= n_fields or has_row_names or _ends_with_delimiter(table)
     return _Candidate(layout, [record.fields for record in table], fits / len(lines))
 
 
@@ -211,17 +224,22 @@ def is_comment(fields: Sequence[str], comments: Sequence[str]) -> bool:
 def _find_header(lines: list[Record], width: int) -> int:
     """Return the position of the header: the first line with the fields of the table.
 
-    A header can lack the name of the first column, or the delimiter at its end.
+    A header can lack the name of the first column, or the delimiter at its end. A title can have
+    all delimiters of a row; in a table of more than two columns a header has two names.
     """
     for i, record in enumerate(lines):
         n_fields = len(record.fields)
-        if n_fields >= width:
+        if n_fields >= width and not (width > 2 and _is_sparse(record)):
             return i
         if n_fields == width - 1 > 1 and (
             _has_row_names(lines[i:]) or _ends_with_delimiter(lines[i:])
         ):
             return i
-    return 0
+    return next(i for i, record in enumerate(lines) if len(record.fields) >= width)
+
+
+def _is_sparse(record: Record) -> bool:
+    return sum(bool(field.strip()) for field in record.fields) < 2
 
 
 def _has_row_names(table: list[Record]) -> bool:
@@ -251,8 +269,10 @@ def _find_names(best: _Candidate, header: bool | None, comments: Sequence[str]) 
         names = _strip_comment(layout.comments[-1].fields, comments)
         if len(names) == layout.n_fields and not any(map(is_value, names)):
             comment_names = tuple(names)
-    has_names = not comment_names  # then 0, 1, 2 can be names
-    if header or (header is None and not lacks_header(rows, has_names)):
+    if header:
+        return layout
+    lacks_names = has_number(rows) if comment_names else lacks_header(rows)
+    if header is None and not lacks_names:
         return layout
     used = layout.comments[:-1] if comment_names else layout.comments
     return replace(layout, n_names=0, comment_names=comment_names, comments=used)
@@ -264,44 +284,3 @@ def _strip_comment(fields: Sequence[str], comments: Sequence[str]) -> list[str]:
     mark = next(mark for mark in sorted(comments, key=len, reverse=True) if first.startswith(mark))
     first = first.removeprefix(mark).strip()
     return [first, *fields[1:]] if first else list(fields[1:])
-
-
-def lacks_header(rows: Sequence[Sequence[str]], allows_sequence: bool = True) -> bool:
-    """Return whether the first row of a table has values, not names.
-
-    Each cell must be a number in a column of numbers, or a text that occurs twice below it. With
-    `allows_sequence`, 0, 1, 2 and 2001, 2002, 2003 are names.
-
-    >>> lacks_header([["5", "2"], ["7", "3"]]), lacks_header([["1", "2"], ["7", "3"]])
-    (True, False)
-    >>> lacks_header([["2001", "2005"], ["yes", "3"]])
-    False
-    """
-    header, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
-    if not below or not all(cell.strip() for cell in header):
-        return False
-    columns = list(zip(*below, strict=True))
-    numeric = [all(map(is_value, column)) for column in columns]
-    if all(map(is_value, header)):
-        return all(numeric) and not (allows_sequence and _is_sequence(header))
-    pairs = zip(header, columns, numeric, strict=True)
-    return all(
-        (is_numeric and is_value(cell)) or column.count(cell) > 1
-        for cell, column, is_numeric in pairs
-    )
-
-
-def is_value(cell: str) -> bool:
-    """Return whether a cell is a number, or stands for a missing value."""
-    text = cell.strip()
-    return text in MISSING_LABELS or _NUMBER.fullmatch(text) is not None
-
-
-def _is_sequence(cells: Sequence[str]) -> bool:
-    """Return whether cells are consecutive whole numbers."""
-    texts = [cell.strip() for cell in cells]
-    if not all(text.isdecimal() and len(text) < 10 for text in texts):
-        return False
-    numbers = [int(text) for text in texts]
-    is_long = len(numbers) > 2 or numbers[0] in (0, 1)
-    return is_long and numbers == list(range(numbers[0], numbers[0] + len(numbers)))

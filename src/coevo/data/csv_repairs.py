@@ -78,7 +78,8 @@ class Repairs:
         for record in layout.comments:
             self.comments.add(record.line)
         for record in layout.titles:
-            text = layout.delimiter.join(record.fields).encode("latin-1")
+            line = layout.delimiter.join(record.fields).strip(layout.delimiter)
+            text = line.encode("latin-1")
             self.titles.add(record.line, decoder.decode(text, "A line above the header"))
 
     def list_decisions(self) -> list[Decision]:

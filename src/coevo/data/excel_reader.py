@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coevo.data.cell_values import collect_columns, read_cells
-from coevo.data.csv_layout import lacks_header
+from coevo.data.csv_header import lacks_header
 from coevo.data.decisions import Decision, RawTable
 from coevo.data.header_names import clean_names, drop_unnamed
 from coevo.data.read_options import ReadOptions

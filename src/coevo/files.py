@@ -1,8 +1,8 @@
 """Open files and replace them, with a clear message for every kind of failure.
 
-An input file may be compressed with gzip, bzip2 or xz. Its first bytes decide that, not its name.
-The path ``-`` is the standard input for the readers of tables (`open_input`). An output file is
-written under a temporary name in the same folder and renamed when it is complete, so that no
+An input file may be compressed with gzip, bzip2, xz or zstd. Its first bytes decide that, not its
+name. The path ``-`` is the standard input for the readers of tables (`open_input`). An output file
+is written under a temporary name in the same folder and renamed when it is complete, so that no
 reader ever sees half a file.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
+import importlib
 import io
 import lzma
 import os
@@ -23,7 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from coevo.errors import FileError, suggest_match
+from coevo.errors import FileError, import_optional, suggest_match
 
 __all__ = [
     "ByteSource",
@@ -36,11 +37,22 @@ __all__ = [
     "write_text",
 ]
 
+
+def _open_zstd(raw: Any) -> Any:
+    """Decompress with Python 3.14, or with PyArrow."""
+    try:
+        return importlib.import_module("compression.zstd").ZstdFile(raw)
+    except ImportError:
+        arrow = import_optional("pyarrow", "PyArrow", "parquet")
+        return arrow.CompressedInputStream(arrow.PythonFile(raw, mode="r"), "zstd")
+
+
 STDIN = Path("<stdin>")  # how messages name the standard input
 _DECOMPRESSORS: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
     (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw, mode="rb")),
     (b"BZh", bz2.BZ2File),
     (b"\xfd7zXZ\0", lzma.LZMAFile),
+    (b"\x28\xb5\x2f\xfd", _open_zstd),
 )
 _DAMAGES = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 _UTF8_BOM = b"\xef\xbb\xbf"
@@ -73,10 +85,11 @@ class ByteSource:
     def __init__(self, path: Path, raw: io.BufferedReader, is_file: bool = True) -> None:
         self.path, self.is_file = path, is_file
         self._stream: ByteStream = raw
+        self._is_packed = False
         first = self._translate_errors(lambda: raw.peek(6))
         for magic, decompress in _DECOMPRESSORS:
             if first.startswith(magic):
-                self._stream, self.is_file = decompress(raw), False
+                self._stream, self.is_file, self._is_packed = decompress(raw), False, True
         self._ahead = self._read_stream(4)
         self.magic = self._ahead
 
@@ -144,7 +157,7 @@ class ByteSource:
         except _DAMAGES:
             raise self._make_damage_error() from None
         except OSError as error:
-            if isinstance(self._stream, bz2.BZ2File) and error.errno is None:
+            if self._is_packed and error.errno is None:  # of bzip2 and zstd
                 raise self._make_damage_error() from None
             raise _make_read_error(self.path, error) from None
 

@@ -12,6 +12,7 @@ import zipfile
 from dataclasses import replace
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,13 +67,17 @@ def test_a_clean_file_gives_no_decision(load, delimiter, encoding, end):
     assert load(text.encode(encoding)) == (PLAIN, [])
 
 
-@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+def compress_zstd(data):
+    return pyarrow.compress(data, codec="zstd", asbytes=True)
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, compress_zstd])
 def test_compressed_files(load, pack):
     assert load(pack(b"a,b\n1,2\n")) == ({"a": ["1"], "b": ["2"]}, [])
     packed = pack(b"a,b\n" + bytes(np.random.default_rng(0).integers(97, 120, 9999)))
-    assert error_of(load, packed[:-500]).endswith(
-        "t.csv' ends in the middle of its compressed data. Copy or download it again."
-    )
+    message = error_of(load, packed[:-500])
+    assert message.endswith(" compressed data. Copy or download it again.")
+    assert error_of(load, packed[:20] + bytes(40)).endswith("Copy or download it again.")
 
 
 def make_zip(**files):
@@ -352,6 +357,9 @@ def test_arff(load):
     table = load_table("t.arff", ReadOptions.from_parameters(), None)
     assert table.columns[0].declared == ("sunny", "very cold", "rain")
     assert error_of(load, text + "a,b,c\n").startswith("Line 11 of ")
+    few = "@relation x\n@attribute a real\n@attribute b real\n@data\n1,2,3\n3,4,5\n"
+    assert error_of(load, few).startswith("Line 5 of ")
+    assert error_of(load, text + "'rain' , \"a, \\\"b\n").startswith("Line 11 of ")
     assert error_of(load, text + "{0 sunny}\n").endswith(
         "is a sparse ARFF file, which coevo does not read. Write it again without the Sparse "
         "filter, or save its table as CSV."
@@ -360,6 +368,14 @@ def test_arff(load):
         "starts as an ARFF file, but has no @attribute and @data lines. Write it again, or save "
         "its table as CSV."
     )
+
+
+def test_a_long_line_is_read_quickly(load):
+    spaces = " " * 60_000
+    found, _ = load(f"a{spaces}b\n1{spaces}2\n{spaces}x{spaces}y{spaces}\n")
+    assert found == {"a": ["1", "x"], "b": ["2", "y"]}
+    found, _ = load("a,b\n1,2\n" + "x" * 300_000 + "\n3,4\n" + "y" * 300_000 + "\n")
+    assert [len(cell) for cell in found["a"]] == [1, 300_000, 1, 300_000]
 
 
 def test_a_column_of_too_many_texts_is_given_up_by_a_lenient_reader(load, tmp_path):

@@ -18,7 +18,7 @@ _DATA = re.compile(r"(?im)^[ \t]*@data\b[^\r\n]*")
 _ATTRIBUTE = re.compile(
     r"(?im)^[ \t]*@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\S+)[ \t]*([^\r\n]*)"
 )
-_FIELD = re.compile(r"\s*('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^,]*)\s*(,|$)")
+_QUOTED = re.compile(r"\s*('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\s*")
 
 
 def is_arff(head: bytes) -> bool:
@@ -30,8 +30,8 @@ def is_arff(head: bytes) -> bool:
 
 def rewrite_arff(
     data: bytes, path: Path, decoder: LabelDecoder
-) -> tuple[bytes, dict[str, tuple[str, ...]]]:
-    """Return an ARFF file as CSV, and the declared states of its columns."""
+) -> tuple[bytes, int, dict[str, tuple[str, ...]]]:
+    """Return an ARFF file as CSV, its number of columns, and their declared states."""
     text = decoder.decode(data, "The text")
     start = _DATA.search(text)
     attributes = _ATTRIBUTE.findall(text[: start.start()]) if start else []
@@ -39,6 +39,11 @@ def rewrite_arff(
         raise DataError(
             f"{str(path)!r} starts as an ARFF file, but has no @attribute and @data lines. "
             "Write it again, or save its table as CSV."
+        )
+    if any(kind.lower().startswith("relational") for _, kind in attributes):
+        raise DataError(
+            f"{str(path)!r} is an ARFF file with tables inside its rows (relational attributes), "
+            "which coevo does not read. Save one row for each observation."
         )
     names = [_unquote(name) for name, _ in attributes]
     nominal = {}
@@ -57,7 +62,7 @@ def rewrite_arff(
             )
         is_row = line.strip() and not line.lstrip().startswith("%")
         lines.append(",".join(map(_quote, split_fields(line))) if is_row else "")
-    return "\n".join(lines).encode(), nominal
+    return "\n".join(lines).encode(), len(names), nominal
 
 
 def split_fields(line: str) -> list[str]:
@@ -68,13 +73,16 @@ def split_fields(line: str) -> list[str]:
     """
     fields, position = [], 0
     while True:
-        match = _FIELD.match(line, position)
-        if match is None:  # text after a closing quote
-            return [part.strip() for part in line.split(",")]
-        fields.append(_unquote(match[1].strip()))
-        position = match.end()
-        if not match[2]:
+        match = _QUOTED.match(line, position)
+        stop = match.end() if match else line.find(",", position)
+        stop = len(line) if stop < 0 else stop
+        if match is not None and line[stop : stop + 1] not in ("", ","):  # text behind a quote
+            stop = line.find(",", stop) if "," in line[stop:] else len(line)
+            match = None
+        fields.append(_unquote(match[1] if match else line[position:stop].strip()))
+        if stop >= len(line):
             return fields
+        position = stop + 1
 
 
 def _unquote(text: str) -> str:

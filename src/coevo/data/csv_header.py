@@ -13,6 +13,7 @@ from coevo.data.number_labels import MISSING_LABELS
 
 __all__ = ["has_number", "is_value", "lacks_header"]
 
+_MAX_NUMBER = 50  # characters
 _NUMBER = re.compile(r"[-+(]*[$€£¥]?\s*\d[\d.,'\s]*([eE][-+]?\d+)?\s*[%$€£¥)]?|[-+]?[.,]\d+")
 
 
@@ -60,7 +61,8 @@ def _split(
 def is_value(cell: str) -> bool:
     """Return whether a cell is a number, or stands for a missing value."""
     text = cell.strip()
-    return text in MISSING_LABELS or _NUMBER.fullmatch(text) is not None
+    is_number = len(text) <= _MAX_NUMBER and _NUMBER.fullmatch(text) is not None
+    return is_number or text in MISSING_LABELS
 
 
 def _is_sequence(cells: Sequence[str]) -> bool:

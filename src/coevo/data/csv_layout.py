@@ -24,7 +24,6 @@ COMMENTS = ("#", "%", "//")
 _ROWS = 100  # number of rows that are examined
 _SAMPLE_BYTES = 1 << 16  # enough for so many rows of most tables
 _QUOTED_OR_SPACES = re.compile(rb'(?<![^ \t\r\n])("[^"\r\n]*")|[ \t]+')
-_EDGES = re.compile(rb"(?m)^[ \t]+|[ \t]+(?=\r?$|\r)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,16 @@ def rewrite_spaces(data: bytes) -> bytes:
     >>> rewrite_spaces(b'  a   "b c"\n 1 \t 2 \n')
     b'a\t"b c"\n1\t2\n'
     """
-    return _QUOTED_OR_SPACES.sub(lambda match: match[1] or b"\t", _EDGES.sub(b"", data))
+    return b"".join(map(_rewrite_line, data.splitlines(keepends=True)))
+
+
+def _rewrite_line(line: bytes) -> bytes:
+    body = line.rstrip(b"\r\n")
+    end = line[len(body) :]
+    if b'"' in body:
+        fields = _QUOTED_OR_SPACES.sub(lambda match: match[1] or b"\t", body.strip(b" \t"))
+        return fields + end
+    return b"\t".join(filter(None, body.replace(b"\t", b" ").split(b" "))) + end
 
 
 def _count_rows(data: bytes, comments: Sequence[str]) -> int:

@@ -23,6 +23,7 @@ __all__ = ["FOOTER_BYTES", "Repairs", "cut_footer", "is_footer", "keep_filled_ro
 
 FOOTER_BYTES = 1 << 16  # the lines below a table are not longer
 _SHOWN = 40  # characters of a line in a message
+_EXAMINED = 200  # characters of a line that decide whether it is prose
 _KEYWORDS = re.compile(
     r"\W*(total|sum|mean|average|source|sources|note|notes|data from|last updated|generated|"
     r"downloaded|copyright|end of|footnote|\(?[\d,]+ rows?|\(c\)|©|\*|-{2,}|={2,})(\W|$)",
@@ -118,9 +119,10 @@ def is_footer(text: str, n_fields: int, rest: bytes, layout: Layout, after_blank
     after_blank : bool
         Whether the line before it is blank.
     """
-    is_prose = n_fields == 1 and _PROSE.search(text) is not None
+    start = text[:_EXAMINED]
+    is_prose = n_fields == 1 and _PROSE.search(start) is not None
     starts_with_word = after_blank and text.lstrip("\"'([*")[:1].isalpha()
-    if not (starts_with_word or is_prose or _KEYWORDS.match(text)):
+    if not (starts_with_word or is_prose or _KEYWORDS.match(start)):
         return False
     return not any(_is_row(record, layout) for record in iter_records(rest, layout.delimiter))
 

@@ -43,38 +43,28 @@ def open_text(source: ByteSource, opening: SourceOptions) -> TextStart:
     """Find the table in a source of text; leave the source at its header."""
     decoder = convert_to_utf8(source, opening.encoding)
     comments = COMMENTS if opening.comment is None else tuple(filter(None, [opening.comment]))
-    nominal: dict[str, tuple[str, ...]] = {}
-    delimiter = opening.delimiter
     starts_as_arff = source.peek(64).lstrip()[:1] in (b"@", b"%")
     if starts_as_arff and is_arff(source.peek(HEAD_BYTES)):
-        data, nominal = rewrite_arff(read_all_text(source), source.path, decoder)
+        data, n_columns, nominal = rewrite_arff(read_all_text(source), source.path, decoder)
         _replace_bytes(source, data)
-        delimiter = ","
-    else:
-        _remove_lines(source, opening)
-    layout, head, is_complete = _detect(source, opening, comments, delimiter)
+        layout = Layout(",", n_columns, n_names=n_columns)
+        return TextStart(layout, decoder, (), data, True, False, [], nominal)
+    _remove_lines(source, opening)
+    layout, head, is_complete = _detect(source, opening, comments, opening.delimiter)
     has_spaces = layout.delimiter == SPACES
     decisions = []
     if has_spaces:
         _replace_bytes(source, rewrite_spaces(read_all_text(source)))
         layout, head, is_complete = _detect(source, opening, comments, "\t")
-        if delimiter is None:
+        if opening.delimiter is None:
             sentence = "The fields of a line are separated by spaces."
             undo = "delimiter=',', or --delimiter ','"
             decisions.append(Decision("delimiter", (), sentence, undo))
     if layout.n_names == 0 and opening.header is None:
         decisions.append(_decide_header(layout))
     source.read(layout.offset)
-    return TextStart(
-        layout,
-        decoder,
-        comments,
-        head[layout.offset :],
-        is_complete,
-        has_spaces,
-        decisions,
-        nominal,
-    )
+    start = head[layout.offset :]
+    return TextStart(layout, decoder, comments, start, is_complete, has_spaces, decisions, {})
 
 
 def read_all_text(source: ByteSource) -> bytes:

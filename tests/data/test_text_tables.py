@@ -276,11 +276,15 @@ def test_titles_with_all_delimiters_of_a_row(load):
 
 @pytest.mark.parametrize("chunk_bytes", [1, 2, 3, 5, 7, 11, 30, 1 << 16])
 def test_repairs_do_not_depend_on_the_chunks(tmp_path, chunk_bytes):
-    text = "T\na,b,c\r\n1,2\n#\n,,\n1,2,3,,\r\n\n7,8,9\n\nSource: x, y\nEnd\n"
+    text = "T\na,b,c\r\n1,2\n#\n,,\n1,2,3,,\r\n\n7,8,9\n7,8,9\n\nSource: x, y\nEnd\n"
     (tmp_path / "t.csv").write_text(text, newline="")
     with open_source(tmp_path / "t.csv") as source:
         table = read_csv(source, ReadOptions.from_parameters(), chunk_bytes)
-    assert show(table) == {"a": ["1", "1", "7"], "b": ["2", "2", "8"], "c": ["", "3", "9"]}
+    assert show(table) == {
+        "a": ["1", "1", "7", "7"],
+        "b": ["2", "2", "8", "8"],
+        "c": ["", "3", "9", "9"],
+    }
     assert [decision.kind for decision in table.decisions] == [
         "comments",
         "titles",
@@ -304,12 +308,20 @@ def test_short_long_and_empty_rows(load):
             "2 rows without any value were left out.",
         ],
     )
-    rows = "1\n" * 5_000  # more rows than a chunk of full rows has
-    found, decisions = load("a,b,c,d,e,f\n1,2,3,4,5,6\n" + rows)
-    assert len(found["a"]) == 5_001
+    rows = "1,2,3,4,5,6\n" * 200 + "1\n" * 5_000  # more rows than a chunk of full rows has
+    found, decisions = load("a,b,c,d,e,f\n" + rows)
+    assert len(found["a"]) == 5_200
     assert decisions == [
-        "5,000 lines have too few fields; the last cells are missing (the first is line 3)."
+        "5,000 lines have too few fields; the last cells are missing (the first is line 202)."
     ]
+
+
+def test_prose_is_not_a_table(load):
+    text = "Dear reader,\nthis is a letter.\nIt has a comma, or two.\nIt has lines.\nIt ends.\n"
+    assert error_of(load, text).endswith(
+        "t.csv' has 1 field; its header has 2. Correct the line, or put quotes around text that "
+        "holds the delimiter ','."
+    )
 
 
 HEADER = (

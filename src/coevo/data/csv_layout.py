@@ -53,6 +53,9 @@ class Layout:
         Lines above the table that are left out.
     has_row_names : bool
         Whether the header lacks the name of the first column.
+    is_regular : bool
+        Whether at least half of the lines have the right number of fields; if not, the file is
+        probably not a table.
     comment_names : tuple of str
         The column names in a comment line above the first row, if there is no other header.
     """
@@ -65,6 +68,7 @@ class Layout:
     comments: tuple[Record, ...] = ()
     titles: tuple[Record, ...] = ()
     has_row_names: bool = False
+    is_regular: bool = True
     comment_names: tuple[str, ...] = ()
 
 
@@ -209,6 +213,8 @@ def _make_candidate(
     n_names = len(header.fields)
     has_row_names = n_names == width - 1 > 1 and _has_row_names(table)
     n_fields = width if n_names < width else n_names
+    fits = sum(len(record.fields) == n_fields for record in table[1:])
+    fits += n_names >= n_fields or has_row_names or _ends_with_delimiter(table)
     layout = Layout(
         delimiter,
         n_fields,
@@ -218,9 +224,8 @@ def _make_candidate(
         tuple(record for record in remarks if record.offset < header.offset),
         tuple(lines[:at]),
         has_row_names,
+        is_regular=2 * fits >= len(table),
     )
-    fits = sum(len(record.fields) == n_fields for record in table[1:])
-    fits += n_names >= n_fields or has_row_names or _ends_with_delimiter(table)
     return _Candidate(layout, [record.fields for record in table], fits / len(lines))
 
 

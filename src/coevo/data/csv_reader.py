@@ -172,6 +172,8 @@ class CsvReader:
             return
         if is_comment([text], self._start.comments):
             self._repairs.comments.add(line)
+        elif not self._layout.is_regular:
+            raise self._make_ragged_error(line, n_found, n_fields)
         elif self._finds_footers and self._is_footer(text, n_found, position):
             self._repairs.footers.add(line, text)
         elif n_found < n_fields or not found_lengths[n_fields:].any():

@@ -150,6 +150,8 @@ def keep_filled_rows(lengths: NDArray[np.int32]) -> NDArray[np.intp] | None:
 
     `lengths` is (n_fields, n_rows), the length of each cell.
     """
+    if lengths[-1].all():  # the usual case, and quick
+        return None
     candidates = np.flatnonzero((lengths[0] == 0) & (lengths[-1] == 0))
-    empty = candidates[~lengths[:, candidates].any(axis=0)] if len(candidates) else candidates
+    empty = candidates[~lengths[:, candidates].any(axis=0)]
     return np.setdiff1d(np.arange(lengths.shape[1]), empty) if len(empty) else None

@@ -224,8 +224,9 @@ def test_more_numbers_than_labels(tmp_path):
     assert read_data(tmp_path / "t.csv", states={"x": info.states}) == dataset
     (tmp_path / "t.csv").write_text("x,y\n" + lines + "high,1\n")
     assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == (
-        "Column 'x' has more than 65,535 states, the maximum of coevo. Group its values, "
-        "or leave it out (drop=['x'], or --drop x)."
+        "A network needs at least two columns, and one column is left, 'y'. 'x' has more than "
+        "65,535 different values; it is left out. Keep a column with types= (--type "
+        "COLUMN=categorical)."
     )
     (tmp_path / "t.csv").write_text("x,y\n" + lines + "NA,1\n")
     assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == (

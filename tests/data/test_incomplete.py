@@ -136,9 +136,9 @@ def test_observed_values_are_checked(tmp_path):
     path.write_text("a,b\n?,x\nno,y\nmaybe,x\n")
     with pytest.raises(DataError, match="'maybe', first in row 3, which is not one"):
         read_incomplete(path, states={"a": ["no", "yes"]})
-    dates = pd.DataFrame({"d": pd.to_datetime(["2020-01-01", None]), "y": ["a", "b"]})
+    lists = pd.DataFrame({"d": [["2020-01-01"], None], "y": ["a", "b"]})
     with pytest.raises(DataError, match="which coevo does not read"):
-        read_incomplete(dates)
+        read_incomplete(lists)
 
 
 def small():

@@ -30,6 +30,7 @@ from coevo.errors import CoevoError
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
+    from coevo.data.source_options import SourceParameters
     from coevo.learning import LearnResult, LearnTask
     from coevo.search import Method
 
@@ -125,7 +126,8 @@ def command(
 ) -> None:
     """Learn a network from a table.
 
-    DATA is a CSV or Parquet file. Columns of numbers are discretised, unless they have few
+    DATA is a table: CSV and other text, Excel, Parquet, Feather, JSON, SQLite, Stata, SPSS or
+    SAS; - reads the standard input. Columns of numbers are discretised, unless they have few
     values. Identifiers and other columns that nothing can be learned from are left out, dates
     become parts of dates, and missing values are imputed; the answer lists these decisions, and
     the option that undoes each. Scores are natural logarithms; higher is better.
@@ -143,6 +145,8 @@ def command(
     coevo learn alarm.csv --bootstraps 100 -j 2 -o run/
     coevo learn patients.csv --bins 3 --constraints known.json -o run/
     coevo learn patients.csv --type ward=categorical --imputed complete.csv -o run/
+    coevo learn survey.xlsx --sheet answers -o run/
+    coevo learn visits.sqlite --query "SELECT age, ward, ill FROM visits"
     coevo learn large.csv -t 3600 -o run/ --resume
     coevo learn larger.parquet --shards /var/tmp -o run/
     coevo learn largest/ --cluster tcp://HOST:8786 -o run/
@@ -183,7 +187,7 @@ def command(
             show(f"Learning by {task.spec.method.name}, in at most {memory} ...")
             result = task.search([task.make_progress().as_callback(show)])
         n_shown = _print_notices(task, n_shown)
-    imputed_files, failure = _write_imputed(result, imputed, data)
+    imputed_files, failure = _write_imputed(result, imputed, data, settings.opening)
     if bootstraps is not None and result.search.stop_reason != "interrupt":
         with show_bootstrap_progress() as show_run:
             result = task.run_bootstraps(result, show_run, announce_interrupt)
@@ -223,7 +227,7 @@ def _print_notices(task: LearnTask, first: int) -> int:
 
 
 def _write_imputed(
-    result: LearnResult, imputed: str | None, data: str | None
+    result: LearnResult, imputed: str | None, data: str | None, opening: SourceParameters
 ) -> tuple[dict[str, str], CoevoError | None]:
     """Write the imputed DATA; return its files, or the error that prevented it.
 
@@ -235,7 +239,7 @@ def _write_imputed(
 
     try:
         with defer_interrupts(), show_warnings():
-            return write_imputed_data(result, imputed, data), None
+            return write_imputed_data(result, imputed, data, opening), None
     except CoevoError as error:
         return {}, error
 

@@ -25,6 +25,7 @@ __all__ = [
     "missing_options",
     "reading_options",
     "score_options",
+    "source_options",
     "table_options",
 ]
 
@@ -189,6 +190,53 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
 drop_option = click.option(
     "--drop", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable)."
 )
+_SOURCE_OPTIONS: tuple[Decorator[Any], ...] = (
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of a text table, as latin-1.  [default: as detected]",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHARACTER",
+        help="Character between the fields of a text table; a space stands for any number of "
+        "spaces.  [default: as detected]",
+    ),
+    click.option(
+        "--comment",
+        metavar="TEXT",
+        help="Skip the lines of a text table that start with this text; an empty text skips none.  "
+        "[default: as detected: #, % or //]",
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first row has the column names.  [default: as detected]",
+    ),
+    click.option(
+        "--skiprows",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Number of lines above the table.  [default: as detected]",
+    ),
+    click.option(
+        "--skipfooter",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Number of lines below the table.  [default: as detected]",
+    ),
+    click.option(
+        "--sheet",
+        "--table",
+        "sheet",
+        metavar="NAME",
+        callback=lambda _context, _option, name: int(name) if name and name.isdecimal() else name,
+        help="Name or number of a sheet of a spreadsheet, or name of a table of an SQLite file.  "
+        "[default: the first sheet with rows; the only table]",
+    ),
+    click.option("--query", metavar="SQL", help="Read the rows that this query to DATA returns."),
+)
+source_options = bundle_options("opening", *_SOURCE_OPTIONS)
 _TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
     click.option(
         "--states",
@@ -197,6 +245,7 @@ _TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
         "list of states for each column.",
     ),
     drop_option,
+    *_SOURCE_OPTIONS,
 )
 table_options = bundle_options("reading", *_TABLE_OPTIONS)
 

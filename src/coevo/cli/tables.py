@@ -31,10 +31,14 @@ def read_table(source: str, reading: dict[str, Any], default: tuple[Variable, ..
     `default` declares the states of variables that ``--states`` does not name.
     """
     from coevo.data import read_data
+    from coevo.data.source_options import SOURCE_DEFAULTS
 
     declared = read_declared_states(reading["states"])
     drop: tuple[str, ...] = reading["drop"]
-    dataset, info = read_data(source, drop=drop, states=declared.merge(default), return_info=True)
+    opening = {name: reading[name] for name in SOURCE_DEFAULTS if name in reading}
+    states = declared.merge(default)
+    dataset: Dataset
+    dataset, info = read_data(source, drop=drop, states=states, return_info=True, **opening)
     declared.check((*(column.name for column in info.columns), *drop))
     for decision in info.decisions:
         warn_caller(decision.sentence)  # these commands have no option that undoes it

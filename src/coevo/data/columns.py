@@ -25,6 +25,7 @@ __all__ = [
     "IDENTIFIER_ABOVE",
     "Column",
     "MissingMask",
+    "UnsupportedTypeError",
     "assemble_dataset",
     "check_complete",
     "check_no_missing",
@@ -63,9 +64,10 @@ class Column:
     missing : array of bool, optional
         Rows with a missing value; their codes have no meaning. With this mask no label stands
         for a missing value.
-    overflow : bool
-        Whether the column has more than 65,535 different labels; `labels` is then only a start.
-    is_text : bool
+    overflow : bool, default: False
+        The column has more than 65,535 distinct labels, and its reader gave it up: `labels` and
+        `codes` are only its start. Later code must leave such a column out.
+    is_text : bool, default: False
         Whether the labels are text even if they look like numbers (codes with leading zeros).
     """
 
@@ -196,12 +198,20 @@ def make_overflow_error(column: Column, is_late: bool = False) -> DataError:
     return _make_too_many_states_error(column)
 
 
-def make_unsupported_type_error(name: str, kind: object) -> DataError:
+class UnsupportedTypeError(DataError):
+    """A column of a type that coevo cannot read; readers leave the column out if they can."""
+
+    kind: str = ""
+
+
+def make_unsupported_type_error(name: str, kind: object) -> UnsupportedTypeError:
     """Return the error for a column of a type that coevo cannot read."""
-    return DataError(
+    error = UnsupportedTypeError(
         f"Column {name!r} has the type {kind}, which coevo does not read. Convert it to text "
         f"or categories first, or leave it out ({format_drop_hint(name)})."
     )
+    error.kind = str(kind)
+    return error
 
 
 def check_no_missing(

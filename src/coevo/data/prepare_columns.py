@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from coevo.data.column_dates import read_dates
 from coevo.data.column_numbers import find_sentinel, read_numbers
 from coevo.data.column_types import ColumnInfo, ColumnType
-from coevo.data.columns import Column, check_no_missing, mask_codes
+from coevo.data.columns import Column, check_no_missing, make_overflow_error, mask_codes
 from coevo.data.copies import CopyCandidate, find_copies
 from coevo.data.decisions import Decision
 from coevo.data.drafts import Draft, Notes
@@ -83,6 +83,8 @@ def _leave_out_empty(columns: Sequence[Column], notes: Notes) -> list[Draft]:
     for column in columns:
         masked = mask_codes(column, column.find_missing(options.missing_labels))
         is_free = column.declared is None and column.name not in asked
+        if column.overflow and not is_free:
+            raise make_overflow_error(column)
         decision = find_empty(masked)
         if decision is None or not (is_free or decision.kind == "empty"):
             drafts.append(Draft(masked, is_free))

@@ -9,17 +9,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from coevo.data.column_types import Binning, ColumnType
 from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_PARTS
 from coevo.data.number_formats import MARKS
 from coevo.data.number_labels import MISSING_LABELS
+from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, format_list, suggest_match
 
-__all__ = ["ReadOptions", "format_drop_hint"]
+__all__ = ["ReadOptions", "check_column_count", "format_drop_hint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class ReadOptions:
     keeps_missing: bool = False  # False: a missing value is an error
     refuses_measurements: bool = False  # a column that needs unknown cut points is an error
     decimal: str | None = None  # the decimal mark; None: it is found
+    is_lenient: bool = False  # a column with too many labels is marked (`Column.overflow`)
+    opening: SourceOptions = DEFAULT_OPENING  # how the source is opened
 
     @classmethod
     def from_parameters(
@@ -46,6 +49,7 @@ class ReadOptions:
         discretise: object = None,
         bins: object = None,
         only: object = None,
+        opening: Any = None,
     ) -> ReadOptions:
         """Validate the parameters of `read_data`."""
         dropped = _parse_names("drop", drop, "a list of column names")
@@ -71,7 +75,8 @@ class ReadOptions:
                 declared[name] = column_type.states
             elif column_type.kind != "ignore":
                 declared.pop(name, None)
-        return cls(declared, dropped, is_network, column_types, binning, selected)
+        options = cls(declared, dropped, is_network, column_types, binning, selected)
+        return options if opening is None else replace(options, opening=opening)
 
     def use_decimal(self, decimal: object) -> ReadOptions:
         """Return options with this decimal mark; None finds the mark."""
@@ -145,10 +150,8 @@ class ReadOptions:
         if self.only is not None:
             return self._select_only(names, kept)
         _check_names([names[i] for i in kept], kept)
-        if len(kept) < 2:
-            after = " left after dropping" if ignored else ""
-            left = f"one column{after}, {names[kept[0]]!r}" if kept else f"no column{after}"
-            raise DataError(f"The table has {left}. A network needs at least two.{hint}")
+        after = " left after dropping" if ignored else ""
+        check_column_count([names[i] for i in kept], after, hint)
         return kept
 
     def _select_only(self, names: Sequence[str], kept: Iterable[int]) -> list[int]:
@@ -162,6 +165,13 @@ class ReadOptions:
                 f"The table has none of the columns {format_list(list(map(repr, only)))}."
             )
         return selected
+
+
+def check_column_count(names: Sequence[str], after: str, hint: str = "") -> None:
+    """Raise `DataError` if fewer than two columns are left; `after` says after what."""
+    if len(names) < 2:
+        left = f"one column{after}, {names[0]!r}" if names else f"no column{after}"
+        raise DataError(f"The table has {left}. A network needs at least two.{hint}")
 
 
 def _parse_names(parameter: str, names: object, expected: str) -> tuple[str, ...]:

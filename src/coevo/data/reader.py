@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from coevo.data.load import load_table
 from coevo.data.number_labels import MISSING_LABELS
 from coevo.data.prepare_columns import PreparedTable, prepare_columns
 from coevo.data.read_options import ReadOptions
+from coevo.data.source_options import SourceOptions, SourceParameters
 from coevo.data.variable import Variable
 from coevo.errors import ParameterError, warn_caller
 
@@ -46,6 +47,7 @@ def read_data(
     strict: bool = ...,
     decimal: str | None = ...,
     return_info: Literal[False] = ...,
+    **opening: Unpack[SourceParameters],
 ) -> Dataset: ...
 
 
@@ -64,6 +66,7 @@ def read_data(
     strict: bool = ...,
     decimal: str | None = ...,
     return_info: Literal[True],
+    **opening: Unpack[SourceParameters],
 ) -> tuple[Dataset, TableInfo]: ...
 
 
@@ -81,6 +84,7 @@ def read_data(
     strict: bool = False,
     decimal: str | None = None,
     return_info: bool = False,
+    **opening: Unpack[SourceParameters],
 ) -> Dataset | tuple[Dataset, TableInfo]:
     """Read a table of observations.
 
@@ -106,10 +110,11 @@ def read_data(
 
     Parameters
     ----------
-    source : path, data frame, PyArrow table, array or Dataset
-        A text table has a header. Its delimiter is a comma, a semicolon, a tab or ``|``. Its
-        encoding is UTF-8. It can be compressed with gzip. Parquet needs PyArrow. A Dataset is
-        returned unchanged.
+    source : path, data frame, PyArrow table, array, SQL query or Dataset
+        A file can be a text table (CSV and its relatives, ARFF), Excel, Parquet, Feather, JSON,
+        SQLite, Stata, SPSS or SAS; its content decides. It can be compressed. ``'-'`` is the
+        standard input. With `connection` the source is an SQL query. A Dataset is returned
+        unchanged.
     states : mapping of str to iterable, or sequence of Variable, optional
         All states of some columns, in display order. A declared state need not occur in the
         rows. Declare states to keep decimal numbers or identifiers as labels, or to use text
@@ -146,6 +151,24 @@ def read_data(
         column have the same mark, and ``1,234`` follows the other columns of the table.
     return_info : bool, default: False
         Return also what is known about the table. No warning is then issued for decisions.
+    encoding : str, optional
+        Encoding of a text table (default: UTF-8, UTF-16 or Windows-1252, as detected).
+    delimiter : str, optional
+        Character between the fields of a text table; ``' '`` stands for any number of spaces.
+    comment : str, optional
+        Start of the lines of a text table to skip; ``''`` skips none. By default lines that start
+        with ``#``, ``%`` or ``//`` are skipped above the header, and below it if their number of
+        fields differs.
+    header : bool, optional
+        Whether the first row has the column names (default: unless it has only values).
+    skiprows, skipfooter : int, optional
+        Number of lines above and below the table (default: as detected).
+    sheet : str or int, optional
+        Name or number (from 1) of a sheet; name of a table of an SQLite file.
+    query : str, optional
+        SQL query for an SQLite file.
+    connection : DB-API connection or path of an SQLite file, optional
+        Where to send `source`, an SQL query.
 
     Returns
     -------
@@ -187,7 +210,10 @@ def read_data(
     >>> [(column.name, column.type, column.holds) for column in info.columns]
     [('mm', 'continuous', 'decimal numbers'), ('day', 'categorical', 'whole numbers')]
     """
-    options = ReadOptions.from_parameters(states, drop, types, discretise, bins, only)
+    source_options = SourceOptions.from_parameters("read_data", **opening)
+    options = ReadOptions.from_parameters(
+        states, drop, types, discretise, bins, only, opening=source_options
+    )
     if isinstance(source, Dataset):
         dataset, info = source, _describe_dataset(source, options.use_decimal(decimal), names)
     else:
@@ -213,6 +239,7 @@ def read_incomplete(
     strict: bool = ...,
     decimal: str | None = ...,
     return_info: Literal[False] = ...,
+    **opening: Unpack[SourceParameters],
 ) -> IncompleteDataset: ...
 
 
@@ -230,6 +257,7 @@ def read_incomplete(
     strict: bool = ...,
     decimal: str | None = ...,
     return_info: Literal[True],
+    **opening: Unpack[SourceParameters],
 ) -> tuple[IncompleteDataset, TableInfo]: ...
 
 
@@ -246,6 +274,7 @@ def read_incomplete(
     strict: bool = False,
     decimal: str | None = None,
     return_info: bool = False,
+    **opening: Unpack[SourceParameters],
 ) -> IncompleteDataset | tuple[IncompleteDataset, TableInfo]:
     """Read a table as `read_data` does, and keep its missing values.
 
@@ -262,6 +291,8 @@ def read_incomplete(
         ``unknown`` if they are few. A null of a data frame is always missing. A declared state is
         never missing.
     states, drop, names, types, discretise, bins, strict, decimal : optional
+        As for `read_data`.
+    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
         As for `read_data`.
     return_info : bool, default: False
         Return also what is known about the table.
@@ -283,7 +314,10 @@ def read_incomplete(
     >>> info.columns[1].states
     ('dry', 'wet')
     """
-    options = ReadOptions.from_parameters(states, drop, types, discretise, bins)
+    source_options = SourceOptions.from_parameters("read_incomplete", **opening)
+    options = ReadOptions.from_parameters(
+        states, drop, types, discretise, bins, opening=source_options
+    )
     lenient = options.use_decimal(decimal).allow_missing(missing_labels)
     table, info = read_table(source, lenient, names, strict)
     if isinstance(source, IncompleteDataset):
@@ -330,7 +364,7 @@ def _read_columns(
     source: Any, options: ReadOptions, names: Sequence[str] | None, strict: bool
 ) -> tuple[list[Column], TableInfo]:
     """Return the columns of states of a table, and what was decided about the table."""
-    raw = load_table(source, options, names)
+    raw = load_table(source, replace(options, is_lenient=True), names)
     check_rows(raw.columns)
     prepared = prepare_columns(raw.columns, options)
     decisions = (*raw.decisions, *prepared.notes.decisions)

@@ -5,8 +5,9 @@ bins, and the order of rows and columns. The imputed value of a column of number
 of the observed numbers in the imputed bin (the lower one of two), so that it is a number of the
 table.
 
-`impute_frame` copies a data frame. `write_imputed_file` copies a CSV or Parquet file, with the
-same CSV reader and writer as `read_data` and `write_data`.
+`impute_frame` copies a data frame. `write_imputed_file` copies a file, with the same readers and
+writers as `read_data` and `write_data`. A copy of a text table is in UTF-8; lines that are not part
+of the table are not copied.
 """
 
 from __future__ import annotations
@@ -22,13 +23,19 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.csv_block import BLOCK_ROWS, ENCODING_ERRORS, CsvBlock
+from coevo.data.column_types import Binning
+from coevo.data.columns import Column
+from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
 from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_ORDERS, DATE_PARTS, parse_dates
 from coevo.data.frame_reader import as_frame
+from coevo.data.load import load_table
 from coevo.data.number_formats import parse_formatted_numbers
 from coevo.data.number_labels import parse_numbers
 from coevo.data.parquet import open_parquet
+from coevo.data.read_options import ReadOptions
+from coevo.data.source_kinds import detect_kind
+from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.writer import choose_delimiter
 from coevo.errors import DataError, bad_parameter, import_optional, warn_caller
 from coevo.files import open_source, replace_file
@@ -202,18 +209,51 @@ def write_imputed_file(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     columns: Sequence[ImputedColumn],
+    opening: SourceOptions = DEFAULT_OPENING,
 ) -> None:
-    """Write a copy of a CSV or Parquet file with imputed values.
+    """Write a copy of a file with imputed values.
 
-    The suffix of `target` determines the format, as for `write_data`.
+    The suffix of `target` determines the format, as for `write_data`. `opening` says how `source`
+    was opened.
     """
     input_path, output_path = Path(source), Path(target)
     with open_source(input_path) as opened:
-        is_parquet = opened.is_parquet
-    if is_parquet:
+        kind, _ = detect_kind(opened)
+    if kind == "parquet":
         _copy_parquet(input_path, output_path, columns)
+    elif kind == "text":
+        _copy_csv(input_path, output_path, columns, opening)
     else:
-        _copy_csv(input_path, output_path, columns)
+        _copy_other(input_path, output_path, columns, opening)
+
+
+def _copy_other(
+    source: Path, target: Path, columns: Sequence[ImputedColumn], opening: SourceOptions
+) -> None:
+    """Copy a file of any kind by its raw columns, as text."""
+    numbers = Binning.from_parameters("mdl", None, "read_data")  # keeps all numbers
+    options = ReadOptions({}, (), binning=numbers, keeps_missing=True, opening=opening)
+    raw = load_table(source, options, None).columns
+    names = [column.name for column in raw]
+    positions = [_find_column(names, column) for column in columns]
+    texts = []
+    for position, column in zip(positions, columns, strict=True):
+        _check_row_count(len(raw[position].codes), column)
+        labels = [label or "" for label in raw[position].labels]
+        cells = [labels[code] for code in raw[position].codes.tolist()]
+        texts.append(list(column.states) if column.cuts is None else column.choose_values(cells))
+    imputed = list(zip(positions, columns, texts, strict=True))
+    _write_blocks(names, _impute_blocks(_iter_raw_blocks(raw), imputed), target)
+
+
+def _iter_raw_blocks(columns: Sequence[Column]) -> Iterator[CsvBlock]:
+    """Yield the rows of raw columns as text."""
+    labels = [[label or "" for label in column.labels] for column in columns]
+    for start in range(0, len(columns[0].codes), BLOCK_ROWS):
+        codes = [column.codes[start : start + BLOCK_ROWS].tolist() for column in columns]
+        yield CsvBlock.from_texts(
+            [[texts[code] for code in part] for texts, part in zip(labels, codes, strict=True)]
+        )
 
 
 def _copy_parquet(source: Path, target: Path, columns: Sequence[ImputedColumn]) -> None:
@@ -241,22 +281,31 @@ def _iter_table_blocks(table: Any) -> Iterator[CsvBlock]:
         )
 
 
-def _copy_csv(source: Path, target: Path, columns: Sequence[ImputedColumn]) -> None:
+def _copy_csv(
+    source: Path, target: Path, columns: Sequence[ImputedColumn], opening: SourceOptions
+) -> None:
     """Copy a text table; it is read twice, first for the values to impute."""
     from coevo.data.csv_reader import CsvReader  # imports numba
 
     with open_source(source) as opened:
-        kept = _leave_out_parts(columns, CsvReader(opened).names)
-    texts = _choose_texts(source, kept)
+        kept = _leave_out_parts(columns, CsvReader(opened, opening).names)
+    texts = _choose_texts(source, kept, opening)
     with open_source(source) as opened:
-        reader = CsvReader(opened)
+        reader = CsvReader(opened, opening)
         positions = [_find_column(reader.names, column) for column in kept]
-        blocks = reader.iter_blocks(range(len(reader.names)))
+        blocks = reader.iter_blocks(range(len(reader.names)), _keeps_empty_rows(kept))
         imputed = _impute_blocks(blocks, list(zip(positions, kept, texts, strict=True)))
-        _write_blocks(reader.names, imputed, target)
+        _write_blocks(reader.header, imputed, target)
 
 
-def _choose_texts(source: Path, columns: Sequence[ImputedColumn]) -> list[list[str]]:
+def _keeps_empty_rows(columns: Sequence[ImputedColumn]) -> bool:
+    """Return whether a row without text is a row: the empty text is a state."""
+    return any("" in column.states for column in columns)
+
+
+def _choose_texts(
+    source: Path, columns: Sequence[ImputedColumn], opening: SourceOptions
+) -> list[list[str]]:
     """Return the text to impute for each column and state.
 
     The text of a state is its name, unless the state is a bin of numbers.
@@ -267,8 +316,9 @@ def _choose_texts(source: Path, columns: Sequence[ImputedColumn]) -> list[list[s
     cells: dict[str, list[str]] = {column.name: [] for column in binned}
     n_rows = 0
     with open_source(source) as opened:
-        reader = CsvReader(opened)
-        for block in reader.iter_blocks([_find_column(reader.names, column) for column in binned]):
+        reader = CsvReader(opened, opening)
+        positions = [_find_column(reader.names, column) for column in binned]
+        for block in reader.iter_blocks(positions, _keeps_empty_rows(columns)):
             n_rows += block.n_rows
             for i, column in enumerate(binned):
                 cells[column.name] += block.list_texts(i)
@@ -307,14 +357,9 @@ def _write_blocks(names: Sequence[str], blocks: Iterable[CsvBlock], path: Path) 
     chunks: list[list[Any]] = [[] for _ in names]
     for block in blocks:
         for column, labels, codes in zip(chunks, block.labels, block.codes, strict=True):
-            column.append(arrow.array(list(map(_replace_invalid, labels))).take(arrow.array(codes)))
+            column.append(arrow.array(labels).take(arrow.array(codes)))
     arrays = [arrow.chunked_array(column, type=arrow.string()) for column in chunks]
     _write_parquet(arrow.Table.from_arrays(arrays, names), path)
-
-
-def _replace_invalid(text: str) -> str:
-    """Return a text with U+FFFD in place of bytes that are not UTF-8."""
-    return text.encode(errors=ENCODING_ERRORS).decode(errors="replace")
 
 
 def _write_parquet(table: Any, path: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from coevo.data import audit
 from coevo.data.column_summary import summarise_column
+from coevo.data.source_options import SourceParameters
 from coevo.inspection.read import InspectedTable, read_for_inspection
 from coevo.inspection.result import InspectedColumn, TableInspection
 from coevo.learning import check_settings
@@ -28,6 +29,7 @@ def inspect_table(
     bins: int | None = None,
     missing_labels: Sequence[str] | None = None,
     decimal: str | None = None,
+    **opening: Unpack[SourceParameters],
 ) -> TableInspection:
     """Look at a table before learning: its columns, what becomes of them, and all problems.
 
@@ -44,6 +46,8 @@ def inspect_table(
         Text that stands for a missing value, as for `read_incomplete`.
     decimal : str, optional
         The decimal mark of numbers, as for `learn`.
+    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
+        How the source is opened, as for `read_data`.
 
     Returns
     -------
@@ -74,6 +78,7 @@ def inspect_table(
         missing="state",  # any policy: missing values are no error here
         missing_labels=missing_labels,
         decimal=decimal,
+        **opening,
     )
     found = read_for_inspection(table, settings)
     findings = found.findings

@@ -19,6 +19,7 @@ from coevo.data.decisions import TableInfo
 from coevo.data.load import load_table
 from coevo.data.prepare_columns import prepare_columns
 from coevo.data.reader import assemble_rows, infer_prepared
+from coevo.data.source_options import SourceOptions
 from coevo.errors import CoevoWarning, DataError
 from coevo.learning import LearnSettings
 
@@ -97,7 +98,9 @@ def _read(source: Any, settings: LearnSettings) -> InspectedTable:
 def _make_options(settings: LearnSettings) -> ReadOptions:
     """Return the options of the reader. Missing values are kept, whatever the policy."""
     options = ReadOptions.from_parameters(settings.states, settings.drop, **settings.binning)
-    return options.use_decimal(settings.decimal).allow_missing(settings.missing_labels)
+    lenient = options.use_decimal(settings.decimal).allow_missing(settings.missing_labels)
+    opening = SourceOptions.from_parameters("inspect_table", **settings.opening)
+    return replace(lenient, is_lenient=True, opening=opening)
 
 
 def _prepare(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:

@@ -36,9 +36,10 @@ def learn(
 
     Parameters
     ----------
-    table : path, data frame, PyArrow table, array or Dataset
-        The observations, as for `read_data`. With `shards` or `cluster`: a Parquet file, a folder
-        of them, or a Dask data frame.
+    table : path, data frame, PyArrow table, array, SQL query or Dataset
+        The observations, as for `read_data`: any common kind of file, ``'-'`` for the standard
+        input, or an SQL query with `connection`. With `shards` or `cluster`: a Parquet file, a
+        folder of them, or a Dask data frame.
     method : str or Method
         The search method: ``'ccma'`` (memetic coevolution), ``'ccga'`` (the algorithm of the 2011
         paper), ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'`` or
@@ -67,6 +68,11 @@ def learn(
         reads, or the name of a bundled network.
     states, drop, names : optional
         Declared states, columns to leave out, and the names of an array's columns, as for
+        `read_data`.
+    encoding, delimiter, comment, header, skiprows, skipfooter : optional
+        How a text table is written, as for `read_data` (default: as detected).
+    sheet, query, connection : optional
+        Sheet of a spreadsheet or table of an SQLite file, SQL query, and DB-API connection, as for
         `read_data`.
     types : mapping or path, optional
         Types of some columns, as for `read_data`; or a file, as for `read_types`. A type undoes
@@ -144,7 +150,8 @@ def learn(
     if resume and output is None:
         raise ParameterError("'resume' of learn needs 'output', the run folder to resume.")
     settings = check_settings("learn", **options)
-    source = os.path.basename(table) if isinstance(table, str | os.PathLike) else None
+    is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
+    source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:
         _warn([str(decision) for decision in task.info.decisions])
         n_shown = _warn(task.notices)

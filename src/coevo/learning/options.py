@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from coevo.data.reader import DeclaredStates
+from coevo.data.source_options import SOURCE_DEFAULTS, SourceParameters
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge
 from coevo.network import BayesianNetwork
@@ -59,7 +60,7 @@ class EstimatorOptions(SearchOptions, total=False):
     n_jobs: int
 
 
-class LearnOptions(EstimatorOptions, total=False):
+class LearnOptions(EstimatorOptions, SourceParameters, total=False):
     """The options of `learn` that are validated before a table is read."""
 
     score: str | Score
@@ -91,6 +92,7 @@ ESTIMATOR_DEFAULTS: EstimatorOptions = {
 }
 LEARN_DEFAULTS: LearnOptions = {
     **ESTIMATOR_DEFAULTS,
+    **SOURCE_DEFAULTS,
     "score": "bdeu",
     "names": None,
     "shards": None,

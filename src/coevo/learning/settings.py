@@ -27,6 +27,7 @@ from coevo.data import (
     read_table,
     read_types,
 )
+from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions, SourceParameters
 from coevo.errors import DataError, ParameterError, bad_choice, bad_parameter, format_count
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, check_run_folder, open_knowledge
@@ -77,6 +78,7 @@ class LearnSettings:
     states: DeclaredStates | None
     drop: Iterable[str]
     names: Sequence[str] | None
+    opening: SourceParameters  # how the source is opened, as `read_data` takes it
     binning: Mapping[str, Any]  # types, discretise and bins, as `read_data` takes them
     has_binning: bool  # whether the user gave one of them
     missing: str  # a policy, or REFUSE
@@ -108,7 +110,8 @@ class LearnSettings:
         """Read a table into memory; return it and what is known about it."""
         is_read = isinstance(table, Dataset | IncompleteDataset)
         binning = self.binning if self.has_binning or not is_read else {}
-        options = ReadOptions.from_parameters(self.states, self.drop, **binning)
+        opening = SourceOptions.from_parameters("read_data", **self.opening)
+        options = ReadOptions.from_parameters(self.states, self.drop, **binning, opening=opening)
         options = options.use_decimal(self.decimal).use_missing_labels(self.missing_labels)
         options = replace(options, keeps_missing=self.missing != REFUSE)
         rows, info = read_table(table, options, self.names, self.strict)
@@ -193,6 +196,7 @@ def check_settings(
         states=chosen["states"],
         drop=chosen["drop"],
         names=chosen["names"],
+        opening=_check_opening(chosen, owner),
         binning=_check_binning(types, discretise, bins, owner),
         has_binning=not (types is None and discretise is None and bins is None),
         missing=missing,
@@ -254,6 +258,13 @@ def _decide_missing(rows: IncompleteDataset, policy: str) -> Decision:
     )
 
 
+def _check_opening(chosen: LearnOptions, owner: str) -> SourceParameters:
+    """Return the options that say how the source is opened."""
+    opening = cast(SourceParameters, {name: dict(chosen)[name] for name in SOURCE_DEFAULTS})
+    SourceOptions.from_parameters(owner, **opening)  # raises if they are wrong
+    return opening
+
+
 def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
     """Raise `ParameterError` for options that need all rows in memory."""
     shards, cluster = chosen["shards"], chosen["cluster"]
@@ -266,6 +277,12 @@ def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
         if not isinstance(shards, str | os.PathLike):
             raise bad_parameter("shards", owner, "the path of a folder or None", shards)
         check_run_folder(pathlib.Path(shards))
+    given = [name for name in SOURCE_DEFAULTS if dict(chosen)[name] is not None]
+    if given:
+        raise ParameterError(
+            f"{given[0]!r} of {owner} does not apply to the Parquet files and Dask data frames of "
+            "'shards' and 'cluster'. Leave it out."
+        )
     for name, way_out in _WAYS_OUT.items():
         value = dict(chosen)[name]
         if value is not None and (name, value) not in (

@@ -12,12 +12,13 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, Variable, read_data
+from coevo.data.source_options import SourceParameters
 from coevo.errors import CoevoWarning, DataError, bad_parameter, format_list, warn_caller
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
@@ -100,6 +101,7 @@ def read_rows(
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
     deduplicate: bool = False,
+    **opening: Unpack[SourceParameters],
 ) -> Dataset:
     """Read a table with the variables, states and bins of a network.
 
@@ -126,6 +128,7 @@ def read_rows(
             deduplicate=deduplicate,
             only=wanted,
             return_info=True,
+            **opening,
         )
     for decision in info.decisions:
         if decision.kind in GUESSES:

@@ -13,6 +13,7 @@ import pytest
 import coevo
 from coevo.bundled import load_network
 from coevo.data import read_data
+from coevo.data.source_options import SOURCE_DEFAULTS
 from coevo.errors import CoevoError, DataError, NotFittedError, ParameterError
 from coevo.estimator import BayesianNetworkLearner
 from coevo.learning import learn
@@ -106,9 +107,9 @@ def test_an_estimator_before_fit(frame, learner):
     assert not hasattr(learner, "network_")
 
 
-# Parameters that only `learn` has: `fit` makes the names, and an estimator has no run folder,
-# no shards and no cluster.
-NOT_HERE = {"names", "callbacks", "output", "resume", "shards", "cluster"}
+# Parameters that only `learn` has: `fit` makes the names and opens no files, and an estimator has
+# no run folder, no shards and no cluster.
+NOT_HERE = {"names", "callbacks", "output", "resume", "shards", "cluster", *SOURCE_DEFAULTS}
 
 
 def test_parameters():

@@ -1,35 +1,60 @@
 """Open files and replace them, with a clear message for every kind of failure.
 
-An input file may be compressed. Its first bytes decide that, not its name. An output file is
-written under a temporary name in the same folder and renamed when it is complete, so that no
+An input file may be compressed with gzip, bzip2, xz or zstd. Its first bytes decide that, not its
+name. The path ``-`` is the standard input for the readers of tables (`open_input`). An output file
+is written under a temporary name in the same folder and renamed when it is complete, so that no
 reader ever sees half a file.
 """
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
+import importlib
 import io
+import lzma
 import os
 import re
 import secrets
+import sys
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Protocol
 
-from coevo.errors import FileError, suggest_match
+from coevo.errors import FileError, import_optional, suggest_match
 
 __all__ = [
     "ByteSource",
+    "ByteStream",
     "check_output_path",
+    "open_input",
     "open_source",
     "remove_temporary_files",
     "replace_file",
     "write_text",
 ]
 
-_GZIP = b"\x1f\x8b"
+
+def _open_zstd(raw: Any) -> Any:
+    """Decompress with Python 3.14, or with PyArrow."""
+    try:
+        return importlib.import_module("compression.zstd").ZstdFile(raw)
+    except ImportError:
+        arrow = import_optional("pyarrow", "PyArrow", "parquet")
+        return arrow.CompressedInputStream(arrow.PythonFile(raw, mode="r"), "zstd")
+
+
+STDIN = Path("<stdin>")  # how messages name the standard input
+_DECOMPRESSORS: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
+    (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw, mode="rb")),
+    (b"BZh", bz2.BZ2File),
+    (b"\xfd7zXZ\0", lzma.LZMAFile),
+    (b"\x28\xb5\x2f\xfd", _open_zstd),
+)
+_DAMAGES = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 _UTF8_BOM = b"\xef\xbb\xbf"
 # The names that `replace_file` uses.
 _TEMPORARY_NAME = re.compile(r"\..+\.[0-9a-f]{8}\.tmp", flags=re.DOTALL)
@@ -43,17 +68,28 @@ _UNSUPPORTED_KINDS = (
 )
 
 
+class ByteStream(Protocol):
+    """What `ByteSource` reads from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most `size` bytes, all if it is negative, none at the end."""
+
+
 class ByteSource:
     """The bytes of an open file, decompressed if needed.
 
-    `magic` holds the first four bytes, which identify the kind of file.
+    `magic` holds the first four bytes, which identify the kind of file. `is_file` says that the
+    bytes are those of the file `path`: it is neither compressed nor the standard input.
     """
 
-    def __init__(self, path: Path, raw: io.BufferedReader) -> None:
-        self.path = path
-        self._stream: io.BufferedReader | gzip.GzipFile = raw
-        if self._peek(raw)[:2] == _GZIP:
-            self._stream = gzip.GzipFile(fileobj=raw, mode="rb")
+    def __init__(self, path: Path, raw: io.BufferedReader, is_file: bool = True) -> None:
+        self.path, self.is_file = path, is_file
+        self._stream: ByteStream = raw
+        self._is_packed = False
+        first = self._translate_errors(lambda: raw.peek(6))
+        for magic, decompress in _DECOMPRESSORS:
+            if first.startswith(magic):
+                self._stream, self.is_file, self._is_packed = decompress(raw), False, True
         self._ahead = self._read_stream(4)
         self.magic = self._ahead
 
@@ -71,6 +107,17 @@ class ByteSource:
         """Return all remaining bytes."""
         ahead, self._ahead = self._ahead, b""
         return ahead + self._read_stream(-1)
+
+    def peek(self, size: int) -> bytes:
+        """Return the next `size` bytes, or fewer at the end of the file, and keep them."""
+        part = self.read(size)
+        self.unread(part)
+        return part
+
+    def replace_stream(self, make_stream: Callable[[ByteStream], ByteStream]) -> None:
+        """Read from a new stream, which can read all remaining bytes of this source."""
+        old = _Remainder(self._ahead, self._stream)
+        self._stream, self._ahead, self.is_file = make_stream(old), b"", False
 
     def unread(self, part: bytes) -> None:
         """Push bytes back; the next read returns them again."""
@@ -93,26 +140,61 @@ class ByteSource:
                 raise FileError(f"{str(self.path)!r} {message}")
         self._ahead = self._ahead.removeprefix(_UTF8_BOM)
 
-    def _peek(self, raw: io.BufferedReader) -> bytes:
-        try:
-            return raw.peek(2)
-        except OSError as error:
-            raise _make_read_error(self.path, error) from None
-
     def _read_stream(self, size: int) -> bytes:
+        return self._translate_errors(lambda: self._stream.read(size))
+
+    def _translate_errors(self, read: Callable[[], bytes]) -> bytes:
+        """Return what `read` returns; raise `FileError` in place of its errors."""
         try:
-            return self._stream.read(size)
+            return read()
+        except FileError:  # of a stream inside this one
+            raise
         except EOFError:
             raise FileError(
                 f"{str(self.path)!r} ends in the middle of its compressed data. "
                 "Copy or download it again."
             ) from None
-        except (gzip.BadGzipFile, zlib.error):
-            raise FileError(
-                f"{str(self.path)!r} has damaged compressed data. Copy or download it again."
-            ) from None
+        except _DAMAGES:
+            raise self._make_damage_error() from None
         except OSError as error:
+            if self._is_packed and error.errno is None:  # of bzip2 and zstd
+                raise self._make_damage_error() from None
             raise _make_read_error(self.path, error) from None
+
+    def _make_damage_error(self) -> FileError:
+        path = str(self.path)
+        return FileError(f"{path!r} has damaged compressed data. Copy or download it again.")
+
+
+class _Remainder:
+    """The bytes that were read ahead, then those of a stream."""
+
+    def __init__(self, ahead: bytes, stream: ByteStream) -> None:
+        self._ahead, self._stream = ahead, stream
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most `size` bytes, all if it is negative, none at the end."""
+        if size < 0:
+            part, self._ahead = self._ahead + self._stream.read(-1), b""
+        elif self._ahead:
+            part, self._ahead = self._ahead[:size], self._ahead[size:]
+        else:
+            part = self._stream.read(size)
+        return part
+
+
+@contextlib.contextmanager
+def open_input(path: Path) -> Iterator[ByteSource]:
+    """Open a file for reading, or the standard input if the path is ``-``."""
+    if str(path) != "-":
+        with open_source(path) as source:
+            yield source
+        return
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise FileError("The standard input cannot be read as bytes. Give the path of a file.")
+    raw = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)
+    yield ByteSource(STDIN, raw, is_file=False)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import finite_or_none, print_json, show_status
-from coevo.cli.options import format_option
+from coevo.cli.options import format_option, source_options
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
@@ -25,11 +25,14 @@ __all__ = ["command"]
     is_flag=True,
     help="Also print the log-likelihood of each variable given its parents.",
 )
+@source_options
 @format_option
-def command(model: str, data: str, per_variable: bool, output_format: str) -> None:
+def command(
+    model: str, data: str, per_variable: bool, opening: dict[str, Any], output_format: str
+) -> None:
     """Compute the log-likelihood of a table under a network.
 
-    DATA is a CSV or Parquet file with a column for each variable. Numbers are put into the
+    DATA is a table, as for coevo learn, with a column for each variable. Numbers are put into the
     bins of the network; other columns are ignored. The log-likelihood is a natural logarithm;
     higher is better. On held-out rows, which the network was not learned from, it shows how
     well the network generalises. One impossible row makes the total -inf (null in JSON); the
@@ -44,7 +47,7 @@ def command(model: str, data: str, per_variable: bool, output_format: str) -> No
         from coevo.network import read_rows
 
         network = open_network(model)
-        dataset = read_rows(network, data)
+        dataset = read_rows(network, data, **opening)
         answer = _make_answer(network.log_likelihood(dataset), dataset)
     if output_format == "json":
         print_json({**answer, "data_hash": dataset.content_hash})

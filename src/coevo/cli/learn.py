@@ -30,6 +30,7 @@ from coevo.errors import CoevoError
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
+    from coevo.data.source_options import SourceParameters
     from coevo.learning import LearnResult, LearnTask
     from coevo.search import Method
 
@@ -126,12 +127,17 @@ def command(
 ) -> None:
     """Learn a network from a table.
 
-    DATA is a CSV or Parquet file. Columns of numbers are discretised, unless they have few
-    values. Scores are natural logarithms; higher is better. Without a limit ccma stops after
-    25 generations without improvement, islands after 24, ccga after 250 generations; the other
-    methods stop by themselves. Ctrl-C stops the search and writes the best network so far;
-    --resume continues it, or resumes a killed run from its last checkpoint. Arcs are
-    listed by gain, the loss of score without them: decisive above 5, strong above 3, else weak.
+    DATA is a table: CSV and other text, Excel, Parquet, Feather, JSON, SQLite, Stata, SPSS or
+    SAS; - reads the standard input. Columns of numbers are discretised, unless they have few
+    values. Identifiers and other columns that nothing can be learned from are left out, dates
+    become parts of dates, and missing values are imputed; the answer lists these decisions, and
+    the option that undoes each. Scores are natural logarithms; higher is better.
+
+    Without a limit ccma stops after 25 generations without improvement, islands after 24, ccga
+    after 250 generations; the other methods stop by themselves. Ctrl-C stops the search and
+    writes the best network so far; --resume continues it, or resumes a killed run from its last
+    checkpoint. Arcs are listed by gain, the loss of score without them: decisive above 5, strong
+    above 3, else weak.
 
     \b
     coevo learn --example alarm --rows 5000 -o run/
@@ -139,7 +145,9 @@ def command(
     coevo learn alarm.csv -m k2 -s bic -p 4
     coevo learn alarm.csv --bootstraps 100 -j 2 -o run/
     coevo learn patients.csv --bins 3 --constraints known.json -o run/
-    coevo learn patients.csv --missing evolve --imputed complete.csv -o run/
+    coevo learn patients.csv --type ward=categorical --imputed complete.csv -o run/
+    coevo learn survey.xlsx --sheet answers -o run/
+    coevo learn visits.sqlite --query "SELECT age, ward, ill FROM visits"
     coevo learn large.csv -t 3600 -o run/ --resume
     coevo learn larger.parquet --shards /var/tmp -o run/
     coevo learn largest/ --cluster tcp://HOST:8786 -o run/
@@ -186,7 +194,7 @@ def command(
                     result, on_interrupt=lambda: interrupts.append("quick")
                 )
         n_shown = _print_notices(task, n_shown)
-    imputed_files, failure = _write_imputed(result, imputed, data)
+    imputed_files, failure = _write_imputed(result, imputed, data, settings.opening)
     if bootstraps and result.search.stop_reason != "interrupt":
         with show_bootstrap_progress() as show_run:
             result = task.run_bootstraps(result, show_run, announce_interrupt)
@@ -204,8 +212,9 @@ def command(
 
 def _name_options(columns: dict[str, Any]) -> dict[str, Any]:
     """Return the column options by their names on the command line, without the constraints."""
-    names = ("states", "drop", "types", "discretise", "bins", "missing")
-    return {f"--{name}": columns[name] for name in names}
+    names = ("states", "drop", "types", "discretise", "bins", "missing", "decimal", "strict")
+    named = {f"--{name}": columns[name] for name in names}
+    return {**named, "--type": columns["column_types"]}
 
 
 def _choose_method(name: str, islands: int | None) -> str | Method:
@@ -227,7 +236,7 @@ def _print_notices(task: LearnTask, first: int) -> int:
 
 
 def _write_imputed(
-    result: LearnResult, imputed: str | None, data: str | None
+    result: LearnResult, imputed: str | None, data: str | None, opening: SourceParameters
 ) -> tuple[dict[str, str], CoevoError | None]:
     """Write the imputed DATA; return its files, or the error that prevented it.
 
@@ -239,7 +248,7 @@ def _write_imputed(
 
     try:
         with defer_interrupts(), show_warnings():
-            return write_imputed_data(result, imputed, data), None
+            return write_imputed_data(result, imputed, data, opening), None
     except CoevoError as error:
         return {}, error
 

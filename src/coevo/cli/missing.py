@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
+    from coevo.data.source_options import SourceParameters
     from coevo.learning import LearnResult
 
 __all__ = [
@@ -32,14 +33,11 @@ imputed_option = click.option(
 
 
 def check_missing_options(columns: dict[str, Any], imputed: str | None = None) -> None:
-    """Raise a usage error for options that need a policy where there is none."""
+    """Raise a usage error for options that need a policy which imputes values."""
     missing = columns["missing"]
-    for option, value in (("--missing-label", columns["missing_labels"]), ("--imputed", imputed)):
-        if value and missing is None:
-            raise click.UsageError(f"{option} needs --missing, the policy for missing values.")
-    if imputed is not None and missing == "state":
+    if imputed is not None and missing in ("state", "refuse"):
         raise click.UsageError(
-            "--imputed needs a policy that imputes values; --missing state does not."
+            f"--imputed needs a policy that imputes values; --missing {missing} does not."
         )
 
 
@@ -51,7 +49,8 @@ def check_imputed_file(imputed: str, data: str | None) -> None:
     from coevo.missing.imputed_table import choose_probability_path
 
     check_writable(imputed)
-    if data is not None and Path(data).exists() and not Path(data).is_file():
+    is_stream = data is not None and Path(data).exists() and not Path(data).is_file()
+    if data == "-" or is_stream:
         raise click.UsageError(
             f"--imputed needs DATA to be a file that can be read twice; {data!r} is not one."
         )
@@ -62,16 +61,21 @@ def check_imputed_file(imputed: str, data: str | None) -> None:
             )
 
 
-def write_imputed_data(result: LearnResult, path: str, data: str) -> dict[str, str]:
+def write_imputed_data(
+    result: LearnResult, path: str, data: str, opening: SourceParameters
+) -> dict[str, str]:
     """Write DATA with its missing values imputed; return the files by content."""
+    from coevo.data.source_options import SourceOptions
     from coevo.data.write_imputed import write_imputed_file
     from coevo.missing import write_imputed
 
     imputed_table = None if result.imputation is None else result.imputation.imputed_table
     if imputed_table is None:  # nothing was missing
-        write_imputed_file(data, path, [])
+        write_imputed_file(data, path, [], SourceOptions.from_parameters("learn", **opening))
         return {"imputed": path}
-    return {"imputed": path, "probabilities": str(write_imputed(imputed_table, path, data))}
+    given = cast("SourceParameters", {k: v for k, v in opening.items() if v is not None})
+    probabilities = write_imputed(imputed_table, path, data, **given)
+    return {"imputed": path, "probabilities": str(probabilities)}
 
 
 def format_missing(facts: dict[str, Any]) -> Iterator[str]:

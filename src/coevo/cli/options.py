@@ -25,6 +25,7 @@ __all__ = [
     "missing_options",
     "reading_options",
     "score_options",
+    "source_options",
     "table_options",
 ]
 
@@ -189,6 +190,53 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
 drop_option = click.option(
     "--drop", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable)."
 )
+_SOURCE_OPTIONS: tuple[Decorator[Any], ...] = (
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of a text table, as latin-1.  [default: as detected]",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHARACTER",
+        help="Character between the fields of a text table; a space stands for any number of "
+        "spaces.  [default: as detected]",
+    ),
+    click.option(
+        "--comment",
+        metavar="TEXT",
+        help="Skip the lines of a text table that start with this text; an empty text skips none.  "
+        "[default: as detected: #, % or //]",
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first row has the column names.  [default: as detected]",
+    ),
+    click.option(
+        "--skiprows",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Number of lines above the table.  [default: as detected]",
+    ),
+    click.option(
+        "--skipfooter",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Number of lines below the table.  [default: as detected]",
+    ),
+    click.option(
+        "--sheet",
+        "--table",
+        "sheet",
+        metavar="NAME",
+        callback=lambda _context, _option, name: int(name) if name and name.isdecimal() else name,
+        help="Name or number of a sheet of a spreadsheet, or name of a table of an SQLite file.  "
+        "[default: the first sheet with rows; the only table]",
+    ),
+    click.option("--query", metavar="SQL", help="Read the rows that this query to DATA returns."),
+)
+source_options = bundle_options("opening", *_SOURCE_OPTIONS)
 _TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
     click.option(
         "--states",
@@ -197,6 +245,7 @@ _TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
         "list of states for each column.",
     ),
     drop_option,
+    *_SOURCE_OPTIONS,
 )
 table_options = bundle_options("reading", *_TABLE_OPTIONS)
 
@@ -205,7 +254,8 @@ _missing_label_option = click.option(
     "missing_labels",
     multiple=True,
     metavar="TEXT",
-    help="Label of a missing value (repeatable).  [default: empty text, NA, NaN, null or ?]",
+    help="Label of a missing value (repeatable).  [default: empty text, NA, N/A, NaN, null, ? and "
+    "others]",
 )
 missing_options: tuple[Decorator[Any], ...] = (
     click.option(
@@ -213,13 +263,22 @@ missing_options: tuple[Decorator[Any], ...] = (
         metavar="POLICY",
         help="Policy for missing values: evolve (a third species imputes them), em (structural "
         "EM), available (score each family on the rows that observe all its variables), "
-        "state (missing is a state), drop (leave out incomplete rows).  "
-        "[default: missing values are an error]",
+        "state (missing is a state), drop (leave out incomplete rows), refuse (missing values are "
+        "an error).  [default: evolve; with --strict, --shards or --cluster: refuse]",
     ),
     _missing_label_option,
 )
 
 _TYPE_OPTIONS: tuple[Decorator[Any], ...] = (
+    click.option(
+        "--type",
+        "column_types",
+        multiple=True,
+        metavar="COLUMN=TYPE",
+        help="Type of one column (repeatable): categorical, continuous, ignore, or parts of dates "
+        "(year, month, weekday, hour, year+month, date). It undoes what was decided about the "
+        "column.",
+    ),
     click.option(
         "--types",
         metavar="FILE",
@@ -238,6 +297,11 @@ _TYPE_OPTIONS: tuple[Decorator[Any], ...] = (
         help="Number of bins, by quantiles unless --discretise is given; for mdl the maximum.  "
         "[default: 3; mdl: 5]",
     ),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="Decimal mark of numbers.  [default: found from the table]",
+    ),
 )
 # How to read a table, without a search: `column_options` adds what a search needs.
 reading_options = bundle_options("columns", *_TABLE_OPTIONS, _missing_label_option, *_TYPE_OPTIONS)
@@ -246,6 +310,11 @@ column_options = bundle_options(
     *_TABLE_OPTIONS,
     *missing_options,
     *_TYPE_OPTIONS,
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Make an error of everything that would be decided about the table.",
+    ),
     click.option(
         "--constraints",
         metavar="FILE",

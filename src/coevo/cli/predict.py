@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import finite_or_none, print_json, show_status
-from coevo.cli.options import drop_option, format_option
+from coevo.cli.options import drop_option, format_option, source_options
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ SHOWN = 10  # maximum number of states for which the confusion matrix is printed
     metavar="FILE",
     help="Write the table to this file.  [default: standard output]",
 )
+@source_options
 @format_option
 def command(
     model: str,
@@ -46,12 +47,13 @@ def command(
     target: str,
     probabilities: bool,
     drop: tuple[str, ...],
+    opening: dict[str, Any],
     output: str | None,
     output_format: str,
 ) -> None:
     """Predict a variable in each row of a table.
 
-    DATA is a CSV or Parquet file with a column for each variable of the Markov blanket of
+    DATA is a table, as for coevo learn, with a column for each variable of the Markov blanket of
     TARGET: its parents, its children and the other parents of its children. Numbers are put
     into the bins of the network; other columns are ignored. The answer is a CSV table: the
     most probable state of TARGET given the rest of the row, and the probability of this state.
@@ -72,7 +74,7 @@ def command(
         columns = _list_columns(network, target)
         if output is not None:
             check_output_path(Path(output))
-        dataset = read_rows(network, data, only=columns, drop=drop)
+        dataset = read_rows(network, data, only=columns, drop=drop, **opening)
         prediction = network.predict(dataset, target)
         states = list(prediction.variable.states)
         answer = {"target": target, "states": states, "n_rows": dataset.n_rows}

@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Score a structure on a table.
 
-    DATA is a CSV or Parquet file. Scores are natural logarithms; higher is better.
+    DATA is a table, as for coevo learn. Scores are natural logarithms; higher is better.
 
     \b
     coevo score alarm.csv --structure alarm --score k2

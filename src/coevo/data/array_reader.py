@@ -1,29 +1,31 @@
-"""Read NumPy arrays and Python objects as columns of codes.
+"""Read NumPy arrays as columns of codes.
 
-The reader of data frames also calls `read_values`, for columns of numbers without nulls.
+The reader of data frames also calls `read_values`, for columns of numbers without nulls. Dates
+and times become text in the form of ISO 8601, durations become seconds.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.data.cell_values import collect_columns, read_objects
 from coevo.data.columns import Column, make_unsupported_type_error
+from coevo.data.decisions import RawTable
 from coevo.data.number_labels import NumberLabels
 from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError, ParameterError, bad_parameter
 
-__all__ = ["read_array", "read_objects", "read_values"]
+__all__ = ["insert_nulls", "read_array", "read_values"]
 
 # A lookup table encodes integers with a smaller range; larger ranges need sorting.
 MAX_TABLE_RANGE = 1 << 20
 
 
-def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> list[Column]:
+def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> RawTable:
     """Read the columns of a 2-D array, or the fields of a structured array."""
     if array.dtype.names is not None and array.ndim == 1:
         fields = list(array.dtype.names)
@@ -43,7 +45,8 @@ def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> list
         column_names = _parse_names(names, array.shape[1])
         values = list(array.T)
     kept = options.select_columns(column_names)
-    return [read_values(column_names[i], values[i], options) for i in kept]
+    selected = [(column_names[i], values[i]) for i in kept]
+    return collect_columns(selected, read_values, options)
 
 
 def read_values(name: str, values: NDArray[Any], options: ReadOptions) -> Column:
@@ -55,27 +58,47 @@ def read_values(name: str, values: NDArray[Any], options: ReadOptions) -> Column
     if kind == "b":
         return Column(name, ["False", "True"], values.astype(np.uint8), declared)
     if kind == "f":
-        return _read_floats(name, values, declared, options.wants_numbers(name))
+        distinct, codes = np.unique(values, return_inverse=True)
+        return Column(name, NumberLabels(distinct), codes, declared, None if declared else 0)
     if kind in "UT":
         texts, codes = np.unique(values, return_inverse=True)
         return Column(name, [str(text) for text in texts], codes, declared)
     if kind == "O":
         return read_objects(name, values.tolist(), declared)
+    if kind == "M":
+        return _read_moments(name, values, declared)
+    if kind == "m":
+        seconds = values / np.timedelta64(1, "s")
+        is_whole = not np.isnan(seconds).any() and bool((seconds == np.floor(seconds)).all())
+        return read_values(name, seconds.astype(np.int64) if is_whole else seconds, options)
     raise make_unsupported_type_error(name, values.dtype)
 
 
-def read_objects(name: str, values: list[Any], declared: tuple[str, ...] | None) -> Column:
-    """Read one column from Python objects: text, numbers, booleans and nulls."""
-    decimal = None
-    if set(map(type, values)) - {str}:
-        texts = [_format_value(name, value) for value in values]
-        decimal = next((t for t, v in zip(texts, values, strict=True) if _is_decimal(v)), None)
-    else:
-        texts = values
-    labels = list(dict.fromkeys(texts))
-    code_of = {label: code for code, label in enumerate(labels)}
-    codes = np.fromiter(map(code_of.__getitem__, texts), dtype=np.int64, count=len(texts))
-    return Column(name, labels, codes, declared, None if decimal is None else code_of[decimal])
+def insert_nulls(column: Column, nulls: NDArray[np.bool_]) -> Column:
+    """Return a column with nulls inserted at these rows."""
+    labels: Sequence[str | None] = [*column.labels, None]
+    if isinstance(column.labels, NumberLabels):
+        labels = NumberLabels(np.append(column.labels.numbers, np.nan))
+    codes = np.full(len(nulls), len(column.labels))
+    codes[~nulls] = column.codes
+    return Column(column.name, labels, codes, column.declared, column.decimal)
+
+
+def _read_moments(name: str, values: NDArray[Any], declared: tuple[str, ...] | None) -> Column:
+    """Read dates, or dates with times if one of them is not midnight."""
+    nulls = np.isnat(values)
+    distinct, codes = np.unique(values[~nulls], return_inverse=True)
+    unit = next(
+        (
+            unit
+            for unit in ("D", "s", "ms", "us")
+            if (distinct.astype(f"M8[{unit}]") == distinct).all()
+        ),
+        "ns",
+    )
+    texts = np.datetime_as_string(distinct.astype(f"M8[{unit}]")).tolist() if len(distinct) else []
+    column = Column(name, texts, codes, declared)
+    return insert_nulls(column, nulls) if nulls.any() else column
 
 
 def _parse_names(names: object, n_columns: int) -> list[str]:
@@ -101,31 +124,3 @@ def _encode_integers(values: NDArray[Any]) -> tuple[list[str | None], NDArray[np
         return [str(low + i) for i in np.flatnonzero(occurs).tolist()], recode[offsets]
     distinct, codes = np.unique(values, return_inverse=True)
     return [str(value) for value in distinct.tolist()], codes
-
-
-def _read_floats(
-    name: str, values: NDArray[Any], declared: tuple[str, ...] | None, wants_numbers: bool
-) -> Column:
-    missing = np.isnan(values)
-    if declared is None and not wants_numbers:
-        # A later check rejects this column, for a missing value or for its first number.
-        present = values[~missing][:1]
-        labels: list[str | None] = [*(str(value) for value in present), None]
-        return Column(name, labels, missing.astype(np.uint8) * len(present), None, 0)
-    distinct, codes = np.unique(values, return_inverse=True)
-    return Column(name, NumberLabels(distinct), codes, declared, None if declared else 0)
-
-
-def _format_value(name: str, value: Any) -> str | None:
-    """Return the label of an object, or None for a null."""
-    if isinstance(value, str | bool | int | np.integer | np.bool_):
-        return str(value)
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if isinstance(value, float | np.floating):
-        return None if math.isnan(value) else str(value)
-    raise make_unsupported_type_error(name, type(value).__name__)
-
-
-def _is_decimal(value: Any) -> bool:
-    return isinstance(value, float | np.floating) and not math.isnan(value)

@@ -2,12 +2,13 @@
 
 A column has at most 65,535 labels. A column of measurements can have more distinct values. If
 the caller wants bins, the reader then stores the column as numbers, and creates its labels from
-the numbers.
+the numbers. A column of text with more labels is an error, or the reader gives it up
+(`Column.overflow`) if it is lenient.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,30 +17,40 @@ from coevo.data.columns import Column, make_overflow_error
 from coevo.data.label_store import LabelStore
 from coevo.data.number_labels import NumberLabels, find_decimal, parse_numbers
 from coevo.data.read_options import ReadOptions
-from coevo.errors import DataError
+from coevo.data.text_encoding import LabelDecoder
 
-__all__ = ["CsvField"]
+__all__ = ["CsvField", "parse_label_values"]
 
-MakeError = Callable[[str, bytes], DataError]  # the error for text that is not UTF-8
+
+def parse_label_values(labels: Sequence[str | None]) -> NDArray[np.float64] | None:
+    """Return the value of each label of a column with very many labels, or None if one is text.
+
+    NaN stands for a missing value.
+    """
+    return parse_numbers(labels)
 
 
 class CsvField:
     """The fields of one column, encoded chunk by chunk."""
 
-    def __init__(self, name: str, options: ReadOptions, make_utf8_error: MakeError) -> None:
-        self._name, self._make_utf8_error = name, make_utf8_error
+    def __init__(
+        self, name: str, options: ReadOptions, decoder: LabelDecoder, is_index: bool = False
+    ) -> None:
+        self._name, self._decoder = name, decoder
         self._declared = options.states.get(name)
-        self._wants_numbers = options.wants_numbers(name)
+        self._wants_numbers = options.wants_numbers(name) or options.is_lenient or is_index
+        self._is_lenient = options.is_lenient or is_index
         self._missing_labels = options.missing_labels
         self._store = LabelStore()
         self._codes: list[NDArray[np.unsignedinteger]] = []
         self._numbers: list[NDArray[np.float64]] | None = None
+        self._start: Column | None = None  # of a column that was given up
 
     def add(
         self, buffer: NDArray[np.uint8], starts: NDArray[np.int32], lengths: NDArray[np.int32]
     ) -> None:
         """Add the fields of the next rows."""
-        while True:
+        while self._start is None:
             codes = np.empty(len(starts), dtype=np.uint16)
             done = self._store.encode(buffer, starts, lengths, codes)
             part = codes[:done]
@@ -53,41 +64,58 @@ class CsvField:
 
     def build_column(self) -> Column:
         """Return the column of all rows."""
+        if self._start is not None:
+            return self._start
         if self._numbers is None:
-            labels = self._decode_labels()
+            labels, codes = self._decode_labels()
             decimal = find_decimal(labels, self._missing_labels)
-            return Column(self._name, labels, self._join_codes(), self._declared, decimal)
+            return Column(self._name, labels, codes, self._declared, decimal)
         values = np.concatenate(self._numbers)
-        distinct, codes = np.unique(values, return_inverse=True)
+        distinct, indices = np.unique(values, return_inverse=True)
         fractions = np.flatnonzero(distinct != np.floor(distinct))
         decimal = int(fractions[0]) if len(fractions) else None
-        return Column(self._name, NumberLabels(distinct), codes, self._declared, decimal)
+        return Column(self._name, NumberLabels(distinct), indices, self._declared, decimal)
 
     def _convert_to_numbers(self, is_allowed: bool) -> None:
         """Convert the codes so far to numbers and start again with no labels.
 
-        Raise `DataError` if that is not allowed, or if a label is not a number.
+        If that is not allowed, or if a label is not a number, give the column up, or raise
+        `DataError`.
         """
-        labels = self._decode_labels()
-        numbers = parse_numbers(labels) if is_allowed else None
-        if numbers is None:
+        labels, codes = self._decode_labels()
+        numbers = parse_label_values(labels) if is_allowed else None
+        if numbers is not None:
+            self._numbers = [*(self._numbers or []), numbers[codes]]
+        else:
             decimal = find_decimal(labels)
-            column = Column(self._name, labels, self._join_codes(), self._declared, decimal)
-            raise make_overflow_error(column, is_late=self._numbers is not None)
-        self._numbers = [*(self._numbers or []), numbers[self._join_codes()]]
+            column = Column(self._name, labels, codes, self._declared, decimal, overflow=True)
+            if not self._is_lenient:
+                raise make_overflow_error(column, is_late=self._numbers is not None)
+            self._start, self._numbers = column, None
         self._store, self._codes = LabelStore(), []
 
-    def _join_codes(self) -> NDArray[np.unsignedinteger]:
-        return np.concatenate(self._codes)
-
-    def _decode_labels(self) -> list[str | None]:
+    def _decode_labels(self) -> tuple[list[str | None], NDArray[np.unsignedinteger]]:
+        """Return the labels as text, and the codes so far."""
         labels: list[str | None] = []
+        codes = np.concatenate(self._codes)
         for code, text in enumerate(self._store.list_labels()):
             try:
                 labels.append(text.decode())
             except UnicodeDecodeError:
                 n_before = sum(map(len, self._numbers or []))
-                row = n_before + int(np.argmax(self._join_codes() == code)) + 1
+                row = n_before + int(np.argmax(codes == code)) + 1
                 place = f"Column {self._name!r} in row {row:,}"
-                raise self._make_utf8_error(place, text) from None
-        return labels
+                labels.append(self._decoder.decode(text, place))
+        return _merge_labels(labels, codes)
+
+
+def _merge_labels(
+    labels: list[str | None], codes: NDArray[np.unsignedinteger]
+) -> tuple[list[str | None], NDArray[np.unsignedinteger]]:
+    """Return labels that are all different; two encodings can give the same text."""
+    distinct = list(dict.fromkeys(labels))
+    if len(distinct) == len(labels):
+        return labels, codes
+    code_of = {label: code for code, label in enumerate(distinct)}
+    recode = np.array([code_of[label] for label in labels], dtype=np.uint16)
+    return distinct, recode[codes]

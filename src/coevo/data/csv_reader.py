@@ -1,31 +1,36 @@
-"""Read text tables, compressed or not, as columns of codes.
+"""Read text tables: detect the layout, split and encode the file chunk by chunk.
 
-The reader reads the file in chunks of a few megabytes. The kernel `split` finds the fields of a
-chunk, and the kernel `encode` turns them into codes. An incomplete record at the end of a chunk
-is moved to the start of the next chunk. A table takes one or two bytes per cell plus its
-distinct labels; no cell becomes a Python object.
+The kernel `split` finds the fields in a chunk; the kernel `encode` turns them into codes. An
+incomplete record at the end of a chunk is moved to the start of the next chunk. A table takes one
+or two bytes per cell plus its distinct labels; no cell becomes a Python object. Python handles
+only the lines with another number of fields than the header (`coevo.data.csv_repairs`).
 
 The text of a cell is not changed; spaces are part of it. Each distinct label is decoded once.
 
-`read_csv` returns columns for a `Dataset`. `CsvReader.iter_blocks` yields the exact text of the
-cells, for a copy of the table (see `coevo.data.write_imputed`).
+`read_csv` returns columns for a `Dataset`. `CsvReader.iter_blocks` yields the text of the cells,
+for a copy of the table (see `coevo.data.write_imputed`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import csv_kernels as k
 from coevo.data.columns import Column
-from coevo.data.csv_block import BLOCK_ROWS, ENCODING_ERRORS, CsvBlock
-from coevo.data.csv_dialect import HEAD_BYTES, detect_delimiter
+from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
 from coevo.data.csv_fields import CsvField
+from coevo.data.csv_layout import SPACES, is_comment
+from coevo.data.csv_repairs import FOOTER_BYTES, Repairs, is_footer, keep_filled_rows
+from coevo.data.csv_start import HEAD_BYTES, open_text
+from coevo.data.decisions import Decision, RawTable
+from coevo.data.header_names import clean_names, drop_unnamed
 from coevo.data.label_store import LabelStore
 from coevo.data.read_options import ReadOptions
+from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.errors import DataError
 from coevo.files import ByteSource
 
@@ -35,43 +40,79 @@ Spans = NDArray[np.int32]  # (n_fields, n_rows), a position or a length in the b
 
 CHUNK_BYTES = 4 << 20
 MAX_RECORD_BYTES = 64 << 20  # a longer record has a quote that is not closed
-_DELIMITER_HINT = " Fields are separated by a comma, a semicolon, a tab or '|'."
+_DELIMITER_HINT = " Fields are separated by a comma, a semicolon, a tab, '|' or spaces."
 
 
-def read_csv(
-    source: ByteSource, options: ReadOptions, chunk_bytes: int = CHUNK_BYTES
-) -> list[Column]:
+def read_csv(source: ByteSource, options: ReadOptions, chunk_bytes: int = CHUNK_BYTES) -> RawTable:
     """Read the columns of a text table; `source` is at the start of the file."""
-    return CsvReader(source, chunk_bytes).read_columns(options)
+    return CsvReader(source, options.opening, chunk_bytes).read_table(options)
 
 
 class CsvReader:
-    """One pass over a text table; `names` are its column names.
+    """One pass over a text table.
 
-    The constructor reads the header. Call one of `read_columns` and `iter_blocks`, once.
+    The constructor reads the header. Call one of `read_table` and `iter_blocks`, once. `header` has
+    the names as they are in the file, `names` the corrected names.
     """
 
-    def __init__(self, source: ByteSource, chunk_bytes: int = CHUNK_BYTES) -> None:
+    def __init__(
+        self,
+        source: ByteSource,
+        opening: SourceOptions = DEFAULT_OPENING,
+        chunk_bytes: int = CHUNK_BYTES,
+    ) -> None:
         self._source, self._chunk_bytes = source, chunk_bytes
-        self._path: Path = source.path
-        source.skip_bom()
+        self._path = source.path
         self._buffer: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
         self._cursor: NDArray[np.int64] = np.zeros(k.CURSOR_SIZE, dtype=np.int64)
-        self.names = self._read_header()
+        self._repairs = Repairs()
+        self._finds_footers = opening.skipfooter is None
+        self._start = open_text(source, opening)
+        self._layout = self._start.layout
+        self._cursor[k.DELIMITER] = ord(self._layout.delimiter)
+        self._cursor[k.LINE] = self._layout.line
+        self.header = self._read_header()
+        self.clean = clean_names(self.header)
+        self._repairs.add_layout(self._layout, self._start.decoder)
+        self._tail = b""  # the end of the previous chunk
 
-    def read_columns(self, options: ReadOptions) -> list[Column]:
-        """Read all rows and return the selected columns."""
+    @property
+    def names(self) -> list[str]:
+        """The corrected names of all columns."""
+        return self.clean.names
+
+    def read_table(self, options: ReadOptions) -> RawTable:
+        """Read all rows and return the selected columns, and what was decided."""
         names = self.names
-        kept = options.select_columns(names, _DELIMITER_HINT if len(names) == 1 else "")
-        fields = [CsvField(names[i], options, self._make_utf8_error) for i in kept]
-        for starts, lengths in self._iter_chunks():
+        kept = self.clean.select(options, _DELIMITER_HINT if len(names) == 1 else "")
+        decoder, unnamed = self._start.decoder, self.clean.unnamed
+        fields = [CsvField(names[i], options, decoder, is_index=i in unnamed) for i in kept]
+        keeps_empty = any("" in states for states in options.states.values())
+        for starts, lengths in self._iter_chunks(keeps_empty):
             for i, field in zip(kept, fields, strict=True):
                 field.add(self._buffer, starts[i], lengths[i])
-        return [field.build_column() for field in fields]
+        columns = [self._declare_states(field.build_column()) for field in fields]
+        table = drop_unnamed(columns, self.clean, options)
+        return RawTable(table.columns, [*self._list_decisions(), *table.decisions])
 
-    def iter_blocks(self, positions: Sequence[int]) -> Iterator[CsvBlock]:
+    def _declare_states(self, column: Column) -> Column:
+        """Return a column with the states that the file itself declares, if they suffice."""
+        states = self._start.nominal.get(column.name)
+        if states is None or column.declared is not None or column.overflow:
+            return column
+        labels = {column.labels[code] for code in np.flatnonzero(column.counts).tolist()}
+        return replace(column, declared=states) if labels <= {*states, "?"} else column
+
+    def _list_decisions(self) -> list[Decision]:
+        """Return what was decided about the file; the names are not part of it."""
+        decoder = self._start.decoder
+        return [*decoder.decisions, *self._start.decisions, *self._repairs.list_decisions()]
+
+    def iter_blocks(
+        self, positions: Sequence[int], keeps_empty_rows: bool = False
+    ) -> Iterator[CsvBlock]:
         """Yield the texts of the columns at these positions, up to `BLOCK_ROWS` rows at a time."""
-        for starts, lengths in self._iter_chunks():
+        for starts, lengths in self._iter_chunks(keeps_empty_rows):
             for first in range(0, starts.shape[1], BLOCK_ROWS):
                 rows = slice(first, first + BLOCK_ROWS)
                 yield self._encode_block(starts[:, rows], lengths[:, rows], positions)
@@ -79,20 +120,28 @@ class CsvReader:
     def _encode_block(self, starts: Spans, lengths: Spans, positions: Sequence[int]) -> CsvBlock:
         codes = np.empty((len(positions), starts.shape[1]), dtype=np.uint16)
         labels = []
+        decode = self._start.decoder.decode
         for i, position in enumerate(positions):
             store = LabelStore()
             store.encode(self._buffer, starts[position], lengths[position], codes[i])
-            labels.append([text.decode(errors=ENCODING_ERRORS) for text in store.list_labels()])
+            place = f"Column {self.names[position]!r}"
+            labels.append([decode(text, place) for text in store.list_labels()])
         return CsvBlock(labels, codes)
 
-    def _iter_chunks(self) -> Iterator[tuple[Spans, Spans]]:
+    def _iter_chunks(self, keeps_empty_rows: bool) -> Iterator[tuple[Spans, Spans]]:
         """Yield start and length of each field, (n_fields, n_rows), chunk by chunk."""
-        n_fields = len(self.names)
-        while not self._cursor[k.FINAL]:
+        n_fields = self._layout.n_fields
+        while not (self._cursor[k.FINAL] and self._cursor[k.POSITION] == self._cursor[k.STOP]):
             self._read_chunk()
             # A field and its delimiter take at least one byte, except for the last of a file.
             n_rows = len(self._buffer) // n_fields + 1
             starts, lengths = self._split(n_fields, n_rows)
+            if n_fields > 1 and not keeps_empty_rows:
+                rows = keep_filled_rows(lengths)
+                if rows is not None:
+                    self._repairs.n_empty_rows += starts.shape[1] - len(rows)
+                    starts = np.ascontiguousarray(starts[:, rows])
+                    lengths = np.ascontiguousarray(lengths[:, rows])
             yield starts, lengths
 
     def _split(self, n_fields: int, n_rows: int) -> tuple[Spans, Spans]:
@@ -100,21 +149,62 @@ class CsvReader:
         starts = np.empty((n_fields, n_rows), dtype=np.int32)
         lengths = np.empty((n_fields, n_rows), dtype=np.int32)
         self._cursor[k.ROW] = 0
-        status = k.split(self._buffer, self._cursor, starts, lengths)
-        if status == k.RAGGED:
-            raise self._make_ragged_error(
-                int(self._cursor[k.LINE]), int(self._cursor[k.FIELD]), n_fields
-            )
+        while (status := k.split(self._buffer, self._cursor, starts, lengths)) == k.RAGGED:
+            self._repair_record(starts, lengths)
         if status == k.UNCLOSED:
             raise self._make_unclosed_error(int(self._cursor[k.FIELD]))
         n_found = int(self._cursor[k.ROW])
         return starts[:, :n_found], lengths[:, :n_found]
 
+    def _repair_record(self, starts: Spans, lengths: Spans) -> None:
+        """Skip the next record, or add it to the rows, though its number of fields is wrong."""
+        cursor, n_fields = self._cursor, len(starts)
+        n_found, line, position = int(cursor[k.FIELD]), int(cursor[k.LINE]), int(cursor[k.POSITION])
+        row = int(cursor[k.ROW])
+        found_starts = np.empty((n_found, 1), dtype=np.int32)
+        found_lengths = np.empty((n_found, 1), dtype=np.int32)
+        cursor[k.ROW] = 0
+        k.split(self._buffer, cursor, found_starts, found_lengths)
+        cursor[k.ROW] = row
+        record = self._buffer[position : int(cursor[k.POSITION])].tobytes()
+        text = self._start.decoder.decode(record.strip(), f"Line {line:,}")
+        if not text.strip():
+            return
+        if is_comment([text], self._start.comments):
+            self._repairs.comments.add(line)
+        elif not self._layout.is_regular:
+            raise self._make_ragged_error(line, n_found, n_fields)
+        elif self._finds_footers and self._is_footer(text, n_found, position):
+            self._repairs.footers.add(line, text)
+        elif n_found < n_fields or not found_lengths[n_fields:].any():
+            n = min(n_found, n_fields)
+            starts[:n, row], starts[n:, row] = found_starts[:n, 0], 0
+            lengths[:n, row], lengths[n:, row] = found_lengths[:n, 0], 0
+            cursor[k.ROW] += 1
+            (self._repairs.short if n_found < n_fields else self._repairs.long).add(line)
+        else:
+            raise self._make_ragged_error(line, n_found, n_fields)
+
+    def _is_footer(self, text: str, n_found: int, position: int) -> bool:
+        """Return whether the record at `position` and all that follow are below the table."""
+        if self._repairs.footers.n:
+            return True
+        rest = self._buffer[int(self._cursor[k.POSITION]) :].tobytes()
+        if len(rest) <= FOOTER_BYTES:
+            rest += self._source.peek(FOOTER_BYTES + 1 - len(rest))
+        if len(rest) > FOOTER_BYTES:
+            return False
+        before = self._tail + self._buffer[max(0, position - 4) : position].tobytes()
+        after_blank = before.replace(b"\r\n", b"\n").replace(b"\r", b"\n").endswith(b"\n\n")
+        return is_footer(text, n_found, rest, self._layout, after_blank)
+
     def _read_chunk(self) -> None:
         """Append the next chunk of the file to the incomplete record."""
-        rest = self._buffer[int(self._cursor[k.POSITION]) :]
+        position = int(self._cursor[k.POSITION])
+        rest = self._buffer[position:]
         if len(rest) > MAX_RECORD_BYTES:
             raise self._make_unclosed_error(int(self._cursor[k.LINE]))
+        self._tail = (self._tail + self._buffer[max(0, position - 4) : position].tobytes())[-4:]
         # Each chunk parses a long record from its start, so the chunks must grow with it.
         chunk = self._source.read_text(max(self._chunk_bytes, len(rest)))
         self._set_buffer(np.concatenate([rest, np.frombuffer(chunk, dtype=np.uint8)]), not chunk)
@@ -126,47 +216,38 @@ class CsvReader:
 
     def _read_header(self) -> list[str]:
         """Read the column names, and leave the source at the first row."""
-        head = self._source.read_text(HEAD_BYTES)
-        more = self._source.read_text(1)
-        if not head.strip(b"\r\n"):
-            raise DataError(f"{str(self._path)!r} is empty. It needs a header and rows below it.")
-        delimiter, n_fields = detect_delimiter(head, is_complete=not more)
-        self._cursor[k.DELIMITER], self._cursor[k.LINE] = ord(delimiter), 1
-        self._set_buffer(np.frombuffer(head, dtype=np.uint8).copy(), not more)
-        starts, lengths = self._split(n_fields, 1)
+        layout = self._layout
+        if layout.n_names == 0:
+            texts = [name.encode("latin-1") for name in layout.comment_names]
+            names = [self._decode_name(text) for text in texts]
+            return names or [f"column_{i + 1}" for i in range(layout.n_fields)]
+        head, is_complete = self._start.head, self._start.is_complete
+        self._set_buffer(np.frombuffer(head, dtype=np.uint8).copy(), is_complete)
+        starts, lengths = self._split(layout.n_names, 1)
         if not starts.size:
             raise DataError(
                 f"The header of {str(self._path)!r} does not end within {HEAD_BYTES:,} bytes. "
                 "Look for a quote that is not closed."
             )
-        self._source.unread(head[int(self._cursor[k.POSITION]) :] + more)
-        names = LabelStore()
-        codes = np.zeros(n_fields, dtype=np.uint16)
-        names.encode(self._buffer, starts[:, 0].copy(), lengths[:, 0].copy(), codes)
+        self._source.read(int(self._cursor[k.POSITION]))
+        found = LabelStore()
+        codes = np.zeros(layout.n_names, dtype=np.uint16)
+        found.encode(self._buffer, starts[:, 0].copy(), lengths[:, 0].copy(), codes)
         self._set_buffer(self._buffer[:0], False)
-        texts = names.list_labels()
-        return [self._decode_name(texts[code]) for code in codes.tolist()]
+        texts = found.list_labels()
+        names = [self._decode_name(texts[code]) for code in codes.tolist()]
+        padding = [""] * (layout.n_fields - layout.n_names)
+        return padding + names if layout.has_row_names else names + padding
 
     def _decode_name(self, text: bytes) -> str:
-        try:
-            return text.decode()
-        except UnicodeDecodeError:
-            raise self._make_utf8_error("A name in the header", text) from None
-
-    def _make_utf8_error(self, place: str, text: bytes) -> DataError:
-        shown = text if len(text) <= 40 else text[:40] + b"..."
-        name = str(self._path)
-        return DataError(
-            f"{place} of {name!r} is not UTF-8 text: {shown!r}. Save the file as UTF-8, for "
-            "example with: iconv -f ISO-8859-1 -t UTF-8"
-        )
+        return self._start.decoder.decode(text, "A name in the header")
 
     def _make_ragged_error(self, line: int, n_fields: int, expected: int) -> DataError:
         fields = "1 field" if n_fields == 1 else f"{n_fields:,} fields"
+        delimiter = SPACES if self._start.has_spaces else self._layout.delimiter
         return DataError(
             f"Line {line:,} of {str(self._path)!r} has {fields}; its header has {expected:,}. "
-            "Correct the line, or put quotes around text that holds the delimiter "
-            f"{chr(int(self._cursor[k.DELIMITER]))!r}."
+            f"Correct the line, or put quotes around text that holds the delimiter {delimiter!r}."
         )
 
     def _make_unclosed_error(self, line: int) -> DataError:

@@ -2,12 +2,13 @@
 
 narwhals determines the type of a column. The native library turns text into codes, because each
 library has its own fast way. No cell becomes a Python object, unless it is one in the frame. The
-reader does not change the frame.
+reader does not change the frame. A column of lists or of bytes is left out, with a decision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -15,9 +16,11 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from coevo.data.array_reader import read_objects, read_values
+from coevo.data.array_reader import insert_nulls, read_values
+from coevo.data.cell_values import collect_columns, read_objects
 from coevo.data.columns import Column, make_unsupported_type_error
-from coevo.data.number_labels import NumberLabels
+from coevo.data.decisions import RawTable
+from coevo.data.header_names import clean_names, drop_unnamed
 from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError, find_duplicate
 
@@ -37,15 +40,18 @@ def as_frame(source: object) -> nw.DataFrame[Any] | None:
         return None
 
 
-def read_frame(frame: nw.DataFrame[Any], options: ReadOptions) -> list[Column]:
+def read_frame(frame: nw.DataFrame[Any], options: ReadOptions) -> RawTable:
     """Read the columns of a data frame."""
     names = [str(name) for name in frame.columns]
     kept = set(options.select_columns(names))
-    return [
-        read_series(name, series, options)
+    selected = [
+        (name, series)
         for i, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True))
         if i in kept
     ]
+    table = collect_columns(selected, read_series, options)
+    unnamed = replace(clean_names(names), names=names, decisions=table.decisions)
+    return drop_unnamed(table.columns, unnamed, options)
 
 
 def read_series(name: str, series: nw.Series[Any], options: ReadOptions) -> Column:
@@ -68,22 +74,14 @@ def read_series(name: str, series: nw.Series[Any], options: ReadOptions) -> Colu
     nulls = series.is_null()
     if nulls.any() and not options.keeps_missing:  # a later check rejects the nulls
         return Column(name, ["present", None], nulls.to_numpy().astype(np.uint8))
-    if not (kind == nw.Boolean or kind.is_integer() or kind.is_float()):
+    if kind.is_decimal() or kind == nw.Time:
+        return read_objects(name, series.to_list(), declared)
+    if not (kind == nw.Boolean or kind.is_numeric() or kind.is_temporal()):
         raise make_unsupported_type_error(name, kind)
     if not nulls.any():
         return read_values(name, series.to_numpy(), options)
     present = read_values(name, series.drop_nulls().to_numpy(), options)
-    return _insert_nulls(present, nulls.to_numpy())
-
-
-def _insert_nulls(column: Column, nulls: NDArray[np.bool_]) -> Column:
-    """Return a column with nulls inserted at these rows."""
-    labels: Sequence[str | None] = [*column.labels, None]
-    if isinstance(column.labels, NumberLabels):
-        labels = NumberLabels(np.append(column.labels.numbers, np.nan))
-    codes = np.full(len(nulls), len(column.labels))
-    codes[~nulls] = column.codes
-    return Column(column.name, labels, codes, column.declared, column.decimal)
+    return insert_nulls(present, nulls.to_numpy())
 
 
 def _has_own_categories(series: nw.Series[Any]) -> bool:

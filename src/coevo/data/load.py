@@ -6,6 +6,8 @@ because numba and narwhals take longer to import than many tables take to read.
 
 from __future__ import annotations
 
+import importlib
+import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,25 +18,44 @@ import numpy as np
 from coevo.data.array_reader import read_array
 from coevo.data.decisions import RawTable
 from coevo.data.read_options import ReadOptions
+from coevo.data.source_kinds import detect_kind, open_archive
 from coevo.errors import FileError, ParameterError
-from coevo.files import open_source
+from coevo.files import ByteSource, open_input
 
 __all__ = ["load_table"]
 
 _ACCEPTED = (
-    "the path of a CSV or Parquet file, a pandas or polars data frame, a PyArrow table, "
-    "a 2-D NumPy array or a Dataset"
+    "the path of a table (CSV, Excel, Parquet, JSON and others), '-' for the standard input, a "
+    "pandas or polars data frame, a PyArrow table, a 2-D NumPy array or a Dataset"
 )
+# The module and the function that read each kind of file.
+_READERS = {
+    "text": ("csv_reader", "read_csv"),
+    "parquet": ("parquet", "read_parquet"),
+    "arrow": ("parquet", "read_arrow"),
+    "excel": ("excel_reader", "read_excel"),
+    "json": ("json_reader", "read_json"),
+    "sqlite": ("sql_reader", "read_sqlite"),
+    "stata": ("stats_reader", "read_stata"),
+    "spss": ("stats_reader", "read_spss"),
+    "spss_portable": ("stats_reader", "read_spss_portable"),
+    "sas": ("stats_reader", "read_sas"),
+    "sas_transport": ("stats_reader", "read_sas_transport"),
+}
 
 
 def load_table(source: Any, options: ReadOptions, names: Sequence[str] | None) -> RawTable:
     """Return the columns of a source, and what its reader decided."""
     if isinstance(source, np.ndarray):
-        return RawTable(read_array(source, names, options))
+        return read_array(source, names, options)
     if names is not None:
         raise ParameterError(
             "'names' of read_data is for NumPy arrays only; this table has column names already."
         )
+    if options.opening.connection is not None:
+        from coevo.data.sql_reader import read_query
+
+        return read_query(source, options)
     if isinstance(source, str | os.PathLike):
         return _read_file(Path(source), options)
     return _read_frame(source, options)
@@ -46,7 +67,7 @@ def _read_frame(source: object, options: ReadOptions) -> RawTable:
     frame = as_frame(source)
     if frame is None:
         raise _make_source_error(source)
-    return RawTable(read_frame(frame, options))
+    return read_frame(frame, options)
 
 
 def _read_file(path: Path, options: ReadOptions) -> RawTable:
@@ -55,14 +76,43 @@ def _read_file(path: Path, options: ReadOptions) -> RawTable:
             f"{str(path)!r} is a folder of Parquet files. Learn from it in chunks with shards= "
             "(--shards DIR) or cluster= (--cluster), or give one of its files."
         )
-    with open_source(path) as source:
-        if not source.is_parquet:
-            from coevo.data.csv_reader import read_csv
+    with open_input(path) as source:
+        return _read_source(source, options)
 
-            return RawTable(read_csv(source, options))
-    from coevo.data.parquet import read_parquet
 
-    return RawTable(read_parquet(path, options))
+def _read_source(source: ByteSource, options: ReadOptions, is_member: bool = False) -> RawTable:
+    """Read an open file; `is_member` says that it is in a zip archive."""
+    kind, decisions = detect_kind(source)
+    if kind == "zip":
+        file = source.path.open("rb") if source.is_file else io.BytesIO(source.read_all())
+        with file:
+            kind, name, stream = open_archive(source, file)
+            if kind == "file":
+                if is_member:
+                    raise FileError(
+                        f"{str(source.path)!r} is a zip archive inside another one. Unpack it."
+                    )
+                member = ByteSource(name, io.BufferedReader(stream), is_file=False)
+                return _read_source(member, options, is_member=True)
+            if not source.is_file:
+                file.seek(0)
+                source.unread(file.read())
+    _check_opening(kind, options)
+    module, function = _READERS[kind]
+    read = getattr(importlib.import_module(f"coevo.data.{module}"), function)
+    table: RawTable = read(source, options)
+    return RawTable(table.columns, [*decisions, *table.decisions])
+
+
+def _check_opening(kind: str, options: ReadOptions) -> None:
+    """Raise `ParameterError` for an option that does not apply to this kind of file."""
+    opening = options.opening
+    if opening.query is not None and kind != "sqlite":
+        raise ParameterError(
+            "'query' of read_data needs an SQLite file; for another database give 'connection'."
+        )
+    if opening.sheet is not None and kind not in ("excel", "sqlite"):
+        raise ParameterError("'sheet' of read_data needs a spreadsheet or an SQLite file.")
 
 
 def _make_source_error(source: object) -> ParameterError:

@@ -1,10 +1,12 @@
-"""Read and write Parquet files with PyArrow.
+"""Read and write Parquet files with PyArrow; read Feather and Arrow files.
 
-The reader reads one column at a time, so that the text of the table is never in memory at once.
+The reader of Parquet reads one column at a time, so that the text of the table is never in memory
+at once.
 """
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,24 +16,30 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from coevo.data.cell_values import collect_columns
 from coevo.data.columns import Column
 from coevo.data.dataset import Dataset
-from coevo.data.frame_reader import read_series
+from coevo.data.decisions import RawTable
+from coevo.data.frame_reader import as_frame, read_frame, read_series
 from coevo.data.read_options import ReadOptions
-from coevo.errors import DataError, import_optional
-from coevo.files import replace_file
+from coevo.errors import CoevoError, DataError, import_optional
+from coevo.files import ByteSource, replace_file
 
-__all__ = ["list_columns", "open_parquet", "read_parquet", "write_parquet"]
+__all__ = ["list_columns", "open_parquet", "read_arrow", "read_parquet", "write_parquet"]
 
 ROW_GROUP_ROWS = 1 << 20
 
 
 @contextmanager
-def open_parquet(path: Path) -> Iterator[Any]:
-    """Yield the `ParquetFile` of a path; raise `DataError` if it is damaged."""
+def open_parquet(path: Path, content: bytes | None = None) -> Iterator[Any]:
+    """Yield the `ParquetFile` of a path; raise `DataError` if it is damaged.
+
+    `content` has the bytes of the file, if the path does not have them.
+    """
     parquet = import_optional("pyarrow.parquet", "PyArrow", "parquet")
-    with _translate_errors(path), parquet.ParquetFile(path) as file:
-        yield file
+    file = path if content is None else io.BytesIO(content)
+    with _translate_errors(path), parquet.ParquetFile(file) as opened:
+        yield opened
 
 
 def list_columns(file: Any) -> list[str]:
@@ -41,16 +49,38 @@ def list_columns(file: Any) -> list[str]:
     return [name for name in schema.names if name not in index]
 
 
-def read_parquet(path: Path, options: ReadOptions) -> list[Column]:
+def read_parquet(source: ByteSource, options: ReadOptions) -> RawTable:
     """Read the columns of a Parquet file."""
-    with open_parquet(path) as file:
+    content = None if source.is_file else source.read_all()
+    with open_parquet(source.path, content) as file:
         names = list_columns(file)
-        kept = [names[i] for i in options.select_columns(names)]
-        columns = []
-        for name in kept:
-            table = nw.from_native(file.read(columns=[name]), eager_only=True)
-            columns.append(read_series(name, table[name], options))
-        return columns
+        kept = [(names[i], file) for i in options.select_columns(names)]
+        return collect_columns(kept, _read_column, options)
+
+
+def _read_column(name: str, file: Any, options: ReadOptions) -> Column:
+    table = nw.from_native(file.read(columns=[name]), eager_only=True)
+    return read_series(name, table[name], options)
+
+
+def read_arrow(source: ByteSource, options: ReadOptions) -> RawTable:
+    """Read the columns of a Feather file, or of a file or stream of Arrow."""
+    feather = import_optional("pyarrow.feather", "PyArrow", "parquet")
+    arrow = import_optional("pyarrow", "PyArrow", "parquet")
+    is_stream = source.magic == b"\xff\xff\xff\xff"
+    content = source.path if source.is_file else io.BytesIO(source.read_all())
+    with _translate_errors(source.path, "a Feather or Arrow"):
+        if is_stream:
+            with arrow.ipc.open_stream(content) as reader:
+                table = reader.read_all()
+        else:
+            table = feather.read_table(content)
+        table.validate(full=True)  # wrong offsets of a damaged file would end the process
+        index = _find_pandas_index(table.schema)
+        table = table.drop_columns([name for name in table.schema.names if name in index])
+        frame = as_frame(table)
+        assert frame is not None
+        return read_frame(frame, options)
 
 
 def write_parquet(dataset: Dataset, path: Path) -> None:
@@ -81,13 +111,15 @@ def _find_pandas_index(schema: Any) -> frozenset[str]:
 
 
 @contextmanager
-def _translate_errors(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path, kind: str = "a Parquet") -> Iterator[None]:
     """Raise `DataError` in place of an error of PyArrow."""
     arrow = import_optional("pyarrow", "PyArrow", "parquet")
     try:
         yield
-    except (arrow.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
+    except CoevoError:
+        raise
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise DataError(
-            f"{str(path)!r} is not a Parquet file, or is damaged ({reason}). Write it again."
+            f"{str(path)!r} is not {kind} file, or is damaged ({reason}). Write it again."
         ) from None

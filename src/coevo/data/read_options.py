@@ -9,15 +9,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from coevo.data.column_types import Binning, ColumnType
 from coevo.data.cut_points import CutPoints
+from coevo.data.dates import DATE_PARTS
+from coevo.data.number_formats import MARKS
 from coevo.data.number_labels import MISSING_LABELS
+from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, format_list, suggest_match
 
-__all__ = ["ReadOptions", "format_drop_hint"]
+__all__ = ["ReadOptions", "check_column_count", "format_drop_hint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,9 @@ class ReadOptions:
     missing_labels: Set[str] = MISSING_LABELS
     keeps_missing: bool = False  # False: a missing value is an error
     refuses_measurements: bool = False  # a column that needs unknown cut points is an error
+    decimal: str | None = None  # the decimal mark; None: it is found
+    is_lenient: bool = False  # a column with too many labels is marked (`Column.overflow`)
+    opening: SourceOptions = DEFAULT_OPENING  # how the source is opened
 
     @classmethod
     def from_parameters(
@@ -43,6 +49,7 @@ class ReadOptions:
         discretise: object = None,
         bins: object = None,
         only: object = None,
+        opening: Any = None,
     ) -> ReadOptions:
         """Validate the parameters of `read_data`."""
         dropped = _parse_names("drop", drop, "a list of column names")
@@ -68,21 +75,46 @@ class ReadOptions:
                 declared[name] = column_type.states
             elif column_type.kind != "ignore":
                 declared.pop(name, None)
-        return cls(declared, dropped, is_network, column_types, binning, selected)
+        options = cls(declared, dropped, is_network, column_types, binning, selected)
+        return options if opening is None else replace(options, opening=opening)
+
+    def use_decimal(self, decimal: object) -> ReadOptions:
+        """Return options with this decimal mark; None finds the mark."""
+        if decimal is not None and decimal not in MARKS:
+            raise bad_parameter("decimal", "read_data", "'.', ',' or None", decimal)
+        return replace(self, decimal=None if decimal is None else str(decimal))
 
     def allow_missing(self, labels: object = None) -> ReadOptions:
         """Return options that keep missing values; `labels` stand for missing values."""
+        return replace(self.use_missing_labels(labels), keeps_missing=True)
+
+    def use_missing_labels(self, labels: object) -> ReadOptions:
+        """Return options with the labels that stand for missing values; None: the default."""
         if labels is None:
-            return replace(self, keeps_missing=True)
+            return self
         if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
             raise bad_parameter("missing_labels", "read_incomplete", "a list of labels", labels)
-        stripped = frozenset(str(label).strip() for label in labels)
-        return replace(self, keeps_missing=True, missing_labels=stripped)
+        return replace(self, missing_labels=frozenset(str(label).strip() for label in labels))
 
     @property
     def ignored(self) -> tuple[str, ...]:
         """All columns to leave out."""
         return (*self.drop, *(name for name, type_ in self.types.items() if type_.kind == "ignore"))
+
+    def find_wanted_parts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the columns of dates with parts that are declared, and these parts.
+
+        `names` are the columns of the table. A network with the variable ``visit_month`` wants the
+        month of the column ``visit``, if the table has no column ``visit_month``.
+        """
+        known, wanted = set(names), dict[str, tuple[str, ...]]()
+        sources = {name: type_.source for name, type_ in self.types.items() if type_.source}
+        asked = tuple(self.states) if self.only is None else self.only
+        for name in dict.fromkeys((*asked, *sources)):
+            base, _, part = name.rpartition("_")
+            if name not in known and part in DATE_PARTS and base in known:
+                wanted[base] = (*wanted.get(base, ()), part)
+        return wanted
 
     def wants_numbers(self, name: str) -> bool:
         """Return whether the reader must keep all numbers of a column, without a limit."""
@@ -104,9 +136,11 @@ class ReadOptions:
             raise DataError(f"The table has no columns. A network needs at least two.{hint}")
         declared = () if self.allows_extra_states else tuple(self.states)
         parameters = (("drop", self.drop), ("types", tuple(self.types)), ("states", declared))
+        wanted = self.find_wanted_parts(names)
+        derived = {f"{base}_{part}" for base, parts in wanted.items() for part in parts}
         for parameter, columns in parameters:
             for name in columns:
-                if name not in names:
+                if name not in names and name not in derived:
                     raise DataError(
                         f"{parameter!r} names {name!r}, which is not a column of the table."
                         f"{suggest_match(name, names)}"
@@ -116,22 +150,28 @@ class ReadOptions:
         if self.only is not None:
             return self._select_only(names, kept)
         _check_names([names[i] for i in kept], kept)
-        if len(kept) < 2:
-            after = " left after dropping" if ignored else ""
-            left = f"one column{after}, {names[kept[0]]!r}" if kept else f"no column{after}"
-            raise DataError(f"The table has {left}. A network needs at least two.{hint}")
+        after = " left after dropping" if ignored else ""
+        check_column_count([names[i] for i in kept], after, hint)
         return kept
 
     def _select_only(self, names: Sequence[str], kept: Iterable[int]) -> list[int]:
         """Return the positions of the columns in `only`."""
         only = self.only or ()
-        selected = [i for i in kept if names[i] in only]
+        wanted = self.find_wanted_parts(names)
+        selected = [i for i in kept if names[i] in only or names[i] in wanted]
         _check_names([names[i] for i in selected], selected)
         if not selected:
             raise DataError(
                 f"The table has none of the columns {format_list(list(map(repr, only)))}."
             )
         return selected
+
+
+def check_column_count(names: Sequence[str], after: str, hint: str = "") -> None:
+    """Raise `DataError` if fewer than two columns are left; `after` says after what."""
+    if len(names) < 2:
+        left = f"one column{after}, {names[0]!r}" if names else f"no column{after}"
+        raise DataError(f"The table has {left}. A network needs at least two.{hint}")
 
 
 def _parse_names(parameter: str, names: object, expected: str) -> tuple[str, ...]:

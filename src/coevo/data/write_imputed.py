@@ -5,8 +5,9 @@ bins, and the order of rows and columns. The imputed value of a column of number
 of the observed numbers in the imputed bin (the lower one of two), so that it is a number of the
 table.
 
-`impute_frame` copies a data frame. `write_imputed_file` copies a CSV or Parquet file, with the
-same CSV reader and writer as `read_data` and `write_data`.
+`impute_frame` copies a data frame. `write_imputed_file` copies a file, with the same readers and
+writers as `read_data` and `write_data`. A copy of a text table is in UTF-8; lines that are not part
+of the table are not copied.
 """
 
 from __future__ import annotations
@@ -22,12 +23,21 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.csv_block import BLOCK_ROWS, ENCODING_ERRORS, CsvBlock
+from coevo.data.column_types import Binning
+from coevo.data.columns import Column
+from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
 from coevo.data.cut_points import CutPoints
+from coevo.data.dates import DATE_ORDERS, DATE_PARTS, parse_dates
 from coevo.data.frame_reader import as_frame
+from coevo.data.load import load_table
+from coevo.data.number_formats import parse_formatted_numbers
+from coevo.data.number_labels import parse_numbers
 from coevo.data.parquet import open_parquet
+from coevo.data.read_options import ReadOptions
+from coevo.data.source_kinds import detect_kind
+from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.writer import choose_delimiter
-from coevo.errors import DataError, bad_parameter, import_optional
+from coevo.errors import DataError, bad_parameter, import_optional, warn_caller
 from coevo.files import open_source, replace_file
 
 __all__ = ["ImputedColumn", "impute_frame", "write_imputed_file"]
@@ -81,9 +91,10 @@ class ImputedColumn:
         for state, candidates in zip(self.states, cells_by_code, strict=True):
             if not candidates:
                 values.append(self._make_value(state, example, has_numbers))
+            elif has_numbers and self.cuts is not None:
+                values.append(_find_median(candidates, self.cuts, self.cuts.states.index(state)))
             else:
-                choose = _find_median if has_numbers else _choose_cell
-                values.append(choose(candidates, state))
+                values.append(_choose_cell(candidates, state))
         return values
 
     def _make_value(self, state: str, example: Any, has_numbers: bool) -> Any:
@@ -95,9 +106,30 @@ class ImputedColumn:
         return type(example)(float(state)) if isinstance(example, int | float) else state
 
 
-def _find_median(cells: list[Any], state: str) -> Any:
-    """Return the lower median of numbers; it does not depend on their order."""
-    return sorted(cells, key=lambda cell: (float(cell), str(cell)))[(len(cells) - 1) // 2]
+def _find_median(cells: list[Any], cuts: CutPoints, bin_: int) -> Any:
+    """Return the lower median of the numbers of a bin; it does not depend on their order."""
+    distinct = sorted(set(map(str, cells)))
+    number_of = dict(zip(distinct, _parse_cells(distinct, cuts, bin_), strict=True))
+    ranked = sorted(cells, key=lambda cell: (number_of[str(cell)], str(cell)))
+    return ranked[(len(cells) - 1) // 2]
+
+
+def _parse_cells(texts: list[str], cuts: CutPoints, bin_: int) -> list[float]:
+    """Return the numbers of texts in any format that `read_data` knows.
+
+    All of them are in the same bin, which tells a decimal comma from a thousands separator.
+    """
+    plain = parse_numbers(texts)
+    candidates = [] if plain is None else [plain]
+    if (formatted := parse_formatted_numbers(texts, range(len(texts)))) is not None:
+        candidates += formatted.numbers.values()
+    for order in DATE_ORDERS:
+        if (dates := parse_dates(texts, range(len(texts)), order)) is not None:
+            candidates.append(dates.as_numbers(len(texts)))
+    for numbers in candidates:
+        if not np.isnan(numbers).any() and (cuts.apply(numbers) == bin_).all():
+            return list(numbers.tolist())
+    return [0.0] * len(texts)  # the table has changed; any cell of the bin will do
 
 
 def _choose_cell(cells: list[Any], state: str) -> Any:
@@ -111,7 +143,7 @@ def impute_frame(frame: Any, columns: Iterable[ImputedColumn], owner: str = "imp
     if copy is None:
         raise bad_parameter("frame", owner, "a data frame", frame)
     names = list(map(str, copy.columns))
-    for column in columns:
+    for column in _leave_out_parts(columns, names):
         series = copy.get_column(copy.columns[_find_column(names, column)])
         copy = copy.with_columns(_impute_series(series, column))
     return copy.to_native()
@@ -139,6 +171,21 @@ def _impute_series(series: nw.Series[Any], column: ImputedColumn) -> nw.Series[A
     return nw.new_series(series.name, cells, series.dtype, backend=backend)
 
 
+def _leave_out_parts(columns: Iterable[ImputedColumn], names: Sequence[str]) -> list[ImputedColumn]:
+    """Return the columns without parts of dates, which cannot be written into a column of dates."""
+    kept = []
+    for column in columns:
+        base, _, part = column.name.rpartition("_")
+        if column.name in names or part not in DATE_PARTS or base not in names:
+            kept.append(column)
+        else:
+            warn_caller(
+                f"The missing values of {base!r} stay missing in the copy of the table: only the "
+                f"{part} is imputed."
+            )
+    return kept
+
+
 def _find_column(names: Sequence[str], column: ImputedColumn) -> int:
     """Return the position of a column in a table."""
     if column.name not in names:
@@ -162,24 +209,57 @@ def write_imputed_file(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     columns: Sequence[ImputedColumn],
+    opening: SourceOptions = DEFAULT_OPENING,
 ) -> None:
-    """Write a copy of a CSV or Parquet file with imputed values.
+    """Write a copy of a file with imputed values.
 
-    The suffix of `target` determines the format, as for `write_data`.
+    The suffix of `target` determines the format, as for `write_data`. `opening` says how `source`
+    was opened.
     """
     input_path, output_path = Path(source), Path(target)
     with open_source(input_path) as opened:
-        is_parquet = opened.is_parquet
-    if is_parquet:
+        kind, _ = detect_kind(opened)
+    if kind == "parquet":
         _copy_parquet(input_path, output_path, columns)
+    elif kind == "text":
+        _copy_csv(input_path, output_path, columns, opening)
     else:
-        _copy_csv(input_path, output_path, columns)
+        _copy_other(input_path, output_path, columns, opening)
+
+
+def _copy_other(
+    source: Path, target: Path, columns: Sequence[ImputedColumn], opening: SourceOptions
+) -> None:
+    """Copy a file of any kind by its raw columns, as text."""
+    numbers = Binning.from_parameters("mdl", None, "read_data")  # keeps all numbers
+    options = ReadOptions({}, (), binning=numbers, keeps_missing=True, opening=opening)
+    raw = load_table(source, options, None).columns
+    names = [column.name for column in raw]
+    positions = [_find_column(names, column) for column in columns]
+    texts = []
+    for position, column in zip(positions, columns, strict=True):
+        _check_row_count(len(raw[position].codes), column)
+        labels = [label or "" for label in raw[position].labels]
+        cells = [labels[code] for code in raw[position].codes.tolist()]
+        texts.append(list(column.states) if column.cuts is None else column.choose_values(cells))
+    imputed = list(zip(positions, columns, texts, strict=True))
+    _write_blocks(names, _impute_blocks(_iter_raw_blocks(raw), imputed), target)
+
+
+def _iter_raw_blocks(columns: Sequence[Column]) -> Iterator[CsvBlock]:
+    """Yield the rows of raw columns as text."""
+    labels = [[label or "" for label in column.labels] for column in columns]
+    for start in range(0, len(columns[0].codes), BLOCK_ROWS):
+        codes = [column.codes[start : start + BLOCK_ROWS].tolist() for column in columns]
+        yield CsvBlock.from_texts(
+            [[texts[code] for code in part] for texts, part in zip(labels, codes, strict=True)]
+        )
 
 
 def _copy_parquet(source: Path, target: Path, columns: Sequence[ImputedColumn]) -> None:
     with open_parquet(source) as file:
         table = file.read()
-    for column in columns:
+    for column in _leave_out_parts(columns, table.column_names):
         position = _find_column(table.column_names, column)
         series = nw.from_native(table.column(position), series_only=True)
         table = table.set_column(position, column.name, _impute_series(series, column).to_native())
@@ -201,20 +281,31 @@ def _iter_table_blocks(table: Any) -> Iterator[CsvBlock]:
         )
 
 
-def _copy_csv(source: Path, target: Path, columns: Sequence[ImputedColumn]) -> None:
+def _copy_csv(
+    source: Path, target: Path, columns: Sequence[ImputedColumn], opening: SourceOptions
+) -> None:
     """Copy a text table; it is read twice, first for the values to impute."""
     from coevo.data.csv_reader import CsvReader  # imports numba
 
-    texts = _choose_texts(source, columns)
     with open_source(source) as opened:
-        reader = CsvReader(opened)
-        positions = [_find_column(reader.names, column) for column in columns]
-        blocks = reader.iter_blocks(range(len(reader.names)))
-        imputed = _impute_blocks(blocks, list(zip(positions, columns, texts, strict=True)))
-        _write_blocks(reader.names, imputed, target)
+        kept = _leave_out_parts(columns, CsvReader(opened, opening).names)
+    texts = _choose_texts(source, kept, opening)
+    with open_source(source) as opened:
+        reader = CsvReader(opened, opening)
+        positions = [_find_column(reader.names, column) for column in kept]
+        blocks = reader.iter_blocks(range(len(reader.names)), _keeps_empty_rows(kept))
+        imputed = _impute_blocks(blocks, list(zip(positions, kept, texts, strict=True)))
+        _write_blocks(reader.header, imputed, target)
 
 
-def _choose_texts(source: Path, columns: Sequence[ImputedColumn]) -> list[list[str]]:
+def _keeps_empty_rows(columns: Sequence[ImputedColumn]) -> bool:
+    """Return whether a row without text is a row: the empty text is a state."""
+    return any("" in column.states for column in columns)
+
+
+def _choose_texts(
+    source: Path, columns: Sequence[ImputedColumn], opening: SourceOptions
+) -> list[list[str]]:
     """Return the text to impute for each column and state.
 
     The text of a state is its name, unless the state is a bin of numbers.
@@ -225,8 +316,9 @@ def _choose_texts(source: Path, columns: Sequence[ImputedColumn]) -> list[list[s
     cells: dict[str, list[str]] = {column.name: [] for column in binned}
     n_rows = 0
     with open_source(source) as opened:
-        reader = CsvReader(opened)
-        for block in reader.iter_blocks([_find_column(reader.names, column) for column in binned]):
+        reader = CsvReader(opened, opening)
+        positions = [_find_column(reader.names, column) for column in binned]
+        for block in reader.iter_blocks(positions, _keeps_empty_rows(columns)):
             n_rows += block.n_rows
             for i, column in enumerate(binned):
                 cells[column.name] += block.list_texts(i)
@@ -265,14 +357,9 @@ def _write_blocks(names: Sequence[str], blocks: Iterable[CsvBlock], path: Path) 
     chunks: list[list[Any]] = [[] for _ in names]
     for block in blocks:
         for column, labels, codes in zip(chunks, block.labels, block.codes, strict=True):
-            column.append(arrow.array(list(map(_replace_invalid, labels))).take(arrow.array(codes)))
+            column.append(arrow.array(labels).take(arrow.array(codes)))
     arrays = [arrow.chunked_array(column, type=arrow.string()) for column in chunks]
     _write_parquet(arrow.Table.from_arrays(arrays, names), path)
-
-
-def _replace_invalid(text: str) -> str:
-    """Return a text with U+FFFD in place of bytes that are not UTF-8."""
-    return text.encode(errors=ENCODING_ERRORS).decode(errors="replace")
 
 
 def _write_parquet(table: Any, path: Path) -> None:

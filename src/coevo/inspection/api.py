@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from coevo.data import audit
 from coevo.data.column_summary import summarise_column
+from coevo.data.source_options import SourceParameters
 from coevo.inspection.read import InspectedTable, read_for_inspection
 from coevo.inspection.result import InspectedColumn, TableInspection
 from coevo.learning import check_settings
@@ -27,6 +28,8 @@ def inspect_table(
     discretise: str | None = None,
     bins: int | None = None,
     missing_labels: Sequence[str] | None = None,
+    decimal: str | None = None,
+    **opening: Unpack[SourceParameters],
 ) -> TableInspection:
     """Look at a table before learning: its columns, what becomes of them, and all problems.
 
@@ -41,6 +44,10 @@ def inspect_table(
         As for `learn`. Numbers are cut into bins by ``'mdl'`` unless these say otherwise.
     missing_labels : sequence of str, optional
         Text that stands for a missing value, as for `read_incomplete`.
+    decimal : str, optional
+        The decimal mark of numbers, as for `learn`.
+    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
+        How the source is opened, as for `read_data`.
 
     Returns
     -------
@@ -70,6 +77,8 @@ def inspect_table(
         bins=bins,
         missing="state",  # any policy: missing values are no error here
         missing_labels=missing_labels,
+        decimal=decimal,
+        **opening,
     )
     found = read_for_inspection(table, settings)
     findings = found.findings

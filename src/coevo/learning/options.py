@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from coevo.data.reader import DeclaredStates
+from coevo.data.source_options import SOURCE_DEFAULTS, SourceParameters
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge
 from coevo.network import BayesianNetwork
@@ -53,11 +54,13 @@ class EstimatorOptions(SearchOptions, total=False):
     bins: int | None
     missing: str | None
     missing_labels: Sequence[str] | None
+    decimal: str | None
+    strict: bool
     bootstraps: int | None
     n_jobs: int
 
 
-class LearnOptions(EstimatorOptions, total=False):
+class LearnOptions(EstimatorOptions, SourceParameters, total=False):
     """The options of `learn` that are validated before a table is read."""
 
     score: str | Score
@@ -82,11 +85,14 @@ ESTIMATOR_DEFAULTS: EstimatorOptions = {
     "bins": None,
     "missing": None,
     "missing_labels": None,
+    "decimal": None,
+    "strict": False,
     "bootstraps": None,
     "n_jobs": 1,
 }
 LEARN_DEFAULTS: LearnOptions = {
     **ESTIMATOR_DEFAULTS,
+    **SOURCE_DEFAULTS,
     "score": "bdeu",
     "names": None,
     "shards": None,

@@ -22,7 +22,7 @@ from coevo.bootstrap import (
     run_bootstraps,
     run_quick_bootstrap,
 )
-from coevo.data import ColumnInfo, Finding, IncompleteDataset, Rows, Table
+from coevo.data import Finding, IncompleteDataset, Rows, Table, TableInfo
 from coevo.errors import NetworkError
 from coevo.interrupts import defer_interrupts
 from coevo.io import check_run_folder
@@ -83,14 +83,14 @@ def open_task(
     folder = None if output is None else pathlib.Path(output)
     if folder is not None:
         check_run_folder(folder)
-    with settings.open_table(table) as (rows, columns):
-        yield _make_task(settings, rows, columns, source, folder, resume, command)
+    with settings.open_table(table) as (rows, info):
+        yield _make_task(settings, rows, info, source, folder, resume, command)
 
 
 def _make_task(
     settings: LearnSettings,
     rows: Rows | Shards,
-    columns: tuple[ColumnInfo, ...],
+    info: TableInfo,
     source: str | None,
     folder: pathlib.Path | None,
     resume: bool,
@@ -107,13 +107,14 @@ def _make_task(
     else:
         scorer = spec.make_scorer(dataset, settings.n_jobs)
     Problem.from_scorer(scorer, spec.constraints, spec.start)  # raises if the start is illegal
+    findings = data.audit(_choose_audited_table(settings.missing, dataset, incomplete))
     task = LearnTask(
         settings=settings,
         spec=spec,
         dataset=dataset,
         incomplete=incomplete,
-        columns=columns,
-        audit=data.audit(_choose_audited_table(settings.missing, dataset, incomplete)),
+        info=info,
+        audit=(*findings, *info.findings),
         scorer=scorer,
         source=source,
         folder=folder,
@@ -123,7 +124,7 @@ def _make_task(
 
 
 def _choose_audited_table(
-    missing: str | None, dataset: Table, incomplete: IncompleteDataset | None
+    missing: str, dataset: Table, incomplete: IncompleteDataset | None
 ) -> Table | IncompleteDataset:
     """Return the table as the search sees it: missing is a state where that is the policy."""
     if incomplete is None:
@@ -144,7 +145,7 @@ class LearnTask:
     spec: SearchSpec
     dataset: Table
     incomplete: IncompleteDataset | None
-    columns: tuple[ColumnInfo, ...]
+    info: TableInfo
     audit: tuple[Finding, ...]
     scorer: Scorer
     source: str | None = None
@@ -269,7 +270,8 @@ class LearnTask:
             search=result,
             spec=self.spec,
             dataset=dataset,
-            columns=self.columns,
+            columns=self.info.columns,
+            decisions=self.info.decisions,
             audit=self.audit,
             gains=gains,
             effects=score.find_arc_effects(dataset, result.dag, gains),

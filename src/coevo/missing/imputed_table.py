@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from coevo.data import Dataset, IncompleteDataset, write_data
 from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
 from coevo.data.csv_writer import write_csv_blocks
+from coevo.data.source_options import SourceOptions, SourceParameters
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import FileError
 from coevo.missing.imputations import ImputationProbabilities, impute_most_probable
@@ -127,6 +128,7 @@ def write_imputed(
     imputed_table: ImputedTable,
     path: str | os.PathLike[str],
     source: str | os.PathLike[str] | None = None,
+    **opening: Unpack[SourceParameters],
 ) -> Path:
     """Write an imputed table, and beside it the probability of each imputed value.
 
@@ -145,6 +147,8 @@ def write_imputed(
         columns and numbers. A missing number becomes the median of the observed numbers in its
         bin. Without `source`, the result has the columns that were learned from, and bins in place
         of numbers.
+    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
+        How `source` was opened, as for `read_data`.
 
     Returns
     -------
@@ -155,7 +159,8 @@ def write_imputed(
     if source is None:
         write_data(imputed_table.dataset, path)
     else:
-        write_imputed_file(source, path, imputed_table.list_imputed_columns())
+        options = SourceOptions.from_parameters("write_imputed", **opening)
+        write_imputed_file(source, path, imputed_table.list_imputed_columns(), options)
     write_csv_blocks(HEADER, _iter_probability_blocks(imputed_table), probability_path)
     return probability_path
 

@@ -12,12 +12,13 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, Variable, read_data
+from coevo.data.source_options import SourceParameters
 from coevo.errors import CoevoWarning, DataError, bad_parameter, format_list, warn_caller
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
@@ -31,6 +32,9 @@ __all__ = [
     "predict",
     "read_rows",
 ]
+
+
+GUESSES = ("decimal_mark", "date_order")  # decisions that may differ from those of the network
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +101,14 @@ def read_rows(
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
     deduplicate: bool = False,
+    **opening: Unpack[SourceParameters],
 ) -> Dataset:
     """Read a table with the variables, states and bins of a network.
 
     `only` names the variables to read (default: all). Columns that the network does not have
-    are ignored. A Dataset is returned unchanged. `read_data` documents the other parameters.
+    are ignored. A part of a date (``visit_month``) is taken from its column (``visit``). A Dataset
+    is returned unchanged. `read_data` documents the other parameters. A guess about the decimal
+    mark or the order of day and month is a warning.
 
     >>> from coevo.bundled import load_network
     >>> table = np.array([["yes", "7.5"], ["no", "9.25"]])
@@ -113,14 +120,20 @@ def read_rows(
     wanted = [variable.name for variable in network.variables] if only is None else only
     with warnings.catch_warnings():  # a column can be constant in a few new rows
         warnings.simplefilter("ignore", CoevoWarning)
-        return read_data(
+        dataset, info = read_data(
             table,
             states=network.variables,
             drop=drop,
             names=names,
             deduplicate=deduplicate,
             only=wanted,
+            return_info=True,
+            **opening,
         )
+    for decision in info.decisions:
+        if decision.kind in GUESSES:
+            warn_caller(str(decision))
+    return dataset
 
 
 def log_likelihood(network: BayesianNetwork, dataset: Dataset) -> RowLikelihood:

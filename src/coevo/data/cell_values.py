@@ -1,0 +1,141 @@
+"""Read columns of Python values: text, numbers, booleans, dates, times and nulls.
+
+Spreadsheets, JSON, databases and files of statistics programs give such values. Dates and times
+become text in the form of ISO 8601, so that later code treats them as it treats those of a text
+table: a date without a time if no value of the column has one. A column of lists or of bytes
+cannot have states. `collect_columns` leaves it out.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from coevo.data.columns import Column, UnsupportedTypeError, make_unsupported_type_error
+from coevo.data.decisions import Decision, RawTable
+from coevo.data.read_options import ReadOptions
+
+__all__ = ["collect_columns", "read_cells", "read_objects"]
+
+Values = TypeVar("Values")
+_MAX_EXACT = 1 << 53  # larger floats do not have all whole numbers
+_MAX_INT64 = 1 << 63
+
+
+def collect_columns(
+    columns: Iterable[tuple[str, Values]],
+    read: Callable[[str, Values, ReadOptions], Column],
+    options: ReadOptions,
+) -> RawTable:
+    """Return the columns that can be read; one of lists or of bytes is left out.
+
+    Raise `UnsupportedTypeError` if fewer than two columns are left because of that.
+    """
+    table = RawTable([])
+    errors: list[UnsupportedTypeError] = []
+    for name, values in columns:
+        try:
+            table.columns.append(read(name, values, options))
+        except UnsupportedTypeError as error:
+            errors.append(error)
+            sentence = (
+                f"Column {name!r} has the type {error.kind}, which cannot be states; it was left "
+                "out."
+            )
+            table.decisions.append(Decision("unsupported", (name,), sentence))
+    if errors and len(table.columns) < (2 if options.only is None else 1):
+        raise errors[0]
+    return table
+
+
+def read_cells(name: str, values: Sequence[Any], options: ReadOptions) -> Column:
+    """Read one column of Python values; whole numbers that are floats are whole numbers."""
+    from coevo.data.array_reader import insert_nulls, read_values
+
+    nulls = np.array([_is_null(value) for value in values], dtype=np.bool_)
+    present = [value for value in values if not _is_null(value)]
+    if not present:
+        return Column(name, [None] if len(values) else [], np.zeros(len(values), dtype=np.uint8))
+    kinds = set(map(type, present))
+    if not kinds <= {int, float}:
+        whole = [_make_whole(value) for value in values]
+        return read_objects(name, whole, options.states.get(name))
+    whole = [_make_whole(value) for value in present]
+    is_whole = all(isinstance(value, int) and abs(value) < _MAX_INT64 for value in whole)
+    column = read_values(name, np.array(whole, dtype=np.int64 if is_whole else float), options)
+    return insert_nulls(column, nulls) if nulls.any() else column
+
+
+def read_objects(name: str, values: Sequence[Any], declared: tuple[str, ...] | None) -> Column:
+    """Read one column from Python objects: text, numbers, booleans, dates and nulls."""
+    number = None
+    texts: Sequence[str | None]
+    if set(map(type, values)) - {str}:
+        has_time = any(map(_has_time, values))
+        texts = [_format_value(name, value, has_time) for value in values]
+        number = next((t for t, v in zip(texts, values, strict=True) if _is_decimal(v)), None)
+    else:
+        texts = values
+    labels = list(dict.fromkeys(texts))
+    code_of = {label: code for code, label in enumerate(labels)}
+    codes = np.fromiter(map(code_of.__getitem__, texts), dtype=np.int64, count=len(texts))
+    return Column(name, labels, codes, declared, None if number is None else code_of[number])
+
+
+def _make_whole(value: Any) -> Any:
+    """Return a float that is a whole number as an int, and other values unchanged."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _MAX_EXACT:
+        return int(value)
+    return value
+
+
+def _is_null(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
+def _has_time(value: Any) -> bool:
+    """Return whether a value is a moment other than midnight."""
+    return (
+        isinstance(value, datetime.datetime)
+        and not _is_null(value)
+        and value.time() != datetime.time()
+    )
+
+
+def _format_value(name: str, value: Any, has_time: bool) -> str | None:
+    """Return the label of an object, or None for a null."""
+    if isinstance(value, str | bool | int | np.integer | np.bool_):
+        return str(value)
+    if _is_null(value):
+        return None
+    if isinstance(value, float | np.floating):
+        return str(value)
+    if isinstance(value, decimal.Decimal):
+        return None if value.is_nan() else format(value, "f") if value.is_finite() else str(value)
+    if isinstance(value, datetime.timedelta):
+        return str(_make_whole(value.total_seconds()))
+    if isinstance(value, datetime.date):  # a datetime is a date, too
+        return _format_date(value, has_time)
+    if isinstance(value, datetime.time):
+        return value.isoformat()
+    raise make_unsupported_type_error(name, type(value).__name__)
+
+
+def _format_date(value: datetime.date, has_time: bool) -> str:
+    if not isinstance(value, datetime.datetime):
+        return f"{value.isoformat()}T00:00:00" if has_time else value.isoformat()
+    return value.isoformat() if has_time else value.date().isoformat()
+
+
+def _is_decimal(value: Any) -> bool:
+    """Return whether a value is a number that is not an int, as a float is."""
+    if isinstance(value, decimal.Decimal):
+        return value.is_finite() and value != value.to_integral_value()
+    return isinstance(value, float | np.floating) and not math.isnan(value)

@@ -3,6 +3,7 @@
 This module does not import coevo, so that the two cannot share a mistake.
 """
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -34,12 +35,66 @@ def likelihood(table):
     return total
 
 
+@functools.cache
+def log_regret(n_states, n):
+    """Return the log of the sum of maximum likelihoods over all samples of n observations.
+
+    The sum over count vectors of n! / prod(n_k!) * prod(n_k ** n_k) is a convolution over the
+    states, because the summand is a product: K states are two groups of states. It is computed
+    by repeated doubling with integers. For many observations, one state is added at a time by
+    the recurrence of Kontkanen and Myllymaki.
+    """
+    if n == 0:
+        return 0.0
+    if n <= 60:
+        return math.log(convolve_states([k**k for k in range(n + 1)], n_states)[n]) - n * math.log(
+            n
+        )
+    before, last = 0.0, two_state_log_regret(n)
+    for k in range(1, n_states):
+        before, last = last, last + math.log1p(n / k * math.exp(before - last))
+    return before
+
+
+def two_state_log_regret(n):
+    """Return the regret of two states by its definition."""
+
+    def log_term(k):
+        likelihood = sum(m * math.log(m / n) for m in (k, n - k) if m)
+        return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + likelihood
+
+    return math.log(math.fsum(math.exp(log_term(k)) for k in range(n + 1)))
+
+
+def convolve_states(one_state, n_states):
+    """Return the sum over the counts of `n_states` states, for each total count."""
+    total = [1] + [0] * (len(one_state) - 1)
+    while n_states:
+        if n_states % 2:
+            total = convolve(total, one_state)
+        n_states //= 2
+        one_state = convolve(one_state, one_state) if n_states else one_state
+    return total
+
+
+def convolve(one, two):
+    return [
+        sum(math.comb(n, i) * one[i] * two[n - i] for i in range(n + 1)) for n in range(len(one))
+    ]
+
+
+def size_penalty(name, n_rows, q, r):
+    """Return the penalty of a score that depends only on the size of the table."""
+    if name == "qnml":
+        return log_regret(q * r, n_rows) - log_regret(q, n_rows)
+    return {"bic": 0.5 * math.log(n_rows), "aic": 1.0, "loglik": 0.0}[name] * q * (r - 1)
+
+
 def local_score(name, rows, arities, child, parents, ess=1.0, weights=None):
     """Return a local score by a direct sum over all configurations."""
     table = count_family(rows, arities, child, parents, weights)
     n_rows = len(rows) if weights is None else sum(weights)
     r, q = arities[child], len(table)
-    free = q * (r - 1)
     if name == "k2":
         return dirichlet(table, 1.0)
     if name == "bdeu":
@@ -49,8 +104,9 @@ def local_score(name, rows, arities, child, parents, ess=1.0, weights=None):
         return dirichlet(
             {key: counts for key, counts in table.items() if sum(counts)}, ess / (seen * r)
         )
-    penalty = {"bic": 0.5 * math.log(n_rows), "aic": 1.0, "loglik": 0.0}[name]
-    return likelihood(table) - penalty * free
+    if name == "fnml":
+        return likelihood(table) - sum(log_regret(r, sum(counts)) for counts in table.values())
+    return likelihood(table) - size_penalty(name, n_rows, q, r)
 
 
 def available_score(name, rows, missing, arities, child, parents, ess=1.0):
@@ -67,12 +123,11 @@ def available_score(name, rows, missing, arities, child, parents, ess=1.0):
     ]
 
     def on_seen(others):
-        if name in ("k2", "bdeu", "bds"):
+        if name in ("k2", "bdeu", "bds", "fnml"):
             return len(rows) / len(seen) * local_score(name, seen, arities, child, others, ess)
         table = count_family(seen, arities, child, others)
-        penalty = {"bic": 0.5 * math.log(len(rows)), "aic": 1.0, "loglik": 0.0}[name]
-        free = len(table) * (arities[child] - 1)
-        return len(rows) / len(seen) * likelihood(table) - penalty * free
+        penalty = size_penalty(name, len(rows), len(table), arities[child])
+        return len(rows) / len(seen) * likelihood(table) - penalty
 
     if not parents:
         return on_seen(parents)
@@ -152,11 +207,19 @@ def read_order(order, required):
     return taken
 
 
-def read_pair(order, mask, required, allowed, max_parents):
+def read_pair(order, mask, required, allowed, max_parents, tables=None):
     """Return the arcs of an order and a mask, decoded so that all constraints hold.
 
-    `required` and `allowed` are sets of arcs. The bits are read in the order of the mask.
+    `required` and `allowed` are sets of arcs. The bits are read in the order of the mask. `tables`
+    are the arities and the limit on the cells of a table with parents, if there is one.
     """
+
+    def fits(parents, child):
+        if tables is None:
+            return True
+        arities, limit = tables
+        return math.prod(arities[v] for v in [*parents, child]) <= limit
+
     read = read_order(order, required)
     arcs = set(required)
     bits = iter(mask)
@@ -168,6 +231,7 @@ def read_pair(order, mask, required, allowed, max_parents):
                 and arc in allowed
                 and arc not in required
                 and len(parents_in(arcs, read[j])) < max_parents
+                and fits([*parents_in(arcs, read[j]), read[i]], read[j])
             ):
                 arcs.add(arc)
     return arcs

@@ -43,6 +43,7 @@ LAYERS = [
     ["experiments"],
     ["bootstrap"],
     ["learning"],
+    ["inspection"],
     ["estimator"],
     ["cli"],
 ]

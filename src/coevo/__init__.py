@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         data,
         experiments,
         graph,
+        inspection,
         interop,
         io,
         learning,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from coevo.errors import CoevoError, CoevoWarning
     from coevo.estimator import BayesianNetworkLearner
     from coevo.graph import CPDAG, DAG, Constraints, compare
+    from coevo.inspection import inspect_table
     from coevo.io import Knowledge, read_knowledge, write_model
     from coevo.learning import LearnResult, learn
     from coevo.network import BayesianNetwork, fit_network, sample
@@ -82,6 +84,7 @@ _HOME = {
     "bootstrap_strength": "bootstrap",
     "compare": "graph",
     "fit_network": "network",
+    "inspect_table": "inspection",
     "learn": "learning",
     "list_networks": "bundled",
     "load_network": "bundled",
@@ -100,6 +103,7 @@ _PACKAGES = (
     "data",
     "experiments",
     "graph",
+    "inspection",
     "interop",
     "io",
     "learning",
@@ -135,6 +139,7 @@ __all__ = [
     "bootstrap_strength",
     "compare",
     "fit_network",
+    "inspect_table",
     "learn",
     "list_networks",
     "load_network",

@@ -37,8 +37,8 @@ class BayesianNetworkLearner:
     ----------
     scoring : str or Score
         The parameter `score` of `learn`. Here ``score`` is a method.
-    method, ess, max_parents, parent_penalty, max_time, max_generations, patience, target, n_jobs, \
-random_state, constraints, start, states, drop, types, discretise, bins, missing, \
+    method, ess, max_table, max_parents, parent_penalty, max_time, max_generations, patience, \
+target, n_jobs, random_state, constraints, start, states, drop, types, discretise, bins, missing, \
 missing_labels, bootstraps
         As for `learn`.
     progress : bool, optional

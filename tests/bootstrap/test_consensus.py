@@ -23,6 +23,10 @@ NAMES = ("a", "b", "c", "d")
 FREE = Constraints().to_rules(NAMES)
 
 
+def limit_parents(limit):
+    return Constraints(max_parents=limit).to_rules(NAMES)
+
+
 def draw_dags(number, seed):
     """Return random DAGs over NAMES, their arcs as numbers, and the arcs of all DAGs."""
     every = naive.all_dags(len(NAMES))
@@ -134,7 +138,7 @@ def test_a_consensus_by_hand():
         ArcStrength("c", "d", 0.6, 0.5, None),  # closes one too, and may be turned
         ArcStrength("b", "d", 0.5, 1.0, None),  # not above the threshold
     ]
-    found = build_consensus(arcs, 0.5, 3)
+    found = build_consensus(arcs, 0.5, NAMES, limit_parents(3))
     assert [(a.parent + a.child, a.in_consensus) for a in found] == [
         ("ab", True),
         ("bc", True),
@@ -143,8 +147,11 @@ def test_a_consensus_by_hand():
         ("dc", True),
         ("bd", False),
     ]
-    few = build_consensus(arcs, 0.5, 1)
+    few = build_consensus(arcs, 0.5, NAMES, limit_parents(1))
     assert [a.parent + a.child for a in few if a.in_consensus] == ["ab", "bc", "da"]
+    small = FREE.with_table_limit(np.array([2, 3, 4, 5]), 11)  # the table of bc has 12 cells
+    fits = build_consensus(arcs, 0.5, NAMES, small)
+    assert [a.parent + a.child for a in fits if a.in_consensus] == ["ab", "ca", "ad"]
 
 
 @pytest.mark.parametrize("case", range(60))
@@ -153,7 +160,7 @@ def test_the_consensus_is_acyclic_and_maximal(case, seed):
     halves = count_arcs(dags, NAMES, FREE)
     arcs = measure_strengths(halves, 9, dags[0], {})
     threshold = find_threshold(arc.strength for arc in arcs)
-    marked = build_consensus(arcs, threshold, 3)
+    marked = build_consensus(arcs, threshold, NAMES, limit_parents(3))
     chosen = [(arc.parent, arc.child) for arc in marked if arc.in_consensus]
     assert naive.topological_orders(NAMES, chosen)
     for before, arc in zip(arcs, marked, strict=True):
@@ -179,5 +186,6 @@ def test_equivalent_networks_give_their_class_as_consensus(seed):
             if naive.equivalent(arcs, other)
         ]
         found = measure_strengths(count_arcs(members, NAMES, FREE), len(members), members[0], {})
-        kept = [(a.parent, a.child) for a in build_consensus(found, 0.0, 3) if a.in_consensus]
+        consensus = build_consensus(found, 0.0, NAMES, limit_parents(3))
+        kept = [(a.parent, a.child) for a in consensus if a.in_consensus]
         assert CPDAG(DAG(NAMES, kept)) == CPDAG(members[0])

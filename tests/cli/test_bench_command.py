@@ -131,7 +131,8 @@ def test_the_defaults_are_those_of_python():
         ("--max-time 0", "'max_time' of bench must be a number > 0; got 0.0."),
         (
             "--score bicc",
-            "'score' of bench must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'k2', 'loglik'; "
+            "'score' of bench must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'fnml', 'k2', "
+            "'loglik', 'qnml'; "
             "got 'bicc'. Did you mean 'bic'?",
         ),
         ("--ess 2", "'ess' goes with 'bdeu' and 'bds' only; the score is 'k2'."),

@@ -129,8 +129,8 @@ def test_states_of_both_count(folder, answer):
         ("asia asia --data few", "There is no file 'few'. Did you mean 'few.csv'?"),
         (
             "asia asia --data no.csv --score bicc",
-            "'score' of compare must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'k2', "
-            "'loglik'; got 'bicc'. Did you mean 'bic'?",
+            "'score' of compare must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'fnml', "
+            "'k2', 'loglik', 'qnml'; got 'bicc'. Did you mean 'bic'?",
         ),
         (
             "cancer cancer --data few.csv",

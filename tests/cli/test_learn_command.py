@@ -349,7 +349,8 @@ METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
         ),
         (
             "asia.csv -s bicc",
-            "'score' of learn must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'k2', 'loglik'; "
+            "'score' of learn must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'fnml', 'k2', "
+            "'loglik', 'qnml'; "
             "got 'bicc'. Did you mean 'bic'?",
         ),
         ("asia.csv -s k2 --ess 2", "'ess' goes with 'bdeu' and 'bds' only; the score is 'k2'."),

@@ -284,7 +284,8 @@ def test_a_name_that_looks_like_markup(small, run):
         ),
         (
             "small.csv -s bicc",
-            "'score' of score must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'k2', 'loglik'; "
+            "'score' of score must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'fnml', 'k2', "
+            "'loglik', 'qnml'; "
             "got 'bicc'. Did you mean 'bic'?",
         ),
         ("small.csv -s k2 --ess 2", "'ess' goes with 'bdeu' and 'bds' only; the score is 'k2'."),

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import json
+import math
 
 import numpy as np
 import pytest
@@ -41,6 +42,26 @@ class Structures:
         found = self.run(problem.scorer, seed, constraints=known)
         assert set(known.required) <= set(found.dag.arcs)
         assert not set(known.forbidden) & set(found.dag.arcs)
+
+    @pytest.mark.parametrize("case", range(6))
+    def test_no_state_has_a_table_larger_than_the_limit(self, case, seed):
+        rng = np.random.default_rng([seed, case])
+        table = random_table(seed + case, n_variables=int(rng.integers(2, 9)), n_rows=60)
+        known = random_constraints(rng, table.names)
+        needed = Problem.from_scorer(FamilyScorer(table, "k2"), known).rules.required
+        sizes = table.arities[:, None] ** needed
+        limit = max(int((sizes.prod(axis=0) * table.arities).max()), int(rng.integers(4, 60)))
+        scorer = FamilyScorer(table, "loglik" if case % 2 else "bdeu", max_table=limit)
+        problem = Problem.from_scorer(scorer, known)
+        for state in self.collect_states(problem, seed, n_steps=9):
+            assert problem.rules.is_satisfied_by(state.adjacency)
+            assert np.isfinite(state.score)
+        found = self.run(scorer, seed, constraints=known)
+        arity = dict(zip(table.names, table.arities.tolist(), strict=True))
+        for child in table.names:
+            parents = found.dag.parents(child)
+            n_cells = arity[child] * math.prod(arity[parent] for parent in parents)
+            assert n_cells <= limit or not parents
 
     @pytest.mark.parametrize("case", range(3))
     def test_the_best_score_never_falls(self, case, seed):

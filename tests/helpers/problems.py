@@ -80,6 +80,7 @@ def decode_naively(order, mask, rules):
         as_arcs(rules.required),
         as_arcs(rules.allowed),
         rules.max_parents,
+        None if rules.arities is None else (rules.arities.tolist(), rules.max_table),
     )
 
 

@@ -25,6 +25,7 @@ SLOW_PATHS = (
     "docs",
     "examples",
     "experiments",
+    "inspection/test_inspection_browser.py",
     "io/test_bif_properties.py",
     "io/test_format_properties.py",
     "learning/test_bootstrap.py",

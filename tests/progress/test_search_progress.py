@@ -53,12 +53,16 @@ def test_before_the_first_generation(rows, clock):
     ("limits", "expected", "fraction"),
     [
         (Budget(), "generation 31, 12.3 s, {best}", None),
-        (Budget(max_time=60), "generation 31, 12.3 of 60 s, {best}", 12.3 / 60),
+        (Budget(max_time=60), "generation 31, 12.3 of 60 s, {best}, about 48 s left", 12.3 / 60),
         (Budget(max_time=0), "generation 31, 12.3 of 0 s, {best}", 1.0),
-        (Budget(max_generations=2500), "generation 31 of 2,500, 12.3 s, {best}", 31 / 2500),
+        (
+            Budget(max_generations=2500),
+            "generation 31 of 2,500, 12.3 s, {best}, about 1,446 s left",
+            31 / 2500,
+        ),
         (
             Budget(max_time=60, max_generations=40),
-            "generation 31 of 40, 12.3 of 60 s, {best}",
+            "generation 31 of 40, 12.3 of 60 s, {best}, about 5 s left",
             31 / 40,
         ),
         (
@@ -68,7 +72,8 @@ def test_before_the_first_generation(rows, clock):
         ),
         (
             Budget(patience=25),
-            "generation 31, 12.3 s, {best}, 7 of 25 generations without improvement",
+            "generation 31, 12.3 s, {best}, 7 of 25 generations without improvement, "
+            "about 11 s left unless it improves",
             None,
         ),
         (

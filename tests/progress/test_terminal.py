@@ -64,7 +64,7 @@ def test_a_terminal_shows_the_bar_and_the_text(width, environment, updated):
     assert re.search(
         r"━+.* 2\d% -:--:-- generation 31, 1\d\.\d of 60 s, best score -53,131\.71,", text
     )
-    assert re.search(r"45 arcs, [\d,]+ families per second$", text)
+    assert re.search(r"45 arcs, [\d,]+ families per second, about 48 s left$", text)
 
 
 @pytest.mark.parametrize(("seconds", "n_full"), [(0.0, 0), (3.0, 1), (59.9, 19), (60.0, 20)])

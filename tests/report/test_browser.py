@@ -6,9 +6,6 @@ Without Playwright or Chromium these tests are skipped; `scripts/browser` instal
 
 from __future__ import annotations
 
-import glob
-import os
-import shutil
 from itertools import product
 from types import SimpleNamespace
 
@@ -16,61 +13,27 @@ import pytest
 
 from coevo.bundled import load_network
 from coevo.report.page import make_network_page, write_page
+from helpers.browser import launch_browser, open_tabs
 from helpers.pages import NASTY, full_page, nasty_page
-
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="Playwright is not installed (pip install playwright)"
-)
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-
-
-def find_browser():
-    """Return the path of Chromium, or None."""
-    named = os.environ.get("COEVO_BROWSER")
-    if named:
-        return named
-    own = os.path.expanduser("~/.cache/ms-playwright/chromium*/chrome-*/*")
-    programs = ("chrome", "headless_shell", "chrome-headless-shell")
-    downloaded = [p for p in sorted(glob.glob(own)) if os.path.basename(p) in programs]
-    found = [path for path in map(shutil.which, NAMES) if path]
-    return next(iter([*found, *downloaded]), None)
 
 
 @pytest.fixture(scope="module")
 def browser():
-    path = find_browser()
-    if path is None:
-        pytest.skip("no Chromium was found: install one, or name it in COEVO_BROWSER")
-    with playwright.sync_playwright() as driver:
-        launched = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with launch_browser() as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture
 def opened(browser, tmp_path):
     """Return a function that opens a page; at the end there must be no errors or requests."""
-    seen = []
-    contexts = []
+    path = tmp_path / "page.html"
+    with open_tabs(browser, path) as open_tab:
 
-    def call(page, **options):
-        path = tmp_path / "page.html"
-        write_page(path, page)
-        context = browser.new_context(viewport={"width": 1200, "height": 800}, **options)
-        contexts.append(context)
-        tab = context.new_page()
-        tab.on("console", lambda message: seen.append(message.text))
-        tab.on("pageerror", lambda error: seen.append(str(error)))
-        tab.on("dialog", lambda dialog: seen.append(dialog.message))
-        tab.on("request", lambda asked: seen.append(asked.url))
-        tab.goto(path.as_uri())
-        assert seen.pop(0) == path.as_uri()
-        return tab
+        def call(page, **options):
+            write_page(path, page)
+            return open_tab(**options)
 
-    yield call
-    for context in contexts:
-        context.close()
-    assert seen == []
+        yield call
 
 
 LOOK = """panel => ({

@@ -83,7 +83,7 @@ def test_no_score_exceeds_its_upper_bound(shape, name, seed):
     r = np.array([float(arities[child]) for child, _ in families])
     bound = scorer.scoring.compute_upper_bound(80, q, r)
     assert (scores <= bound + 1e-9).all()
-    assert (bound < 0).any() == (name in ("bic", "aic"))
+    assert (bound < 0).any() == (name in ("bic", "aic", "qnml"))
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -116,9 +116,12 @@ def test_a_table_beyond_every_integer_type(name, seed):
         assert score == pytest.approx(naive.dirichlet(rows, 1 / (2 * len(rows))), **TIGHT)
     elif name == "bdeu":
         assert score == pytest.approx(50 * math.log(0.5), rel=1e-9)
+    elif name == "fnml":
+        regret = sum(naive.log_regret(2, sum(counts)) for counts in rows.values())
+        assert score == pytest.approx(naive.likelihood(rows) - regret, **TIGHT)
     else:
-        penalty = {"bic": 0.5 * math.log(50), "aic": 1.0, "loglik": 0.0}[name]
-        assert score == pytest.approx(naive.likelihood(rows) - penalty * 2.0**120, rel=1e-11)
+        penalty = naive.size_penalty(name, 50, 2**120, 2)
+        assert score == pytest.approx(naive.likelihood(rows) - penalty, rel=1e-11)
 
 
 @pytest.mark.parametrize("name", SCORES)

@@ -34,8 +34,10 @@ class WeightScorer:
     The weights are large integers, so that sums are exact and different for each structure.
     """
 
-    def __init__(self, rng, n):
-        self.dataset = types.SimpleNamespace(names=tuple(f"v{i:03d}" for i in range(n)))
+    def __init__(self, rng, n, max_table=None):
+        names, arities = tuple(f"v{i:03d}" for i in range(n)), rng.integers(1, 5, n)
+        self.dataset = types.SimpleNamespace(names=names, arities=arities)
+        self.max_table = max_table
         self.weights = rng.integers(1, 1 << 40, (n, n)).astype(float)
 
     def local_scores(self, batch):
@@ -47,9 +49,9 @@ class WeightScorer:
         return np.array([self.weights[family[1:], family[0]].sum() for family in families])
 
 
-def check_decoding(rng, n, share_of_bits, known=None):
+def check_decoding(rng, n, share_of_bits, known=None, max_table=None):
     """Compare a batch of random pairs, and each pair alone, with the naive oracle."""
-    scorer = WeightScorer(rng, n)
+    scorer = WeightScorer(rng, n, max_table)
     problem = Problem.from_scorer(scorer, known or random_constraints(rng, scorer.dataset.names))
     orders = rng.permuted(np.tile(np.arange(n), (4, 1)), axis=1)
     masks = rng.random((3, n_bits(n))) < share_of_bits
@@ -70,6 +72,13 @@ def check_decoding(rng, n, share_of_bits, known=None):
 @given(st.integers(0, 2**32), st.integers(1, 8), st.sampled_from([0.0, 0.3, 0.7, 1.0]))
 def test_decoding_matches_the_naive_oracle(seed, n, share_of_bits):
     check_decoding(np.random.default_rng(seed), n, share_of_bits)
+
+
+@pytest.mark.kernel
+@BOUNDED
+@given(st.integers(0, 2**32), st.integers(1, 8), st.sampled_from([4, 12, 60]))
+def test_decoding_within_a_limit_on_tables_matches_the_naive_oracle(seed, n, max_table):
+    check_decoding(np.random.default_rng(seed), n, 0.7, Constraints(), max_table)
 
 
 @pytest.mark.kernel

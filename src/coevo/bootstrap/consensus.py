@@ -139,13 +139,19 @@ def measure_strengths(
 
 
 def build_consensus(
-    arcs: Sequence[ArcStrength], threshold: float, max_parents: int
+    arcs: Sequence[ArcStrength], threshold: float, names: Sequence[str], rules: ArcRules
 ) -> tuple[ArcStrength, ...]:
     """Set `in_consensus` of the arcs above the threshold, taken in their order.
 
-    An arc that would close a cycle, or exceed the limit on parents, is left out; if both of its
-    directions are equally frequent, the reverse arc may take its place.
+    An arc that would close a cycle, or exceed a limit on parents or tables, is left out; if both
+    of its directions are equally frequent, the reverse arc may take its place.
     """
+    number = {name: i for i, name in enumerate(names)}
+
+    def has_room(child: str, others: set[str]) -> bool:
+        fits = rules.fits(number[child], [number[other] for other in others])
+        return len(others) <= rules.max_parents and fits
+
     parents: dict[str, set[str]] = {}
     results = []
     for arc in arcs:
@@ -154,7 +160,7 @@ def build_consensus(
         legal = (
             one
             for one in directions
-            if len(parents.get(one.child, ())) < max_parents
+            if has_room(one.child, {*parents.get(one.child, ()), one.parent})
             and not _has_path(parents, one.child, one.parent)
         )
         chosen = next(legal, None) if arc.strength > threshold else None

@@ -18,8 +18,8 @@ from coevo.bootstrap.consensus import (
 )
 from coevo.bootstrap.result import BootstrapResult
 from coevo.bootstrap.samples import ORIGINAL, BootstrapRun, run_bootstrap
-from coevo.data import IncompleteDataset, Rows
-from coevo.graph import DAG
+from coevo.data import Dataset, IncompleteDataset, Rows
+from coevo.graph import DAG, ArcRules
 from coevo.interrupts import defer_interrupts
 from coevo.io.journal import Journal, RunCallback
 from coevo.parallel import Cluster, open_workers
@@ -97,20 +97,33 @@ def run_bootstraps(
             journal.put_in_order()
     if len(runs) == 1:
         raise KeyboardInterrupt  # no sample has ended: there is nothing to summarise
-    return _summarise(table.names, spec, bootstraps, runs)
+    rules = _make_rules(table, spec, missing)
+    return _summarise(table.names, rules, spec, bootstraps, runs)
+
+
+def _make_rules(table: Rows, spec: SearchSpec, missing: str | None) -> ArcRules:
+    """Return the rules of the consensus, with the limit on tables."""
+    rows = table
+    if isinstance(table, IncompleteDataset):
+        rows = table.add_missing_state() if missing == "state" else table.dataset
+    assert isinstance(rows, Dataset)
+    return spec.constraints.to_rules(rows.names).with_table_limit(rows.arities, spec.max_table)
 
 
 def _summarise(
-    names: tuple[str, ...], spec: SearchSpec, n_asked: int, runs: Mapping[int, BootstrapRun]
+    names: tuple[str, ...],
+    rules: ArcRules,
+    spec: SearchSpec,
+    n_asked: int,
+    runs: Mapping[int, BootstrapRun],
 ) -> BootstrapResult:
     """Count arcs, find the threshold and build the consensus."""
-    rules = spec.constraints.to_rules(names)
     original, n_done = runs[ORIGINAL], len(runs) - 1
     network = DAG(names, original.arcs)
     dags = (DAG(names, runs[number].arcs) for number in sorted(runs) if number != ORIGINAL)
     arcs = measure_strengths(count_arcs(dags, names, rules), n_done, network, original.gains)
     threshold = find_threshold(arc.strength for arc in arcs)
-    arcs = build_consensus(arcs, threshold, rules.max_parents)
+    arcs = build_consensus(arcs, threshold, names, rules)
     support = original.support_by_pair
     if support is not None:
         arcs = tuple(

@@ -23,6 +23,7 @@ __all__ = [
     "make_search_options",
     "make_seed_option",
     "missing_options",
+    "reading_options",
     "score_options",
     "source_options",
     "table_options",
@@ -115,7 +116,7 @@ _SCORE_OPTIONS: tuple[Decorator[Any], ...] = (
         "--score",
         default="bdeu",
         show_default=True,
-        help="Score: k2, bdeu (bde), bds, bic, aic or loglik.",
+        help="Score: bdeu (bde), bds, k2, bic, aic, fnml, qnml or loglik.",
     ),
     click.option(
         "--ess",
@@ -160,6 +161,15 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             show_default=True,
             metavar="NATS",
             help="Cost of each parent. A parent must gain more than this.",
+        ),
+        click.option(
+            "--max-table",
+            type=click.IntRange(min=0),
+            callback=lambda context, parameter, value: value or None,
+            default=10_000,
+            show_default=True,
+            metavar="CELLS",
+            help="Maximum number of cells of a conditional probability table; 0 for no limit.",
         ),
         click.option(
             "-t",
@@ -239,6 +249,13 @@ _TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
 )
 table_options = bundle_options("reading", *_TABLE_OPTIONS)
 
+_missing_label_option = click.option(
+    "--missing-label",
+    "missing_labels",
+    multiple=True,
+    metavar="TEXT",
+    help="Label of a missing value (repeatable).  [default: empty text, NA, NaN, null or ?]",
+)
 missing_options: tuple[Decorator[Any], ...] = (
     click.option(
         "--missing",
@@ -248,19 +265,10 @@ missing_options: tuple[Decorator[Any], ...] = (
         "state (missing is a state), drop (leave out incomplete rows).  "
         "[default: missing values are an error]",
     ),
-    click.option(
-        "--missing-label",
-        "missing_labels",
-        multiple=True,
-        metavar="TEXT",
-        help="Label of a missing value (repeatable).  [default: empty text, NA, NaN, null or ?]",
-    ),
+    _missing_label_option,
 )
 
-column_options = bundle_options(
-    "columns",
-    *_TABLE_OPTIONS,
-    *missing_options,
+_TYPE_OPTIONS: tuple[Decorator[Any], ...] = (
     click.option(
         "--types",
         metavar="FILE",
@@ -279,6 +287,14 @@ column_options = bundle_options(
         help="Number of bins, by quantiles unless --discretise is given; for mdl the maximum.  "
         "[default: 3; mdl: 5]",
     ),
+)
+# How to read a table, without a search: `column_options` adds what a search needs.
+reading_options = bundle_options("columns", *_TABLE_OPTIONS, _missing_label_option, *_TYPE_OPTIONS)
+column_options = bundle_options(
+    "columns",
+    *_TABLE_OPTIONS,
+    *missing_options,
+    *_TYPE_OPTIONS,
     click.option(
         "--constraints",
         metavar="FILE",

@@ -26,6 +26,7 @@ BIN_METHODS = (*sorted(BINNINGS), "mdl")
 # The defaults; `benchmarks/bins.py` compares them with other numbers.
 DEFAULT_BINS = 3
 MAX_MDL_BINS = 5
+NO_CUTS = "none"  # in a CSV file: the column is continuous, and has no cut point
 _KEYS = ("type", "cuts", "bins", "method", "states", "holds")
 
 
@@ -150,8 +151,8 @@ def read_types(path: str | Path) -> dict[str, Any]:
     JSON is an object with one entry per column: ``"continuous"``, ``"categorical"``,
     ``"ignore"``, a list of cut points, or an object (``{"type": "continuous", "bins": 3,
     "method": "kmeans"}``). The ``run.json`` of an earlier run is accepted too. CSV has the
-    columns ``column,type``, and optionally ``cuts`` (numbers, separated by blanks), ``bins`` and
-    ``method``.
+    columns ``column,type``, and optionally ``cuts`` (numbers, separated by blanks, or ``none``),
+    ``bins`` and ``method``.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -180,7 +181,8 @@ def _parse_rows(source: Path, rows: list[CsvRow]) -> dict[str, Any]:
         found: dict[str, Any] = {key: cell for key, cell in cells.items() if cell}
         try:
             if "cuts" in found:
-                found["cuts"] = [float(cut) for cut in found["cuts"].split()]
+                listed = found["cuts"].split()
+                found["cuts"] = [] if listed == [NO_CUTS] else [float(cut) for cut in listed]
             if "bins" in found:
                 found["bins"] = int(found["bins"])
         except ValueError as error:

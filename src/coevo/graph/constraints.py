@@ -3,7 +3,8 @@
 Constraints are required and forbidden arcs, tiers, roots, leaves and a limit on the number
 of parents. `Constraints.to_rules` checks them against the variables once, before a search
 starts, and turns them into two matrices and a number (`ArcRules`). A search reads nothing
-else.
+else. `ArcRules.with_table_limit` adds the limit on the size of a conditional probability table,
+which needs the numbers of states.
 
 Tiers are ordered groups of variables: no arc may lead from a later tier to an earlier one.
 Arcs within a tier, and arcs of variables in no tier, stay free. A root has no parents, a
@@ -13,9 +14,10 @@ part of the score: see the weights of `coevo.score.FamilyScorer`.)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,28 @@ class ArcRules:
     allowed: NDArray[np.bool_]  # (n, n), False on the diagonal
     required: NDArray[np.bool_]  # (n, n), only where allowed, without a cycle
     max_parents: int  # n - 1 when there is no limit
+    arities: NDArray[np.int64] | None = None  # (n,), set together with `max_table`
+    max_table: float = np.inf  # cells of the table of a variable with parents
+
+    def with_table_limit(self, arities: NDArray[np.int64], max_table: int | None) -> Self:
+        """Return the rules with a limit on the cells of a table; None is no limit."""
+        return self if max_table is None else replace(self, arities=arities, max_table=max_table)
+
+    def count_cells(self, child: int, parents: Iterable[int]) -> float:
+        """Return the number of cells of a table; 0 without a limit or without parents."""
+        if self.arities is None:
+            return 0.0
+        sizes = [float(self.arities[parent]) for parent in parents]
+        return math.prod(sizes) * float(self.arities[child]) if sizes else 0.0
+
+    def fits(self, child: int, parents: Iterable[int]) -> bool:
+        """Return whether the table of a family is within the limit."""
+        return self.count_cells(child, parents) <= self.max_table
+
+    def _find_large_table(self, adjacency: NDArray[np.bool_]) -> int | None:
+        """Return the first variable whose table is too large, or None."""
+        families = ((child, np.flatnonzero(column)) for child, column in enumerate(adjacency.T))
+        return next((child for child, parents in families if not self.fits(child, parents)), None)
 
     @property
     def has_arc_constraints(self) -> bool:
@@ -47,6 +71,7 @@ class ArcRules:
             not (adjacency & ~self.allowed).any()
             and not (self.required & ~adjacency).any()
             and adjacency.sum(axis=0).max(initial=0) <= self.max_parents
+            and self._find_large_table(adjacency) is None
         )
 
     def describe_violation(self, adjacency: NDArray[np.bool_], names: Sequence[str]) -> str:
@@ -60,8 +85,15 @@ class ArcRules:
                 return f"{names[parent]!r} -> {names[child]!r} {reason}"
         n_parents = adjacency.sum(axis=0)
         child = int(n_parents.argmax())
-        limit = f"and 'max_parents' is {self.max_parents}"
-        return f"{names[child]!r} has {n_parents[child]} parents, {limit}"
+        if n_parents[child] > self.max_parents:
+            limit = f"and 'max_parents' is {self.max_parents}"
+            return f"{names[child]!r} has {n_parents[child]} parents, {limit}"
+        large = self._find_large_table(adjacency) or 0
+        n_cells = self.count_cells(large, np.flatnonzero(adjacency[:, large]))
+        return (
+            f"the table of {names[large]!r} with its {n_parents[large]} parents has {n_cells:,.0f} "
+            f"cells, and 'max_table' is {self.max_table:,}"
+        )
 
 
 class Constraints:

@@ -43,12 +43,16 @@ def learn(
         paper), ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'`` or
         ``'k2'``; or a method object with settings.
     score : str or Score
-        The score to maximise: ``'k2'``, ``'bdeu'``, ``'bds'``, ``'bic'``, ``'aic'`` or
-        ``'loglik'``. All are natural logarithms; higher is better.
+        The score to maximise: ``'bdeu'``, ``'bds'``, ``'k2'``, ``'bic'``, ``'aic'``, ``'fnml'``,
+        ``'qnml'`` or ``'loglik'``. All are natural logarithms; higher is better.
     ess : float, optional
         Equivalent sample size of ``'bdeu'`` and ``'bds'`` (default: 1).
     parent_penalty : float
         Cost of each parent in nats: a parent must gain more than this.
+    max_table : int, optional
+        Maximum number of cells of the conditional probability table of a variable with parents
+        (default: 10,000). It is a constraint of every search, so that each table can be written,
+        shown and read. None is no limit.
     max_parents : int, optional
         Maximum number of parents of a variable.
     max_time, max_generations, patience, target : optional
@@ -131,7 +135,7 @@ def learn(
     >>> learn(rows, score="bicc")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'score' of learn must be one of 'aic', 'bde', 'bdeu', 'bds', \
-'bic', 'k2', 'loglik'; got 'bicc'. Did you mean 'bic'?
+'bic', 'fnml', 'k2', 'loglik', 'qnml'; got 'bicc'. Did you mean 'bic'?
     """
     check_progress(progress, "learn")
     if resume and output is None:

@@ -39,11 +39,12 @@ from coevo.data import IncompleteDataset
 from coevo.missing.available_kernels import evaluate_available
 from coevo.score import FamilyBatch, FamilyScorer, Score
 from coevo.score.base import ScorerOptions
-from coevo.score.score_kernels import LIKELIHOOD
+from coevo.score.score_kernels import LIKELIHOOD, QUOTIENT
 
 __all__ = ["AvailableScorer"]
 
 MIN_FAMILIES_PER_THREAD = 64
+PENALISED = (LIKELIHOOD, QUOTIENT)  # kinds whose penalty depends on the size of the table only
 MAX_STORED = 1 << 20  # scores that are stored for the scores of larger families
 
 Family = tuple[int, ...]  # a child, then its parents in ascending order
@@ -60,7 +61,7 @@ class AvailableScorer(FamilyScorer):
     ----------
     table : IncompleteDataset
         The observations.
-    score, ess, n_jobs, cache_bytes, weights, parent_penalty
+    score, ess, n_jobs, cache_bytes, weights, parent_penalty, max_table
         As for `FamilyScorer`.
     """
 
@@ -131,7 +132,9 @@ class AvailableScorer(FamilyScorer):
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the score of each family and without each parent, and its complete rows."""
         batch = FamilyBatch.from_pairs((child, parents) for child, *parents in families)
-        dataset, spec = self._dataset, self._spec._replace(penalty=0.0)
+        dataset, spec = self._dataset, self._spec
+        if spec.kind in PENALISED:
+            spec = spec._replace(kind=LIKELIHOOD, penalty=0.0)
         scores, n_complete = np.empty(len(batch.members)), np.empty(len(families), dtype=np.int64)
 
         def evaluate_part(begin: int, end: int, number: int) -> None:
@@ -155,10 +158,11 @@ class AvailableScorer(FamilyScorer):
 
     def _compute_penalty(self, family: Family) -> float:
         """Return the penalty on the parameters of a family; 0 for a score without a penalty."""
-        if self._spec.kind != LIKELIHOOD:
+        if self._spec.kind not in PENALISED:
             return 0.0
-        arity, *others = (int(self._dataset.arities[v]) for v in family)
-        return float(self._spec.penalty) * (arity - 1) * math.prod(others)
+        arity, *others = (float(self._dataset.arities[v]) for v in family)
+        q, r = np.array([math.prod(others)]), np.array([arity])
+        return -float(self.scoring.compute_upper_bound(self._dataset.n_rows, q, r)[0])
 
 
 def _list_families(batch: FamilyBatch) -> list[Family]:

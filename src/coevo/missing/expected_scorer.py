@@ -30,7 +30,7 @@ class ExpectedScorer(FamilyScorer):
         The imputed tables; at least one.
     score : str or Score
         The score.
-    ess, n_jobs, cache_bytes, weights, parent_penalty : optional
+    ess, n_jobs, cache_bytes, weights, parent_penalty, max_table : optional
         As for `FamilyScorer`.
 
     Examples

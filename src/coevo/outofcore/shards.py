@@ -56,7 +56,7 @@ __all__ = ["Shard", "ShardedTable", "Shards", "Traffic", "count_shards"]
 
 SHARED_CELLS = 1 << 21  # as in `coevo.score.scorer`
 SMALLEST_PART = 64  # families, as in `coevo.score.scorer`
-NO_SCORE = ScoreSpec(LIKELIHOOD, 0.0, 0.0, 1, np.empty(0))
+NO_SCORE = ScoreSpec(LIKELIHOOD, 0.0, 0.0, 1, np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,15 @@
 """The state of a running search as text: used limits, best score so far, and speed.
 
 The clock is read each time the text is shown, so the seconds also advance during a long
-generation. All other numbers come from the last finished generation.
+generation. All other numbers come from the last finished generation. The time left follows from
+the speed of the last few generations, and from the limit that is reached first. With a limit on
+generations without improvement it is a lower bound: every improvement adds time.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SearchProgress"]
 
+RECENT = 10  # generations that determine the speed
+
 
 class _Snapshot(NamedTuple):
     """The last finished generation, with the times that belong to it."""
@@ -24,6 +29,7 @@ class _Snapshot(NamedTuple):
     start: float  # when the search started, on the clock
     improved_at: float | None  # seconds of the search; None if it improved in an earlier session
     rate: float | None  # families scored per second in this session
+    pace: float | None  # seconds of a generation, the mean of the last few
 
 
 class SearchProgress:
@@ -60,6 +66,7 @@ class SearchProgress:
     ) -> None:
         self._limits, self._scorer, self._clock = limits, scorer, clock
         self._scored_before, self._since = self._count_scored(), clock()
+        self._recent: deque[tuple[int, float]] = deque(maxlen=RECENT)  # generations and seconds
         # Replaced in one assignment, because another thread may read it.
         self._snapshot: _Snapshot | None = None
 
@@ -73,7 +80,10 @@ class SearchProgress:
         now, scored = self._clock(), self._count_scored() - self._scored_before
         has_rate = self._scorer is not None and now > self._since
         rate = scored / (now - self._since) if has_rate else None
-        self._snapshot = _Snapshot(row, now - row.seconds, improved_at, rate)
+        self._recent.append((row.generation, row.seconds))
+        (first, began), (last_one, ended) = self._recent[0], self._recent[-1]
+        pace = (ended - began) / (last_one - first) if last_one > first else None
+        self._snapshot = _Snapshot(row, now - row.seconds, improved_at, rate, pace)
 
     def _count_scored(self) -> int:
         return 0 if self._scorer is None else self._scorer.cache_statistics.scored
@@ -104,6 +114,37 @@ class SearchProgress:
         ]
         return max(used, default=None)
 
+    @property
+    def seconds_left(self) -> float | None:
+        """The estimated seconds until the first limit is reached, or None if there is no estimate.
+
+        >>> from coevo.search import Budget, HistoryRow
+        >>> progress = SearchProgress(Budget(patience=25), None, clock=lambda: 3.0)
+        >>> progress.update(HistoryRow(30, 0, 2.0, 30, -1234.5, 7, {}))
+        >>> progress.update(HistoryRow(40, 0, 3.0, 30, -1234.5, 7, {}))
+        >>> progress.seconds_left
+        1.5
+        """
+        if self._snapshot is None:
+            return None
+        row, limits, pace = self._snapshot.row, self._limits, self._snapshot.pace
+        left = []
+        if limits.max_time is not None:
+            left.append(limits.max_time - self._measure_seconds(self._snapshot))
+        if pace is not None and limits.max_generations is not None:
+            left.append(pace * (limits.max_generations - row.generation))
+        if pace is not None and limits.patience is not None:
+            left.append(pace * (limits.patience - (row.generation - row.improved)))
+        return max(0.0, min(left)) if left else None
+
+    def _describe_time_left(self) -> str:
+        """Return a phrase about the time left; empty if there is no estimate."""
+        left, limits = self.seconds_left, self._limits
+        if left is None or left < 1:
+            return ""
+        only_patience = limits.max_time is None and limits.max_generations is None
+        return f"about {left:,.0f} s left" + " unless it improves" * only_patience
+
     def _list_phrases(self) -> list[str]:
         """Return the text in phrases, to be joined by commas."""
         snapshot, limits = self._snapshot, self._limits
@@ -132,7 +173,8 @@ class SearchProgress:
             phrases.append(
                 f"{without:,}{_format_limit(limits.patience)} generations without improvement"
             )
-        return phrases
+        time_left = self._describe_time_left()
+        return [*phrases, time_left] if time_left else phrases
 
     def _measure_seconds(self, snapshot: _Snapshot) -> float:
         return max(snapshot.row.seconds, self._clock() - snapshot.start)

@@ -26,7 +26,7 @@ from coevo.score.families import FamilyBatch
 from coevo.score.scores import Score, make_score
 from coevo.threads import Threads
 
-__all__ = ["CACHE_BYTES", "SCORER_DEFAULTS", "Scorer", "ScorerOptions"]
+__all__ = ["CACHE_BYTES", "SCORER_DEFAULTS", "Scorer", "ScorerOptions", "check_max_table"]
 
 MAX_ROWS = 2**32 - 1  # a count has 32 bits
 CACHE_BYTES = 1 << 28
@@ -41,6 +41,7 @@ class ScorerOptions(TypedDict, total=False):
     cache_bytes: int
     weights: Mapping[Arc, float] | None
     parent_penalty: float
+    max_table: int | None
 
 
 SCORER_DEFAULTS: ScorerOptions = {
@@ -49,7 +50,15 @@ SCORER_DEFAULTS: ScorerOptions = {
     "cache_bytes": CACHE_BYTES,
     "weights": None,
     "parent_penalty": 0.0,
+    "max_table": None,
 }
+
+
+def check_max_table(max_table: int | None, owner: str) -> int | None:
+    """Return the limit on the cells of a table; raise `ParameterError` if it is invalid."""
+    if max_table is not None and not is_int(max_table, 1):
+        raise bad_parameter("max_table", owner, "an int >= 1 or None", max_table)
+    return max_table
 
 
 class Scorer(ABC):
@@ -71,6 +80,7 @@ class Scorer(ABC):
         if not (is_number(parent_penalty) and parent_penalty >= 0):
             raise bad_parameter("parent_penalty", owner, "a number >= 0", parent_penalty)
         self.parent_penalty = float(parent_penalty)
+        self.max_table = check_max_table(chosen["max_table"], owner)
         self._weights = None
         if weights or parent_penalty:
             self._weights = ArcWeights.from_mapping(weights or {}, table.names, parent_penalty)
@@ -132,12 +142,27 @@ class Scorer(ABC):
             for first in range(0, len(batch), LARGEST_BATCH):
                 last = min(first + LARGEST_BATCH, len(batch))
                 entries, new = self._cache.find_or_add(batch.slice(first, last))
-                computed = self._compute(new)
+                computed = self._compute_within_limit(new)
                 if self._weights is not None:
                     computed += self._weights.sum_families(new)
                 self._cache.store_scores(computed)
                 scores[first:last] = self._cache.get_scores(entries)
             self._is_sound = True
+        return scores
+
+    def _compute_within_limit(self, families: FamilyBatch) -> NDArray[np.float64]:
+        """Count and score families; a table larger than `max_table` scores minus infinity.
+
+        No search chooses such a family, and none is counted.
+        """
+        if self.max_table is None or not len(families):
+            return self._compute(families)
+        n_cells = families.count_cells(self._table.arities)
+        fits = (n_cells <= self.max_table) | (np.diff(families.start) == 1)
+        if fits.all():
+            return self._compute(families)
+        scores = np.full(len(families), -np.inf)
+        scores[fits] = self._compute(families.take(np.flatnonzero(fits)))
         return scores
 
     def local_score(self, child: str, parents: Iterable[str] = ()) -> float:

@@ -99,6 +99,16 @@ class FamilyBatch:
         start = self.start[first : last + 1]
         return FamilyBatch(self.members[start[0] : start[-1]], start - start[0])
 
+    def count_cells(self, arities: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the number of cells of each family's table; infinite if it is too large.
+
+        >>> batch = FamilyBatch.from_pairs([(0, ()), (2, (0, 1))])
+        >>> batch.count_cells(np.array([2, 3, 4])).tolist()
+        [2.0, 24.0]
+        """
+        with np.errstate(over="ignore"):
+            return np.multiply.reduceat(arities.astype(np.float64)[self.members], self.start[:-1])
+
     def take(self, numbers: NDArray[np.int64]) -> FamilyBatch:
         """Return the families with these numbers, in this order.
 

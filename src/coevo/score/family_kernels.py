@@ -100,7 +100,8 @@ class ScoreSpec(NamedTuple):
     ess: float  # equivalent sample size of the Dirichlet kinds
     penalty: float  # of one free parameter
     n_rows: int  # the largest possible count
-    table: NDArray[np.float64]  # log n! (K2) or n log n (LIKELIHOOD), for n below its length
+    table: NDArray[np.float64]  # log n! (K2) or n log n (likelihoods), for n below its length
+    regret: NDArray[np.float64]  # C(2, n) (FACTORISED) or log C(K, n_rows) (QUOTIENT)
 
 
 class BatchPlan(NamedTuple):

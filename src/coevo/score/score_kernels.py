@@ -9,9 +9,13 @@ parameters. A cell or a configuration that never occurs adds exactly 0.
     DIRICHLET       log rising(a, n)        log rising(a r, m)      a = ess / (q r)
     DIRICHLET_SEEN  the same, with q the number of configurations that occur
     LIKELIHOOD      n log n                 m log m
+    FACTORISED      n log n                 m log m + log C(r, m)
+    QUOTIENT        n log n                 m log m
 
 where r is the number of states of the child, q is the number of configurations of its
-parents, and rising(a, n) = a (a + 1) ... (a + n - 1) = gamma(a + n) / gamma(a).
+parents, and rising(a, n) = a (a + 1) ... (a + n - 1) = gamma(a + n) / gamma(a). log C is the
+regret of `coevo.score.regret`. The penalty of LIKELIHOOD is proportional to q (r - 1); that of
+QUOTIENT is log C(q r, N) - log C(q, N), with N the number of rows.
 
 The kernels add the terms in the order of the table's cells, in four running sums that the
 processor can overlap (in one sum, where counts exceed the table of terms). Terms with integer
@@ -27,13 +31,25 @@ import numpy as np
 
 from coevo.jit import inline, kernel
 
-__all__ = ["ALL_ONES", "DIRICHLET", "DIRICHLET_SEEN", "LIKELIHOOD", "score_table"]
+__all__ = [
+    "ALL_ONES",
+    "DIRICHLET",
+    "DIRICHLET_SEEN",
+    "FACTORISED",
+    "LIKELIHOOD",
+    "QUOTIENT",
+    "compute_quotient_penalty",
+    "compute_regret",
+    "score_table",
+]
 
-ALL_ONES, DIRICHLET, DIRICHLET_SEEN, LIKELIHOOD = 0, 1, 2, 3
+# The kinds from LIKELIHOOD on have the terms n log n.
+ALL_ONES, DIRICHLET, DIRICHLET_SEEN, LIKELIHOOD, FACTORISED, QUOTIENT = 0, 1, 2, 3, 4, 5
 
 RISING_ROWS, RISING_LENGTH = 512, 256  # terms of larger counts are computed
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 DIVISOR, LOG_GAMMA, FIRST = 0, 1, 2  # columns of `rising`; from FIRST on, n = 0, 1, ...
+LARGEST_PRODUCT = 1e200
 
 
 @inline
@@ -131,17 +147,64 @@ def _sum_over_child(counts, n_cells, stride, arity, margin):
         first += step
 
 
+@kernel
+def compute_regret(two_states, count, arity):
+    """Return log C(arity, count); ``two_states[n]`` is C(2, n).
+
+    Above the length of the table, use the first three terms of its series.
+    """
+    if arity < 2 or count == 0:
+        return 0.0
+    if count < len(two_states):
+        ratio = two_states[count]
+    else:
+        ratio = math.sqrt(0.5 * math.pi * count) + 2 / 3 + math.sqrt(2 * math.pi / count) / 24
+    product, total = ratio, 0.0
+    for k in range(1, arity - 1):
+        ratio = 1.0 + count / k / ratio
+        product *= ratio
+        if product > LARGEST_PRODUCT:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
+
+
+@kernel
+def _compute_regret_of_states(regret, n_states, n_rows):
+    """Return log C(n_states, n_rows), from the table or by an approximation for many states."""
+    if n_states + 0.5 < len(regret):
+        return regret[np.int64(n_states + 0.5)]  # the product may be off by round-off
+    alpha = n_states / n_rows
+    excess = 2 / alpha / (1 + math.sqrt(1 + 4 / alpha))
+    terms = math.log(alpha) + (alpha + 2) * math.log1p(excess) - 1 / (1 + excess)
+    return n_rows * terms - 0.5 * math.log(1 + excess + 2 / alpha)
+
+
+@inline
+def compute_quotient_penalty(spec, q, arity):
+    """Return log C(q r, N) - log C(q, N)."""
+    joint = _compute_regret_of_states(spec.regret, q * arity, float(spec.n_rows))
+    return joint - _compute_regret_of_states(spec.regret, q, float(spec.n_rows))
+
+
 @inline
 def score_table(spec, counts, n_cells, stride, arity, margin, rising):
     """Return the local score of a table; `stride` and `arity` belong to the child."""
     _sum_over_child(counts, n_cells, stride, arity, margin)
     q = n_cells // arity
     factorial = spec.kind == ALL_ONES
-    if factorial or spec.kind == LIKELIHOOD:
+    if factorial or spec.kind >= LIKELIHOOD:
         shift = arity - 1 if factorial else np.int64(0)
         cells = _sum_terms(spec.table, counts, n_cells, np.int64(0), spec.n_rows, factorial)
         configurations = _sum_terms(spec.table, margin, q, shift, spec.n_rows, factorial)
-        return cells - configurations - spec.penalty * q * (arity - 1.0)
+        score = cells - configurations
+        if spec.kind == FACTORISED:
+            for i in range(q):
+                score -= compute_regret(spec.regret, np.int64(margin[i]), np.int64(arity))
+            return score
+        if spec.kind == QUOTIENT:
+            return score - compute_quotient_penalty(spec, float(q), float(arity))
+        return score - spec.penalty * q * (arity - 1.0)
     divisor = q
     if spec.kind == DIRICHLET_SEEN:
         divisor = np.int64(0)

@@ -13,12 +13,13 @@ arcs that the data cannot direct. BDeu, BIC, AIC and the log-likelihood are equi
 BDs are not. (The paper that coevo starts from calls its score, K2, equivalent. With every
 hyperparameter 1 it is not: the prior counts of a family with parents are not the margins of
 one joint prior. ``tests/score/test_equivalence.py`` shows a counter-example with two
-variables.)
+variables.) qNML is equivalent too; fNML is not.
 
 References
 ----------
 Cooper and Herskovits 1992 (K2); Heckerman, Geiger and Chickering 1995 (BDe, BDeu);
-Scutari 2016 (BDs); Schwarz 1978 (BIC); Akaike 1974 (AIC).
+Scutari 2016 (BDs); Schwarz 1978 (BIC); Akaike 1974 (AIC); Silander, Roos, Kontkanen and
+Myllymäki 2008 (fNML); Silander, Leppä-aho, Jääsaari and Roos 2018 (qNML).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -34,9 +36,33 @@ from numpy.typing import NDArray
 from coevo.checks import is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.score.family_kernels import ScoreSpec
-from coevo.score.score_kernels import ALL_ONES, DIRICHLET, DIRICHLET_SEEN, LIKELIHOOD
+from coevo.score.regret import (
+    approximate_regret,
+    compute_two_state_constants,
+    tabulate_regret_by_states,
+)
+from coevo.score.score_kernels import (
+    ALL_ONES,
+    DIRICHLET,
+    DIRICHLET_SEEN,
+    FACTORISED,
+    LIKELIHOOD,
+    QUOTIENT,
+)
 
-__all__ = ["AIC", "BIC", "SCORES", "BDeu", "BDs", "K2Score", "LogLikelihood", "Score", "make_score"]
+__all__ = [
+    "AIC",
+    "BIC",
+    "FNML",
+    "QNML",
+    "SCORES",
+    "BDeu",
+    "BDs",
+    "K2Score",
+    "LogLikelihood",
+    "Score",
+    "make_score",
+]
 
 LONGEST_TABLE = 1 << 16  # counts, half a megabyte; terms of larger counts are computed
 
@@ -45,6 +71,12 @@ def _tabulate_log_factorials(n_rows: int, max_arity: int) -> NDArray[np.float64]
     """Return a table of log n! for all small counts n, plus the prior counts."""
     longest = min(n_rows, LONGEST_TABLE) + max_arity
     return np.fromiter(map(math.lgamma, range(1, longest + 2)), dtype=np.float64)
+
+
+def _tabulate_n_log_n(n_rows: int) -> NDArray[np.float64]:
+    """Return a table of n log n for all small counts n."""
+    longest = min(n_rows, LONGEST_TABLE)
+    return np.array([0.0, *(n * math.log(n) for n in range(1, longest + 1))])
 
 
 class Score(ABC):
@@ -94,7 +126,8 @@ class K2Score(Score):
 
     def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
         """Return the specification of this score for the kernels."""
-        return ScoreSpec(ALL_ONES, 0.0, 0.0, n_rows, _tabulate_log_factorials(n_rows, max_arity))
+        table = _tabulate_log_factorials(n_rows, max_arity)
+        return ScoreSpec(ALL_ONES, 0.0, 0.0, n_rows, table, np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -127,7 +160,7 @@ class BDeu(_DirichletScore):
 
     def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
         """Return the specification of this score for the kernels."""
-        return ScoreSpec(DIRICHLET, float(self.ess), 0.0, n_rows, np.empty(0))
+        return ScoreSpec(DIRICHLET, float(self.ess), 0.0, n_rows, np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -145,7 +178,7 @@ class BDs(_DirichletScore):
 
     def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
         """Return the specification of this score for the kernels."""
-        return ScoreSpec(DIRICHLET_SEEN, float(self.ess), 0.0, n_rows, np.empty(0))
+        return ScoreSpec(DIRICHLET_SEEN, float(self.ess), 0.0, n_rows, np.empty(0), np.empty(0))
 
 
 class _LikelihoodScore(Score):
@@ -155,9 +188,8 @@ class _LikelihoodScore(Score):
 
     def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
         """Return the specification of this score for the kernels."""
-        longest = min(n_rows, LONGEST_TABLE)
-        table = np.array([0.0, *(n * math.log(n) for n in range(1, longest + 1))])
-        return ScoreSpec(LIKELIHOOD, 0.0, self.compute_penalty(n_rows), n_rows, table)
+        penalty, table = self.compute_penalty(n_rows), _tabulate_n_log_n(n_rows)
+        return ScoreSpec(LIKELIHOOD, 0.0, penalty, n_rows, table, np.empty(0))
 
     def compute_upper_bound(
         self, n_rows: int, q: NDArray[np.float64], r: NDArray[np.float64]
@@ -222,8 +254,69 @@ class LogLikelihood(_LikelihoodScore):
         return 0.0
 
 
+@dataclass(frozen=True)
+class FNML(Score):
+    r"""fNML: the normalised maximum likelihood of each row of each table.
+
+    .. math:: \sum_{jk} n_{jk} \log\frac{n_{jk}}{n_j} - \sum_j \log C(r, n_j)
+
+    log C is the regret of a multinomial (`coevo.score.regret`). There is no prior and no
+    parameter to choose. Not score equivalent.
+    """
+
+    name: ClassVar[str] = "fnml"
+    formula: ClassVar[str] = "log-likelihood - regret of each row of the table"
+    is_equivalent: ClassVar[bool] = False
+
+    def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the specification of this score for the kernels."""
+        counts = np.arange(min(n_rows, LONGEST_TABLE) + 1)
+        constants = compute_two_state_constants(counts)
+        return ScoreSpec(FACTORISED, 0.0, 0.0, n_rows, _tabulate_n_log_n(n_rows), constants)
+
+
+@dataclass(frozen=True)
+class QNML(Score):
+    r"""qNML: the quotient of two normalised maximum likelihoods.
+
+    .. math:: \sum_{jk} n_{jk} \log\frac{n_{jk}}{n_j} - \log C(q r, N) + \log C(q, N)
+
+    The NML of the family as one variable of q r states, divided by the NML of the parents as one
+    variable of q states. log C is the regret of a multinomial (`coevo.score.regret`). There is no
+    prior and no parameter to choose. Score equivalent.
+    """
+
+    name: ClassVar[str] = "qnml"
+    formula: ClassVar[str] = "log-likelihood - regret of the family + regret of the parents"
+    is_equivalent: ClassVar[bool] = True
+
+    def make_spec(self, n_rows: int, max_arity: int) -> ScoreSpec:
+        """Return the specification of this score for the kernels."""
+        table, regret = _tabulate_n_log_n(n_rows), _tabulate_regret(n_rows)
+        return ScoreSpec(QUOTIENT, 0.0, 0.0, n_rows, table, regret)
+
+    def compute_upper_bound(
+        self, n_rows: int, q: NDArray[np.float64], r: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return minus the penalty of the table."""
+        return _compute_regret(q, n_rows) - _compute_regret(q * r, n_rows)
+
+
+def _compute_regret(n_states: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:
+    """Return log C(n_states, n_rows) for each number of states, up to 1e-5."""
+    exact = _tabulate_regret(n_rows)
+    small = np.minimum(n_states, LONGEST_TABLE).astype(np.int64)
+    is_small = n_states <= LONGEST_TABLE
+    return np.where(is_small, exact[small], approximate_regret(n_states, n_rows))
+
+
+@lru_cache(maxsize=8)
+def _tabulate_regret(n_rows: int) -> NDArray[np.float64]:
+    return tabulate_regret_by_states(n_rows, LONGEST_TABLE)
+
+
 SCORES: dict[str, type[Score]] = {
-    score.name: score for score in (K2Score, BDeu, BDs, BIC, AIC, LogLikelihood)
+    score.name: score for score in (K2Score, BDeu, BDs, BIC, AIC, LogLikelihood, FNML, QNML)
 }
 ALIASES = {"bde": "bdeu"}
 
@@ -234,7 +327,8 @@ def make_score(score: str | Score, ess: float | None = None, owner: str = "score
     Parameters
     ----------
     score : str or Score
-        ``'k2'``, ``'bdeu'`` (or ``'bde'``), ``'bds'``, ``'bic'``, ``'aic'`` or ``'loglik'``.
+        ``'k2'``, ``'bdeu'`` (or ``'bde'``), ``'bds'``, ``'bic'``, ``'aic'``, ``'loglik'``,
+        ``'fnml'`` or ``'qnml'``.
     ess : float, optional
         Equivalent sample size of BDeu and BDs (default: 1).
     owner : str
@@ -247,7 +341,7 @@ def make_score(score: str | Score, ess: float | None = None, owner: str = "score
     >>> make_score("bicc")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'score' of score must be one of 'aic', 'bde', 'bdeu', 'bds', \
-'bic', 'k2', 'loglik'; got 'bicc'. Did you mean 'bic'?
+'bic', 'fnml', 'k2', 'loglik', 'qnml'; got 'bicc'. Did you mean 'bic'?
     """
     if isinstance(score, Score):
         if ess is not None:

@@ -19,7 +19,15 @@ import numpy as np
 from coevo.jit import inline, kernel
 from coevo.score.count_kernels import ARITY
 from coevo.score.family_kernels import SPARSE
-from coevo.score.score_kernels import DIRICHLET, DIRICHLET_SEEN, LIKELIHOOD
+from coevo.score.score_kernels import (
+    DIRICHLET,
+    DIRICHLET_SEEN,
+    FACTORISED,
+    LIKELIHOOD,
+    QUOTIENT,
+    compute_quotient_penalty,
+    compute_regret,
+)
 
 __all__ = ["evaluate_sparse"]
 
@@ -58,7 +66,7 @@ def _compute_term(kind, a, log_a, count):
 
     If a is too small for a float, the latter is log a (n - 1)!.
     """
-    if kind == LIKELIHOOD:
+    if kind >= LIKELIHOOD:
         return count * math.log(count)
     if log_a < -LARGEST_LOG:
         return log_a + math.lgamma(count)
@@ -89,6 +97,21 @@ def _sum_terms(kind, log_a, numbers, weights, n_rows, n_numbers, counts, histogr
     large.sort()
     for i in range(n_large):
         total += _compute_term(kind, a, log_a, float(large[i]))
+    return total
+
+
+@kernel
+def _sum_regrets(two_states, numbers, weights, n_rows, n_numbers, arity, counts):
+    """Return the sum of the regrets of all configurations, from the lowest count to the highest."""
+    for number in range(n_numbers):
+        counts[number] = 0
+    for row in range(n_rows):
+        counts[numbers[row]] += weights[row] if len(weights) else 1
+    ranked = counts[:n_numbers]
+    ranked.sort()
+    total = 0.0
+    for i in range(n_numbers):
+        total += compute_regret(two_states, ranked[i], arity)
     return total
 
 
@@ -137,6 +160,8 @@ def evaluate_sparse(index, spec, batch, first, last, scores):
             log_q_used = math.log(n_seen) if spec.kind == DIRICHLET_SEEN else log_q
             log_a = math.log(spec.ess) - log_q_used
         score = -_sum_terms(spec.kind, log_a, numbers, weights, n_rows, n_seen, counts, histogram)
+        if spec.kind == FACTORISED:
+            score -= _sum_regrets(spec.regret, numbers, weights, n_rows, n_seen, arity, counts)
         for row in range(n_rows):
             keys[row] = numbers[row] * arity + np.int64(codes[child, row])
         n_seen = _number_keys(keys, n_rows, slots, slot_keys, numbers)
@@ -145,4 +170,7 @@ def evaluate_sparse(index, spec, batch, first, last, scores):
         )
         if spec.kind == LIKELIHOOD:
             score -= _compute_penalty(spec.penalty, log_q, arity)
+        if spec.kind == QUOTIENT and arity > 1:
+            q = math.exp(min(log_q, LARGEST_LOG))
+            score -= compute_quotient_penalty(spec, q, float(arity))
         scores[family] = score

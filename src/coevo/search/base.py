@@ -56,8 +56,12 @@ class Problem:
         """Validate the constraints and the start structure against the variables of the data."""
         known = Constraints() if constraints is None else constraints
         names = scorer.dataset.names
-        rules = known.to_rules(names)
+        arities, max_table = scorer.dataset.arities, scorer.max_table
+        rules = known.to_rules(names).with_table_limit(arities, max_table)
         if start is None:
+            if not rules.is_satisfied_by(rules.required):
+                violation = rules.describe_violation(rules.required, names)
+                raise GraphError(f"The required arcs break the limit: {violation}.")
             return cls(scorer, known, rules, rules.required, has_start=False)
         scorer.check_variables(start)
         adjacency = DAG(names, start.arcs).adjacency()

@@ -197,13 +197,15 @@ class ParentSetBreeder:
     def _enforce_rules(self, child: int, parents: set[int]) -> tuple[int, ...]:
         """Return the allowed ones of these parents and all required parents, ascending."""
         rules = self._rules
-        if self._is_free and len(parents) <= rules.max_parents:
+        if self._is_free and len(parents) <= rules.max_parents and rules.fits(child, parents):
             return tuple(sorted(parents))
         needed = set(np.flatnonzero(rules.required[:, child]).tolist())
         free = sorted(parent for parent in parents - needed if rules.allowed[parent, child])
         room = rules.max_parents - len(needed)
         if len(free) > room:
             free = self._rng.choice(free, size=room, replace=False).tolist()
+        while free and not rules.fits(child, [*needed, *free]):
+            free.pop(int(self._rng.integers(len(free))))
         return tuple(sorted([*needed, *free]))
 
     def _iter_candidates(self, mask: int, child: int) -> Iterator[set[int]]:

@@ -10,7 +10,8 @@ they hold. The order and the mask stay unchanged. No cycle can arise, so nothing
 - A required arc is present whatever its bit is. The bit of an arc is ignored if the arc is
   forbidden or excluded by tiers.
 - The bits are read in the order of the string, position by position. A bit is ignored if it
-  would give its child too many parents. Required parents count first.
+  would give its child too many parents, or a table with too many cells. Required parents count
+  first.
 
 Every structure that satisfies the constraints can still be reached: its topological order is
 read unchanged, and so are all its arcs.
@@ -62,12 +63,14 @@ def read_order(order, required, waiting, read):
 
 
 @inline
-def _read_parents(order, upper, lower, first, last, rules, parents, n_parents):
-    """Overwrite ``parents[v]``, a bit set, for each variable v; `n_parents` is scratch.
+def _read_parents(order, upper, lower, first, last, rules, parents, n_parents, n_cells):
+    """Overwrite ``parents[v]``, a bit set, for each variable v.
+
+    `n_parents` and `n_cells` are scratch: the parents of each variable, and the cells of its table.
 
     Indices in the hot loops are unsigned, because numba tests whether signed ones are negative.
     """
-    allowed, required, any_required, any_rule, max_parents = rules
+    allowed, required, any_required, any_rule, (max_parents, arities, max_cells) = rules
     n, n_words = parents.shape
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     for child in range(n):
@@ -80,17 +83,22 @@ def _read_parents(order, upper, lower, first, last, rules, parents, n_parents):
         return
     for child in range(n):
         n_parents[child] = 0
+        n_cells[child] = arities[child]
         if any_required:
             for parent in range(n):
                 if required[parent, child]:
                     parents[child, parent >> 6] |= one << np.uint64(parent & 63)
                     n_parents[child] += 1
+                    n_cells[child] *= arities[parent]
     for bit in range(first, last):
         parent, child = order[upper[bit]], order[lower[bit]]
         is_free = allowed[parent, child] and not required[parent, child]
         if is_free and n_parents[child] < max_parents:
-            parents[child, parent >> six] |= one << (parent & low)
-            n_parents[child] += 1
+            cells = n_cells[child] * arities[parent]
+            if cells <= max_cells:
+                parents[child, parent >> six] |= one << (parent & low)
+                n_parents[child] += 1
+                n_cells[child] = cells
 
 
 class FamilyTable(NamedTuple):
@@ -153,9 +161,9 @@ def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which)
     overwritten with the number of the family of variable v in `known`. `bits` holds the set
     bits of all masks: mask m has bits ``begin[m]`` to ``begin[m + 1]``, each from position
     ``upper[b]`` to position ``lower[b]``, in the order of the string. `rules` are the matrices
-    of `ArcRules`, whether any arc is required, whether there is any rule, and the maximum
-    number of parents. `known` holds `n_known` families and has room for all families of all
-    solutions.
+    of `ArcRules`, whether any arc is required, whether there is any rule, and the limits: the
+    maximum number of parents, the arities, and the maximum number of cells. `known` holds
+    `n_known` families and has room for all families of all solutions.
     """
     begin, upper, lower = bits
     slots, child_of, sets = known.slots, known.child, known.parents
@@ -164,6 +172,7 @@ def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which)
     order = np.empty(n, dtype=np.uint64)
     waiting = np.empty(n, dtype=np.int64)
     n_parents = np.empty(n, dtype=np.int64)
+    n_cells = np.empty(n, dtype=np.float64)
     parents = np.empty((n, n_words), dtype=np.uint64)
     before = np.empty((n, n_words), dtype=np.uint64)
     n_families = n_known
@@ -174,7 +183,7 @@ def read_families(orders, order_of, bits, mask_of, rules, known, n_known, which)
             for place in range(n):
                 order[place] = np.uint64(orders[order_of[solution], place])
         first, last = begin[mask_of[solution]], begin[mask_of[solution] + 1]
-        _read_parents(order, upper, lower, first, last, rules, parents, n_parents)
+        _read_parents(order, upper, lower, first, last, rules, parents, n_parents, n_cells)
         for child in range(n):
             same = solution > 0  # as in the previous solution, which is common
             for word in range(n_words):

@@ -83,12 +83,13 @@ def _is_open(
         inside[s, list(parents)] = True
     is_open: NDArray[np.bool_] = rules.allowed.T[child] & ~inside
     is_open &= (sizes < rules.max_parents)[:, None]
-    if problem.scorer.favours_arcs:  # the upper bound does not include weights
-        return is_open
     arities = dataset.arities.astype(np.float64)
     with np.errstate(over="ignore"):
         q = np.where(inside, arities, 1.0).prod(axis=1)[:, None] * arities
     q = np.minimum(q, LARGEST_Q)
+    is_open &= q * arities[child][:, None] <= rules.max_table
+    if problem.scorer.favours_arcs:  # the upper bound does not include weights
+        return is_open
     ceiling = problem.scorer.scoring.compute_upper_bound(dataset.n_rows, q, arities[child][:, None])
     return is_open & (ceiling > scores[:, None])
 

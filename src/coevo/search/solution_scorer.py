@@ -36,9 +36,11 @@ class SolutionScorer:
         upper, lower = np.triu_indices(self._n, k=1)
         self._upper, self._lower = upper.astype(np.uint32), lower.astype(np.uint32)
         any_required = bool(rules.required.any())
-        any_rule = rules.has_arc_constraints or rules.max_parents < self._n - 1
-        limit = rules.max_parents
-        self._rules = (rules.allowed, rules.required, any_required, any_rule, limit)
+        is_limited = rules.max_parents < self._n - 1 or np.isfinite(rules.max_table)
+        any_rule = bool(rules.has_arc_constraints or is_limited)
+        arities = problem.scorer.dataset.arities.astype(np.float64)
+        limits = (rules.max_parents, arities, float(rules.max_table))
+        self._rules = (rules.allowed, rules.required, any_required, any_rule, limits)
         self._reset_table(0)
 
     def _reset_table(self, room: int) -> None:

@@ -23,7 +23,7 @@ from coevo.errors import bad_parameter
 from coevo.graph import DAG, Arc, Constraints
 from coevo.randomness import RandomState, resolve_seed
 from coevo.score import FamilyScorer, Score, Scorer, make_score
-from coevo.score.base import ScorerOptions
+from coevo.score.base import ScorerOptions, check_max_table
 from coevo.search.base import Method, SearchState
 from coevo.search.budget import Budget
 from coevo.search.registry import make_method
@@ -49,6 +49,7 @@ class SearchOptions(TypedDict, total=False):
     method: str | Method
     ess: float | None
     parent_penalty: float
+    max_table: int | None
     random_state: RandomState
 
 
@@ -62,10 +63,13 @@ class SpecOptions(SearchOptions, total=False):
     budget: Budget | None
 
 
+MAX_TABLE = 10_000  # cells: such a table can be written, shown and read
+
 SEARCH_DEFAULTS: SearchOptions = {
     "method": "ccma",
     "ess": None,
     "parent_penalty": 0.0,
+    "max_table": MAX_TABLE,
     "random_state": 0,
 }
 SPEC_DEFAULTS: SpecOptions = {
@@ -94,6 +98,8 @@ class SearchSpec:
         The log prior of some arcs.
     parent_penalty : float
         The log prior of every arc, as a cost in nats.
+    max_table : int or None
+        The maximum number of cells of the table of a variable with parents.
     start : DAG or None
         The structure that the search starts from.
     budget : Budget
@@ -107,6 +113,7 @@ class SearchSpec:
     constraints: Constraints = field(default_factory=Constraints)
     weights: Mapping[Arc, float] = field(default_factory=dict)
     parent_penalty: float = 0.0
+    max_table: int | None = None
     start: DAG | None = None
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
@@ -122,6 +129,7 @@ class SearchSpec:
             "n_jobs": n_jobs,
             "weights": self.weights,
             "parent_penalty": self.parent_penalty,
+            "max_table": self.max_table,
         }
 
     def make_scorer(self, dataset: Dataset, n_jobs: int = 1) -> FamilyScorer:
@@ -206,6 +214,7 @@ def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> Searc
         constraints=chosen["constraints"] or Constraints(),
         weights=chosen["weights"] or {},
         parent_penalty=float(penalty),
+        max_table=check_max_table(chosen["max_table"], owner),
         start=chosen["start"],
         budget=chosen["budget"] or Budget(),
         seed=resolve_seed(chosen["random_state"], owner),

@@ -65,6 +65,7 @@ class PaperJob:
             score=SCORE,
             budget=Budget(max_generations=self.generations) if is_ccga else None,
             random_state=self.seed,
+            max_table=None,  # the paper has no such limit
         )
 
 

@@ -1,17 +1,8 @@
-"""The complete HTML file: template, style, script, drawings and data.
-
-The file opens from disk and loads nothing from the network. Its content security policy names the
-hash of its script, so no other script runs in it.
-"""
+"""The complete HTML file of a network: template, style, script, drawings and data."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
-import re
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from coevo.files import check_output_path, write_text
@@ -22,6 +13,7 @@ from coevo.report.page.graph_svg import render_graph_svg
 from coevo.report.page.markup import escape
 from coevo.report.page.model import Page
 from coevo.report.page.sections import render_facts, render_legend, render_sections
+from coevo.report.page.template import fill_page, read_asset
 
 __all__ = ["render_page", "write_page"]
 
@@ -41,20 +33,18 @@ def render_page(page: Page) -> str:
     layout_arcs = orient_for_layout(page.dag, edges)
     layout = lay_out(names, layout_arcs.values())
     curves = [_get_curve(edge, layout_arcs, layout.curves) for edge in edges]
-    style, script = _read_asset("page.css"), _read_asset("page.js")
-    return _fill_template(
-        _read_asset("page.html"),
+    return fill_page(
+        read_asset("page.html"),
+        read_asset("page.css"),
+        read_asset("tables.js") + read_asset("page.js"),
         {
-            "policy": _make_policy(style, script),
             "title": escape(page.title),
-            "style": style,
             "facts": render_facts(page, edges),
             "differences": _render_differences_box(page),
             "graph": render_graph_svg(layout, edges, curves, names),
             "legend": render_legend(page, edges),
             "sections": render_sections(page, edges, names),
             "data": format_script_json(make_page_data(page, layout, edges, names)),
-            "script": script,
         },
     )
 
@@ -88,25 +78,3 @@ def _render_differences_box(page: Page) -> str:
     if page.other is None:
         return ""
     return '<label><input type="checkbox" id="differences"> Differences only</label>'
-
-
-@cache
-def _read_asset(name: str) -> str:
-    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _make_policy(style: str, script: str) -> str:
-    """Return the content security policy: load nothing, use only this style and this script."""
-    hashes = [
-        "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        for text in (style, script)
-    ]
-    return (
-        f"default-src 'none'; style-src '{hashes[0]}'; script-src '{hashes[1]}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _fill_template(template: str, parts: dict[str, str]) -> str:
-    """Return a template with each ``{{name}}`` replaced. Replacements are not expanded again."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)

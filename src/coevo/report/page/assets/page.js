@@ -1,5 +1,5 @@
-"use strict";
 (() => {
+  "use strict";
   const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
   const svg = byId("graph"), world = byId("world"), stage = byId("stage"), panel = byId("panel");
@@ -358,43 +358,8 @@
   // -- tables and the command
 
   const table = byId("arcs");
-  function sortBy(header) {
-    const column = header.cellIndex, body = table.tBodies[0];
-    const value = (row) => row.cells[column].textContent.trim();
-    const number = (text) => (text === "" ? -Infinity : Number(text.replaceAll(",", "")));
-    const rows = [...body.rows];
-    const numeric = rows.every((row) => !Number.isNaN(number(value(row))));
-    const falls = header.getAttribute("aria-sort") === "none" || !header.hasAttribute("aria-sort")
-      ? numeric : header.getAttribute("aria-sort") === "ascending";
-    const sign = falls ? -1 : 1;
-    rows.sort((a, b) => sign * (numeric ? number(value(a)) - number(value(b))
-      : value(a).localeCompare(value(b), "en", { numeric: true })));
-    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    header.setAttribute("aria-sort", falls ? "descending" : "ascending");
-    body.replaceChildren(...rows);
-  }
-  if (table) {
-    table.tHead.addEventListener("click", (event) => {
-      const header = event.target.closest("th");
-      if (header) sortBy(header);
-    });
-  }
+  if (table) coevoTables.makeSortable(table);
   const copy = byId("copy");
-  if (copy) {
-    copy.addEventListener("click", async () => {
-      const text = byId("command").textContent;
-      try {
-        await navigator.clipboard.writeText(text);
-      } catch {
-        const range = document.createRange();
-        range.selectNodeContents(byId("command"));
-        getSelection().removeAllRanges();
-        getSelection().addRange(range);
-        document.execCommand("copy");
-      }
-      copy.textContent = "Copied";
-      setTimeout(() => { copy.textContent = "Copy"; }, 1500);
-    });
-  }
+  if (copy) copy.addEventListener("click", () => coevoTables.copyText(byId("command"), copy));
   applyView();
 })();

@@ -1,0 +1,117 @@
+"""`inspect_table`: read a table as `learn` does, and describe it without learning."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from coevo.data import audit
+from coevo.data.column_summary import summarise_column
+from coevo.data.source_options import SourceParameters
+from coevo.inspection.read import InspectedTable, read_for_inspection
+from coevo.inspection.result import InspectedColumn, TableInspection
+from coevo.learning import check_settings
+from coevo.learning.options import DeclaredStates, GivenTypes
+
+__all__ = ["inspect_table"]
+
+
+def inspect_table(
+    table: Any,
+    *,
+    states: DeclaredStates | None = None,
+    drop: Iterable[str] = (),
+    names: Sequence[str] | None = None,
+    types: GivenTypes | None = None,
+    discretise: str | None = None,
+    bins: int | None = None,
+    missing_labels: Sequence[str] | None = None,
+    **opening: Unpack[SourceParameters],
+) -> TableInspection:
+    """Look at a table before learning: its columns, what becomes of them, and all problems.
+
+    The table is read as `learn` reads it, with its missing values. A column that `learn` rejects
+    is left out, and a finding says why, so one inspection shows the problems of all columns.
+
+    Parameters
+    ----------
+    table : path, data frame, PyArrow table, array, Dataset or IncompleteDataset
+        As for `learn`.
+    states, drop, names, types, discretise, bins : optional
+        As for `learn`. Numbers are cut into bins by ``'mdl'`` unless these say otherwise.
+    missing_labels : sequence of str, optional
+        Text that stands for a missing value, as for `read_incomplete`.
+    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
+        As for `read_data`.
+
+    Returns
+    -------
+    TableInspection
+        Columns with summaries, decisions and findings. `TableInspection.write_types` writes a
+        file of column types to edit, `TableInspection.save_page` writes a page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([["no", "1.5"], ["yes", "2.5"], ["no", "7.0"], ["yes", "?"]])
+    >>> found = inspect_table(rows, names=["rain", "mm"], bins=2)
+    >>> found
+    <TableInspection: 4 rows, 2 columns, 3 findings>
+    >>> found.types()
+    {'rain': 'categorical', 'mm': {'type': 'continuous', 'cuts': [2.0]}}
+    >>> found.by_name["mm"].summary.numbers.median
+    2.5
+    """
+    settings = check_settings(
+        "inspect_table",
+        states=states,
+        drop=drop,
+        names=names,
+        types=types,
+        discretise=discretise,
+        bins=bins,
+        missing="state",  # any policy: missing values are no error here
+        missing_labels=missing_labels,
+        **opening,
+    )
+    found = read_for_inspection(table, settings)
+    findings = found.findings
+    if found.rows is not None:
+        findings += audit(found.rows if found.rows.n_missing else found.rows.dataset)
+    return TableInspection(
+        source=_name_source(table),
+        n_rows=_count_rows(found),
+        columns=_summarise_columns(found),
+        decisions=found.info.decisions,
+        findings=findings,
+        data_hash=_hash_rows(found),
+    )
+
+
+def _name_source(table: Any) -> str:
+    if isinstance(table, str | os.PathLike):
+        return Path(table).name
+    return type(table).__name__
+
+
+def _count_rows(found: InspectedTable) -> int:
+    return next((len(column.codes) for column in found.columns.values()), 0)
+
+
+def _hash_rows(found: InspectedTable) -> str | None:
+    """Return the content hash of the rows that `learn` would read."""
+    if found.rows is None:
+        return None
+    return found.rows.content_hash if found.rows.n_missing else found.rows.dataset.content_hash
+
+
+def _summarise_columns(found: InspectedTable) -> tuple[InspectedColumn, ...]:
+    """Return the columns with their summaries; a column that was not read has none."""
+    inspected = []
+    for info in found.info.columns:
+        column = found.columns.get(info.name)
+        summary = None if column is None else summarise_column(column, info)
+        inspected.append(InspectedColumn(info, summary))
+    return tuple(inspected)

@@ -1,0 +1,74 @@
+"""The commands that an inspection recommends: how to learn from the table, how to fix a problem."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from coevo.data import Finding
+from coevo.data.decisions import Decision
+from coevo.inspection.read import UNREADABLE
+from coevo.inspection.result import TableInspection
+
+__all__ = ["make_learn_command", "split_undo", "suggest_option"]
+
+# The column that a finding recommends to leave out, by its position in `Finding.columns`.
+_DROPPED = {"constant": 0, "identifier": 0, "duplicate": 1, "deterministic": 0, UNREADABLE: 0}
+
+
+def make_learn_command(
+    inspection: TableInspection, data: str, options: Sequence[str] = (), types: str | None = None
+) -> str:
+    """Return the command that learns from the table.
+
+    Parameters
+    ----------
+    inspection : TableInspection
+        The inspection of the table.
+    data : str
+        The file with the table.
+    options : sequence of str
+        The options that the table was read with.
+    types : str, optional
+        A types file that replaces all options about columns but missing values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coevo.inspection import inspect_table
+    >>> rows = np.array([["a", "x"], ["b", "?"]])
+    >>> make_learn_command(inspect_table(rows, names=["p", "q"]), "my rows.csv")
+    "coevo learn 'my rows.csv' --missing evolve -o run/"
+    """
+    words = ["coevo", "learn", data, *options]
+    if types is not None:
+        words += ["--types", types]
+    else:
+        for finding in inspection.findings:
+            if finding.kind == UNREADABLE:
+                words += ["--drop", finding.columns[0]]
+    if inspection.n_missing:
+        words += ["--missing", "evolve"]
+    return shlex.join([*words, "-o", "run/"])
+
+
+def suggest_option(finding: Finding) -> str:
+    """Return the option that follows the recommendation of a finding, or an empty string.
+
+    >>> suggest_option(Finding("duplicate", ("a", "b"), "'b' duplicates 'a' in every row."))
+    '--drop b'
+    """
+    position = _DROPPED.get(finding.kind)
+    return "" if position is None else shlex.join(["--drop", finding.columns[position]])
+
+
+def split_undo(decision: Decision) -> tuple[str, ...]:
+    """Return the options that undo a decision, each alone: in Python, and for a command.
+
+    >>> split_undo(Decision("identifier", ("id",), "", "types={'id': 'x'}, or --type id=x"))
+    ("types={'id': 'x'}", '--type id=x')
+    """
+    python, separator, command = decision.undo.rpartition(", or --")
+    if separator:
+        return (python, f"--{command.partition('; other ')[0]}")  # a sentence may follow
+    return (decision.undo,) if decision.undo else ()

@@ -1,0 +1,177 @@
+"""Read a table for an inspection, and collect every problem of its columns instead of the first.
+
+`read_data` stops at the first column that it cannot read. An inspection leaves such a column out,
+keeps the message as a finding, and reads the other columns.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coevo.data import ColumnInfo, Dataset, Finding, IncompleteDataset, ReadOptions, read_incomplete
+from coevo.data.columns import Column, assemble_dataset, mask_missing
+from coevo.data.decisions import TableInfo
+from coevo.data.infer_columns import infer_columns
+from coevo.data.load import load_table
+from coevo.data.source_options import SourceOptions
+from coevo.errors import CoevoWarning, DataError
+from coevo.learning import LearnSettings
+
+__all__ = ["InspectedTable", "read_for_inspection"]
+
+UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True)
+class InspectedTable:
+    """A table as `learn` would read it, and the columns of its source.
+
+    `rows` is None if fewer than two columns can be read. `columns` are the columns of the source,
+    before numbers are cut into bins; a column that the caller leaves out has none.
+    """
+
+    rows: IncompleteDataset | None
+    info: TableInfo
+    columns: dict[str, Column]
+    findings: tuple[Finding, ...] = ()
+
+
+def read_for_inspection(source: Any, settings: LearnSettings) -> InspectedTable:
+    """Read a table with the settings of `learn`; missing values are kept."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoevoWarning)  # the audit reports the same
+        if isinstance(source, Dataset | IncompleteDataset):
+            return _describe_rows(source, settings)
+        return _read(source, settings)
+
+
+def _describe_rows(source: Dataset | IncompleteDataset, settings: LearnSettings) -> InspectedTable:
+    """Return the columns of a dataset that exists already."""
+    binning = settings.binning if settings.has_binning else {}
+    options: dict[str, Any] = {"states": settings.states, "drop": settings.drop, **binning}
+    rows, infos = read_incomplete(source, names=settings.names, **options, return_info=True)
+    columns = {}
+    for variable in rows.dataset.source_variables:
+        i = rows.dataset.find_position(variable.name)
+        states = rows.dataset.variables[i].states
+        codes, missing = rows.dataset.codes[i], rows.missing[i]
+        columns[variable.name] = Column(variable.name, states, codes, states, missing=missing)
+    return InspectedTable(rows, TableInfo(infos), columns)
+
+
+def _read(source: Any, settings: LearnSettings) -> InspectedTable:
+    """Read a table; leave out the columns that cannot be read."""
+    options = _make_options(settings)
+    raw = load_table(source, options, settings.names)
+    problems: dict[str, Finding] = {}
+    try:
+        found = _prepare(raw.columns, options)
+    except DataError:
+        if not len(raw.columns[0].codes):  # no row: the problem is that of the table
+            raise
+        problems = _find_problems(raw.columns, options)
+        readable = [column for column in raw.columns if column.name not in problems]
+        found = _prepare_readable(readable, options)
+    columns = {
+        column.name: found.columns.get(column.name) or _mask(column, options)
+        for column in raw.columns
+    }
+    left_out = tuple(ColumnInfo(name, "ignore") for name in problems)
+    return InspectedTable(
+        found.rows,
+        TableInfo(
+            _sort_infos((*found.info.columns, *left_out), columns),
+            (*raw.decisions, *found.info.decisions),
+        ),
+        found.columns | columns,
+        (*(problems[name] for name in sorted(problems)), *found.findings),
+    )
+
+
+def _make_options(settings: LearnSettings) -> ReadOptions:
+    """Return the options of the reader. Missing values are kept, whatever the policy."""
+    opening = SourceOptions.from_parameters("inspect_table", **settings.opening)
+    options = ReadOptions.from_parameters(
+        settings.states, settings.drop, **settings.binning, opening=opening
+    )
+    return options.allow_missing(settings.missing_labels)
+
+
+def _prepare(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:
+    """Take the steps of `read_incomplete`, and keep the columns as they are before the bins."""
+    masked = mask_missing(columns, options.missing_labels)
+    inferred, infos = infer_columns(masked, options)
+    dataset = assemble_dataset(inferred, deduplicate=False)
+    missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
+    for column in inferred:
+        if column.missing is not None:
+            missing[dataset.find_position(column.name)] = column.missing
+    rows = IncompleteDataset(dataset, missing)
+    return InspectedTable(rows, TableInfo(infos), {column.name: column for column in masked})
+
+
+def _mask(column: Column, options: ReadOptions) -> Column:
+    """Return a column with a mask of its missing values; it may have no value at all."""
+    try:
+        return mask_missing([column], options.missing_labels)[0]
+    except DataError:
+        n = len(column.codes)
+        return Column(column.name, [], np.zeros(n, np.uint8), missing=np.ones(n, dtype=np.bool_))
+
+
+def _prepare_readable(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:
+    """Prepare columns that can be read; if they are too few for a network, a finding says so."""
+    if len(columns) >= 2:
+        return _prepare(columns, options)
+    infos: tuple[ColumnInfo, ...] = ()
+    if columns:
+        found = _prepare([*columns, *_make_companions(columns[0])], options)
+        infos = tuple(i for i in found.info.columns if i.name not in _COMPANIONS)
+    return InspectedTable(None, TableInfo(infos), {}, (_make_too_few_finding(columns),))
+
+
+def _find_problems(columns: Sequence[Column], options: ReadOptions) -> dict[str, Finding]:
+    """Return the problem of each column that cannot be read; raise if no column has one."""
+    # Quantiles instead of MDL: each column has the same problem, and is read sooner.
+    quick = options
+    if options.binning is not None:
+        quick = replace(options, binning=replace(options.binning, method="quantile"))
+    found = {}
+    for column in columns:
+        try:
+            _prepare([column, *_make_companions(column)], quick)
+        except DataError as error:
+            found[column.name] = Finding(UNREADABLE, (column.name,), str(error))
+    if not found:  # the columns are too few, or do not fit together
+        _prepare(columns, options)
+    return found
+
+
+_COMPANIONS = ("\0first", "\0second")  # no table has such names
+
+
+def _make_companions(column: Column) -> list[Column]:
+    """Return two columns without problems: a table of one column would be a problem itself."""
+    halves = np.arange(len(column.codes)) % 2
+    states = ("a", "b")
+    return [Column(name, states, halves, states) for name in _COMPANIONS]
+
+
+def _make_too_few_finding(readable: Sequence[Column]) -> Finding:
+    left = f"one column that can be read, {readable[0].name!r}" if readable else "no such column"
+    return Finding(
+        "too_few_columns",
+        tuple(column.name for column in readable),
+        f"The table has {left}. A network needs at least two.",
+    )
+
+
+def _sort_infos(infos: Sequence[ColumnInfo], columns: dict[str, Column]) -> tuple[ColumnInfo, ...]:
+    """Return the infos in the order of the source; columns that were not read come last."""
+    place = {name: i for i, name in enumerate(columns)}
+    return tuple(sorted(infos, key=lambda info: place.get(info.name, len(place))))

@@ -1,0 +1,62 @@
+"""The regret of a multinomial, against its definition."""
+
+import numpy as np
+import pytest
+
+import naive
+from coevo.score.regret import (
+    approximate_regret,
+    compute_two_state_constants,
+    tabulate_regret_by_states,
+)
+from coevo.score.score_kernels import compute_regret
+
+COUNTS = [0, 1, 2, 3, 17, 60, 127, 128, 129, 1000]
+
+
+def enumerate_constant(n_states, n):
+    """Return the sum of maximum likelihoods over all sequences of n observations."""
+    total = 0.0
+    for code in range(n_states**n):
+        counts = [0] * n_states
+        for place in range(n):
+            counts[code // n_states**place % n_states] += 1
+        total += np.prod([(k / n) ** k for k in counts if k])
+    return total
+
+
+@pytest.mark.parametrize(("n_states", "n"), [(2, 1), (2, 5), (3, 4), (4, 5), (5, 3)])
+def test_the_oracle_is_the_sum_over_all_sequences(n_states, n):
+    assert naive.log_regret(n_states, n) == pytest.approx(np.log(enumerate_constant(n_states, n)))
+
+
+def test_constants_of_two_states():
+    found = np.log(compute_two_state_constants(np.array(COUNTS)))
+    assert found == pytest.approx([naive.log_regret(2, n) for n in COUNTS], abs=2e-9)
+
+
+@pytest.mark.parametrize("n_rows", COUNTS[1:])
+def test_regret_by_states(n_rows):
+    found = tabulate_regret_by_states(n_rows, 300)
+    assert found[1:] == pytest.approx(
+        [naive.log_regret(k, n_rows) for k in range(1, 301)], abs=3e-9
+    )
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("arity", [1, 2, 3, 4, 50, 3000])
+def test_the_kernel_adds_states_one_by_one(arity):
+    table = compute_two_state_constants(np.arange(1001))
+    for n in COUNTS:
+        found = compute_regret(table, n, arity)
+        assert found == pytest.approx(naive.log_regret(arity, n), rel=1e-11, abs=3e-9)
+        if n >= 128:  # beyond the table of constants
+            assert compute_regret(table[:2], n, arity) == pytest.approx(found, abs=1e-4)
+
+
+@pytest.mark.parametrize("n_rows", [1, 100, 10_000])
+def test_many_states_are_approximated(n_rows):
+    exact = tabulate_regret_by_states(n_rows, 65_536)
+    assert approximate_regret(np.array([65_536.0]), n_rows) == pytest.approx(exact[-1:], abs=1e-5)
+    far = approximate_regret(np.array([1e12, 1e200]), n_rows)
+    assert np.diff(far) == pytest.approx(n_rows * np.log(1e188), rel=1e-9)

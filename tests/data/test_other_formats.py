@@ -458,6 +458,14 @@ def test_imputed_copies_of_other_formats(name):
     assert copy["day"].tolist() == [day.isoformat() for day in DAYS]
 
 
+def test_an_imputed_copy_of_half_a_surrogate_pair():
+    with open("t.jsonl", "w") as file:
+        file.write('{"a": "\\ud800x", "b": 1}\n{"a": "y", "b": 2}\n')
+    write_imputed_file("t.jsonl", "copy.csv", [])
+    with open("copy.csv") as file:
+        assert file.read() == "a,b\n?x,1\ny,2\n"
+
+
 # -- files that are damaged, foreign or need a library
 
 

@@ -9,9 +9,9 @@ import coevo
 
 TABLE = Path(__file__).parent / "incomplete.csv"
 
-# Without a policy, missing values are an error.
+# The default policy is evolve. With 'refuse', missing values are an error.
 try:
-    coevo.learn(TABLE, drop=["patient_id"])
+    coevo.learn(TABLE, drop=["patient_id"], missing="refuse")
 except coevo.CoevoError as error:
     print("Error:", error)
 

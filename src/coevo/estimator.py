@@ -39,7 +39,7 @@ class BayesianNetworkLearner:
         The parameter `score` of `learn`. Here ``score`` is a method.
     method, ess, max_table, max_parents, parent_penalty, max_time, max_generations, patience, \
 target, n_jobs, random_state, constraints, start, states, drop, types, discretise, bins, missing, \
-missing_labels, bootstraps
+missing_labels, decimal, strict, bootstraps
         As for `learn`.
     progress : bool, optional
         As for `learn`, but the default is False: a grid search calls `fit` many times.
@@ -148,7 +148,8 @@ missing_labels, bootstraps
     def _read(self, table: Any, deduplicate: bool) -> Dataset:
         """Read rows with the columns, states and bins of the network."""
         network, names = self.network_, _make_column_names(table)
-        expected = len(self.result_.columns)  # including ignored columns
+        # Ignored columns count, parts of dates do not.
+        expected = sum(column.source is None for column in self.result_.columns)
         if names is not None and len(names) != expected:
             raise ParameterError(
                 f"X has {len(names):,} features, but {type(self).__name__} is expecting "

@@ -26,11 +26,11 @@ columns     4 categorical, 3 continuous, 1 left out
   crp          continuous   decimal numbers       458       0%  █▂▁▁▁ ▁     cut points 2.37, 7.85, …
   temperature  continuous   decimal numbers        38       0%  ▁▂▆█▆▂▁▁    cut points 36.5, 37, …
   ill          categorical  text                    2       0%  █▂          2 states: no, yes
-problems    1
-  Column 'patient_id' has a different value in each of its 600 rows, so it looks like an \
-identifier. Leave it out (drop=['patient_id'], or --drop patient_id), or declare its states with \
-states= (--states).
-next        coevo learn patients.csv --drop patient_id -o run/
+decisions   1
+  'patient_id' has a different value in each of its 600 rows, like an identifier; it is left out. \
+Undo: types={'patient_id': 'categorical'}, or --type patient_id=categorical.
+problems    none
+next        coevo learn patients.csv -o run/
 """  # noqa: E501
 
 INCOMPLETE = """\
@@ -45,11 +45,11 @@ columns     4 categorical, 3 continuous, 1 left out
   crp          continuous        419    11.3%  █▂▁▁▁ ▁     cut points 2.42, 8.06
   temperature  continuous         38     9.3%  ▁▂▆█▆▂▁▁    cut points 36.55, 37.25, …
   ill          categorical         2    10.8%  █▂          2 states: no, yes
-problems    1
-  Column 'patient_id' has a different value in each of its 600 rows, so it looks like an \
-identifier. Leave it out (drop=['patient_id'], or --drop patient_id), or declare its states with \
-states= (--states).
-next        coevo learn incomplete.csv --drop patient_id --missing evolve -o run/
+decisions   1
+  'patient_id' has a different value in each of its 600 rows, like an identifier; it is left out. \
+Undo: types={'patient_id': 'categorical'}, or --type patient_id=categorical.
+problems    none
+next        coevo learn incomplete.csv --missing evolve -o run/
 """
 
 
@@ -80,9 +80,7 @@ def test_plain_characters(launch, tables):
 def test_the_answer_as_json(tables, as_json):
     answer = as_json("inspect", "patients.csv")
     found = inspect_table("patients.csv")
-    assert answer == found.as_dict() | {
-        "next": "coevo learn patients.csv --drop patient_id -o run/"
-    }
+    assert answer == found.as_dict() | {"next": "coevo learn patients.csv -o run/"}
     assert answer["summaries"]["ward"]["states"][0] == {"state": "1", "count": 164}
 
 

@@ -60,8 +60,9 @@ def arcs_of(found):
 
 def test_the_columns_and_the_audit_of_the_library(table, answer):
     found = answer()
-    dataset, notes = read_data("t.csv", drop=["id"], discretise="mdl", return_info=True)
-    assert found["columns"] == {note.name: note.as_dict() for note in notes}
+    dataset, info = read_data("t.csv", drop=["id"], discretise="mdl", return_info=True)
+    assert found["columns"] == {note.name: note.as_dict() for note in info.columns}
+    assert found["decisions"] == []
     assert found["audit"] == [finding.as_dict() for finding in audit(dataset)]
     assert found["data_hash"] == dataset.content_hash
     assert {name: column["type"] for name, column in found["columns"].items()} == {
@@ -191,7 +192,11 @@ def test_weights_count_in_the_score(table, answer, run):
         ("--discretise none --bins 3", "'bins' of learn needs a method; 'discretise' is 'none'."),
         ("--types nothing", "There is no file 'nothing'."),
         ("--types bad.json", "The type of column 'crp' must be one of 'categorical', "
-         "'continuous', 'ignore', or a list of cut points; got 'number'."),
+         "'continuous', 'ignore', 'date', 'year', 'month', 'weekday', 'hour', 'dmy', 'mdy', or a "
+         "list of cut points; got 'number'."),
+        ("--type crp=number", "The type of column 'crp' must be one of 'categorical', "
+         "'continuous', 'ignore', 'date', 'year', 'month', 'weekday', 'hour', 'dmy', 'mdy', or a "
+         "list of cut points; got 'number'."),
         ("--types typo.csv", "'types' names 'cpr', which is not a column of the table. "
          "Did you mean 'crp'?"),
         ("--constraints both.json", "'age' -> 'ill' is required and forbidden."),
@@ -216,6 +221,51 @@ def test_refusals(arguments, sentence, table, refused):
     given = ("--drop", "id", *arguments.split(), "-o", "new")
     assert refused("learn", "t.csv", *given) == sentence
     assert sorted(table.iterdir()) == before
+
+
+IDENTIFIER = (
+    "'id' has a different value in each of its 400 rows, like an identifier; it is left out."
+)
+
+
+def test_an_identifier_is_left_out_and_said(table, run, refused):
+    code, out, err = run("learn", "t.csv", *QUICK, "-o", "run")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    start = lines.index("decisions   1")
+    assert lines[start + 1] == f"  {IDENTIFIER} Undo: --type id=categorical"
+    assert lines.index("columns     4 categorical, 2 continuous, 1 ignored") < start
+    facts = json.loads((table / "run/run.json").read_text())
+    assert facts["columns"]["id"] == {"type": "ignore", "reason": IDENTIFIER}
+    assert facts["decisions"] == [
+        {
+            "kind": "identifier",
+            "columns": ["id"],
+            "sentence": IDENTIFIER,
+            "undo": "types={'id': 'categorical'}, or --type id=categorical",
+        }
+    ]
+    page = (table / "run/report.html").read_text(encoding="utf-8")
+    assert "Decisions about the table" in page
+    assert "like an identifier; it is left out." in page
+    undone = run("learn", "t.csv", *QUICK, "--type", "id=categorical").out
+    assert "table       400 rows, 7 variables\n" in undone
+    assert "decisions" not in undone
+    assert refused("learn", "t.csv", *QUICK, "--strict") == (
+        f"The table cannot be read strictly, because coevo would decide: {IDENTIFIER} Correct the "
+        "table, or leave out strict=True (--strict)."
+    )
+
+
+def test_a_type_of_one_column(table, answer, run):
+    (table / "types.json").write_text('{"crp": [3, 10], "ward": "ignore"}')
+    found = answer("--types", "types.json", "--type", "ward=continuous", "--type", "sex=ignore")
+    assert found["columns"]["crp"]["cuts"] == [3, 10]
+    assert found["columns"]["ward"]["type"] == "continuous"
+    assert found["columns"]["sex"] == {"type": "ignore"}
+    code, _, err = run("learn", "t.csv", "--type", "ward")
+    assert code == 2
+    assert err.endswith("Error: --type must be COLUMN=TYPE; got 'ward'.\n")
 
 
 def test_without_bins_decimal_numbers_are_refused(table, refused):

@@ -41,6 +41,7 @@ KEYS = [
     "n_variables",
     "data_hash",
     "columns",
+    "decisions",
     "audit",
 ]
 N_ROWS = 2000
@@ -326,7 +327,7 @@ def test_states(folder, answer, run):
 
 def test_warnings_are_plain_lines(folder, run):
     (folder / "rows.csv").write_text("a,b\nx,no\nx,yes\n")
-    code, out, err = run("learn", "rows.csv", "-m", "k2")
+    code, out, err = run("learn", "rows.csv", "-m", "k2", "--type", "a=categorical")
     assert code == 0
     assert out.startswith("score ")
     assert err == (
@@ -359,7 +360,7 @@ METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
         ("asai.csv", "There is no file 'asai.csv'. Did you mean 'asia.csv'?"),
         (".", "'.' is a folder. Name a file in it."),
         (
-            "missing.csv",
+            "missing.csv --missing refuse",
             "Column 'b' has 1 missing value, in row 2. Drop or impute it, or learn with "
             "missing='evolve' (--missing evolve of coevo learn and strength).",
         ),
@@ -471,7 +472,7 @@ def test_ctrl_c_before_the_search_writes_nothing(asia, run, monkeypatch):
     def press(*arguments, **options):
         press_ctrl_c()
 
-    monkeypatch.setattr(settings, "read_data", press)
+    monkeypatch.setattr(settings, "read_table", press)
     code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run")
     assert (code, out, err.strip()) == (130, "", "Interrupted.")
     assert os.listdir() == ["asia.csv"]

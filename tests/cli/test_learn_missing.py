@@ -43,10 +43,35 @@ def incomplete(folder, seed):
     return header, cells
 
 
-def test_missing_values_without_a_policy_are_an_error(incomplete, refused):
-    sentence = refused("learn", *QUICK, "-o", "run")
-    assert "missing values" in sentence
-    assert "--missing evolve" in sentence
+def test_missing_values_are_imputed_by_default(incomplete, as_json, run):
+    found = as_json("learn", *QUICK)
+    asked = as_json("learn", *QUICK, "--missing", "evolve")
+    n_missing, share = found["missing"]["n_missing"], found["missing"]["share"]
+    assert found.pop("decisions") == [
+        {
+            "kind": "missing",
+            "columns": incomplete[0],
+            "sentence": f"{n_missing:,} missing values ({share:.1%} of all values) are imputed by "
+            "the policy 'evolve'.",
+            "undo": "missing='refuse', or --missing refuse",
+        }
+    ]
+    assert asked.pop("decisions") == []
+    assert found | {"seconds": 0} == asked | {"seconds": 0}
+    assert "policy: evolve\n" in run("learn", *QUICK).out
+
+
+@pytest.mark.parametrize("options", [("--missing", "refuse"), ("--strict",)])
+def test_missing_values_can_be_an_error(options, incomplete, refused):
+    sentence = refused("learn", *QUICK, *options, "-o", "run")
+    assert " missing values, the first in row " in sentence
+    assert "or learn with missing='evolve' (--missing evolve of coevo learn" in sentence
+    assert not Path("run").exists()
+
+
+def test_a_strict_reader_accepts_missing_values_with_a_policy(incomplete, as_json):
+    found = as_json("learn", *QUICK, "--strict", "--missing", "em", "-m", "hill_climb")
+    assert found["missing"]["policy"] == "em"
 
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))
@@ -135,14 +160,13 @@ def test_options_that_cannot_be_combined(incomplete, refused, run):
     evolve = ("--missing", "evolve")
     assert refused("learn", *QUICK, "--missing", "evolv").endswith("Did you mean 'evolve'?")
     for arguments, sentence in (
-        (("--imputed", "x.csv"), "--imputed needs --missing, the policy for missing values."),
-        (
-            ("--missing-label", "-9"),
-            "--missing-label needs --missing, the policy for missing values.",
-        ),
         (
             ("--missing", "state", "--imputed", "x.csv"),
             "--imputed needs a policy that imputes values; --missing state does not.",
+        ),
+        (
+            ("--missing", "refuse", "--imputed", "x.csv"),
+            "--imputed needs a policy that imputes values; --missing refuse does not.",
         ),
     ):
         code, _, err = run("learn", *QUICK, *arguments)

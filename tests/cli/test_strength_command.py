@@ -221,10 +221,8 @@ def test_a_table_with_missing_values(folder, run, refused):
     lines[1:40] = [line.rsplit(",", 1)[0] + ",?" for line in lines[1:40]]
     (folder / "incomplete.csv").write_text("\n".join(lines))
     asked = ("incomplete.csv", *QUICK[1:])
-    assert "39 missing values" in refused("strength", *asked)
-    assert run("strength", *asked, "--missing-label", "x").err.endswith(
-        "\nError: --missing-label needs --missing, the policy for missing values.\n"
-    )
+    assert "39 missing values" in refused("strength", *asked, "--missing", "refuse")
+    assert "policy: evolve\n" in run("strength", *asked, "--bootstraps", 1).out
     answer = json.loads(run("strength", *asked, "--missing", "em", "--format", "json").out)
     table = read_incomplete("incomplete.csv", states=load_network("asia").variables)
     options = {"bootstraps": 12, "method": "hill_climb", "random_state": 5}

@@ -143,7 +143,7 @@ def test_audit_of_a_thousand_columns_is_fast(seed):
 
 def test_missing_is_not_a_state_in_the_audit():
     """Missing values are not a rare state; a column with one observed state is constant."""
-    missing = np.zeros((2, 20), dtype=bool)
+    missing = np.zeros((2, 60), dtype=bool)
     missing[:, 3] = True
-    table = IncompleteDataset(dataset_of({"a": [0, 1] * 10, "b": [0] * 20}), missing)
+    table = IncompleteDataset(dataset_of({"a": [0, 1] * 30, "b": [0] * 60}), missing)
     assert [(one.kind, one.columns) for one in audit(table)] == [("constant", ("b",))]

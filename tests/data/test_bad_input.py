@@ -124,6 +124,11 @@ def test_nulls_in_arrays():
 
 def test_a_column_of_nulls():
     assert read_error(pa.table({"x": pa.nulls(2), "y": ["a", "b"]})) == (
+        "A network needs at least two columns, and one column is left, 'y'. 'x' has no value in "
+        "any row; it is left out. Keep a column with types= (--type COLUMN=categorical)."
+    )
+    table = pa.table({"x": pa.nulls(2), "y": ["a", "b"]})
+    assert read_error(table, states={"x": ["a"]}) == (
         "Column 'x' has 2 missing values, the first in row 1. Drop or impute them" + WAY_OUT
     )
 
@@ -167,29 +172,49 @@ def test_floats_with_integer_values():
     )
 
 
+STRICT = "The table cannot be read strictly, because coevo would decide: "
+NOT_STRICT = " Correct the table, or leave out strict=True (--strict)."
 IDENTIFIER = (
-    "Column 'my id' has a different value in each of its 21 rows, so it looks like an "
-    "identifier. Leave it out (drop=['my id'], or --drop 'my id'), or declare its states "
-    "with states= (--states)."
+    "'my id' has a different value in each of its 21 rows, like an identifier; it is left out."
 )
 
 
 def test_identifiers(file):
     rows = [(f"p{i}", i % 2) for i in range(21)]
-    assert read_error(file("my id,y\n" + "".join(f"{x},{y}\n" for x, y in rows))) == IDENTIFIER
     frame = pd.DataFrame(rows, columns=["my id", "y"])
-    assert read_error(frame) == IDENTIFIER
+    for source in (file("my id,y\n" + "".join(f"{x},{y}\n" for x, y in rows)), frame):
+        assert read_error(source) == (
+            f"A network needs at least two columns, and one column is left, 'y'. {IDENTIFIER} "
+            "Keep a column with types= (--type COLUMN=categorical)."
+        )
+        assert read_error(source, strict=True).startswith("A network needs at least two columns")
+    more = frame.assign(z=["a", "b", "c"] * 7)
+    assert read_error(more, strict=True) == STRICT + IDENTIFIER + NOT_STRICT
+    with pytest.warns(CoevoWarning) as caught:
+        assert read_data(more).names == ("y", "z")
+    assert [str(w.message) for w in caught] == [
+        IDENTIFIER + " Undo: types={'my id': 'categorical'}, or --type 'my id=categorical'."
+    ]
+    assert caught[0].filename == __file__
     assert read_data(frame.iloc[:20]).n_rows == 20
     assert read_data(frame, states={"my id": frame["my id"]}).arities.tolist() == [21, 2]
+    assert read_data(frame, types={"my id": "categorical"}).arities.tolist() == [21, 2]
     assert read_data(frame.astype({"my id": "category"})).arities.tolist() == [21, 2]
 
 
 def test_an_identifier_of_many_rows(file, monkeypatch):
-    rows = "".join(f"{i},{i % 2}\n" for i in range(70_000))
-    assert read_error(file("id,y\n" + rows)) == (
+    rows = "".join(f"{i},{i % 2},{i % 3}\n" for i in range(70_000))
+    assert read_error(file("id,y,z\n" + rows), strict=True) == (
+        f"{STRICT}'id' holds each whole number from 0 to 69999 once, like an identifier; it is "
+        f"left out.{NOT_STRICT}"
+    )
+    keys = "".join(f"k{i},{i % 2},{i % 3}\n" for i in range(70_000))
+    too_many = "'id' has more than 65,535 different values; it is left out."
+    assert read_error(file("id,y,z\n" + keys), strict=True) == STRICT + too_many + NOT_STRICT
+    assert read_error(file("id,y,z\n" + keys), types={"id": "categorical"}) == (
         "Column 'id' has a different value in each of its first 65,535 rows, so it looks like "
         "an identifier. Leave it out (drop=['id'], or --drop id), or declare its states with "
-        "states= (--states). If it is a measurement, declare its type with types= (--types)."
+        "states= (--states)."
     )
 
 
@@ -200,9 +225,18 @@ def test_too_many_states(file):
     )
     values = ["s0", "s0", *(f"s{i}" for i in range(65_536))]
     rows = "".join(f"{x},{i % 2}\n" for i, x in enumerate(values))
-    assert read_error(file("x,y\n" + rows)) == message
-    frame = pl.DataFrame({"x": values, "y": [i % 2 for i in range(len(values))]})
-    assert read_error(frame) == message
+    assert read_error(file("x,y\n" + rows), types={"x": "categorical"}) == message
+    n = len(values)
+    frame = pl.DataFrame(
+        {
+            "x": values * 2,
+            "y": [i % 2 for i in range(2 * n)],
+            "z": [0, 1, 1] * (2 * n // 3) + [0] * (2 * n % 3),
+        }
+    )
+    assert read_error(frame, strict=True) == (
+        f"{STRICT}'x' has more than 65,535 different values; it is left out.{NOT_STRICT}"
+    )
 
 
 def test_too_many_decimal_or_undeclared_values(file):
@@ -258,15 +292,16 @@ def test_objects_and_arrays_without_states():
     )
 
 
-def test_constant_columns_are_a_warning(file):
-    sentence = (
-        "Column 'x' is 'a' in every row, so it gives no information about the other columns. "
-        "The same holds for 'z'."
-    )
+def test_constant_columns_are_left_out(file):
+    name = file("x,y,z,v\na,b,c,1\na,c,c,2\n")
     with pytest.warns(CoevoWarning) as caught:
-        read_data(file("x,y,z\na,b,c\na,c,c\n"), states={"z": ["c", "unseen"]})
-    assert [str(w.message) for w in caught] == [sentence]
-    assert caught[0].filename == __file__
+        assert read_data(name, states={"z": ["c", "unseen"]}).names == ("v", "y", "z")
+    assert [str(w.message) for w in caught] == [
+        "Column 'z' is 'c' in every row, so it gives no information about the other columns.",
+        "'x' is 'a' in every row; it is left out. Undo: types={'x': 'categorical'}, or --type "
+        "x=categorical.",
+    ]
+    assert {w.filename for w in caught} == {__file__}
 
 
 # -- shape and names

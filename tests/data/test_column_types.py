@@ -65,10 +65,11 @@ def test_all_sources_are_read_alike(table, method, tmp_path):
     ]  # fmt: skip
     found = [read_data(source, discretise=method, return_info=True) for source in sources]
     assert {dataset.content_hash for dataset, _ in found} == {found[0][0].content_hash}
-    for _, infos in found:
-        assert infos == found[0][1]
-    assert kinds(found[0][1]) == KINDS
-    for info in found[0][1]:
+    for _, table_info in found:
+        assert table_info == found[0][1]
+    assert found[0][1].decisions == ()
+    assert kinds(found[0][1].columns) == KINDS
+    for info in found[0][1].columns:
         assert (info.cuts is None) == (info.type == "categorical")
         assert (info.method == method) == (info.type == "continuous")
 
@@ -80,26 +81,26 @@ def test_cut_points_do_not_depend_on_row_or_column_order(table, method, seed):
     first, infos = read_data(frame, discretise=method, return_info=True)
     second, again = read_data(moved, discretise=method, return_info=True)
     assert first == second
-    assert {n.name: n for n in infos} == {n.name: n for n in again}
+    assert {n.name: n for n in infos.columns} == {n.name: n for n in again.columns}
 
 
 def test_bins_match_their_names(table):
     dataset, infos = read_data(pd.DataFrame(table), discretise="quantile", bins=4, return_info=True)
-    for info in infos:
+    for info in infos.columns:
         if info.cuts is None:
             continue
         variable = dataset.variables[dataset.find_position(info.name)]
         codes = dataset.codes[dataset.find_position(info.name)]
         expected = [info.states[k] for k in info.cuts.apply(table[info.name])]
         assert [variable.states[code] for code in codes] == expected
-    weight = {n.name: n for n in infos}["weight"]
+    weight = {n.name: n for n in infos.columns}["weight"]
     counts = np.bincount(weight.cuts.apply(table["weight"]))
     assert counts.tolist() == [N // 4] * 4
 
 
 def test_discretise_does_not_change_text(tmp_path):
     frame = pd.DataFrame(
-        {"a": ["x", "y", "x"] * 9, "b": [1, 2, 3] * 9, "c": [True, False, True] * 9}
+        {"a": ["x", "y", "x"] * 9, "b": [1, 2, 3] * 9, "c": [True, False, False] * 9}
     )
     frame.to_csv(tmp_path / "t.csv", index=False)
     for source in (frame, tmp_path / "t.csv"):
@@ -129,9 +130,9 @@ def test_written_bins_can_be_read(table, tmp_path):
     write_data(dataset, tmp_path / "binned.csv")
     again = read_data(tmp_path / "binned.csv", states=dataset.source_variables)
     assert again == dataset
-    assert read_data(tmp_path / "binned.csv", states=dataset.source_variables, return_info=True)[
-        1
-    ] == tuple(_info_of_declared(v) for v in dataset.source_variables)
+    states = dataset.source_variables
+    _, info = read_data(tmp_path / "binned.csv", states=states, return_info=True)
+    assert info.columns == tuple(_info_of_declared(v) for v in states)
 
 
 def _info_of_declared(variable):
@@ -143,7 +144,7 @@ def _info_of_declared(variable):
 def test_infos_read_a_table_again_in_the_same_way(table):
     frame = pd.DataFrame(table)
     dataset, infos = read_data(frame, discretise="mdl", drop=["city"], return_info=True)
-    types = json.loads(json.dumps({info.name: info.as_dict() for info in infos}))
+    types = json.loads(json.dumps({info.name: info.as_dict() for info in infos.columns}))
     assert types["city"] == {"type": "ignore"}
     assert read_data(frame, types=types) == dataset
     half = read_data(frame.iloc[: N // 2], types=types)
@@ -161,7 +162,7 @@ def test_declared_types(table):
         "zeros": CutPoints((0.25,)),
     }
     dataset, infos = read_data(frame, types=types, return_info=True)
-    found = {info.name: info for info in infos}
+    found = {info.name: info for info in infos.columns}
     assert "city" not in dataset.names
     assert found["city"].type == "ignore"
     assert found["code"].cuts == CutPoints((2, 4.5))
@@ -179,8 +180,8 @@ def test_categorical_accepts_decimals_and_identifiers():
         frame, types={"id": "categorical", "x": "categorical"}, return_info=True
     )
     assert dataset.arities.tolist() == [30, 30, 2]
-    assert infos[1].states[:2] == ("0.5", "1.5")
-    assert infos[1].states[-1] == "29.5"
+    assert infos.columns[1].states[:2] == ("0.5", "1.5")
+    assert infos.columns[1].states[-1] == "29.5"
 
 
 def test_texts_of_the_same_number_are_one_state(tmp_path):
@@ -201,7 +202,8 @@ def test_few_decimals_in_few_rows_are_measurements():
 @pytest.mark.filterwarnings("ignore:Column 'x' is")
 def test_a_constant_column():
     frame = pd.DataFrame({"x": [1.5] * 9, "y": ["a", "b", "c"] * 3})
-    assert read_data(frame, discretise="mdl").source_variables[0].states == ("1.5",)
+    found = read_data(frame, discretise="mdl", types={"x": "categorical"})
+    assert found.source_variables[0].states == ("1.5",)
     for method in ("mdl", "quantile", "uniform", "kmeans"):
         found = read_data(frame, types={"x": "continuous"}, discretise=method)
         assert found.source_variables[0].states == ("any",)
@@ -212,17 +214,19 @@ def test_more_numbers_than_labels(tmp_path):
     values = np.random.default_rng(0).permutation(70_000) / 8
     lines = "".join(f"{v:.3f},{i % 3}\n" for i, v in enumerate(values))
     (tmp_path / "t.csv").write_text("x,y\n" + lines)
-    dataset, (info, _) = read_data(
+    dataset, table_info = read_data(
         tmp_path / "t.csv", discretise="quantile", bins=2, return_info=True
     )
+    info = table_info.columns[0]
     assert info.states == ("below_4375", "from_4375")
     frame = pd.DataFrame({"x": values, "y": np.arange(70_000) % 3})
     assert read_data(frame, discretise="quantile", bins=2) == dataset
     assert read_data(tmp_path / "t.csv", states={"x": info.states}) == dataset
     (tmp_path / "t.csv").write_text("x,y\n" + lines + "high,1\n")
     assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == (
-        "Column 'x' has more than 65,535 states, the maximum of coevo. Group its values, "
-        "or leave it out (drop=['x'], or --drop x)."
+        "A network needs at least two columns, and one column is left, 'y'. 'x' has more than "
+        "65,535 different values; it is left out. Keep a column with types= (--type "
+        "COLUMN=categorical)."
     )
     (tmp_path / "t.csv").write_text("x,y\n" + lines + "NA,1\n")
     assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == (
@@ -231,11 +235,11 @@ def test_more_numbers_than_labels(tmp_path):
     )
 
 
-def test_distinct_integers_are_identifiers():
-    frame = pd.DataFrame({"x": range(100, 130), "y": ["a", "b"] * 15})
-    assert refusal(DataError, read_data, frame, discretise="mdl").startswith(
-        "Column 'x' has a different value in each of its 30 rows, so it looks like an identifier."
-    )
+def test_whole_numbers_from_one_to_another_are_identifiers():
+    frame = pd.DataFrame({"x": range(100, 130), "y": ["a", "b"] * 15, "z": list("abc") * 10})
+    dataset, info = read_data(frame, discretise="mdl", return_info=True)
+    assert [variable.name for variable in dataset.source_variables] == ["y", "z"]
+    assert [decision.kind for decision in info.decisions] == ["identifier"]
     found = read_data(frame, discretise="mdl", types={"x": "continuous"})
     assert found.source_variables[0].states == ("below_115", "from_115")
 
@@ -254,6 +258,10 @@ def test_infinite_numbers(infinite, tmp_path):
     assert found.source_variables[0].states == ("below_10", "from_10")
 
 
+WORDS = (
+    "'categorical', 'continuous', 'ignore', 'date', 'year', 'month', 'weekday', 'hour', 'dmy', "
+    "'mdy'"
+)
 FRAME = pd.DataFrame({"age": [1.5, 2.5, 3.5], "sex": ["f", "m", "f"]})
 
 
@@ -277,13 +285,12 @@ FRAME = pd.DataFrame({"age": [1.5, 2.5, 3.5], "sex": ["f", "m", "f"]})
         ),
         (
             {"types": {"age": "continous"}},
-            "The type of column 'age' must be one of 'categorical', 'continuous', 'ignore', or a "
-            "list of cut points; got 'continous'. Did you mean 'continuous'?",
+            f"The type of column 'age' must be one of {WORDS}, or a list of cut points; got "
+            "'continous'. Did you mean 'continuous'?",
         ),
         (
             {"types": {"age": 3}},
-            "The type of column 'age' must be one of 'categorical', 'continuous', 'ignore', or a "
-            "list of cut points; got 3.",
+            f"The type of column 'age' must be one of {WORDS}, or a list of cut points; got 3.",
         ),
         (
             {"types": {"age": {"type": "continuous", "bin": 3}}},

@@ -149,7 +149,8 @@ def test_ways_to_write_the_same_table(path, text):
 
 
 def test_spaces_are_part_of_the_text_but_not_of_names(path):
-    found = read_data(str(write_bytes(path, "p, q\n a,b \nc,d\n")))
+    with pytest.warns(CoevoWarning, match="The names of 1 column had spaces around them"):
+        found = read_data(str(write_bytes(path, "p, q\n a,b \nc,d\n")))
     assert found == dataset_of(["p", "q"], [(" a", "b "), ("c", "d")])
 
 
@@ -177,6 +178,7 @@ def test_dropped_columns_are_not_checked(path):
     assert found == dataset_of("xy", rows)
 
 
+@pytest.mark.filterwarnings("ignore::coevo.errors.CoevoWarning")  # about the header
 def test_unselected_columns_are_not_checked(path):
     text = "id,x,,y,y,\n" + "".join(f"{i / 7},{i % 2},,{i % 3},?,\n" for i in range(50))
     found = read_data(write_bytes(path, text), only=["x", "z"])

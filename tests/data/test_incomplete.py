@@ -50,7 +50,7 @@ def test_every_source_gives_the_same_table(frame, method, tmp_path):
     for other, other_infos in found[1:]:
         assert other == first
         assert other.dataset.variables == first.dataset.variables
-        assert [n.states for n in other_infos] == [n.states for n in infos]
+        assert [n.states for n in other_infos.columns] == [n.states for n in infos.columns]
 
 
 @pytest.mark.parametrize("method", ["quantile", "uniform", "kmeans"])
@@ -61,7 +61,7 @@ def test_missing_values_do_not_change_bins(frame, method):
     alone = np.stack([there, np.resize([0.0, 1.0], len(there))], axis=1)
     types = {"y": "categorical"}
     dataset = read_data(alone, names=["x", "y"], discretise=method, types=types)
-    assert infos[1].states == dataset.source_variables[0].states
+    assert infos.columns[1].states == dataset.source_variables[0].states
 
 
 def test_mdl_uses_the_other_columns(seed):
@@ -71,7 +71,7 @@ def test_mdl_uses_the_other_columns(seed):
     frame.loc[rng.random(600) < 0.2, "x"] = np.nan
     frame.loc[rng.random(600) < 0.2, "y"] = None
     _, infos = read_incomplete(frame, discretise="mdl", return_info=True)
-    assert min(abs(cut - 0.3) for cut in infos[0].cuts.points) < 0.05
+    assert min(abs(cut - 0.3) for cut in infos.columns[0].cuts.points) < 0.05
 
 
 def test_missing_labels(tmp_path):
@@ -81,7 +81,8 @@ def test_missing_labels(tmp_path):
         path, missing_labels=["-9", "none"], types={"a": [2]}, return_info=True
     )
     assert np.argwhere(table.missing).tolist() == [[0, 1], [1, 2]]
-    assert [info.states for info in infos] == [("below_2", "from_2"), ("x", "y"), ("?", "NA")]
+    states = [info.states for info in infos.columns]
+    assert states == [("below_2", "from_2"), ("x", "y"), ("?", "NA")]
     floats = np.array([[1.5, 1], [-9, 0], [2.5, 1]])
     types = {"a": [2], "b": "categorical"}
     found = read_incomplete(floats, names=["a", "b"], missing_labels=["-9"], types=types)
@@ -98,12 +99,12 @@ def test_default_missing_labels_are_text_if_not_listed(tmp_path):
     path = tmp_path / "t.csv"
     numbers = [str(i / 4) for i in range(40)]
     path.write_text(
-        "\n".join(["a,b", *(f"{x},{i % 2}" for i, x in enumerate(numbers * 2)), "NA,?"])
+        "\n".join(["a,b", *(f"{x},{i % 2}" for i, x in enumerate(numbers * 3)), "NA,?"])
     )
     table, infos = read_incomplete(path, missing_labels=["?"], discretise="mdl", return_info=True)
     assert table.missing_counts == {"a": 0, "b": 1}
-    assert (infos[0].holds, infos[0].cuts) == ("text", None)
-    with pytest.raises(DataError, match="Column 'a' holds 'NA', first in row 81, which is not a"):
+    assert (infos.columns[0].holds, infos.columns[0].cuts) == ("text", None)
+    with pytest.raises(DataError, match="Column 'a' holds 'NA', first in row 121, which is not a"):
         read_incomplete(path, missing_labels=["?"], types={"a": "continuous"})
 
 
@@ -114,13 +115,19 @@ def test_a_declared_state_is_not_missing(tmp_path):
     assert table.missing_counts == {"a": 0, "b": 1}
 
 
-def test_a_column_without_values_is_an_error(tmp_path):
+def test_a_column_without_values(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("a,b\n?,x\n,y\n")
+    path.write_text("a,b,c\n?,x,1\n,y,2\n")
+    table, info = read_incomplete(path, return_info=True)
+    assert table.names == ("b", "c")
+    assert [str(decision) for decision in info.decisions] == [
+        "'a' has no value in any row; it is left out."
+    ]
     with pytest.raises(DataError) as caught:
-        read_incomplete(path)
+        read_incomplete(path, states={"a": ["x", "y"]})
     assert str(caught.value) == (
-        "Column 'a' has no value in any row. Leave it out (drop=['a'], or --drop a)."
+        "Column 'a' has declared states and no value in any row. Leave it out (drop=['a'], or "
+        "--drop a)."
     )
 
 

@@ -106,6 +106,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:The first column has no name")
 @pytest.mark.parametrize("name", sorted(WRITERS))
 def test_all_formats_give_the_same_dataset(name):
     WRITERS[name](name)

@@ -13,12 +13,13 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+import coevo
 from coevo.data import csv_reader as csv_reader_module
 from coevo.data import read_incomplete
 from coevo.data import write_imputed as write_imputed_module
 from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
-from coevo.errors import DataError, ParameterError
+from coevo.errors import CoevoWarning, DataError, ParameterError
 from coevo.missing import learn_incomplete, write_imputed
 from coevo.search import Budget
 
@@ -427,3 +428,32 @@ def test_states_without_observed_values():
         column = make_imputed("c", states, [0, 1], [1])
         assert column.choose_values(cells) == [cells[0], expected]
         assert type(column.choose_values(cells)[1]) is type(cells[0])
+
+
+def test_numbers_in_other_formats_and_dates(tmp_path):
+    """The imputed value of a bin is one of its cells, as it is written in the table."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for i in range(120):
+        euros = f"€ {1000 + 37 * i:,}".replace(",", ".") + ",50"
+        day = f"{1 + i % 28:02}.{1 + i // 10 % 12:02}.{2020 + i // 60}"
+        rows.append(
+            ["-" if i % 9 == 5 else euros, "" if i % 11 == 3 else day, "ab"[rng.integers(2)]]
+        )
+    frame = pandas.DataFrame(rows, columns=["price", "visit", "kind"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(CoevoWarning):
+        result = coevo.learn(tmp_path / "t.csv", method="hill_climb", max_generations=3)
+    imputed = result.imputation.imputed_table
+    with pytest.warns(CoevoWarning) as caught:
+        write_imputed(imputed, tmp_path / "new.csv", tmp_path / "t.csv")
+    assert sorted(str(warning.message) for warning in caught) == [
+        f"The missing values of 'visit' stay missing in the copy of the table: only the {part} is "
+        "imputed."
+        for part in ("month", "year")
+    ]
+    new = pandas.read_csv(tmp_path / "new.csv", dtype=str, keep_default_na=False)
+    was_missing = (frame["price"] == "-").to_numpy()
+    assert new["price"][~was_missing].tolist() == frame["price"][~was_missing].tolist()
+    assert set(new["price"][was_missing]) <= set(frame["price"][~was_missing])
+    assert new["visit"].tolist() == frame["visit"].tolist()

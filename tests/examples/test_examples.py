@@ -74,7 +74,7 @@ def test_the_report_is_written(run_example, tmp_path):
     assert "<html" in (tmp_path / report).read_text(encoding="utf-8")
 
 
-def test_without_a_policy_missing_values_are_an_error(run_example):
+def test_missing_values_can_be_an_error(run_example):
     assert run_example("missing_values").startswith("Error: Column 'sex' has 58 missing values,")
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from coevo.data import Finding
 from coevo.data.decisions import Decision
 from coevo.inspection import TableInspection, inspect_table
 from helpers.pages import NASTY
@@ -29,5 +30,6 @@ def inspect_nasty_table(seed=0):
         Decision("encoding", (), "The file is not UTF-8; it is read as <Latin-1>.", undo),
         Decision("numbers", ("age",), "'age' holds numbers with a comma."),
     )
-    columns, findings = found.columns, found.findings
+    problem = Finding("unreadable", ("id",), "Column 'id' cannot be read. Leave it out.")
+    columns, findings = found.columns, (problem, *found.findings)
     return TableInspection("</title>.csv", n, columns, decisions, findings, found.data_hash)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import coevo
-from coevo.data import Dataset, Variable, read_data, read_incomplete, read_types
+from coevo.data import Dataset, Finding, Variable, read_data, read_incomplete, read_types
 from coevo.data.decisions import Decision
 from coevo.errors import CoevoWarning, DataError, FileError, ParameterError
 from coevo.inspection import TableInspection, inspect_table
@@ -43,23 +43,41 @@ def make_dirty_table(seed):
     )
 
 
-def test_all_problems_at_once(seed):
-    found = inspect_table(make_dirty_table(seed))
-    kinds = {(finding.kind, finding.columns) for finding in found.findings}
-    assert kinds >= {
-        ("unreadable", ("name",)),
-        ("unreadable", ("nothing",)),
-        ("unreadable", ("ratio",)),
-        ("unreadable", ("row",)),
+def test_all_decisions_and_problems_at_once(seed):
+    states = {"dose": ["0.5", "1.0"], "size": ["s", "m"]}
+    found = inspect_table(make_dirty_table(seed), states=states)
+    assert [(finding.kind, finding.columns) for finding in found.findings] == [
+        ("unreadable", ("dose",))
+    ]
+    assert {(decision.kind, decision.columns) for decision in found.decisions} == {
+        ("identifier", ("row",)),
+        ("identifier", ("name",)),
+        ("empty", ("nothing",)),
+        ("missing_word", ("ratio",)),
         ("constant", ("same",)),
-        ("duplicate", ("gender", "sex")),
+        ("copy", ("sex", "gender")),
     }
     left_out = [column.name for column in found.columns if column.kind == "left out"]
-    assert left_out == ["row", "name", "ratio", "nothing"]
+    assert left_out == ["row", "name", "sex", "dose", "nothing", "same"]
     assert found.by_name["nothing"].summary.n_missing == found.n_rows == 200
     assert found.by_name["name"].summary.examples[0] == "patient 0"
-    assert found.by_name["size"].info.states == ("s", "m", "l")
-    assert found.count_kinds() == {"categorical": 5, "continuous": 2, "left out": 4}
+    assert found.by_name["name"].info.reason.endswith("like an identifier; it is left out.")
+    assert found.by_name["size"].info.states == ("s", "m")
+    assert found.count_kinds() == {"categorical": 2, "continuous": 3, "left out": 6}
+
+
+def test_parts_of_dates(seed):
+    table = make_dirty_table(seed)
+    table["visit"] = pd.date_range("2020-01-01", periods=200, freq="2D").strftime("%Y-%m-%d")
+    found = inspect_table(table)
+    assert found.by_name["visit"].kind == "replaced"
+    names = [column.name for column in found.columns]
+    assert names[-3:] == ["visit_year", "visit_month", "visit"]
+    assert found.by_name["visit_month"].summary.n_distinct == 12
+    assert found.types()["visit"] == "year+month"
+    assert "visit_month" not in found.types()
+    again = inspect_table(table, types=found.types())
+    assert again.data_hash == found.data_hash
 
 
 def test_the_order_of_rows_and_columns_has_no_effect(seed):
@@ -96,13 +114,13 @@ def test_types_of_dirty_columns(seed, tmp_path):
     table = make_dirty_table(seed)
     found = inspect_table(table)
     types = found.types()
-    assert types["sex"] == types["dose"] == "categorical"
+    assert types["gender"] == types["dose"] == "categorical"
     assert types["row"] == "ignore"
     assert types["size"] == {"type": "categorical", "states": ["s", "m", "l"]}
     assert set(types["crp"]) == {"type", "cuts"}
     found.write_types(tmp_path / "types.json")
     assert read_types(tmp_path / "types.json") == types
-    with pytest.warns(CoevoWarning, match="Column 'same' is 'x' in every row"):
+    with pytest.warns(CoevoWarning, match="'inf' in 'ratio' stands for a missing value"):
         assert read_incomplete(table, types=types).content_hash == found.data_hash
     path = tmp_path / "types.csv"
     assert refusal(ParameterError, found.write_types, path) == (
@@ -198,12 +216,14 @@ def test_bad_parameters(tmp_path):
 
 def test_commands(seed):
     found = inspect_table(make_dirty_table(seed))
-    options = {(f.kind, f.columns): suggest_option(f) for f in found.findings}
-    assert options["duplicate", ("gender", "sex")] == "--drop sex"
-    assert options["constant", ("same",)] == "--drop same"
+    assert suggest_option(Finding("duplicate", ("gender", "sex"), "")) == "--drop sex"
+    assert suggest_option(Finding("constant", ("same",), "")) == "--drop same"
     assert make_learn_command(found, "a b.csv", ["--bins", "3"]) == (
-        "coevo learn 'a b.csv' --bins 3 --drop name --drop nothing --drop ratio --drop row "
-        "--missing evolve -o run/"
+        "coevo learn 'a b.csv' --bins 3 --missing evolve -o run/"
+    )
+    unreadable = inspect_table(make_dirty_table(seed), states={"dose": ["0.5"]})
+    assert make_learn_command(unreadable, "a.csv") == (
+        "coevo learn a.csv --drop dose --missing evolve -o run/"
     )
     assert make_learn_command(found, "a.csv", types="t.json") == (
         "coevo learn a.csv --types t.json --missing evolve -o run/"

@@ -7,7 +7,7 @@ from typing import Any
 
 from coevo.errors import format_count
 
-__all__ = ["format_audit", "format_columns"]
+__all__ = ["format_audit", "format_columns", "format_decisions"]
 
 SHOWN = 10  # columns or findings that are printed before the rest is only counted
 
@@ -16,7 +16,9 @@ def format_columns(columns: dict[str, dict[str, Any]]) -> Iterator[str]:
     """Yield the number of columns of each type, and all cut points."""
     kinds = [column["type"] for column in columns.values()]
     words = {"categorical": "categorical", "continuous": "continuous", "ignore": "ignored"}
-    counts = [f"{kinds.count(kind):,} {word}" for kind, word in words.items() if kind in kinds]
+    words |= {kind: "replaced" for kind in kinds if kind not in words}
+    numbers = {word: sum(words[kind] == word for kind in kinds) for word in words.values()}
+    counts = [f"{number:,} {word}" for word, number in numbers.items() if number]
     yield f"columns     {', '.join(counts)}"
     lines = []
     for name, column in columns.items():
@@ -35,6 +37,24 @@ def format_audit(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
     if findings:
         yield f"audit       {format_count(len(findings), 'finding')}"
         yield from _truncate([f"  {finding['sentence']}" for finding in findings])
+
+
+def format_decisions(decisions: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield what was decided about the table, one per line, with the option that undoes it.
+
+    The line about missing values is left out: `format_missing` prints it.
+    """
+    listed = [decision for decision in decisions if decision["kind"] != "missing"]
+    if listed:
+        yield f"decisions   {len(listed):,}"
+        yield from _truncate([f"  {_format_decision(decision)}" for decision in listed])
+
+
+def _format_decision(decision: dict[str, Any]) -> str:
+    """Return a decision, with its undo as an option of the command."""
+    _, found, option = decision["undo"].partition(", or --")
+    undo = f"--{option}" if found else decision["undo"]
+    return f"{decision['sentence']} Undo: {undo}" if undo else str(decision["sentence"])
 
 
 def _truncate(lines: Sequence[str]) -> Iterator[str]:

@@ -128,12 +128,15 @@ def command(
 
     DATA is a table: CSV and other text, Excel, Parquet, Feather, JSON, SQLite, Stata, SPSS or
     SAS; - reads the standard input. Columns of numbers are discretised, unless they have few
-    values. Scores are natural logarithms; higher is better. Without a limit ccma stops after
-    25 generations without improvement, islands after 24, ccga after 250 generations; the other
-    methods stop by themselves. Ctrl-C stops the search and writes the best network so far;
-    --resume continues it, or resumes a killed run from its last checkpoint. The support of an arc
-    is the share of the last population of ccma or ccga that joins its two variables. It is not
-    a probability; --bootstraps measures confidence.
+    values. Identifiers and other columns that nothing can be learned from are left out, dates
+    become parts of dates, and missing values are imputed; the answer lists these decisions, and
+    the option that undoes each. Scores are natural logarithms; higher is better.
+
+    Without a limit ccma stops after 25 generations without improvement, islands after 24, ccga
+    after 250 generations; the other methods stop by themselves. Ctrl-C stops the search and
+    writes the best network so far; --resume continues it, or resumes a killed run from its last
+    checkpoint. The support of an arc is the share of the last population of ccma or ccga that
+    joins its two variables. It is not a probability; --bootstraps measures confidence.
 
     \b
     coevo learn --example alarm --rows 5000 -o run/
@@ -141,7 +144,7 @@ def command(
     coevo learn alarm.csv -m k2 -s bic -p 4
     coevo learn alarm.csv --bootstraps 100 -j 2 -o run/
     coevo learn patients.csv --bins 3 --constraints known.json -o run/
-    coevo learn patients.csv --missing evolve --imputed complete.csv -o run/
+    coevo learn patients.csv --type ward=categorical --imputed complete.csv -o run/
     coevo learn survey.xlsx --sheet answers -o run/
     coevo learn visits.sqlite --query "SELECT age, ward, ill FROM visits"
     coevo learn large.csv -t 3600 -o run/ --resume
@@ -200,8 +203,9 @@ def command(
 
 def _name_options(columns: dict[str, Any]) -> dict[str, Any]:
     """Return the column options by their names on the command line, without the constraints."""
-    names = ("states", "drop", "types", "discretise", "bins", "missing")
-    return {f"--{name}": columns[name] for name in names}
+    names = ("states", "drop", "types", "discretise", "bins", "missing", "decimal", "strict")
+    named = {f"--{name}": columns[name] for name in names}
+    return {**named, "--type": columns["column_types"]}
 
 
 def _choose_method(name: str, islands: int | None) -> str | Method:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from coevo.cli.column_output import format_audit, format_columns
+from coevo.cli.column_output import format_audit, format_columns, format_decisions
 from coevo.cli.missing import format_missing
 from coevo.errors import format_count
 
@@ -43,6 +43,7 @@ def format_answer(answer: dict[str, Any]) -> Iterator[str]:
     if "traffic" in answer:
         yield _format_traffic(answer["traffic"])
     yield from format_columns(answer["columns"])
+    yield from format_decisions(answer["decisions"])
     if "missing" in answer:
         yield from format_missing(answer["missing"])
     yield from format_audit(answer["audit"])

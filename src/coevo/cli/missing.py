@@ -33,14 +33,11 @@ imputed_option = click.option(
 
 
 def check_missing_options(columns: dict[str, Any], imputed: str | None = None) -> None:
-    """Raise a usage error for options that need a policy where there is none."""
+    """Raise a usage error for options that need a policy which imputes values."""
     missing = columns["missing"]
-    for option, value in (("--missing-label", columns["missing_labels"]), ("--imputed", imputed)):
-        if value and missing is None:
-            raise click.UsageError(f"{option} needs --missing, the policy for missing values.")
-    if imputed is not None and missing == "state":
+    if imputed is not None and missing in ("state", "refuse"):
         raise click.UsageError(
-            "--imputed needs a policy that imputes values; --missing state does not."
+            f"--imputed needs a policy that imputes values; --missing {missing} does not."
         )
 
 

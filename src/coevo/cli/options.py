@@ -254,7 +254,8 @@ _missing_label_option = click.option(
     "missing_labels",
     multiple=True,
     metavar="TEXT",
-    help="Label of a missing value (repeatable).  [default: empty text, NA, NaN, null or ?]",
+    help="Label of a missing value (repeatable).  [default: empty text, NA, N/A, NaN, null, ? and "
+    "others]",
 )
 missing_options: tuple[Decorator[Any], ...] = (
     click.option(
@@ -262,13 +263,22 @@ missing_options: tuple[Decorator[Any], ...] = (
         metavar="POLICY",
         help="Policy for missing values: evolve (a third species imputes them), em (structural "
         "EM), available (score each family on the rows that observe all its variables), "
-        "state (missing is a state), drop (leave out incomplete rows).  "
-        "[default: missing values are an error]",
+        "state (missing is a state), drop (leave out incomplete rows), refuse (missing values are "
+        "an error).  [default: evolve; with --strict, --shards or --cluster: refuse]",
     ),
     _missing_label_option,
 )
 
 _TYPE_OPTIONS: tuple[Decorator[Any], ...] = (
+    click.option(
+        "--type",
+        "column_types",
+        multiple=True,
+        metavar="COLUMN=TYPE",
+        help="Type of one column (repeatable): categorical, continuous, ignore, or parts of dates "
+        "(year, month, weekday, hour, year+month, date). It undoes what was decided about the "
+        "column.",
+    ),
     click.option(
         "--types",
         metavar="FILE",
@@ -287,6 +297,11 @@ _TYPE_OPTIONS: tuple[Decorator[Any], ...] = (
         help="Number of bins, by quantiles unless --discretise is given; for mdl the maximum.  "
         "[default: 3; mdl: 5]",
     ),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="Decimal mark of numbers.  [default: found from the table]",
+    ),
 )
 # How to read a table, without a search: `column_options` adds what a search needs.
 reading_options = bundle_options("columns", *_TABLE_OPTIONS, _missing_label_option, *_TYPE_OPTIONS)
@@ -295,6 +310,11 @@ column_options = bundle_options(
     *_TABLE_OPTIONS,
     *missing_options,
     *_TYPE_OPTIONS,
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Make an error of everything that would be decided about the table.",
+    ),
     click.option(
         "--constraints",
         metavar="FILE",

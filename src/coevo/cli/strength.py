@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.bootstrap import describe_interrupt, show_bootstrap_progress
+from coevo.cli.column_output import format_decisions
 from coevo.cli.console import announce_interrupt, print_json, show_status
 from coevo.cli.missing import check_missing_options, format_missing
 from coevo.cli.options import (
@@ -110,7 +111,7 @@ def command(
             check_run_folder(Path(output))
             if figures:
                 require_matplotlib()
-        table, _ = settings.read_table(data)
+        table, info = settings.read_table(data)
         declared.check((*table.names, *columns["drop"]))
         spec = settings.resolve_spec(table.names)
         missing = settings.missing
@@ -127,6 +128,7 @@ def command(
             on_interrupt=announce_interrupt,
         )
     facts = _describe(table, spec, missing)
+    facts["decisions"] = [decision.as_dict() for decision in info.decisions]
     files = {} if output is None else _write(result, output, figures, facts)
     if output_format == "json":
         print_json({**facts, **result.as_dict(), **({"files": files} if files else {})})
@@ -137,7 +139,7 @@ def command(
         raise click.exceptions.Exit(130)
 
 
-def _describe(table: Rows, spec: SearchSpec, missing: str | None) -> dict[str, Any]:
+def _describe(table: Rows, spec: SearchSpec, missing: str) -> dict[str, Any]:
     """Return the facts about the table and the search; with missing values, how many."""
     from coevo.data import IncompleteDataset
 
@@ -175,6 +177,8 @@ def _print(result: BootstrapResult, facts: dict[str, Any], files: dict[str, str]
         f"{format_count(_count_drawn(facts), 'row')}, by {facts['method']}, "
         f"{facts['scoring']}{prior}, seed {result.seed}"
     )
+    for line in format_decisions(facts["decisions"]):
+        click.echo(line)
     for line in format_missing(facts["missing"]) if "missing" in facts else ():
         click.echo(line)
     click.echo(f"threshold   {result.threshold:.4f}, estimated from the strengths")

@@ -6,14 +6,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coevo.errors import DataError, suggest_match
+import click
+
+from coevo.errors import DataError, suggest_match, warn_caller
 
 if TYPE_CHECKING:
     from coevo.data import Dataset, Variable
     from coevo.graph import DAG
     from coevo.io import Model
 
-__all__ = ["StatesFile", "read_declared_states", "read_table", "split_model"]
+__all__ = ["StatesFile", "merge_types", "read_declared_states", "read_table", "split_model"]
 
 
 def split_model(model: Model) -> tuple[DAG, tuple[Variable, ...]]:
@@ -34,8 +36,12 @@ def read_table(source: str, reading: dict[str, Any], default: tuple[Variable, ..
     declared = read_declared_states(reading["states"])
     drop: tuple[str, ...] = reading["drop"]
     opening = {name: reading[name] for name in SOURCE_DEFAULTS if name in reading}
-    dataset: Dataset = read_data(source, drop=drop, states=declared.merge(default), **opening)
-    declared.check((*dataset.names, *drop))
+    states = declared.merge(default)
+    dataset: Dataset
+    dataset, info = read_data(source, drop=drop, states=states, return_info=True, **opening)
+    declared.check((*(column.name for column in info.columns), *drop))
+    for decision in info.decisions:
+        warn_caller(decision.sentence)  # these commands have no option that undoes it
     return dataset
 
 
@@ -57,8 +63,10 @@ class StatesFile:
 
     def complete(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Return the column options as `learn` takes them, with these states."""
-        labels = columns["missing_labels"] or None
-        return columns | {"states": self.merge() or None, "missing_labels": labels}
+        options = dict(columns)
+        options["types"] = merge_types(options["types"], options.pop("column_types"))
+        options["missing_labels"] = columns["missing_labels"] or None
+        return options | {"states": self.merge() or None}
 
     def check(self, columns: tuple[str, ...]) -> None:
         """Raise `DataError` if the states belong to another table."""
@@ -88,6 +96,19 @@ def read_declared_states(source: str | None) -> StatesFile:
         raise DataError(f"{source!r} must hold an object with a list of states for each column.")
     listed = (Variable(name, tuple(map(str, states))) for name, states in declared.items())
     return StatesFile(source, tuple(listed), is_list=True)
+
+
+def merge_types(path: str | None, given: Iterable[str]) -> dict[str, Any] | None:
+    """Return the types of ``--types FILE`` and of ``--type COLUMN=TYPE``; the latter prevail."""
+    from coevo.data import read_types
+
+    types: dict[str, Any] = {} if path is None else read_types(path)
+    for text in given:
+        name, mark, kind = text.rpartition("=")
+        if not (name and mark and kind):
+            raise click.UsageError(f"--type must be COLUMN=TYPE; got {text!r}.")
+        types[name] = kind
+    return types or None
 
 
 def _is_plain_list(value: object) -> bool:

@@ -58,7 +58,8 @@ def read_values(name: str, values: NDArray[Any], options: ReadOptions) -> Column
     if kind == "b":
         return Column(name, ["False", "True"], values.astype(np.uint8), declared)
     if kind == "f":
-        return _read_floats(name, values, declared, options.wants_numbers(name))
+        distinct, codes = np.unique(values, return_inverse=True)
+        return Column(name, NumberLabels(distinct), codes, declared, None if declared else 0)
     if kind in "UT":
         texts, codes = np.unique(values, return_inverse=True)
         return Column(name, [str(text) for text in texts], codes, declared)
@@ -123,16 +124,3 @@ def _encode_integers(values: NDArray[Any]) -> tuple[list[str | None], NDArray[np
         return [str(low + i) for i in np.flatnonzero(occurs).tolist()], recode[offsets]
     distinct, codes = np.unique(values, return_inverse=True)
     return [str(value) for value in distinct.tolist()], codes
-
-
-def _read_floats(
-    name: str, values: NDArray[Any], declared: tuple[str, ...] | None, wants_numbers: bool
-) -> Column:
-    missing = np.isnan(values)
-    if declared is None and not wants_numbers:
-        # A later check rejects this column, for a missing value or for its first number.
-        present = values[~missing][:1]
-        labels: list[str | None] = [*(str(value) for value in present), None]
-        return Column(name, labels, missing.astype(np.uint8) * len(present), None, 0)
-    distinct, codes = np.unique(values, return_inverse=True)
-    return Column(name, NumberLabels(distinct), codes, declared, None if declared else 0)

@@ -24,9 +24,11 @@ from coevo.data.dataset import Dataset
 from coevo.data.incomplete import IncompleteDataset
 from coevo.data.read_options import format_drop_hint
 from coevo.data.table import Table
+from coevo.errors import format_count
 
 __all__ = ["Finding", "audit"]
 
+MIN_ROWS = 50  # a table with fewer rows supports few arcs
 MIN_COUNT = 5  # a state, or a parameter, needs at least so many rows
 MAX_LISTED = 3  # names in a sentence
 MAX_CELLS = 1 << 28  # limit of the full comparisons that find determined columns
@@ -41,7 +43,8 @@ class Finding:
     ----------
     kind : str
         ``'constant'``, ``'identifier'``, ``'duplicate'``, ``'deterministic'``,
-        ``'not_compared'``, ``'rare_states'`` or ``'few_rows'``.
+        ``'not_compared'``, ``'rare_states'``, ``'few_rows'``, ``'small_table'`` or
+        ``'sentinel'``.
     columns : tuple of str
         The columns with the problem.
     sentence : str
@@ -71,8 +74,8 @@ def audit(dataset: Table | IncompleteDataset) -> tuple[Finding, ...]:
     -------
     tuple of Finding
         In this order: constant columns, columns like identifiers, duplicates, columns that
-        another column determines, states with fewer than 5 rows, and columns with too many
-        states for the number of rows.
+        another column determines, states with fewer than 5 rows, columns with too many
+        states for the number of rows, and a table with fewer than 50 rows.
 
     Examples
     --------
@@ -98,6 +101,7 @@ def audit(dataset: Table | IncompleteDataset) -> tuple[Finding, ...]:
         *(_compare_columns(comparable, table) if isinstance(table, Dataset) else [NOT_COMPARED]),
         *_find_rare_states(summary),
         *_find_few_rows(summary),
+        *_find_small_table(summary),
     )
 
 
@@ -280,6 +284,18 @@ def _find_few_rows(summary: _TableSummary) -> Iterator[Finding]:
         f"{_list_first(names)}. Merge states, use fewer bins, or collect more than "
         f"{summary.n_rows:,} rows.",
     )
+
+
+def _find_small_table(summary: _TableSummary) -> Iterator[Finding]:
+    """Yield a finding on a table with few rows."""
+    if summary.n_rows < MIN_ROWS:
+        yield Finding(
+            "small_table",
+            (),
+            f"The table has {format_count(summary.n_rows, 'row')}. With fewer than {MIN_ROWS} rows "
+            "only strong arcs can be found, and some arcs are chance. Measure their strength with "
+            "bootstraps= (--bootstraps).",
+        )
 
 
 def _list_first(items: Sequence[str]) -> str:

@@ -146,7 +146,7 @@ def summarise_column(
     if info.type not in ("categorical", "continuous"):
         n_distinct = int(np.count_nonzero(column.counts))
         return ColumnSummary(n_rows, n_missing, n_distinct, examples=_choose_examples(column))
-    numbers = parse(column.labels) if column.n_observed else None
+    numbers = parse(column.labels) if column.n_observed and not column.is_text else None
     occurs = column.counts > 0
     if numbers is None or np.isnan(numbers[occurs]).any():
         n_distinct = int(np.count_nonzero(occurs))

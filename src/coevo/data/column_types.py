@@ -1,4 +1,4 @@
-"""Types of columns: categorical, continuous (cut into bins), or ignored.
+"""Types of columns: categorical, continuous (cut into bins), parts of dates, or ignored.
 
 A caller can declare the type of a column as a word, as cut points, or as the object that a run
 writes (`ColumnInfo.as_dict`). With the object of an earlier run, a later table gets the same
@@ -8,26 +8,28 @@ states and bins. `coevo.data.infer_columns` infers the type of the other columns
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from coevo.checks import is_int
 from coevo.data.binning import BINNINGS
 from coevo.data.cut_points import CutPoints
+from coevo.data.dates import DATE_ORDERS, DATE_PARTS
 from coevo.data.variable import Variable
 from coevo.errors import DataError, FormatError, ParameterError, bad_choice, suggest_match
 from coevo.user_files import CsvRow, is_json_file, read_csv_rows, read_json
 
 __all__ = ["BIN_METHODS", "TYPES", "Binning", "ColumnInfo", "ColumnType", "read_types"]
 
-TYPES = ("categorical", "continuous", "ignore")
+# "date" is a date as a number: a decimal year. "dmy" and "mdy" give the order of day and month.
+TYPES = ("categorical", "continuous", "ignore", "date", *DATE_PARTS, *DATE_ORDERS)
 BIN_METHODS = (*sorted(BINNINGS), "mdl")
 # The defaults; `benchmarks/bins.py` compares them with other numbers.
 DEFAULT_BINS = 3
 MAX_MDL_BINS = 5
 NO_CUTS = "none"  # in a CSV file: the column is continuous, and has no cut point
-_KEYS = ("type", "cuts", "bins", "method", "states", "holds")
+_KEYS = ("type", "cuts", "bins", "method", "states", "holds", "source", "format", "reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,21 @@ class Binning:
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
-    """The declared type of one column, validated."""
+    """The declared type of one column, validated.
 
-    kind: str  # one of TYPES
+    `kind` is ``'categorical'``, ``'continuous'``, ``'ignore'`` or ``'parts'`` (of dates). `parts`
+    names the parts; without names they are chosen. `format` is the order of day and month, or the
+    decimal mark. `source` is the column of dates that this column is a part of.
+    """
+
+    kind: str
     cuts: CutPoints | None = None
     states: tuple[str, ...] | None = None
     method: str | None = None
     bins: int | None = None
+    parts: tuple[str, ...] = ()
+    format: str = ""
+    source: str | None = None
 
     @classmethod
     def parse(cls, name: str, given: object) -> ColumnType:
@@ -72,7 +82,7 @@ class ColumnType:
         if isinstance(given, CutPoints):
             return cls("continuous", given)
         if isinstance(given, str):
-            return cls(_parse_kind(name, given))
+            return cls._from_word(name, given)
         if isinstance(given, Mapping):
             return cls._from_mapping(name, given)
         if isinstance(given, Iterable) and not isinstance(given, bytes):
@@ -80,22 +90,40 @@ class ColumnType:
         raise _make_declared_type_error(name, given)
 
     @classmethod
+    def _from_word(cls, name: str, given: object) -> ColumnType:
+        """Return the type of a word, or of parts of a date with plus signs between them."""
+        words = given.split("+") if isinstance(given, str) else []
+        if words and all(word in DATE_PARTS for word in words):
+            return cls("parts", parts=tuple(words))
+        if given not in TYPES:
+            raise _make_declared_type_error(name, given)
+        if given in DATE_ORDERS:
+            return cls("parts", format=str(given))
+        return cls("continuous" if given == "date" else str(given))
+
+    @classmethod
     def _from_mapping(cls, name: str, given: Mapping[str, Any]) -> ColumnType:
         for key in given:
             if key not in _KEYS:
                 near = suggest_match(key, _KEYS)
                 raise DataError(f"The type of column {name!r} has no {key!r}.{near}")
-        kind = _parse_kind(name, given.get("type", "continuous"))
+        declared = cls._from_word(name, given.get("type", "continuous"))
+        source = given.get("source")
+        declared = replace(
+            declared,
+            format=str(given.get("format", declared.format)),
+            source=None if source is None else str(source),
+        )
         cuts, states = given.get("cuts"), given.get("states")
-        if kind == "categorical" and isinstance(states, list | tuple):
-            return cls(kind, states=Variable(name, tuple(map(str, states))).states)
-        if kind != "continuous":
-            return cls(kind)
+        if declared.kind == "categorical" and isinstance(states, list | tuple):
+            return replace(declared, states=Variable(name, tuple(map(str, states))).states)
+        if declared.kind != "continuous":
+            return declared
         if cuts is not None:
-            return cls(kind, _parse_cuts(name, cuts))
+            return replace(declared, cuts=_parse_cuts(name, cuts))
         owner = f"column {name!r}"
         Binning.from_parameters(given.get("method"), given.get("bins"), owner)
-        return cls(kind, method=given.get("method"), bins=given.get("bins"))
+        return replace(declared, method=given.get("method"), bins=given.get("bins"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +135,23 @@ class ColumnInfo:
     name : str
         The name of the column.
     type : str
-        ``'categorical'``, ``'continuous'`` or ``'ignore'``.
+        ``'categorical'``, ``'continuous'`` or ``'ignore'``; for a column of dates the parts that
+        replace it, like ``'year+month'``.
     states : tuple of str
         Its states, or the names of its bins, in order; empty if the column is ignored.
     holds : str
-        The kind of its values: ``'text'``, ``'whole numbers'``, ``'decimal numbers'`` or
-        ``'declared states'``.
+        The kind of its values: ``'text'``, ``'whole numbers'``, ``'decimal numbers'``,
+        ``'dates'`` or ``'declared states'``.
     cuts : CutPoints or None
         Its cut points, if the column is continuous.
     method : str or None
         The method that found the cut points; None if the caller gave them.
+    source : str or None
+        The column of dates that this column is a part of; None for other columns.
+    format : str
+        The order of day and month (``'dmy'``, ``'mdy'``), or the decimal mark if it is a comma.
+    reason : str
+        Why the column is ignored; empty if the caller asked for it.
     """
 
     name: str
@@ -125,6 +160,9 @@ class ColumnInfo:
     holds: str = ""
     cuts: CutPoints | None = None
     method: str | None = None
+    source: str | None = None
+    format: str = ""
+    reason: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the info as plain values; `types` of `read_data` accepts them.
@@ -142,17 +180,18 @@ class ColumnInfo:
             found["cuts"] = list(self.cuts.points)
         if self.states:
             found["states"] = list(self.states)
-        return found
+        extra = {"source": self.source, "format": self.format, "reason": self.reason}
+        return found | {key: value for key, value in extra.items() if value}
 
 
 def read_types(path: str | Path) -> dict[str, Any]:
     r"""Read the types of columns from a JSON or CSV file, for `types` of `read_data`.
 
-    JSON is an object with one entry per column: ``"continuous"``, ``"categorical"``,
-    ``"ignore"``, a list of cut points, or an object (``{"type": "continuous", "bins": 3,
-    "method": "kmeans"}``). The ``run.json`` of an earlier run is accepted too. CSV has the
-    columns ``column,type``, and optionally ``cuts`` (numbers, separated by blanks, or ``none``),
-    ``bins`` and ``method``.
+    JSON is an object with one entry per column: ``"continuous"``, ``"categorical"``, ``"ignore"``,
+    parts of dates (``"year+month"``), a list of cut points, or an object (``{"type":
+    "continuous", "bins": 3, "method": "kmeans"}``). The ``run.json`` of an earlier run is
+    accepted too. CSV has the columns ``column,type``, and optionally ``cuts`` (numbers,
+    separated by blanks, or ``none``), ``bins`` and ``method``.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -189,12 +228,6 @@ def _parse_rows(source: Path, rows: list[CsvRow]) -> dict[str, Any]:
             raise FormatError(f"{str(source)!r}, line {line}: {error}.") from None
         types[found.pop("column")] = found
     return types
-
-
-def _parse_kind(name: str, given: object) -> str:
-    if given not in TYPES:
-        raise _make_declared_type_error(name, given)
-    return str(given)
 
 
 def _parse_cuts(name: str, given: Any) -> CutPoints:

@@ -1,7 +1,7 @@
 """Validate the columns of a table and assemble them into a `Dataset`.
 
 Each reader turns each column into labels and codes (a `Column`). All readers share the rules in
-this module. `check_complete` rejects missing values; `mask_missing` keeps them.
+this module. `check_complete` rejects missing values; `mask_codes` keeps them.
 `coevo.data.infer_columns` then cuts numbers into bins. `assemble_dataset` rejects decimal
 numbers, identifiers and undeclared values, and builds the `Dataset`. Each error names the
 column, the first row and the way out. Rows are counted from 1, without the header.
@@ -9,8 +9,8 @@ column, the first row and the way out. Rows are counted from 1, without the head
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,13 @@ __all__ = [
     "UnsupportedTypeError",
     "assemble_dataset",
     "check_complete",
+    "check_no_missing",
+    "check_rows",
     "check_states",
     "make_overflow_error",
     "make_unsupported_type_error",
     "make_variable",
-    "mask_missing",
+    "mask_codes",
     "recode_column",
 ]
 
@@ -65,6 +67,8 @@ class Column:
     overflow : bool, default: False
         The column has more than 65,535 distinct labels, and its reader gave it up: `labels` and
         `codes` are only its start. Later code must leave such a column out.
+    is_text : bool, default: False
+        Whether the labels are text even if they look like numbers (codes with leading zeros).
     """
 
     name: str
@@ -74,6 +78,7 @@ class Column:
     decimal: int | None = None
     missing: MissingMask | None = None
     overflow: bool = False
+    is_text: bool = False
     counts: NDArray[np.int64] = field(init=False)  # number of rows with each label
 
     def __post_init__(self) -> None:
@@ -115,6 +120,7 @@ class Column:
 LEARN_WITH_MISSING = (
     ", or learn with missing='evolve' (--missing evolve of coevo learn and strength)"
 )
+MissingCodes = Mapping[str, list[int]]  # further codes that stand for a missing value, by column
 
 
 def check_complete(columns: Sequence[Column], way_out: str = LEARN_WITH_MISSING) -> None:
@@ -122,32 +128,22 @@ def check_complete(columns: Sequence[Column], way_out: str = LEARN_WITH_MISSING)
 
     `way_out` is an alternative to dropping and filling the missing values, for the message.
     """
-    _check_rows(columns)
-    _check_no_missing(columns, way_out)
+    check_rows(columns)
+    check_no_missing(columns, way_out=way_out)
 
 
-def mask_missing(columns: Sequence[Column], labels: Set[str] = MISSING_LABELS) -> list[Column]:
-    """Return the columns with a mask of their missing values; `labels` stand for such values."""
-    _check_rows(columns)
-    return [_mask_codes(column, column.find_missing(labels)) for column in columns]
-
-
-def _check_rows(columns: Sequence[Column]) -> None:
+def check_rows(columns: Sequence[Column]) -> None:
+    """Raise `DataError` if the table has no rows."""
     if not len(columns[0].codes):
         raise DataError("The table has no rows. Give at least one observation.")
 
 
-def _mask_codes(column: Column, missing_codes: list[int]) -> Column:
+def mask_codes(column: Column, missing_codes: Sequence[int]) -> Column:
     """Return a column without these codes; the mask `missing` has their rows."""
-    if not missing_codes:
+    if not len(missing_codes):
         return column
     kept = np.ones(len(column.labels), dtype=np.bool_)
-    kept[missing_codes] = False
-    if not column.counts[kept].any():
-        raise DataError(
-            f"Column {column.name!r} has no value in any row. Leave it out "
-            f"({format_drop_hint(column.name)})."
-        )
+    kept[list(missing_codes)] = False
     labels: Sequence[str | None]
     if isinstance(column.labels, NumberLabels):
         labels = NumberLabels(column.labels.numbers[kept])
@@ -156,8 +152,16 @@ def _mask_codes(column: Column, missing_codes: list[int]) -> Column:
     recode = np.maximum(np.cumsum(kept) - 1, 0)
     decimal = None if column.decimal is None else int(recode[column.decimal])
     missing = ~kept[column.codes]
+    if column.missing is not None:
+        missing |= column.missing
     codes = np.where(missing, 0, recode[column.codes])
-    return Column(column.name, labels, codes, column.declared, decimal, missing)
+    return replace(
+        column,
+        labels=labels,
+        codes=codes,
+        decimal=decimal,
+        missing=missing if missing.any() else None,
+    )
 
 
 def check_states(column: Column) -> None:
@@ -210,16 +214,22 @@ def make_unsupported_type_error(name: str, kind: object) -> UnsupportedTypeError
     return error
 
 
-def _check_no_missing(columns: Sequence[Column], way_out: str) -> None:
+def check_no_missing(
+    columns: Sequence[Column],
+    codes: MissingCodes | None = None,
+    labels: Set[str] = MISSING_LABELS,
+    way_out: str = LEARN_WITH_MISSING,
+) -> None:
+    """Raise `DataError` if a value is missing; `codes` and `labels` stand for missing values."""
     incomplete = [
-        (column, codes, int(column.counts[codes].sum()))
+        (column, found, int(column.counts[found].sum()))
         for column in columns
-        if (codes := column.find_missing())
+        if (found := [*column.find_missing(labels), *(codes or {}).get(column.name, ())])
     ]
     if not incomplete:
         return
-    column, codes, n_missing = incomplete[0]
-    row = column.find_first_row(codes)
+    column, missing_codes, n_missing = incomplete[0]
+    row = column.find_first_row(missing_codes)
     label = column.labels[int(column.codes[row])]
     values = "1 missing value," if n_missing == 1 else f"{n_missing:,} missing values, the first"
     sentences = [f"Column {column.name!r} has {values} in row {row + 1:,}."]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from coevo.data.audit import Finding
 from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import Column
 from coevo.errors import DataError, format_count
@@ -67,6 +68,7 @@ class TableInfo:
 
     columns: tuple[ColumnInfo, ...]
     decisions: tuple[Decision, ...] = ()
+    findings: tuple[Finding, ...] = ()  # what the audit cannot see in the dataset
 
 
 def check_strict(decisions: Sequence[Decision]) -> None:

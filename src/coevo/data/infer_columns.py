@@ -87,7 +87,7 @@ def _infer_type(column: Column, options: ReadOptions) -> _InferredColumn:
         return _apply_declared_bins(column, column.declared)
     if declared is None and options.binning is None:
         return _InferredColumn(column)
-    numbers = parse_numbers(column.labels)
+    numbers = None if column.is_text else parse_numbers(column.labels)
     if numbers is None or np.isnan(numbers[column.counts > 0]).any():
         return _infer_text(column, declared)
     distinct = np.unique(numbers[column.counts > 0])

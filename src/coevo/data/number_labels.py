@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 __all__ = ["MISSING_LABELS", "NumberLabels", "find_decimal", "parse_numbers"]
 
 # Text that stands for a missing value, unless it is a declared state of its column.
-# Spaces around it do not matter: many published tables write ", ?".
-MISSING_LABELS = frozenset({"", "NA", "NaN", "nan", "null", "NULL", "?"})
+# Spaces around it do not matter: many published tables write ", ?". A point is a missing value of
+# SAS and Stata. Words like "none" and "unknown" can be states: see `coevo.data.number_formats`.
+MISSING_LABELS = frozenset(
+    {"", "NA", "NaN", "nan", "null", "NULL", "?", "N/A", "n/a", "#N/A", "#NULL!", "<NA>", "."}
+)
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)

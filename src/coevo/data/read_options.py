@@ -13,6 +13,8 @@ from typing import Any, TypeGuard
 
 from coevo.data.column_types import Binning, ColumnType
 from coevo.data.cut_points import CutPoints
+from coevo.data.dates import DATE_PARTS
+from coevo.data.number_formats import MARKS
 from coevo.data.number_labels import MISSING_LABELS
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.variable import Variable
@@ -34,6 +36,7 @@ class ReadOptions:
     missing_labels: Set[str] = MISSING_LABELS
     keeps_missing: bool = False  # False: a missing value is an error
     refuses_measurements: bool = False  # a column that needs unknown cut points is an error
+    decimal: str | None = None  # the decimal mark; None: it is found
     is_lenient: bool = False  # a column with too many labels is marked (`Column.overflow`)
     opening: SourceOptions = DEFAULT_OPENING  # how the source is opened
 
@@ -75,19 +78,43 @@ class ReadOptions:
         options = cls(declared, dropped, is_network, column_types, binning, selected)
         return options if opening is None else replace(options, opening=opening)
 
+    def use_decimal(self, decimal: object) -> ReadOptions:
+        """Return options with this decimal mark; None finds the mark."""
+        if decimal is not None and decimal not in MARKS:
+            raise bad_parameter("decimal", "read_data", "'.', ',' or None", decimal)
+        return replace(self, decimal=None if decimal is None else str(decimal))
+
     def allow_missing(self, labels: object = None) -> ReadOptions:
         """Return options that keep missing values; `labels` stand for missing values."""
+        return replace(self.use_missing_labels(labels), keeps_missing=True)
+
+    def use_missing_labels(self, labels: object) -> ReadOptions:
+        """Return options with the labels that stand for missing values; None: the default."""
         if labels is None:
-            return replace(self, keeps_missing=True)
+            return self
         if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
             raise bad_parameter("missing_labels", "read_incomplete", "a list of labels", labels)
-        stripped = frozenset(str(label).strip() for label in labels)
-        return replace(self, keeps_missing=True, missing_labels=stripped)
+        return replace(self, missing_labels=frozenset(str(label).strip() for label in labels))
 
     @property
     def ignored(self) -> tuple[str, ...]:
         """All columns to leave out."""
         return (*self.drop, *(name for name, type_ in self.types.items() if type_.kind == "ignore"))
+
+    def find_wanted_parts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the columns of dates with parts that are declared, and these parts.
+
+        `names` are the columns of the table. A network with the variable ``visit_month`` wants the
+        month of the column ``visit``, if the table has no column ``visit_month``.
+        """
+        known, wanted = set(names), dict[str, tuple[str, ...]]()
+        sources = {name: type_.source for name, type_ in self.types.items() if type_.source}
+        asked = tuple(self.states) if self.only is None else self.only
+        for name in dict.fromkeys((*asked, *sources)):
+            base, _, part = name.rpartition("_")
+            if name not in known and part in DATE_PARTS and base in known:
+                wanted[base] = (*wanted.get(base, ()), part)
+        return wanted
 
     def wants_numbers(self, name: str) -> bool:
         """Return whether the reader must keep all numbers of a column, without a limit."""
@@ -109,9 +136,11 @@ class ReadOptions:
             raise DataError(f"The table has no columns. A network needs at least two.{hint}")
         declared = () if self.allows_extra_states else tuple(self.states)
         parameters = (("drop", self.drop), ("types", tuple(self.types)), ("states", declared))
+        wanted = self.find_wanted_parts(names)
+        derived = {f"{base}_{part}" for base, parts in wanted.items() for part in parts}
         for parameter, columns in parameters:
             for name in columns:
-                if name not in names:
+                if name not in names and name not in derived:
                     raise DataError(
                         f"{parameter!r} names {name!r}, which is not a column of the table."
                         f"{suggest_match(name, names)}"
@@ -128,7 +157,8 @@ class ReadOptions:
     def _select_only(self, names: Sequence[str], kept: Iterable[int]) -> list[int]:
         """Return the positions of the columns in `only`."""
         only = self.only or ()
-        selected = [i for i in kept if names[i] in only]
+        wanted = self.find_wanted_parts(names)
+        selected = [i for i in kept if names[i] in only or names[i] in wanted]
         _check_names([names[i] for i in selected], selected)
         if not selected:
             raise DataError(

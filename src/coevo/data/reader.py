@@ -8,25 +8,28 @@ the source; this module makes a dataset of its columns.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 
 from coevo.data.column_types import ColumnInfo
-from coevo.data.columns import assemble_dataset, check_complete, mask_missing
+from coevo.data.columns import Column, assemble_dataset, check_rows
 from coevo.data.dataset import Dataset
-from coevo.data.incomplete import IncompleteDataset
+from coevo.data.decisions import TableInfo, check_strict
+from coevo.data.incomplete import IncompleteDataset, Rows
 from coevo.data.infer_columns import infer_columns
 from coevo.data.load import load_table
+from coevo.data.number_labels import MISSING_LABELS
+from coevo.data.prepare_columns import PreparedTable, prepare_columns
 from coevo.data.read_options import ReadOptions
 from coevo.data.source_options import SourceOptions, SourceParameters
 from coevo.data.variable import Variable
-from coevo.errors import ParameterError
+from coevo.errors import ParameterError, warn_caller
 
-__all__ = ["read_data", "read_incomplete"]
+__all__ = ["assemble_rows", "infer_prepared", "read_data", "read_incomplete", "read_table"]
 
 DeclaredStates = Mapping[str, Iterable[Any]] | Sequence[Variable]
-ColumnInfos = tuple[ColumnInfo, ...]
 
 
 @overload
@@ -41,6 +44,8 @@ def read_data(
     discretise: str | None = ...,
     bins: int | None = ...,
     only: Iterable[str] | None = ...,
+    strict: bool = ...,
+    decimal: str | None = ...,
     return_info: Literal[False] = ...,
     **opening: Unpack[SourceParameters],
 ) -> Dataset: ...
@@ -58,9 +63,11 @@ def read_data(
     discretise: str | None = ...,
     bins: int | None = ...,
     only: Iterable[str] | None = ...,
+    strict: bool = ...,
+    decimal: str | None = ...,
     return_info: Literal[True],
     **opening: Unpack[SourceParameters],
-) -> tuple[Dataset, ColumnInfos]: ...
+) -> tuple[Dataset, TableInfo]: ...
 
 
 def read_data(
@@ -74,9 +81,11 @@ def read_data(
     discretise: str | None = None,
     bins: int | None = None,
     only: Iterable[str] | None = None,
+    strict: bool = False,
+    decimal: str | None = None,
     return_info: bool = False,
     **opening: Unpack[SourceParameters],
-) -> Dataset | tuple[Dataset, ColumnInfos]:
+) -> Dataset | tuple[Dataset, TableInfo]:
     """Read a table of observations.
 
     Labels are text: the number 1 is the state ``"1"``, True is ``"True"``. Text is not changed;
@@ -89,11 +98,15 @@ def read_data(
     declared states of a column of numbers are bins, the numbers go into these bins:
     ``states=network.variables`` reads new rows with the bins of the network.
 
-    `read_data` rejects a table with missing values (an empty cell, ``NA``, ``NaN``, ``nan``,
-    ``null``, ``NULL``, ``?``, and the nulls of data frames). It rejects a column of decimal
-    numbers without bins, a column with more than 65,535 states, and a column with a different
-    value in each of more than 20 rows (probably an identifier). The error names the column
-    and the way out.
+    Numbers can have decimal commas, thousands separators, currency signs and per cent signs.
+    Dates are replaced by parts that recur (``visit_year``, ``visit_month``). Columns that nothing
+    can be learned from are left out: empty and constant columns, identifiers, free text, and
+    copies of other columns. Each of these decisions is a warning that names the option which undoes
+    it, or an entry of `TableInfo.decisions`. ``strict=True`` makes them errors.
+
+    `read_data` rejects a table with missing values (an empty cell, ``NA``, ``N/A``, ``NaN``,
+    ``null``, ``?``, ``.`` and similar labels, and the nulls of data frames), and a column of
+    decimal numbers without bins. The error names the column and the way out.
 
     Parameters
     ----------
@@ -116,7 +129,9 @@ def read_data(
         keeps its position; use it if you need one answer per row.
     types : mapping of str to type, optional
         Types of some columns: ``'categorical'`` (each value is a state), ``'continuous'``,
-        ``'ignore'``, a list of cut points, `CutPoints`, or ``{"type": "continuous", "bins": 3,
+        ``'ignore'``, parts of dates (``'year'``, ``'month'``, ``'weekday'``, ``'hour'``,
+        ``'year+month'``), ``'date'`` (a date as a number), ``'dmy'`` or ``'mdy'`` (the order of
+        day and month), a list of cut points, `CutPoints`, or ``{"type": "continuous", "bins": 3,
         "method": "kmeans"}``. See also `read_types`.
     discretise : str, optional
         Method that cuts columns of numbers into bins: ``'mdl'`` (chooses the number of bins by
@@ -129,8 +144,13 @@ def read_data(
     only : iterable of str, optional
         Columns to read, if the table has them. The values of the other columns are not checked.
         One column is enough.
+    strict : bool, default: False
+        Raise an error for everything that would be decided about the table.
+    decimal : str, optional
+        The decimal mark of numbers, ``'.'`` or ``','``. By default it is found: all labels of a
+        column have the same mark, and ``1,234`` follows the other columns of the table.
     return_info : bool, default: False
-        Return also the inferred type of each column.
+        Return also what is known about the table. No warning is then issued for decisions.
     encoding : str, optional
         Encoding of a text table (default: UTF-8, UTF-16 or Windows-1252, as detected).
     delimiter : str, optional
@@ -154,8 +174,9 @@ def read_data(
     -------
     dataset : Dataset
         The observations.
-    infos : tuple of ColumnInfo
-        Type, states and cut points of each column. Only with ``return_info=True``.
+    info : TableInfo
+        Type, states and cut points of each column, and the decisions about the table. Only with
+        ``return_info=True``.
 
     Raises
     ------
@@ -167,7 +188,8 @@ def read_data(
     Warns
     -----
     CoevoWarning
-        If a column has the same value in every row.
+        For each decision about the table, and if a column with declared states has the same value
+        in every row.
 
     Examples
     --------
@@ -182,18 +204,25 @@ def read_data(
     >>> binned = read_data(measured, names=["mm", "day"], discretise="quantile", bins=2)
     >>> binned.source_variables[0]
     Variable(name='mm', states=('below_2', 'from_2'))
-    >>> _, infos = read_data(
+    >>> _, info = read_data(
     ...     measured, names=["mm", "day"], types={"mm": [1, 3]}, bins=2, return_info=True
     ... )
-    >>> [(info.name, info.type, info.holds) for info in infos]
+    >>> [(column.name, column.type, column.holds) for column in info.columns]
     [('mm', 'continuous', 'decimal numbers'), ('day', 'categorical', 'whole numbers')]
     """
     source_options = SourceOptions.from_parameters("read_data", **opening)
     options = ReadOptions.from_parameters(
         states, drop, types, discretise, bins, only, opening=source_options
     )
-    dataset, infos = _read(source, options, names, deduplicate)
-    return (dataset, infos) if return_info else dataset
+    if isinstance(source, Dataset):
+        dataset, info = source, _describe_dataset(source, options.use_decimal(decimal), names)
+    else:
+        columns, info = _read_columns(source, options.use_decimal(decimal), names, strict)
+        dataset = assemble_dataset(columns, deduplicate)
+    if return_info:
+        return dataset, info
+    _warn_of_decisions(info)
+    return dataset
 
 
 @overload
@@ -207,6 +236,8 @@ def read_incomplete(
     types: Mapping[str, Any] | None = ...,
     discretise: str | None = ...,
     bins: int | None = ...,
+    strict: bool = ...,
+    decimal: str | None = ...,
     return_info: Literal[False] = ...,
     **opening: Unpack[SourceParameters],
 ) -> IncompleteDataset: ...
@@ -223,9 +254,11 @@ def read_incomplete(
     types: Mapping[str, Any] | None = ...,
     discretise: str | None = ...,
     bins: int | None = ...,
+    strict: bool = ...,
+    decimal: str | None = ...,
     return_info: Literal[True],
     **opening: Unpack[SourceParameters],
-) -> tuple[IncompleteDataset, ColumnInfos]: ...
+) -> tuple[IncompleteDataset, TableInfo]: ...
 
 
 def read_incomplete(
@@ -238,9 +271,11 @@ def read_incomplete(
     types: Mapping[str, Any] | None = None,
     discretise: str | None = None,
     bins: int | None = None,
+    strict: bool = False,
+    decimal: str | None = None,
     return_info: bool = False,
     **opening: Unpack[SourceParameters],
-) -> IncompleteDataset | tuple[IncompleteDataset, ColumnInfos]:
+) -> IncompleteDataset | tuple[IncompleteDataset, TableInfo]:
     """Read a table as `read_data` does, and keep its missing values.
 
     The cut points of a column depend only on its observed values.
@@ -251,85 +286,123 @@ def read_incomplete(
         As for `read_data`.
     missing_labels : iterable of str, optional
         Text that stands for a missing value; spaces around it do not matter. The default is
-        the empty text, ``NA``, ``NaN``, ``nan``, ``null``, ``NULL`` and ``?``. A null of a data
-        frame is always missing. A declared state is never missing.
-    states, drop, names, types, discretise, bins : optional
+        the empty text, ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``null``,
+        ``NULL``, ``#NULL!``, ``?`` and ``.``; in a column of numbers also dashes, and words like
+        ``unknown`` if they are few. A null of a data frame is always missing. A declared state is
+        never missing.
+    states, drop, names, types, discretise, bins, strict, decimal : optional
         As for `read_data`.
     encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
         As for `read_data`.
     return_info : bool, default: False
-        Return also the inferred type of each column.
+        Return also what is known about the table.
 
     Returns
     -------
     table : IncompleteDataset
         The observations, with their missing values.
-    infos : tuple of ColumnInfo
-        Type, states and cut points of each column. Only with ``return_info=True``.
+    info : TableInfo
+        As for `read_data`. Only with ``return_info=True``.
 
     Examples
     --------
     >>> import numpy as np
     >>> rows = np.array([["no", "dry"], ["yes", "?"], ["no", "wet"]])
-    >>> table, infos = read_incomplete(rows, names=["rain", "grass"], return_info=True)
+    >>> table, info = read_incomplete(rows, names=["rain", "grass"], return_info=True)
     >>> table.missing_counts
     {'grass': 1, 'rain': 0}
-    >>> infos[1].states
+    >>> info.columns[1].states
     ('dry', 'wet')
     """
     source_options = SourceOptions.from_parameters("read_incomplete", **opening)
     options = ReadOptions.from_parameters(
         states, drop, types, discretise, bins, opening=source_options
     )
-    table, infos = _read_incomplete(source, options, names, missing_labels)
-    return (table, infos) if return_info else table
+    lenient = options.use_decimal(decimal).allow_missing(missing_labels)
+    table, info = read_table(source, lenient, names, strict)
+    if isinstance(source, IncompleteDataset):
+        table = source
+    elif isinstance(table, Dataset):
+        rows = table.expand()
+        table = IncompleteDataset(rows, np.zeros(rows.codes.shape, dtype=np.bool_))
+    if return_info:
+        return table, info
+    _warn_of_decisions(info)
+    return table
 
 
-def _read(
-    source: Any, options: ReadOptions, names: Sequence[str] | None, deduplicate: bool = True
-) -> tuple[Dataset, ColumnInfos]:
+def read_table(
+    source: Any, options: ReadOptions, names: Sequence[str] | None = None, strict: bool = False
+) -> tuple[Rows, TableInfo]:
+    """Read a table; return an `IncompleteDataset` if a value is missing, else a `Dataset`.
+
+    The decisions are in the info; no warning is issued for them.
+    """
+    if isinstance(source, IncompleteDataset):
+        info = _describe_dataset(source.dataset, options, names)
+        return (source if source.n_missing else source.dataset), info
     if isinstance(source, Dataset):
         return source, _describe_dataset(source, options, names)
-    columns = load_table(source, options, names).columns
-    check_complete(columns)
-    inferred, infos = infer_columns(columns, options)
-    return assemble_dataset(inferred, deduplicate), infos
+    columns, info = _read_columns(source, options, names, strict)
+    return assemble_rows(columns), info
 
 
-def _read_incomplete(
-    source: Any,
-    options: ReadOptions,
-    names: Sequence[str] | None,
-    missing_labels: Iterable[str] | None,
-) -> tuple[IncompleteDataset, ColumnInfos]:
-    if isinstance(source, IncompleteDataset):
-        return source, _describe_dataset(source.dataset, options, names)
-    if isinstance(source, Dataset):
-        infos = _describe_dataset(source, options, names)
-        rows = source.expand()
-        return IncompleteDataset(rows, np.zeros(rows.codes.shape, dtype=np.bool_)), infos
-    lenient = options.allow_missing(missing_labels)
-    raw = load_table(source, lenient, names)
-    columns = mask_missing(raw.columns, lenient.missing_labels)
-    inferred, infos = infer_columns(columns, lenient)
-    dataset = assemble_dataset(inferred, deduplicate=False)
+def assemble_rows(columns: Sequence[Column]) -> Rows:
+    """Return the rows of columns of states: incomplete if a value is missing."""
+    is_complete = all(column.missing is None for column in columns)
+    dataset = assemble_dataset(columns, deduplicate=is_complete)
+    if is_complete:
+        return dataset
     missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
-    for column in inferred:
+    for column in columns:
         if column.missing is not None:
             missing[dataset.find_position(column.name)] = column.missing
-    return IncompleteDataset(dataset, missing), infos
+    return IncompleteDataset(dataset, missing)
+
+
+def _read_columns(
+    source: Any, options: ReadOptions, names: Sequence[str] | None, strict: bool
+) -> tuple[list[Column], TableInfo]:
+    """Return the columns of states of a table, and what was decided about the table."""
+    raw = load_table(source, replace(options, is_lenient=True), names)
+    check_rows(raw.columns)
+    prepared = prepare_columns(raw.columns, options)
+    decisions = (*raw.decisions, *prepared.notes.decisions)
+    if strict:
+        check_strict(decisions)
+    inferred, info = infer_prepared(prepared)
+    return inferred, replace(info, decisions=decisions)
+
+
+def infer_prepared(prepared: PreparedTable) -> tuple[list[Column], TableInfo]:
+    """Return the columns of a prepared table as states, and what is known about the table."""
+    notes = prepared.notes
+    inferred, infos = infer_columns(prepared.columns, prepared.options)
+    kept = [prepared.complete_info(info) for info in infos if info.type != "ignore"]
+    ignored = [ColumnInfo(name, "ignore") for name in set(notes.options.ignored)]
+    others = sorted([*ignored, *notes.left_out], key=lambda info: info.name)
+    findings = tuple(notes.findings)
+    return inferred, TableInfo((*kept, *others), tuple(notes.decisions), findings)
+
+
+def _warn_of_decisions(info: TableInfo) -> None:
+    for decision in info.decisions:
+        warn_caller(str(decision))
 
 
 def _describe_dataset(
     dataset: Dataset, options: ReadOptions, names: Sequence[str] | None
-) -> ColumnInfos:
-    """Return the column infos of a dataset. Raise an error if there are options to apply."""
-    if options != ReadOptions.from_parameters() or names is not None:
+) -> TableInfo:
+    """Return the info of a dataset. Raise an error if there are options to apply."""
+    plain = replace(options, keeps_missing=False, missing_labels=MISSING_LABELS)
+    if plain != ReadOptions.from_parameters() or names is not None:
         raise ParameterError(
             "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data do "
             "not apply to a Dataset. Use them when you read the table that it comes from."
         )
-    return tuple(
-        ColumnInfo(variable.name, "categorical", variable.states, "declared states")
-        for variable in dataset.source_variables
+    return TableInfo(
+        tuple(
+            ColumnInfo(variable.name, "categorical", variable.states, "declared states")
+            for variable in dataset.source_variables
+        )
     )

@@ -27,14 +27,17 @@ from coevo.data.column_types import Binning
 from coevo.data.columns import Column
 from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
 from coevo.data.cut_points import CutPoints
+from coevo.data.dates import DATE_ORDERS, DATE_PARTS, parse_dates
 from coevo.data.frame_reader import as_frame
 from coevo.data.load import load_table
+from coevo.data.number_formats import parse_formatted_numbers
+from coevo.data.number_labels import parse_numbers
 from coevo.data.parquet import open_parquet
 from coevo.data.read_options import ReadOptions
 from coevo.data.source_kinds import detect_kind
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.writer import choose_delimiter
-from coevo.errors import DataError, bad_parameter, import_optional
+from coevo.errors import DataError, bad_parameter, import_optional, warn_caller
 from coevo.files import open_source, replace_file
 
 __all__ = ["ImputedColumn", "impute_frame", "write_imputed_file"]
@@ -88,9 +91,10 @@ class ImputedColumn:
         for state, candidates in zip(self.states, cells_by_code, strict=True):
             if not candidates:
                 values.append(self._make_value(state, example, has_numbers))
+            elif has_numbers and self.cuts is not None:
+                values.append(_find_median(candidates, self.cuts, self.cuts.states.index(state)))
             else:
-                choose = _find_median if has_numbers else _choose_cell
-                values.append(choose(candidates, state))
+                values.append(_choose_cell(candidates, state))
         return values
 
     def _make_value(self, state: str, example: Any, has_numbers: bool) -> Any:
@@ -102,9 +106,30 @@ class ImputedColumn:
         return type(example)(float(state)) if isinstance(example, int | float) else state
 
 
-def _find_median(cells: list[Any], state: str) -> Any:
-    """Return the lower median of numbers; it does not depend on their order."""
-    return sorted(cells, key=lambda cell: (float(cell), str(cell)))[(len(cells) - 1) // 2]
+def _find_median(cells: list[Any], cuts: CutPoints, bin_: int) -> Any:
+    """Return the lower median of the numbers of a bin; it does not depend on their order."""
+    distinct = sorted(set(map(str, cells)))
+    number_of = dict(zip(distinct, _parse_cells(distinct, cuts, bin_), strict=True))
+    ranked = sorted(cells, key=lambda cell: (number_of[str(cell)], str(cell)))
+    return ranked[(len(cells) - 1) // 2]
+
+
+def _parse_cells(texts: list[str], cuts: CutPoints, bin_: int) -> list[float]:
+    """Return the numbers of texts in any format that `read_data` knows.
+
+    All of them are in the same bin, which tells a decimal comma from a thousands separator.
+    """
+    plain = parse_numbers(texts)
+    candidates = [] if plain is None else [plain]
+    if (formatted := parse_formatted_numbers(texts, range(len(texts)))) is not None:
+        candidates += formatted.numbers.values()
+    for order in DATE_ORDERS:
+        if (dates := parse_dates(texts, range(len(texts)), order)) is not None:
+            candidates.append(dates.as_numbers(len(texts)))
+    for numbers in candidates:
+        if not np.isnan(numbers).any() and (cuts.apply(numbers) == bin_).all():
+            return list(numbers.tolist())
+    return [0.0] * len(texts)  # the table has changed; any cell of the bin will do
 
 
 def _choose_cell(cells: list[Any], state: str) -> Any:
@@ -118,7 +143,7 @@ def impute_frame(frame: Any, columns: Iterable[ImputedColumn], owner: str = "imp
     if copy is None:
         raise bad_parameter("frame", owner, "a data frame", frame)
     names = list(map(str, copy.columns))
-    for column in columns:
+    for column in _leave_out_parts(columns, names):
         series = copy.get_column(copy.columns[_find_column(names, column)])
         copy = copy.with_columns(_impute_series(series, column))
     return copy.to_native()
@@ -144,6 +169,21 @@ def _impute_series(series: nw.Series[Any], column: ImputedColumn) -> nw.Series[A
         return copied
     backend = nw.get_native_namespace(series)
     return nw.new_series(series.name, cells, series.dtype, backend=backend)
+
+
+def _leave_out_parts(columns: Iterable[ImputedColumn], names: Sequence[str]) -> list[ImputedColumn]:
+    """Return the columns without parts of dates, which cannot be written into a column of dates."""
+    kept = []
+    for column in columns:
+        base, _, part = column.name.rpartition("_")
+        if column.name in names or part not in DATE_PARTS or base not in names:
+            kept.append(column)
+        else:
+            warn_caller(
+                f"The missing values of {base!r} stay missing in the copy of the table: only the "
+                f"{part} is imputed."
+            )
+    return kept
 
 
 def _find_column(names: Sequence[str], column: ImputedColumn) -> int:
@@ -219,7 +259,7 @@ def _iter_raw_blocks(columns: Sequence[Column]) -> Iterator[CsvBlock]:
 def _copy_parquet(source: Path, target: Path, columns: Sequence[ImputedColumn]) -> None:
     with open_parquet(source) as file:
         table = file.read()
-    for column in columns:
+    for column in _leave_out_parts(columns, table.column_names):
         position = _find_column(table.column_names, column)
         series = nw.from_native(table.column(position), series_only=True)
         table = table.set_column(position, column.name, _impute_series(series, column).to_native())
@@ -247,12 +287,14 @@ def _copy_csv(
     """Copy a text table; it is read twice, first for the values to impute."""
     from coevo.data.csv_reader import CsvReader  # imports numba
 
-    texts = _choose_texts(source, columns, opening)
+    with open_source(source) as opened:
+        kept = _leave_out_parts(columns, CsvReader(opened, opening).names)
+    texts = _choose_texts(source, kept, opening)
     with open_source(source) as opened:
         reader = CsvReader(opened, opening)
-        positions = [_find_column(reader.names, column) for column in columns]
-        blocks = reader.iter_blocks(range(len(reader.names)), _keeps_empty_rows(columns))
-        imputed = _impute_blocks(blocks, list(zip(positions, columns, texts, strict=True)))
+        positions = [_find_column(reader.names, column) for column in kept]
+        blocks = reader.iter_blocks(range(len(reader.names)), _keeps_empty_rows(kept))
+        imputed = _impute_blocks(blocks, list(zip(positions, kept, texts, strict=True)))
         _write_blocks(reader.header, imputed, target)
 
 

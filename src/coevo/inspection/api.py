@@ -28,6 +28,7 @@ def inspect_table(
     discretise: str | None = None,
     bins: int | None = None,
     missing_labels: Sequence[str] | None = None,
+    decimal: str | None = None,
     **opening: Unpack[SourceParameters],
 ) -> TableInspection:
     """Look at a table before learning: its columns, what becomes of them, and all problems.
@@ -43,8 +44,10 @@ def inspect_table(
         As for `learn`. Numbers are cut into bins by ``'mdl'`` unless these say otherwise.
     missing_labels : sequence of str, optional
         Text that stands for a missing value, as for `read_incomplete`.
+    decimal : str, optional
+        The decimal mark of numbers, as for `learn`.
     encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
-        As for `read_data`.
+        How the source is opened, as for `read_data`.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def inspect_table(
     >>> rows = np.array([["no", "1.5"], ["yes", "2.5"], ["no", "7.0"], ["yes", "?"]])
     >>> found = inspect_table(rows, names=["rain", "mm"], bins=2)
     >>> found
-    <TableInspection: 4 rows, 2 columns, 3 findings>
+    <TableInspection: 4 rows, 2 columns, 4 findings>
     >>> found.types()
     {'rain': 'categorical', 'mm': {'type': 'continuous', 'cuts': [2.0]}}
     >>> found.by_name["mm"].summary.numbers.median
@@ -74,6 +77,7 @@ def inspect_table(
         bins=bins,
         missing="state",  # any policy: missing values are no error here
         missing_labels=missing_labels,
+        decimal=decimal,
         **opening,
     )
     found = read_for_inspection(table, settings)

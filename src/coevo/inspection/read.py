@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from coevo.data import ColumnInfo, Dataset, Finding, IncompleteDataset, ReadOptions, read_incomplete
-from coevo.data.columns import Column, assemble_dataset, mask_missing
+from coevo.data.columns import Column, check_rows, mask_codes
 from coevo.data.decisions import TableInfo
-from coevo.data.infer_columns import infer_columns
 from coevo.data.load import load_table
+from coevo.data.prepare_columns import prepare_columns
+from coevo.data.reader import assemble_rows, infer_prepared
 from coevo.data.source_options import SourceOptions
 from coevo.errors import CoevoWarning, DataError
 from coevo.learning import LearnSettings
@@ -25,6 +26,7 @@ from coevo.learning import LearnSettings
 __all__ = ["InspectedTable", "read_for_inspection"]
 
 UNREADABLE = "unreadable"
+MIN_COLUMNS = 2  # of a network
 
 
 @dataclass(frozen=True)
@@ -54,29 +56,28 @@ def _describe_rows(source: Dataset | IncompleteDataset, settings: LearnSettings)
     """Return the columns of a dataset that exists already."""
     binning = settings.binning if settings.has_binning else {}
     options: dict[str, Any] = {"states": settings.states, "drop": settings.drop, **binning}
-    rows, infos = read_incomplete(source, names=settings.names, **options, return_info=True)
+    rows, info = read_incomplete(source, names=settings.names, **options, return_info=True)
     columns = {}
     for variable in rows.dataset.source_variables:
         i = rows.dataset.find_position(variable.name)
         states = rows.dataset.variables[i].states
         codes, missing = rows.dataset.codes[i], rows.missing[i]
         columns[variable.name] = Column(variable.name, states, codes, states, missing=missing)
-    return InspectedTable(rows, TableInfo(infos), columns)
+    return InspectedTable(rows, info, columns)
 
 
 def _read(source: Any, settings: LearnSettings) -> InspectedTable:
     """Read a table; leave out the columns that cannot be read."""
     options = _make_options(settings)
     raw = load_table(source, options, settings.names)
+    check_rows(raw.columns)
     problems: dict[str, Finding] = {}
     try:
         found = _prepare(raw.columns, options)
     except DataError:
-        if not len(raw.columns[0].codes):  # no row: the problem is that of the table
-            raise
         problems = _find_problems(raw.columns, options)
         readable = [column for column in raw.columns if column.name not in problems]
-        found = _prepare_readable(readable, options)
+        found = _prepare(readable, options)
     columns = {
         column.name: found.columns.get(column.name) or _mask(column, options)
         for column in raw.columns
@@ -87,52 +88,41 @@ def _read(source: Any, settings: LearnSettings) -> InspectedTable:
         TableInfo(
             _sort_infos((*found.info.columns, *left_out), columns),
             (*raw.decisions, *found.info.decisions),
+            found.info.findings,
         ),
         found.columns | columns,
-        (*(problems[name] for name in sorted(problems)), *found.findings),
+        (*(problems[name] for name in sorted(problems)), *found.findings, *found.info.findings),
     )
 
 
 def _make_options(settings: LearnSettings) -> ReadOptions:
     """Return the options of the reader. Missing values are kept, whatever the policy."""
+    options = ReadOptions.from_parameters(settings.states, settings.drop, **settings.binning)
+    lenient = options.use_decimal(settings.decimal).allow_missing(settings.missing_labels)
     opening = SourceOptions.from_parameters("inspect_table", **settings.opening)
-    options = ReadOptions.from_parameters(
-        settings.states, settings.drop, **settings.binning, opening=opening
-    )
-    return options.allow_missing(settings.missing_labels)
+    return replace(lenient, is_lenient=True, opening=opening)
 
 
 def _prepare(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:
-    """Take the steps of `read_incomplete`, and keep the columns as they are before the bins."""
-    masked = mask_missing(columns, options.missing_labels)
-    inferred, infos = infer_columns(masked, options)
-    dataset = assemble_dataset(inferred, deduplicate=False)
-    missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
-    for column in inferred:
-        if column.missing is not None:
-            missing[dataset.find_position(column.name)] = column.missing
-    rows = IncompleteDataset(dataset, missing)
-    return InspectedTable(rows, TableInfo(infos), {column.name: column for column in masked})
+    """Take the steps of `read_incomplete`, and keep the columns as they are before the bins.
+
+    If too few columns are left for a network, there are no rows, and a finding says so.
+    """
+    prepared = prepare_columns(columns, options, min_columns=0)
+    inferred, info = infer_prepared(prepared)
+    by_name = {column.name: column for column in prepared.columns}
+    if len(inferred) < MIN_COLUMNS:
+        return InspectedTable(None, info, by_name, (_make_too_few_finding(inferred),))
+    rows = assemble_rows(inferred)
+    if isinstance(rows, Dataset):
+        complete = rows.expand()
+        rows = IncompleteDataset(complete, np.zeros(complete.codes.shape, dtype=np.bool_))
+    return InspectedTable(rows, info, by_name)
 
 
 def _mask(column: Column, options: ReadOptions) -> Column:
     """Return a column with a mask of its missing values; it may have no value at all."""
-    try:
-        return mask_missing([column], options.missing_labels)[0]
-    except DataError:
-        n = len(column.codes)
-        return Column(column.name, [], np.zeros(n, np.uint8), missing=np.ones(n, dtype=np.bool_))
-
-
-def _prepare_readable(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:
-    """Prepare columns that can be read; if they are too few for a network, a finding says so."""
-    if len(columns) >= 2:
-        return _prepare(columns, options)
-    infos: tuple[ColumnInfo, ...] = ()
-    if columns:
-        found = _prepare([*columns, *_make_companions(columns[0])], options)
-        infos = tuple(i for i in found.info.columns if i.name not in _COMPANIONS)
-    return InspectedTable(None, TableInfo(infos), {}, (_make_too_few_finding(columns),))
+    return mask_codes(column, column.find_missing(options.missing_labels))
 
 
 def _find_problems(columns: Sequence[Column], options: ReadOptions) -> dict[str, Finding]:
@@ -174,4 +164,4 @@ def _make_too_few_finding(readable: Sequence[Column]) -> Finding:
 def _sort_infos(infos: Sequence[ColumnInfo], columns: dict[str, Column]) -> tuple[ColumnInfo, ...]:
     """Return the infos in the order of the source; columns that were not read come last."""
     place = {name: i for i, name in enumerate(columns)}
-    return tuple(sorted(infos, key=lambda info: place.get(info.name, len(place))))
+    return tuple(sorted(infos, key=lambda info: place.get(info.source or info.name, len(place))))

@@ -32,7 +32,12 @@ def make_types(infos: Iterable[ColumnInfo]) -> dict[str, Any]:
     >>> make_types([age, ColumnInfo("id", "ignore")])
     {'age': {'type': 'continuous', 'cuts': [18.0, 65.0]}, 'id': 'ignore'}
     """
-    return {info.name: _make_type(info) for info in infos}
+    return {info.name: _make_type(info) for info in infos if not _is_implied(info)}
+
+
+def _is_implied(info: ColumnInfo) -> bool:
+    """Return whether the type of a column follows from the type of its column of dates."""
+    return info.source is not None and info.type == "categorical"
 
 
 def _make_type(info: ColumnInfo) -> Any:

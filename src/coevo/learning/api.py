@@ -30,7 +30,9 @@ def learn(
 ) -> LearnResult:
     """Learn a network from a table.
 
-    The options are those of ``coevo learn``, and give the same network.
+    The options are those of ``coevo learn``, and give the same network. Columns that nothing can
+    be learned from are left out, dates become parts of dates, and missing values are imputed.
+    ``decisions`` of the result lists what was done and how to undo it; each is also a warning.
 
     Parameters
     ----------
@@ -73,7 +75,8 @@ def learn(
         Sheet of a spreadsheet or table of an SQLite file, SQL query, and DB-API connection, as for
         `read_data`.
     types : mapping or path, optional
-        Types of some columns, as for `read_data`; or a file, as for `read_types`.
+        Types of some columns, as for `read_data`; or a file, as for `read_types`. A type undoes
+        what was decided about a column.
     discretise : str, optional
         How numeric columns are discretised: ``'mdl'``, ``'quantile'``, ``'uniform'``,
         ``'kmeans'`` or ``'none'`` (default: ``'mdl'``, or ``'quantile'`` with `bins`).
@@ -82,10 +85,16 @@ def learn(
     missing : str, optional
         Policy for missing values: ``'evolve'`` (a third species imputes them while the other two
         evolve), ``'em'``, ``'available'``, ``'state'`` or ``'drop'``; see `learn_incomplete`.
-        Without a policy, a table with missing values is an error. ``imputation`` of the result has
-        the missing values per column and the imputed table.
+        ``'refuse'`` makes a missing value an error. The default is ``'evolve'``; with `strict`,
+        `shards` or `cluster` it is ``'refuse'``. ``imputation`` of the result has the missing
+        values per column and the imputed table.
     missing_labels : sequence of str, optional
         Labels that stand for a missing value, as for `read_incomplete`.
+    decimal : str, optional
+        The decimal mark of numbers, ``'.'`` or ``','`` (default: found from the table).
+    strict : bool
+        Raise an error for everything that would be decided about the table: columns that would be
+        left out, dates, numbers in unusual formats, missing values.
     bootstraps : int, optional
         Number of bootstrap samples to learn from as well; ``bootstrap`` of the result then has the
         strength of each arc, as `bootstrap_strength` gives it. `n_jobs` is then the number of
@@ -144,6 +153,7 @@ def learn(
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:
+        _warn([str(decision) for decision in task.info.decisions])
         n_shown = _warn(task.notices)
         with show_progress(progress, f"Learning by {settings.spec.method.name} ...") as show:
             result = task.search([*callbacks, task.make_progress().as_callback(show)])

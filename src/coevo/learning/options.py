@@ -54,6 +54,8 @@ class EstimatorOptions(SearchOptions, total=False):
     bins: int | None
     missing: str | None
     missing_labels: Sequence[str] | None
+    decimal: str | None
+    strict: bool
     bootstraps: int | None
     n_jobs: int
 
@@ -83,6 +85,8 @@ ESTIMATOR_DEFAULTS: EstimatorOptions = {
     "bins": None,
     "missing": None,
     "missing_labels": None,
+    "decimal": None,
+    "strict": False,
     "bootstraps": None,
     "n_jobs": 1,
 }

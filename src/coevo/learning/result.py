@@ -12,7 +12,7 @@ from typing import Any
 
 from coevo import __version__
 from coevo.bootstrap import BootstrapResult, write_strength
-from coevo.data import ColumnInfo, Finding, Table
+from coevo.data import ColumnInfo, Decision, Finding, Table
 from coevo.errors import DependencyError, NetworkError, warn_caller
 from coevo.graph import CPDAG, DAG, Arc
 from coevo.io import write_run
@@ -52,6 +52,8 @@ class LearnResult:
     best_rejected : Addition or None
         The arc outside the network whose addition would change the score most favourably; its
         gain is usually negative. None if no arc can be added.
+    decisions : tuple of Decision
+        What was done to the table without being asked, and how to undo it.
     imputation : ImputationResult or None
         The policy for missing values and the imputed table; None if no value is missing.
     bootstrap : BootstrapResult or None
@@ -73,6 +75,7 @@ class LearnResult:
     audit: tuple[Finding, ...]
     gains: Mapping[Arc, float]
     best_rejected: Addition | None
+    decisions: tuple[Decision, ...] = ()
     imputation: ImputationResult | None = None
     bootstrap: BootstrapResult | None = None
     source: str | None = None
@@ -169,6 +172,7 @@ class LearnResult:
             "n_variables": self.dataset.n_variables,
             "data_hash": self.data_hash,
             "columns": {column.name: column.as_dict() for column in self.columns},
+            "decisions": [decision.as_dict() for decision in self.decisions],
             "audit": [finding.as_dict() for finding in self.audit],
         }
         if self.imputation is not None:

@@ -18,17 +18,17 @@ from coevo.bundled import open_structure
 from coevo.checks import is_int
 from coevo.data import (
     BIN_METHODS,
-    ColumnInfo,
     Dataset,
+    Decision,
     IncompleteDataset,
     ReadOptions,
     Rows,
-    read_data,
-    read_incomplete,
+    TableInfo,
+    read_table,
     read_types,
 )
 from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions, SourceParameters
-from coevo.errors import ParameterError, bad_choice, bad_parameter
+from coevo.errors import DataError, ParameterError, bad_choice, bad_parameter, format_count
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, check_run_folder, open_knowledge
 from coevo.io.knowledge import KnowledgeFile
@@ -41,7 +41,7 @@ from coevo.learning.options import (
     LearnOptions,
     Path,
 )
-from coevo.missing import check_policy
+from coevo.missing import POLICIES
 from coevo.network import BayesianNetwork
 from coevo.outofcore import Shards, is_dask_dataframe, read_shards
 from coevo.parallel import Cluster, check_cluster
@@ -51,6 +51,8 @@ from coevo.search.spec import SEARCH_DEFAULTS, SearchOptions
 __all__ = ["NO_BINS", "LearnSettings", "check_settings"]
 
 NO_BINS = "none"
+REFUSE = "refuse"  # the policy that raises an error for missing values
+DEFAULT_POLICY = "evolve"
 _GIVE_CUTS = "Give the cut points with 'types'; the run.json of a run on some of the rows has them."
 _WAYS_OUT = {
     "discretise": _GIVE_CUTS,
@@ -79,8 +81,11 @@ class LearnSettings:
     opening: SourceParameters  # how the source is opened, as `read_data` takes it
     binning: Mapping[str, Any]  # types, discretise and bins, as `read_data` takes them
     has_binning: bool  # whether the user gave one of them
-    missing: str | None
+    missing: str  # a policy, or REFUSE
+    is_default_policy: bool  # whether the caller gave no policy
     missing_labels: Sequence[str] | None
+    decimal: str | None
+    strict: bool
     bootstraps: int | None
     shards: Path | None
     cluster: Cluster
@@ -93,26 +98,33 @@ class LearnSettings:
         return rows_on_cluster or self.shards is not None
 
     @contextlib.contextmanager
-    def open_table(self, table: Any) -> Iterator[tuple[Rows | Shards, tuple[ColumnInfo, ...]]]:
-        """Read a table; yield it and the types of its columns. Shards are removed at the end."""
+    def open_table(self, table: Any) -> Iterator[tuple[Rows | Shards, TableInfo]]:
+        """Read a table; yield it and what is known about it. Shards are removed at the end."""
         if not self.is_out_of_core:
             yield self.read_table(table)
             return
         with self._open_shards(table) as shards:
-            yield shards, shards.infos
+            yield shards, TableInfo(shards.infos)
 
-    def read_table(self, table: Any) -> tuple[Rows, tuple[ColumnInfo, ...]]:
-        """Read a table into memory; return it and the types of its columns."""
+    def read_table(self, table: Any) -> tuple[Rows, TableInfo]:
+        """Read a table into memory; return it and what is known about it."""
         is_read = isinstance(table, Dataset | IncompleteDataset)
-        options: dict[str, Any] = {"states": self.states, "drop": self.drop, "names": self.names}
-        options |= self.opening
-        if self.has_binning or not is_read:
-            options |= self.binning
-        if self.missing is None:
-            return read_data(table, **options, return_info=True)
-        labels = self.missing_labels
-        rows, infos = read_incomplete(table, missing_labels=labels, **options, return_info=True)
-        return (rows if rows.n_missing else rows.dataset), infos
+        binning = self.binning if self.has_binning or not is_read else {}
+        opening = SourceOptions.from_parameters("read_data", **self.opening)
+        options = ReadOptions.from_parameters(self.states, self.drop, **binning, opening=opening)
+        options = options.use_decimal(self.decimal).use_missing_labels(self.missing_labels)
+        options = replace(options, keeps_missing=self.missing != REFUSE)
+        rows, info = read_table(table, options, self.names, self.strict)
+        if not isinstance(rows, IncompleteDataset):
+            return rows, info
+        if self.missing == REFUSE:
+            raise DataError(
+                f"The table has {format_count(rows.n_missing, 'missing value')}. Choose a policy "
+                f"with 'missing': {', '.join(map(repr, sorted(POLICIES)))}."
+            )
+        if self.is_default_policy:
+            info = replace(info, decisions=(*info.decisions, _decide_missing(rows, self.missing)))
+        return rows, info
 
     @contextlib.contextmanager
     def _open_shards(self, table: Any) -> Iterator[Shards]:
@@ -158,7 +170,7 @@ def check_settings(
     """
     chosen: LearnOptions = {**LEARN_DEFAULTS, **options}
     _check_counts(chosen, owner)
-    _check_missing(chosen, owner)
+    missing = _choose_policy(chosen, owner)
     search = cast(SearchOptions, {name: dict(chosen)[name] for name in SEARCH_DEFAULTS})
     spec = make_spec(
         owner,
@@ -187,8 +199,11 @@ def check_settings(
         opening=_check_opening(chosen, owner),
         binning=_check_binning(types, discretise, bins, owner),
         has_binning=not (types is None and discretise is None and bins is None),
-        missing=chosen["missing"],
+        missing=missing,
+        is_default_policy=chosen["missing"] is None,
         missing_labels=chosen["missing_labels"],
+        decimal=chosen["decimal"],
+        strict=chosen["strict"],
         bootstraps=chosen["bootstraps"],
         shards=chosen["shards"],
         cluster=chosen["cluster"],
@@ -206,21 +221,41 @@ def _check_counts(chosen: LearnOptions, owner: str) -> None:
             raise bad_parameter(name, owner, "an int >= 1 or None", value)
     if not is_int(chosen["n_jobs"], 1):
         raise bad_parameter("n_jobs", owner, "an int >= 1", chosen["n_jobs"])
+    if not isinstance(chosen["strict"], bool):
+        raise bad_parameter("strict", owner, "a bool", chosen["strict"])
     check_cluster(owner, chosen["cluster"])
 
 
-def _check_missing(chosen: LearnOptions, owner: str) -> None:
-    missing = chosen["missing"]
-    if missing is not None:
-        check_policy(missing, owner)
-    if missing is None and chosen["missing_labels"] is not None:
-        raise ParameterError(
-            f"'missing_labels' of {owner} needs 'missing', the policy for missing values."
-        )
-    if chosen["cluster"] is not None and missing is not None:
+def _choose_policy(chosen: LearnOptions, owner: str) -> str:
+    """Return the policy for missing values: the given one, or the default.
+
+    The default is to impute. A strict reader, shards and clusters refuse missing values.
+    """
+    missing, needs_memory = chosen["missing"], chosen["cluster"] is not None
+    if missing is None:
+        is_strict = chosen["strict"] or needs_memory or chosen["shards"] is not None
+        return REFUSE if is_strict else DEFAULT_POLICY
+    choices = (*POLICIES, REFUSE)
+    if missing not in choices:
+        raise bad_choice("missing", owner, choices, missing)
+    if needs_memory and missing != REFUSE:
         raise ParameterError(
             f"'missing' and 'cluster' of {owner} cannot be combined. Leave one of them out."
         )
+    return missing
+
+
+def _decide_missing(rows: IncompleteDataset, policy: str) -> Decision:
+    """Return the decision that missing values are imputed by the default policy."""
+    facts = rows.summarise_missing()
+    values = format_count(facts["n_missing"], "missing value")
+    verb = "is" if facts["n_missing"] == 1 else "are"
+    return Decision(
+        "missing",
+        tuple(facts["columns"]),
+        f"{values} ({facts['share']:.1%} of all values) {verb} imputed by the policy {policy!r}.",
+        f"missing={REFUSE!r}, or --missing {REFUSE}",
+    )
 
 
 def _check_opening(chosen: LearnOptions, owner: str) -> SourceParameters:
@@ -250,7 +285,10 @@ def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
         )
     for name, way_out in _WAYS_OUT.items():
         value = dict(chosen)[name]
-        if value is not None and (name, value) != ("discretise", NO_BINS):
+        if value is not None and (name, value) not in (
+            ("discretise", NO_BINS),
+            ("missing", REFUSE),
+        ):
             raise ParameterError(
                 f"{name!r} of {owner} needs all rows in memory, and 'shards' or 'cluster' keeps "
                 f"them in shards. {way_out}"

@@ -15,7 +15,7 @@ from typing import Any
 
 from coevo import data, score
 from coevo.bootstrap import BootstrapRun, open_journal, record_original, run_bootstraps
-from coevo.data import ColumnInfo, Finding, IncompleteDataset, Rows, Table
+from coevo.data import Finding, IncompleteDataset, Rows, Table, TableInfo
 from coevo.errors import NetworkError
 from coevo.interrupts import defer_interrupts
 from coevo.io import check_run_folder
@@ -76,14 +76,14 @@ def open_task(
     folder = None if output is None else pathlib.Path(output)
     if folder is not None:
         check_run_folder(folder)
-    with settings.open_table(table) as (rows, columns):
-        yield _make_task(settings, rows, columns, source, folder, resume, command)
+    with settings.open_table(table) as (rows, info):
+        yield _make_task(settings, rows, info, source, folder, resume, command)
 
 
 def _make_task(
     settings: LearnSettings,
     rows: Rows | Shards,
-    columns: tuple[ColumnInfo, ...],
+    info: TableInfo,
     source: str | None,
     folder: pathlib.Path | None,
     resume: bool,
@@ -100,13 +100,14 @@ def _make_task(
     else:
         scorer = spec.make_scorer(dataset, settings.n_jobs)
     Problem.from_scorer(scorer, spec.constraints, spec.start)  # raises if the start is illegal
+    findings = data.audit(_choose_audited_table(settings.missing, dataset, incomplete))
     task = LearnTask(
         settings=settings,
         spec=spec,
         dataset=dataset,
         incomplete=incomplete,
-        columns=columns,
-        audit=data.audit(_choose_audited_table(settings.missing, dataset, incomplete)),
+        info=info,
+        audit=(*findings, *info.findings),
         scorer=scorer,
         source=source,
         folder=folder,
@@ -116,7 +117,7 @@ def _make_task(
 
 
 def _choose_audited_table(
-    missing: str | None, dataset: Table, incomplete: IncompleteDataset | None
+    missing: str, dataset: Table, incomplete: IncompleteDataset | None
 ) -> Table | IncompleteDataset:
     """Return the table as the search sees it: missing is a state where that is the policy."""
     if incomplete is None:
@@ -137,7 +138,7 @@ class LearnTask:
     spec: SearchSpec
     dataset: Table
     incomplete: IncompleteDataset | None
-    columns: tuple[ColumnInfo, ...]
+    info: TableInfo
     audit: tuple[Finding, ...]
     scorer: Scorer
     source: str | None = None
@@ -261,7 +262,8 @@ class LearnTask:
             search=result,
             spec=self.spec,
             dataset=dataset,
-            columns=self.columns,
+            columns=self.info.columns,
+            decisions=self.info.decisions,
             audit=self.audit,
             gains=score.arc_gains(scorer, result.dag),
             best_rejected=score.find_best_addition(scorer, result.dag, rules),

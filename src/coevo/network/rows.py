@@ -34,6 +34,9 @@ __all__ = [
 ]
 
 
+GUESSES = ("decimal_mark", "date_order")  # decisions that may differ from those of the network
+
+
 @dataclass(frozen=True, eq=False)
 class RowLikelihood:
     """The log-likelihood of rows under a network, in natural logarithms."""
@@ -103,7 +106,9 @@ def read_rows(
     """Read a table with the variables, states and bins of a network.
 
     `only` names the variables to read (default: all). Columns that the network does not have
-    are ignored. A Dataset is returned unchanged. `read_data` documents the other parameters.
+    are ignored. A part of a date (``visit_month``) is taken from its column (``visit``). A Dataset
+    is returned unchanged. `read_data` documents the other parameters. A guess about the decimal
+    mark or the order of day and month is a warning.
 
     >>> from coevo.bundled import load_network
     >>> table = np.array([["yes", "7.5"], ["no", "9.25"]])
@@ -115,15 +120,20 @@ def read_rows(
     wanted = [variable.name for variable in network.variables] if only is None else only
     with warnings.catch_warnings():  # a column can be constant in a few new rows
         warnings.simplefilter("ignore", CoevoWarning)
-        return read_data(
+        dataset, info = read_data(
             table,
             states=network.variables,
             drop=drop,
             names=names,
             deduplicate=deduplicate,
             only=wanted,
+            return_info=True,
             **opening,
         )
+    for decision in info.decisions:
+        if decision.kind in GUESSES:
+            warn_caller(str(decision))
+    return dataset
 
 
 def log_likelihood(network: BayesianNetwork, dataset: Dataset) -> RowLikelihood:

@@ -68,6 +68,7 @@ def make_run_page(
         bootstrap=_summarise_bootstrap(facts.get("bootstraps"), dag),
         history=[ScorePoint(row["seconds"], row["generation"], row["score"]) for row in history],
         audit=[*_describe_missing(facts), *(_format_item(item) for item in facts.get("audit", ()))],
+        decisions=[_format_decision(item) for item in facts.get("decisions", ())],
         columns=_format_columns(facts.get("columns", ())),
         settings=_format_settings(facts),
         command=shlex.join(["coevo", *facts["command"]]) if "command" in facts else "",
@@ -98,6 +99,12 @@ def _summarise_bootstrap(bootstraps: Mapping[str, Any] | None, dag: DAG) -> Boot
         for arc in bootstraps["arcs"]
     ]
     return BootstrapSummary(bootstraps["n_bootstraps"], bootstraps["threshold"], bootstrap_arcs)
+
+
+def _format_decision(decision: Mapping[str, Any]) -> str:
+    """Return what was decided about the table, and how to undo it."""
+    undo = f" Undo: {decision['undo']}." if decision.get("undo") else ""
+    return f"{decision['sentence']}{undo}"
 
 
 def _describe_missing(facts: Mapping[str, Any]) -> list[str]:

@@ -75,6 +75,8 @@ class Page:
         The best score over time.
     audit : sequence of str
         The findings of the audit, one sentence each.
+    decisions : sequence of str
+        What was done to the table without being asked, one sentence each.
     columns : mapping of str to str
         The type and treatment of each column.
     settings : mapping of str to str
@@ -106,6 +108,7 @@ class Page:
     bootstrap: BootstrapSummary | None = None
     history: Sequence[ScorePoint] = ()
     audit: Sequence[str] = ()
+    decisions: Sequence[str] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     command: str = ""

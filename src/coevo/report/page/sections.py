@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from coevo.graph import compare
 from coevo.report.page.curve_svg import find_improvements, render_curve_svg
@@ -95,7 +95,8 @@ def render_sections(page: Page, edges: list[DrawnEdge], names: list[str]) -> str
     parts = [
         ("Comparison with " + page.other_name, _render_comparison(page)),
         ("Score over time", _render_history(page)),
-        ("Audit of the data", _render_audit(page)),
+        ("Decisions about the table", _render_sentences(page.decisions)),
+        ("Audit of the data", _render_sentences(page.audit)),
         ("Columns", _render_pairs(page.columns, "column", "type and treatment")),
         ("Arc strength (bootstrap confidence)", _render_bootstrap(page)),
         ("Arcs", _render_arcs(page, edges, names)),
@@ -149,10 +150,10 @@ def _render_history(page: Page) -> str:
     return f"<p>{text}</p>{render_curve_svg(page.history)}{make_element('details', inner)}"
 
 
-def _render_audit(page: Page) -> str:
-    if not page.audit:
+def _render_sentences(sentences: Sequence[str]) -> str:
+    if not sentences:
         return ""
-    return make_element("ul", "".join(f"<li>{escape(finding)}</li>" for finding in page.audit))
+    return make_element("ul", "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences))
 
 
 def _render_pairs(pairs: Mapping[str, str], first: str, second: str) -> str:

@@ -1,0 +1,182 @@
+"""Replace columns of dates by their parts, or leave them out: one decision for each column.
+
+The parts that are chosen vary and recur: the year if a year has at least two rows on average, the
+month, and the hour. More than 20 years are used only if numbers are cut into bins. The weekday is
+used if the caller asks for it. Few dates that recur stay as they are: they are states, like the
+waves of a survey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from coevo.data.column_types import ColumnInfo, ColumnType
+from coevo.data.columns import Column
+from coevo.data.cut_points import CutPoints
+from coevo.data.dates import DATE_ORDERS, WEEKDAYS, ParsedDates, parse_dates
+from coevo.data.decisions import Decision, format_type_hint
+from coevo.data.drafts import Draft, Notes, use_numbers_as_labels
+from coevo.data.infer_columns import are_states
+from coevo.data.number_labels import NumberLabels
+from coevo.data.variable import sort_naturally
+from coevo.errors import DataError
+
+__all__ = ["read_dates"]
+
+MAX_VALUES = 20  # states of a part, as for whole numbers in `coevo.data.infer_columns`
+ROWS_PER_VALUE = 2  # on average; otherwise a part numbers the rows
+CHOICES = "'year', 'month', 'weekday', 'hour', 'date' (a number) or 'categorical'"
+
+
+def read_dates(drafts: Sequence[Draft], notes: Notes) -> list[Draft]:
+    """Return the columns with parts instead of dates, or numbers where numbers are wanted."""
+    names = [draft.column.name for draft in drafts]
+    wanted = notes.options.find_wanted_parts(names)
+    parsed = {
+        draft.column.name: dates
+        for draft in drafts
+        if (draft.column.name in wanted or _may_be_date(draft, notes))
+        and (dates := _parse(draft, notes)) is not None
+    }
+    clear = {dates.order for dates in parsed.values() if not dates.is_ambiguous} - {""}
+    order = clear.pop() if len(clear) == 1 else ""
+    found: list[Draft] = []
+    for draft in drafts:
+        name = draft.column.name
+        dates = parsed.get(name)
+        if dates is not None and dates.is_ambiguous and order:
+            dates = _parse(draft, notes, order)
+        parts = tuple(part for part in wanted.get(name, ()))
+        if dates is not None:
+            found += _replace(draft, dates, parts, names, notes)
+        elif not _is_only_source(name, parts, notes):
+            _check_not_dates(draft.column, notes.types.get(name))
+            found.append(draft)
+    return found
+
+
+def _may_be_date(draft: Draft, notes: Notes) -> bool:
+    column = draft.column
+    if isinstance(column.labels, NumberLabels) or not column.n_observed:
+        return False
+    declared = notes.types.get(column.name)
+    if declared is not None:
+        return declared.kind in ("parts", "continuous")
+    return column.declared is None or CutPoints.from_states(column.declared) is not None
+
+
+def _parse(draft: Draft, notes: Notes, order: str = "") -> ParsedDates | None:
+    column, declared = draft.column, notes.types.get(draft.column.name)
+    if declared is not None and declared.format in DATE_ORDERS:
+        order = declared.format
+    return parse_dates(column.labels, np.flatnonzero(column.counts).tolist(), order)
+
+
+def _is_only_source(name: str, parts: Sequence[str], notes: Notes) -> bool:
+    """Return whether a column was read only because a network may want a part of it."""
+    only = notes.options.only
+    return bool(parts) and only is not None and name not in only
+
+
+def _replace(
+    draft: Draft, dates: ParsedDates, wanted: tuple[str, ...], names: Sequence[str], notes: Notes
+) -> list[Draft]:
+    """Return what replaces a column of dates."""
+    column, declared = draft.column, notes.types.get(draft.column.name)
+    if declared is not None and declared.kind == "parts":
+        parts = declared.parts or _choose_parts(column, dates, notes.has_bins)
+        return _take_parts(draft, dates, parts, notes, is_asked=bool(declared.parts))
+    if wanted:
+        kept = [draft] if column.declared is not None else []
+        return kept + _take_parts(draft, dates, wanted, notes, is_asked=True)
+    if not draft.is_free:  # the caller wants numbers
+        notes.dates.add(column.name)
+        notes.formats[column.name] = dates.order
+        if dates.is_ambiguous:
+            notes.decisions.append(_decide(column, dates, "it is read as numbers"))
+        numbers = dates.as_numbers(len(column.labels))
+        return [replace(draft, column=use_numbers_as_labels(column, numbers))]
+    if are_states(int(np.count_nonzero(column.counts)), column.n_observed, is_integer=False):
+        return [draft]
+    chosen = _choose_parts(column, dates, notes.has_bins)
+    free = tuple(part for part in chosen if f"{column.name}_{part}" not in names)
+    return _take_parts(draft, dates, free, notes, is_asked=False)
+
+
+def _choose_parts(column: Column, dates: ParsedDates, has_bins: bool) -> tuple[str, ...]:
+    """Return the parts of dates that vary and recur."""
+    chosen = []
+    for part in dates.parts:
+        n_values = len(set(dates.take_part(part).values()))
+        recurs = n_values * ROWS_PER_VALUE <= column.n_observed
+        if part != "weekday" and n_values > 1 and recurs and (n_values <= MAX_VALUES or has_bins):
+            chosen.append(part)
+    return tuple(chosen)
+
+
+def _take_parts(
+    draft: Draft, dates: ParsedDates, parts: Sequence[str], notes: Notes, is_asked: bool
+) -> list[Draft]:
+    """Return the parts of a column of dates, and record the decision."""
+    name, options = draft.column.name, notes.options
+    made = [_take_part(draft.column, dates, part) for part in parts]
+    what = "its parts do not recur, and it is left out"
+    if made:
+        *first, last = [repr(column.name) for column in made]
+        what = f"it is replaced by {', '.join(first) + ' and ' if first else ''}{last}"
+    decision = _decide(draft.column, dates, what)
+    if dates.is_ambiguous or not is_asked:
+        notes.decisions.append(decision)
+    kind, reason = "+".join(parts) or "ignore", decision.sentence
+    notes.left_out.append(ColumnInfo(name, kind, format=dates.order, reason=reason))
+    drafts = []
+    for column in made:
+        declared = options.states.get(column.name, column.declared)
+        notes.sources[column.name] = name
+        is_free = declared is None and column.name not in notes.types
+        drafts.append(Draft(replace(column, declared=declared), is_free))
+    return drafts
+
+
+def _take_part(column: Column, dates: ParsedDates, part: str) -> Column:
+    """Return one part of a column of dates."""
+    texts = dates.take_part(part)
+    used = set(texts.values())
+    days = [day for day in WEEKDAYS if day in used] if part == "weekday" else []
+    labels = days or list(sort_naturally(used))
+    position = {label: code for code, label in enumerate(labels)}
+    recode = np.zeros(max(len(column.labels), 1), dtype=np.int64)
+    for code, text in texts.items():
+        recode[code] = position[text]
+    name, declared = f"{column.name}_{part}", tuple(days) or None
+    return Column(name, labels, recode[column.codes], declared, missing=column.missing)
+
+
+def _decide(column: Column, dates: ParsedDates, what: str) -> Decision:
+    """Return the decision about a column of dates; `what` is what becomes of it."""
+    values, name = dates.values.values(), column.name
+    form = "%Y-%m-%d" if dates.has_date else "%H:%M"
+    noun = "dates" if dates.has_date else "times"
+    text = f"{name!r} holds {noun} from {min(values):{form}} to {max(values):{form}}; {what}."
+    if not dates.is_ambiguous:
+        undo = f"{format_type_hint(name, 'ignore')}; other types are {CHOICES}"
+        return Decision("date", (name,), text, undo)
+    first, second = ("day", "month") if dates.order == "dmy" else ("month", "day")
+    text += f" The {first} is read before the {second}."
+    undo = format_type_hint(name, "mdy" if dates.order == "dmy" else "dmy")
+    return Decision("date_order", (name,), text, undo)
+
+
+def _check_not_dates(column: Column, declared: ColumnType | None) -> None:
+    """Raise `DataError` for a column without dates whose declared type needs dates."""
+    if declared is None or declared.kind != "parts":
+        return
+    word = "+".join(declared.parts) or declared.format
+    first = column.labels[int(column.codes[column.find_first_row(range(len(column.labels)))])]
+    raise DataError(
+        f"Column {column.name!r} has the type {word!r}, but does not hold dates that coevo knows; "
+        f"its first value is {first!r}. Write dates like 2021-03-05, or remove the type."
+    )

@@ -85,6 +85,22 @@ def test_other_commands_take_the_options(frame, run):
         assert "must be one character or None; got '~~'." in err
 
 
+def test_inspect_takes_the_options_and_repeats_them(frame, run):
+    with open("t.csv", "w") as file:
+        file.write("title\n" + frame.to_csv(index=False, sep="~"))
+    options = ("--delimiter", "~", "--comment", "", "--skiprows", 1, "--skipfooter", 0)
+    code, out, err = run("inspect", "t.csv", *options, "--format", "json")
+    answer = json.loads(out)
+    assert (code, err, answer["n_rows"], answer["decisions"]) == (0, "", 300, [])
+    assert answer["next"] == (
+        "coevo learn t.csv --delimiter '~' --comment '' --skiprows 1 --skipfooter 0 -o run/"
+    )
+    code, out, _ = run("inspect", "t.csv", "--delimiter", "~", "--no-header", "--format", "json")
+    assert "--no-header" in json.loads(out)["next"]
+    code, out, _ = run("inspect", "t.csv", "--delimiter", "~", "--format", "json")
+    assert [decision["kind"] for decision in json.loads(out)["decisions"]] == ["titles"]
+
+
 def test_queries_in_python(frame):
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         frame.to_sql("visits", connection, index=False)

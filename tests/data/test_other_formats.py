@@ -10,6 +10,7 @@ import io
 import json
 import sqlite3
 import sys
+import zipfile
 
 import numpy as np
 import openpyxl
@@ -205,6 +206,51 @@ def test_a_text_table_with_the_name_of_a_spreadsheet():
         file.write("a,b\n1,x\n2,y\n")
     assert load("t.xls")[1] == [
         "The name ends in .xls, but the file is not a spreadsheet; it was read as text."
+    ]
+
+
+ODS = """<?xml version="1.0" encoding="UTF-8"?>
+<office:document-content
+    xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+    xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+    xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">
+  <office:body><office:spreadsheet><table:table table:name="data">{rows}</table:table>
+  </office:spreadsheet></office:body>
+</office:document-content>"""
+
+
+def test_ods():
+    def make_cell(value):
+        if isinstance(value, str):
+            attributes = 'office:value-type="string"'
+        else:
+            attributes = f'office:value-type="float" office:value="{value}"'
+        return f"<table:table-cell {attributes}><text:p>{value}</text:p></table:table-cell>"
+
+    rows = "".join(
+        f"<table:table-row>{''.join(map(make_cell, row))}</table:table-row>"
+        for row in (["a", "b"], [1, "x"], [2.5, "y"])
+    )
+    with zipfile.ZipFile("t.ods", "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", "<manifest/>")
+        archive.writestr("content.xml", ODS.format(rows=rows))
+    assert load("t.ods") == ({"a": ["1.0", "2.5"], "b": ["x", "y"]}, [])
+
+
+def test_errors_of_formulas_and_merged_cells():
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (["Group", None, "Other", None], ["a", "b", "c", "d"], [1, "x", 1, "p"]):
+        sheet.append(row)
+    sheet.append([2, "#N/A", 2, "q"])
+    sheet.merge_cells("A1:B1")
+    sheet.merge_cells("C1:D1")
+    book.save("t.xlsx")
+    cells, decisions = load("t.xlsx")
+    assert cells == {"a": ["1", "2"], "b": ["x", None], "c": ["1", "2"], "d": ["p", "q"]}
+    assert decisions == [
+        "1 row above the table was skipped ('Group'). Undo: skiprows=0, or --skiprows 0."
     ]
 
 
@@ -411,6 +457,14 @@ def test_imputed_copies_of_other_formats(name):
     assert copy["ward"].tolist() == [0, 3, *TABLE["ward"].tolist()[2:]]
     assert copy["crp"].tolist() == TABLE["crp"].tolist()
     assert copy["day"].tolist() == [day.isoformat() for day in DAYS]
+
+
+def test_an_imputed_copy_of_half_a_surrogate_pair():
+    with open("t.jsonl", "w") as file:
+        file.write('{"a": "\\ud800x", "b": 1}\n{"a": "y", "b": 2}\n')
+    write_imputed_file("t.jsonl", "copy.csv", [])
+    with open("copy.csv") as file:
+        assert file.read() == "a,b\n?x,1\ny,2\n"
 
 
 # -- files that are damaged, foreign or need a library

@@ -127,7 +127,10 @@ def _list_options(columns: dict[str, Any], write_types: str | None) -> list[str]
     """Return the options that the table was read with; a types file replaces some of them."""
     words = []
     for name, value in columns.items():
-        if not value or (write_types is not None and name in REPLACED):
+        if name == "header" and value is False:
+            words.append("--no-header")
+        is_given = value is not None and value is not False and value != ()
+        if not is_given or (write_types is not None and name in REPLACED):
             continue
         option = f"--{OPTION_NAMES.get(name, name.replace('_', '-'))}"
         if value is True:

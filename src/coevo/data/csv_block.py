@@ -2,8 +2,7 @@
 
 A block stores the distinct texts of each column once, and a code for each row. The CSV reader
 yields blocks and the CSV writer writes them, so that a table can be copied with some of its
-cells replaced. Bytes that are not UTF-8 survive the copy: they are surrogates in the text (the
-error handler ``surrogateescape`` of Python).
+cells replaced. The copy is UTF-8; half of a surrogate pair, which UTF-8 cannot hold, is ``?``.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ __all__ = ["BLOCK_ROWS", "ENCODING_ERRORS", "CsvBlock"]
 # A column of a block has at most one text per row. One replacement of all texts can double the
 # number of texts, and 16-bit codes still suffice.
 BLOCK_ROWS = 1 << 15
-ENCODING_ERRORS = "surrogateescape"
+ENCODING_ERRORS = "replace"
 
 
 @dataclass(frozen=True, slots=True)

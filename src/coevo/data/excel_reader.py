@@ -44,7 +44,9 @@ def read_excel(source: ByteSource, options: ReadOptions) -> RawTable:
         rows, decisions = _choose_sheet(workbook, path, opening)
     except CoevoError:
         raise
-    except Exception as error:  # of calamine, which has no base class for all
+    except BaseException as error:  # calamine has no base class, and its panics are no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise DataError(
             f"{path!r} is not a spreadsheet, or is damaged ({reason}). Save it again."
@@ -160,7 +162,12 @@ def _find_header(rows: Rows) -> int:
     if not usual:
         return 0
     enough = max(1, min(usual[len(usual) // 2], max(2, (len(rows[0]) + 1) // 2)))
-    return next(i for i, count in enumerate(counts) if count >= enough)
+    first = next(i for i, count in enumerate(counts) if count >= enough)
+    is_group = 2 * counts[first] <= len(rows[0]) and first + 2 < len(rows)
+    below = rows[first + 1] if is_group else []
+    if is_group and all(isinstance(cell, str) for cell in below):
+        return first + 1  # merged cells, each above the names of several columns
+    return first
 
 
 def _format_name(cell: Any) -> str:

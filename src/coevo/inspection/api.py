@@ -61,7 +61,7 @@ def inspect_table(
     >>> rows = np.array([["no", "1.5"], ["yes", "2.5"], ["no", "7.0"], ["yes", "?"]])
     >>> found = inspect_table(rows, names=["rain", "mm"], bins=2)
     >>> found
-    <TableInspection: 4 rows, 2 columns, 3 findings>
+    <TableInspection: 4 rows, 2 columns, 4 findings>
     >>> found.types()
     {'rain': 'categorical', 'mm': {'type': 'continuous', 'cuts': [2.0]}}
     >>> found.by_name["mm"].summary.numbers.median

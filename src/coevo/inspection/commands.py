@@ -38,7 +38,7 @@ def make_learn_command(
     >>> from coevo.inspection import inspect_table
     >>> rows = np.array([["a", "x"], ["b", "?"]])
     >>> make_learn_command(inspect_table(rows, names=["p", "q"]), "my rows.csv")
-    "coevo learn 'my rows.csv' --missing evolve -o run/"
+    "coevo learn 'my rows.csv' -o run/"
     """
     words = ["coevo", "learn", data, *options]
     if types is not None:

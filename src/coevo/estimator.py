@@ -35,7 +35,7 @@ class BayesianNetworkLearner:
 
     Parameters
     ----------
-    scoring : str or Score
+    scoring : str or Score, optional
         The parameter `score` of `learn`. Here ``score`` is a method.
     method, ess, max_table, max_parents, parent_penalty, max_time, max_generations, patience, \
 target, n_jobs, random_state, constraints, start, states, drop, types, discretise, bins, missing, \
@@ -88,7 +88,7 @@ missing_labels, decimal, strict, bootstraps
     def __init__(
         self,
         *,
-        scoring: str | Score = "bdeu",
+        scoring: str | Score | None = None,
         progress: bool | None = False,
         **options: Unpack[EstimatorOptions],
     ) -> None:

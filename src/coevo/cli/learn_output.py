@@ -35,6 +35,8 @@ STOP_REASONS = {
 def format_answer(answer: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of an answer; `answer` is what ``--format json`` prints."""
     prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
+    if "parent_penalty" in answer:
+        prior += f", {answer['parent_penalty']:g} nats for each parent"
     if "log_prior" in answer:
         prior += f", log prior of arcs {answer['log_prior']:+g}"
     yield f"score       {answer['score']:.6f}  ({answer['scoring']}{prior}; higher is better)"

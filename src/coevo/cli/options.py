@@ -110,24 +110,30 @@ def make_seed_option(answer: str) -> Decorator[Any]:
     )
 
 
-_SCORE_OPTIONS: tuple[Decorator[Any], ...] = (
-    click.option(
-        "-s",
-        "--score",
-        default="bdeu",
-        show_default=True,
-        help="Score: bdeu (bde), bds, k2, bic, aic, fnml, qnml or loglik.",
-    ),
-    click.option(
-        "--ess",
-        "--iss",
-        "--alpha",
-        "ess",
-        type=float,
-        help="Equivalent sample size of bdeu and bds.  [default: 1]",
-    ),
-)
-score_options = bundle_options("scoring", *_SCORE_OPTIONS)
+def _make_score_options(
+    score: str | None, default: str, ess: str
+) -> tuple[Decorator[Any], Decorator[Any]]:
+    """Return the options of a score: its default, and what help says about the defaults."""
+    return (
+        click.option(
+            "-s",
+            "--score",
+            default=score,
+            help="Score: bdeu (bde), bds, k2, bic, aic, fnml, qnml or loglik.  "
+            f"[default: {default}]",
+        ),
+        click.option(
+            "--ess",
+            "--iss",
+            "--alpha",
+            "ess",
+            type=float,
+            help=f"Equivalent sample size of bdeu and bds.  [default: {ess}]",
+        ),
+    )
+
+
+score_options = bundle_options("scoring", *_make_score_options("bdeu", "bdeu", "1"))
 
 
 def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Decorator[Any]:
@@ -147,7 +153,9 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             "paper), islands (several populations of ccma), hill_climb, tabu, or k2 (greedy, "
             "random order).",
         ),
-        *_SCORE_OPTIONS,
+        *_make_score_options(
+            None, "bdeu with --ess 10 and --parent-penalty 4", "10; with --score: 1"
+        ),
         click.option(
             "-p",
             "--max-parents",
@@ -157,10 +165,9 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
         click.option(
             "--parent-penalty",
             type=click.FloatRange(min=0),
-            default=0.0,
-            show_default=True,
             metavar="NATS",
-            help="Cost of each parent. A parent must gain more than this.",
+            help="Cost of each parent. A parent must gain more than this.  "
+            "[default: 4; with --score: 0]",
         ),
         click.option(
             "--max-table",

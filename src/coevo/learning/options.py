@@ -63,7 +63,7 @@ class EstimatorOptions(SearchOptions, total=False):
 class LearnOptions(EstimatorOptions, SourceParameters, total=False):
     """The options of `learn` that are validated before a table is read."""
 
-    score: str | Score
+    score: str | Score | None
     names: Sequence[str] | None
     shards: Path | None
     cluster: Cluster
@@ -93,7 +93,7 @@ ESTIMATOR_DEFAULTS: EstimatorOptions = {
 LEARN_DEFAULTS: LearnOptions = {
     **ESTIMATOR_DEFAULTS,
     **SOURCE_DEFAULTS,
-    "score": "bdeu",
+    "score": None,
     "names": None,
     "shards": None,
     "cluster": None,

@@ -48,7 +48,7 @@ class SearchOptions(TypedDict, total=False):
 
     method: str | Method
     ess: float | None
-    parent_penalty: float
+    parent_penalty: float | None
     max_table: int | None
     random_state: RandomState
 
@@ -56,25 +56,29 @@ class SearchOptions(TypedDict, total=False):
 class SpecOptions(SearchOptions, total=False):
     """The settings of a search as values; `learn` reads some of them from files."""
 
-    score: str | Score
+    score: str | Score | None
     constraints: Constraints | None
     weights: Mapping[Arc, float] | None
     start: DAG | None
     budget: Budget | None
 
 
+# The default objective, chosen by `benchmarks/defaults.py`: BDeu with this equivalent sample size
+# and this price on each parent has the best held-out likelihood on real tables and on samples.
+DEFAULT_ESS = 10.0
+DEFAULT_PARENT_PENALTY = 4.0  # nats
 MAX_TABLE = 10_000  # cells: such a table can be written, shown and read
 
 SEARCH_DEFAULTS: SearchOptions = {
     "method": "ccma",
     "ess": None,
-    "parent_penalty": 0.0,
+    "parent_penalty": None,
     "max_table": MAX_TABLE,
     "random_state": 0,
 }
 SPEC_DEFAULTS: SpecOptions = {
     **SEARCH_DEFAULTS,
-    "score": "bdeu",
+    "score": None,
     "constraints": None,
     "weights": None,
     "start": None,
@@ -198,27 +202,40 @@ def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> Searc
     {'order': None, 'max_parents': None}
     >>> make_spec("learn", parent_penalty=-1)
     Traceback (most recent call last):
-    coevo.errors.ParameterError: 'parent_penalty' of learn must be a number >= 0; got -1.
+    coevo.errors.ParameterError: 'parent_penalty' of learn must be a number >= 0 or None; got -1.
     """
     chosen: SpecOptions = {**SPEC_DEFAULTS, **options}
     for name, kind in (("constraints", Constraints), ("budget", Budget), ("start", DAG)):
         value: Any = dict(chosen)[name]
         if value is not None and not isinstance(value, kind):
             raise bad_parameter(name, owner, f"a {kind.__name__} or None", value)
-    penalty = chosen["parent_penalty"]
-    if not (is_number(penalty) and penalty >= 0):
-        raise bad_parameter("parent_penalty", owner, "a number >= 0", penalty)
+    score, penalty = _resolve_objective(chosen, owner)
     return SearchSpec(
         method=make_method(chosen["method"], owner),
-        score=make_score(chosen["score"], chosen["ess"], owner),
+        score=score,
         constraints=chosen["constraints"] or Constraints(),
         weights=chosen["weights"] or {},
-        parent_penalty=float(penalty),
+        parent_penalty=penalty,
         max_table=check_max_table(chosen["max_table"], owner),
         start=chosen["start"],
         budget=chosen["budget"] or Budget(),
         seed=resolve_seed(chosen["random_state"], owner),
     )
+
+
+def _resolve_objective(chosen: SpecOptions, owner: str) -> tuple[Score, float]:
+    """Return the score and the parent penalty.
+
+    Without a score, both are those of the default objective. A score that is named is what its name
+    says: it has no parent penalty unless one is given.
+    """
+    name, ess, penalty = chosen["score"], chosen["ess"], chosen["parent_penalty"]
+    if penalty is not None and not (is_number(penalty) and penalty >= 0):
+        raise bad_parameter("parent_penalty", owner, "a number >= 0 or None", penalty)
+    if name is None:
+        score: Score = make_score("bdeu", DEFAULT_ESS if ess is None else ess, owner)
+        return score, DEFAULT_PARENT_PENALTY if penalty is None else float(penalty)
+    return make_score(name, ess, owner), 0.0 if penalty is None else float(penalty)
 
 
 def describe_difference(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> str | None:

@@ -14,6 +14,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 # folders and files below tests/
 SLOW_PATHS = (
+    "cli/test_any_table.py",
     "cli/test_bench_command.py",
     "cli/test_learn_bootstraps.py",
     "cli/test_learn_killed.py",

@@ -1,5 +1,10 @@
-"""The code blocks of README.md and of every page in docs/ run as they are written."""
+"""The code blocks of README.md and of every page in docs/ run as they are written.
 
+A page that names an extra (``coevo[excel]``) is marked, so that `scripts/fresh` can run the other
+pages in an environment without extras.
+"""
+
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +19,16 @@ DOCUMENTS = [
 ]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+EXTRA = re.compile(r"coevo\[[a-z,]+\]")
+
+
+def mark_document(path):
+    """Return a document as a parameter, marked if it names an extra."""
+    marks = [pytest.mark.extras] if EXTRA.search(path.read_text(encoding="utf-8")) else []
+    return pytest.param(path, id=path.relative_to(ROOT).as_posix(), marks=marks)
+
+
+@pytest.mark.parametrize("path", map(mark_document, DOCUMENTS))
 def test_the_blocks_run(workspace, path):
     run_document(path)
 

@@ -71,7 +71,7 @@ OBJECTIVES = {
     **{f"{name}, price": {**PLAIN[name], "price": PRICE} for name in PRICED},
     **{f"{name}, table": {**PLAIN[name], "is_limited": True} for name in LIMITED},
 }
-DEFAULT = "bic"
+DEFAULT = "bdeu 10, price"  # of `learn`
 Record = dict[str, Any]
 
 

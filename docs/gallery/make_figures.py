@@ -55,8 +55,13 @@ def draw_graph(
 ) -> None:
     """Draw a graph, parents above children, with a style for each arc."""
     layout = lay_out(dag.nodes, dag.arcs)
+    labels: list[tuple[float, float]] = []
     for arc in dag.arcs:
-        _draw_arc(panel, layout.curves[arc], styles[arc])
+        curve, style = layout.curves[arc], styles[arc]
+        _draw_arc(panel, curve, style)
+        if style.label:
+            labels.append(_find_free_point(curve, labels))
+            _draw_label(panel, labels[-1], style)
     for name, box in layout.boxes.items():
         corner = (box.x - box.width / 2, box.y - box.height / 2)
         colour = ORANGE if name in highlighted else GREY
@@ -92,13 +97,24 @@ def _draw_arc(panel: Axes, curve: Curve, style: Style) -> None:
                 (x, y), end, arrowstyle="-|>", mutation_scale=11, color=style.colour, shrinkB=0
             )
         )
-    if style.label:
-        x, y = _find_point(curve, 0.5)
-        box = {"facecolor": WHITE, "edgecolor": "none", "pad": 0.8}
-        panel.text(
-            x, y, style.label, ha="center", va="center", fontsize=8, color=style.colour,
-            bbox=box, zorder=2,
-        )  # fmt: skip
+
+
+def _draw_label(panel: Axes, point: tuple[float, float], style: Style) -> None:
+    box = {"facecolor": WHITE, "edgecolor": "none", "pad": 0.8}
+    panel.text(
+        *point, style.label, ha="center", va="center", fontsize=8, color=style.colour, bbox=box,
+        zorder=2,
+    )  # fmt: skip
+
+
+def _find_free_point(curve: Curve, taken: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return a point near the middle of a curve, away from the points that are taken."""
+    points = [_find_point(curve, share) for share in (0.5, 0.4, 0.6, 0.35, 0.65)]
+    width, height = 44.0, 16.0  # of a label, with a margin
+    for x, y in points:
+        if all(abs(x - a) > width or abs(y - b) > height for a, b in taken):
+            return x, y
+    return points[0]
 
 
 def _find_point(curve: Curve, share: float) -> tuple[float, float]:

@@ -61,17 +61,19 @@ PLAIN: dict[str, dict[str, Any]] = {
     "fnml": {"score": "fnml"},
     "qnml": {"score": "qnml"},
     "bdeu 1": {"score": "bdeu", "ess": 1},
+    "bdeu 5": {"score": "bdeu", "ess": 5},
     "bdeu 10": {"score": "bdeu", "ess": 10},
     "bds 1": {"score": "bds", "ess": 1},
 }
-PRICED = ("bic", "k2", "fnml", "qnml", "bdeu 1", "bdeu 10")
+PRICED = ("bic", "k2", "fnml", "qnml", "bdeu 1", "bdeu 5", "bdeu 10")
 LIMITED = ("bdeu 1", "qnml")  # to one cell for each row
 OBJECTIVES = {
     **PLAIN,
     **{f"{name}, price": {**PLAIN[name], "price": PRICE} for name in PRICED},
+    "bdeu 10, price 8": {**PLAIN["bdeu 10"], "price": 2 * PRICE},
     **{f"{name}, table": {**PLAIN[name], "is_limited": True} for name in LIMITED},
 }
-DEFAULT = "bdeu 10, price"  # of `learn`
+DEFAULT = "bdeu 5, price"  # of `learn`
 Record = dict[str, Any]
 
 

@@ -154,7 +154,7 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             "random order).",
         ),
         *_make_score_options(
-            None, "bdeu with --ess 10 and --parent-penalty 4", "10; with --score: 1"
+            None, "bdeu with --ess 5 and --parent-penalty 4", "5; with --score: 1"
         ),
         click.option(
             "-p",

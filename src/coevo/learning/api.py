@@ -49,11 +49,11 @@ def learn(
         The score to maximise: ``'bdeu'``, ``'bds'``, ``'k2'``, ``'bic'``, ``'aic'``, ``'fnml'``,
         ``'qnml'`` or ``'loglik'``. All are natural logarithms; higher is better.
     ess : float, optional
-        Equivalent sample size of ``'bdeu'`` and ``'bds'`` (default: 10; with `score`: 1).
+        Equivalent sample size of ``'bdeu'`` and ``'bds'`` (default: 5; with `score`: 1).
     parent_penalty : float, optional
         Cost of each parent in nats: a parent must gain more than this (default: 4; with `score`:
-        0). The default objective is BDeu with an `ess` of 10 and this cost, which predicted new
-        rows best in ``benchmarks/defaults.py``.
+        0). The default objective is BDeu with an `ess` of 5 and this cost:
+        ``benchmarks/defaults.py`` compares it with others.
     max_table : int, optional
         Maximum number of cells of the conditional probability table of a variable with parents
         (default: 10,000). It is a constraint of every search, so that each table can be written,

@@ -87,7 +87,7 @@ def command(
     \b
     coevo strength patients.csv -j 2 -o strength/
     coevo strength alarm.csv --bootstraps 50 -m hill_climb -s bic --format json
-    coevo strength incomplete.csv --missing evolve -j 2 -o strength/
+    coevo strength incomplete.csv -j 2 -o strength/
     """
     check_missing_options(columns)
     with show_status(f"Reading {data} ..."):
@@ -147,6 +147,7 @@ def _describe(table: Rows, spec: SearchSpec, missing: str) -> dict[str, Any]:
         "method": spec.method.name,
         "scoring": spec.score.name,
         "ess": getattr(spec.score, "ess", None),
+        "parent_penalty": spec.parent_penalty,
         "n_rows": table.n_rows,
         "n_variables": table.n_variables,
         "data_hash": table.content_hash,
@@ -171,6 +172,8 @@ def _write(
 def _print(result: BootstrapResult, facts: dict[str, Any], files: dict[str, str]) -> None:
     """Print the answer as text."""
     prior = "" if facts["ess"] is None else f", ess {facts['ess']:g}"
+    if facts["parent_penalty"]:
+        prior += f", {facts['parent_penalty']:g} nats for each parent"
     n_arcs, n_edges = len(result.consensus.arcs), len(result.cpdag.edges)
     click.echo(
         f"bootstraps  {format_count(result.n_bootstraps, 'sample')} of "

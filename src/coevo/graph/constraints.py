@@ -22,7 +22,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import GraphError, bad_parameter, find_duplicate, suggest_match
+from coevo.errors import (
+    GraphError,
+    bad_parameter,
+    find_duplicate,
+    format_count,
+    suggest_match,
+)
 from coevo.graph.dag import DAG, Arc
 
 __all__ = ["ArcRules", "Constraints"]
@@ -91,8 +97,8 @@ class ArcRules:
         large = self._find_large_table(adjacency) or 0
         n_cells = self.count_cells(large, np.flatnonzero(adjacency[:, large]))
         return (
-            f"the table of {names[large]!r} with its {n_parents[large]} parents has {n_cells:,.0f} "
-            f"cells, and 'max_table' is {self.max_table:,}"
+            f"the table of {names[large]!r} with {format_count(int(n_parents[large]), 'parent')} has "
+            f"{n_cells:,.0f} cells, and 'max_table' is {self.max_table:,}"
         )
 
 

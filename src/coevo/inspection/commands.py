@@ -47,8 +47,6 @@ def make_learn_command(
         for finding in inspection.findings:
             if finding.kind == UNREADABLE:
                 words += ["--drop", finding.columns[0]]
-    if inspection.n_missing:
-        words += ["--missing", "evolve"]
     return shlex.join([*words, "-o", "run/"])
 
 

@@ -178,6 +178,7 @@ class LearnResult:
             "method": result.method,
             "scoring": self.scoring.name,
             "ess": getattr(self.scoring, "ess", None),
+            "max_table": self.spec.max_table,
             "seed": result.seed,
             "n_rows": self.dataset.n_rows,
             "n_variables": self.dataset.n_variables,

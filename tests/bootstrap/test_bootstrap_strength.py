@@ -21,6 +21,7 @@ from coevo.search import Budget, run_search
 from helpers.errors import refusal
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
+DEFAULT = {"score": "bdeu", "ess": 5.0, "parent_penalty": 4.0}  # of every search
 QUICK = {"method": "hill_climb", "random_state": 3}
 
 
@@ -66,7 +67,7 @@ def test_strengths_can_be_recomputed(expected):
     for number in range(1, 31):
         rows = DATASET.resample(random_stream(3, number, ROWS))
         seed = int(random_stream(3, number, SEARCH).integers(2**32))
-        found = run_search("hill_climb", FamilyScorer(rows, "bdeu"), random_state=seed)
+        found = run_search("hill_climb", FamilyScorer(rows, **DEFAULT), random_state=seed)
         dags.append(found.dag)
     for arc in expected.arcs:
         ends = {arc.parent, arc.child}
@@ -81,7 +82,7 @@ def test_strengths_can_be_recomputed(expected):
 
 
 def test_the_original_table(expected):
-    scorer = FamilyScorer(DATASET, "bdeu")
+    scorer = FamilyScorer(DATASET, **DEFAULT)
     found = run_search("hill_climb", scorer, random_state=3)
     assert (expected.network, expected.score) == (found.dag, found.score)
     gains = arc_gains(scorer, found.dag)
@@ -215,8 +216,8 @@ def test_a_folder_of_another_search_is_refused(tmp_path):
     for change, name, was, now in (
         ({"random_state": 4}, "seed", 3, 4),
         ({"method": "k2"}, "method", "hill_climb", "k2"),
-        ({"score": "bic"}, "score", "bdeu", "bic"),
-        ({"ess": 2.0}, "ess", 1.0, 2.0),
+        ({"score": "bic", "parent_penalty": 4.0}, "score", "bdeu", "bic"),
+        ({"ess": 2.0}, "ess", 5.0, 2.0),
         ({"budget": Budget(max_generations=2)}, "budget", {}, {"max_generations": 2}),
         ({"weights": {("a", "b"): 1}}, "weights", [], [["a", "b", 1.0]]),
     ):

@@ -43,6 +43,7 @@ KEYS = [
     "method",
     "scoring",
     "ess",
+    "max_table",
     "seed",
     "n_rows",
     "n_variables",
@@ -195,13 +196,17 @@ def test_text(asia, answer, run):
         "wrote       run/report.html",
     ]
     without = run("learn", "asia.csv", "-m", "k2", "--ess", 2.5).out.splitlines()
-    assert without[0].endswith("  (bdeu, ess 2.5; higher is better)")
+    assert ", 4 nats for each parent, log prior of arcs -" in without[0]
+    assert "(bdeu, ess 2.5, " in without[0]
+    plain = run("learn", "asia.csv", "-m", "k2", "-s", "bdeu", "--ess", 2.5).out.splitlines()
+    assert plain[0].endswith("  (bdeu, ess 2.5; higher is better)")
     assert not any(line.startswith("wrote") for line in without)
 
 
 def test_the_default_settings(asia, answer):
     found = answer("asia.csv", *QUICK)
-    defaults = ("-m", "ccma", "-s", "bdeu", "--ess", 1, "--seed", 0)
+    objective = ("-s", "bdeu", "--ess", 5, "--parent-penalty", 4, "--max-table", 10_000)
+    defaults = ("-m", "ccma", *objective, "--seed", 0)
     assert timeless(found) == timeless(answer("asia.csv", *QUICK, *defaults))
     few = ("-m", "ccga", "--max-generations", 3)
     found, *others = [answer("asia.csv", *few, "--seed", other) for other in (0, 1, 2, 3)]

@@ -51,7 +51,7 @@ def test_json_is_the_answer_of_the_library(run):
     answer = json.loads(out)
     found = expected()
     assert {name: answer[name] for name in found.as_dict()} == found.as_dict()
-    assert (answer["method"], answer["scoring"], answer["ess"]) == ("hill_climb", "bdeu", 1.0)
+    assert (answer["method"], answer["scoring"], answer["ess"]) == ("hill_climb", "bdeu", 5.0)
     assert (answer["n_rows"], answer["n_variables"]) == (300, 8)
     assert "files" not in answer
     assert set(os.listdir()) == {"asia.csv"}
@@ -63,7 +63,8 @@ def test_text_and_the_folder(folder, run):
     found = expected()
     lines = out.splitlines()
     assert lines[:4] == [
-        "bootstraps  12 samples of 300 rows, by hill_climb, bdeu, ess 1, seed 5",
+        "bootstraps  12 samples of 300 rows, by hill_climb, bdeu, ess 5, 4 nats for each parent, "
+        "seed 5",
         f"threshold   {found.threshold:.4f}, estimated from the strengths",
         f"consensus   {len(found.consensus.arcs)} arcs, of which data alone cannot direct "
         f"{len(found.cpdag.edges)}",

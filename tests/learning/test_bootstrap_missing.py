@@ -36,7 +36,8 @@ def test_each_bootstrap_is_a_search_on_drawn_rows(policy, table, tmp_path):
         limit["random_state"] = int(random_stream(3, number, SEARCH).integers(2**32))
         if policy == "drop":  # samples of the complete rows
             rows = table.drop_incomplete_rows().resample(random_stream(3, number, ROWS))
-            expected = coevo.run_search("ccma", coevo.FamilyScorer(rows), **limit)
+            scorer = coevo.FamilyScorer(rows, ess=5.0, parent_penalty=4.0)
+            expected = coevo.run_search("ccma", scorer, **limit)
         else:
             rows = table.resample(random_stream(3, number, ROWS))
             expected = learn_incomplete(rows, policy, **limit).search

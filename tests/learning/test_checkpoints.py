@@ -116,14 +116,14 @@ def test_a_killed_run_is_not_overwritten(rows, write_every_checkpoint):
         ({"method": "ccga"}, "method ccma; this is ccga"),
         ({"method": "hill_climb"}, "method ccma; this is hill_climb"),
         ({"score": "bic"}, "score bdeu; this is bic"),
-        ({"ess": 2}, "ess 1.0; this is 2"),
+        ({"ess": 2}, "ess 5.0; this is 2"),
         ({"max_parents": 3}, "constraints {}; this is {'max_parents': 3}"),
         ({"constraints": Constraints(roots=["asia"])}, "constraints {}; this is {'roots': ['asia"),
         (
             {"constraints": Knowledge(weights={("asia", "tub"): 1.5})},
             "weights []; this is [['asia', 'tub', 1.5]]",
         ),
-        ({"parent_penalty": 2}, "parent_penalty 0.0; this is 2.0"),
+        ({"parent_penalty": 2}, "parent_penalty 4.0; this is 2.0"),
         ({"start": "asia"}, "start None; this is [['asia', 'tub']"),
     ],
 )

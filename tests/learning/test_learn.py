@@ -54,7 +54,8 @@ def test_learn_equals_its_steps(rows):
 
 
 def test_the_parent_penalty(rows):
-    plain, priced = learn(rows, **QUICK), learn(rows, **QUICK, parent_penalty=30)
+    plain = learn(rows, score="bdeu", **QUICK)
+    priced = learn(rows, score="bdeu", parent_penalty=30, **QUICK)
     scorer = FamilyScorer(rows, "bdeu")
     assert len(priced.dag.arcs) < len(plain.dag.arcs)
     assert priced.log_prior == -30 * len(priced.dag.arcs)
@@ -163,10 +164,11 @@ def test_constraints_of_all_kinds(rows, tmp_path):
     path = tmp_path / "known.json"
     coevo.io.write_knowledge(known, path)
     for given in (known, Knowledge(known), path, str(path)):
-        found = learn(rows, constraints=given, **QUICK)
+        found = learn(rows, score="bdeu", constraints=given, **QUICK)
         assert ("xray", "asia") in found.dag.arcs
         assert "log_prior" not in found.as_dict()
-    weighted = learn(rows, constraints=Knowledge(known, {("xray", "asia"): 4.0}), **QUICK)
+    knowledge = Knowledge(known, {("xray", "asia"): 4.0})
+    weighted = learn(rows, score="bdeu", constraints=knowledge, **QUICK)
     assert weighted.log_prior == weighted.as_dict()["log_prior"] == 4
     plain = FamilyScorer(rows).score(weighted.dag)
     assert weighted.score == pytest.approx(plain + 4)

@@ -366,7 +366,7 @@ def test_the_data_are_never_written_to(seed):
         (
             {"score": ["bic"]},
             "'score' of FamilyScorer must be one of 'aic', 'bde', 'bdeu', 'bds', "
-            "'bic', 'k2', 'loglik'; got ['bic']. Did you mean 'bic'?",
+            "'bic', 'fnml', 'k2', 'loglik', 'qnml'; got ['bic']. Did you mean 'bic'?",
         ),
         ({"dataset": 3}, "'dataset' of FamilyScorer must be a Dataset (see read_data); got 3."),
         ({"cache_bytes": True}, "'cache_bytes' of FamilyScorer must be an int >= 0; got True."),
@@ -376,8 +376,8 @@ def test_the_data_are_never_written_to(seed):
         ({"score": "k2", "ess": 1.0}, "'ess' goes with 'bdeu' and 'bds' only; the score is 'k2'."),
         (
             {"score": "BIC"},
-            "'score' of FamilyScorer must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'k2', "
-            "'loglik'; got 'BIC'. Did you mean 'bic'?",
+            "'score' of FamilyScorer must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', "
+            "'fnml', 'k2', 'loglik', 'qnml'; got 'BIC'. Did you mean 'bic'?",
         ),
     ],
 )

@@ -28,6 +28,7 @@ OTHERS = {
     "constraints": Constraints(max_parents=2),
     "weights": {("asia", "tub"): 2.0},
     "parent_penalty": 1.5,
+    "max_table": 64,
     "start": DAG(["asia", "tub"], [("asia", "tub")]),
     "seed": 9,
 }

@@ -79,7 +79,7 @@ random_state : optional
     >>> rows = coevo.sample(coevo.load_network("cancer"), 2000, random_state=1)
     >>> found = bootstrap_strength(rows, bootstraps=20, method="hill_climb", random_state=7)
     >>> found
-    <BootstrapResult: 3 of 7 arcs above 0.4, 20 bootstrap samples>
+    <BootstrapResult: 3 of 4 arcs above 0.05, 20 bootstrap samples>
     >>> [(arc.parent, arc.child, arc.strength) for arc in found.arcs[:2]]
     [('Cancer', 'Smoker', 1.0), ('Cancer', 'Xray', 1.0)]
     """

@@ -96,9 +96,10 @@ class ArcRules:
             return f"{names[child]!r} has {n_parents[child]} parents, {limit}"
         large = self._find_large_table(adjacency) or 0
         n_cells = self.count_cells(large, np.flatnonzero(adjacency[:, large]))
+        held = format_count(int(n_parents[large]), "parent")
         return (
-            f"the table of {names[large]!r} with {format_count(int(n_parents[large]), 'parent')} has "
-            f"{n_cells:,.0f} cells, and 'max_table' is {self.max_table:,}"
+            f"the table of {names[large]!r} with {held} has {n_cells:,.0f} cells, and 'max_table' "
+            f"is {self.max_table:,}"
         )
 
 

@@ -140,7 +140,7 @@ def learn(
     >>> rows = coevo.sample(coevo.load_network("asia"), 2000, random_state=1)
     >>> found = learn(rows, max_generations=20, random_state=7)
     >>> found
-    <LearnResult: 8 variables, 7 arcs, bdeu -4397.2415, by ccma>
+    <LearnResult: 8 variables, 7 arcs, bdeu -4442.0837, by ccma>
     >>> found.cpdag
     <CPDAG: 8 variables, 5 arcs, 2 edges>
     >>> max(found.gains, key=found.gains.get)

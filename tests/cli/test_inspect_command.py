@@ -49,7 +49,7 @@ decisions   1
   'patient_id' has a different value in each of its 600 rows, like an identifier; it is left out. \
 Undo: types={'patient_id': 'categorical'}, or --type patient_id=categorical.
 problems    none
-next        coevo learn incomplete.csv --missing evolve -o run/
+next        coevo learn incomplete.csv -o run/
 """
 
 
@@ -91,7 +91,7 @@ def test_the_types_file(tables, run, as_json, name):
     lines = out.splitlines()
     assert lines[-2:] == [
         f"wrote       {name}",
-        f"next        coevo learn incomplete.csv --types {name} --missing evolve -o run/",
+        f"next        coevo learn incomplete.csv --types {name} -o run/",
     ]
     rows = read_incomplete("incomplete.csv", types=read_types(name))
     assert rows.content_hash == inspect_table("incomplete.csv").data_hash
@@ -136,7 +136,7 @@ def test_options_are_repeated_in_the_next_command(tables, run):
     assert code == 0
     assert out.splitlines()[-1] == (
         "next        coevo learn patients.csv --drop patient_id --missing-label 4 --bins 3 "
-        "--missing evolve -o run/"
+        "-o run/"
     )
     assert "  patient_id   left out" in out
     assert "not read" in out

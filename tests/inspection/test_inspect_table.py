@@ -219,14 +219,14 @@ def test_commands(seed):
     assert suggest_option(Finding("duplicate", ("gender", "sex"), "")) == "--drop sex"
     assert suggest_option(Finding("constant", ("same",), "")) == "--drop same"
     assert make_learn_command(found, "a b.csv", ["--bins", "3"]) == (
-        "coevo learn 'a b.csv' --bins 3 --missing evolve -o run/"
+        "coevo learn 'a b.csv' --bins 3 -o run/"
     )
     unreadable = inspect_table(make_dirty_table(seed), states={"dose": ["0.5"]})
     assert make_learn_command(unreadable, "a.csv") == (
-        "coevo learn a.csv --drop dose --missing evolve -o run/"
+        "coevo learn a.csv --drop dose -o run/"
     )
     assert make_learn_command(found, "a.csv", types="t.json") == (
-        "coevo learn a.csv --types t.json --missing evolve -o run/"
+        "coevo learn a.csv --types t.json -o run/"
     )
     assert split_undo(Decision("encoding", (), "It is Latin-1.", "encoding='utf-8'")) == (
         "encoding='utf-8'",

@@ -81,7 +81,7 @@ random_state : optional
     >>> found
     <BootstrapResult: 3 of 4 arcs above 0.05, 20 bootstrap samples>
     >>> [(arc.parent, arc.child, arc.strength) for arc in found.arcs[:2]]
-    [('Cancer', 'Smoker', 1.0), ('Cancer', 'Xray', 1.0)]
+    [('Cancer', 'Xray', 1.0), ('Cancer', 'Smoker', 0.95)]
     """
     owner = "bootstrap_strength"
     table = _check_table(dataset, missing, owner)

@@ -28,7 +28,7 @@ def mark_document(path):
     return pytest.param(path, id=path.relative_to(ROOT).as_posix(), marks=marks)
 
 
-@pytest.mark.parametrize("path", map(mark_document, DOCUMENTS))
+@pytest.mark.parametrize("path", [mark_document(path) for path in DOCUMENTS])
 def test_the_blocks_run(workspace, path):
     run_document(path)
 

@@ -23,6 +23,10 @@ others:
 - The last imputations stay, and the search ends on them: all structures are compared on the same
   values.
 
+A large table (more than 2**25 for rows times the square of variables) has four imputations instead
+of ten, and its last search ends earlier. The size decides, not the time, so the answer is the same
+on every machine.
+
 For methods without species (hill climbing, tabu, K2), imputations cooperate in the same way with
 the structure that hill climbing finds on them. The method itself runs at the end.
 """
@@ -46,6 +50,8 @@ from coevo.search.ccma import CCMASearch
 __all__ = ["N_IMPUTATIONS", "evolve"]
 
 N_IMPUTATIONS = 10  # individuals of the third species
+N_IMPUTATIONS_LARGE = 4  # the same for a large table, whose families are counted precisely
+LARGE = 1 << 25  # rows times the square of the variables
 FIRST_ROUNDS = 3  # stages on the most probable states, before any values are drawn
 EPOCHS = 8  # stages on drawn values, each with new draws
 SWEEPS = 10  # over all missing values, for each redraw
@@ -54,6 +60,7 @@ GENERATIONS = 3  # of orders and masks, in every later stage but the last
 STREAM = 2  # first key of the random streams that rescore orders and masks
 EARLY_SHARE = 0.5  # of the budget, for all stages before the last
 LAST_BUDGET = Budget(patience=15)  # of the last stage, if the user sets no limit
+LAST_BUDGET_LARGE = Budget(patience=8)
 NO_GENERATION = -1  # the generation of the first stage, which has no earlier search
 
 
@@ -89,7 +96,9 @@ class _EvolveWithHillClimb:
     def __init__(self, inputs: PolicyInput) -> None:
         table = inputs.table
         self.inputs, self._clock = inputs, Clock(inputs.resume_from)
-        self._imputations = Imputations(table, N_IMPUTATIONS, inputs.seed, inputs.make_threads())
+        self._is_large = table.n_rows * table.n_variables**2 > LARGE
+        n = N_IMPUTATIONS_LARGE if self._is_large else N_IMPUTATIONS
+        self._imputations = Imputations(table, n, inputs.seed, inputs.make_threads())
 
     def run(self) -> PolicyOutput:
         """Run all stages; return the result of the last one."""
@@ -205,7 +214,8 @@ class _EvolveWithCCMA(_EvolveWithHillClimb):
         """Return the budget of the search of a stage."""
         budget = self.inputs.spec.budget
         if stage.is_last:
-            return budget if budget.is_bounded else replace(LAST_BUDGET, target=budget.target)
+            default = LAST_BUDGET_LARGE if self._is_large else LAST_BUDGET
+            return budget if budget.is_bounded else replace(default, target=budget.target)
         is_first = stage.generation == NO_GENERATION
         limit = FIRST_GENERATIONS if is_first else stage.generation + GENERATIONS
         if budget.max_generations is not None:

@@ -44,6 +44,7 @@ test: $(VENV)/browser
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/docs
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/fresh
 
 quick: $(VENV)/installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/quick

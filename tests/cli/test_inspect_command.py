@@ -135,8 +135,7 @@ def test_options_are_repeated_in_the_next_command(tables, run):
     code, out, _ = run("inspect", "patients.csv", *options)
     assert code == 0
     assert out.splitlines()[-1] == (
-        "next        coevo learn patients.csv --drop patient_id --missing-label 4 --bins 3 "
-        "-o run/"
+        "next        coevo learn patients.csv --drop patient_id --missing-label 4 --bins 3 -o run/"
     )
     assert "  patient_id   left out" in out
     assert "not read" in out

@@ -222,9 +222,7 @@ def test_commands(seed):
         "coevo learn 'a b.csv' --bins 3 -o run/"
     )
     unreadable = inspect_table(make_dirty_table(seed), states={"dose": ["0.5"]})
-    assert make_learn_command(unreadable, "a.csv") == (
-        "coevo learn a.csv --drop dose -o run/"
-    )
+    assert make_learn_command(unreadable, "a.csv") == ("coevo learn a.csv --drop dose -o run/")
     assert make_learn_command(found, "a.csv", types="t.json") == (
         "coevo learn a.csv --types t.json -o run/"
     )

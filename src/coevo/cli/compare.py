@@ -74,7 +74,8 @@ def command(
         if data is not None and score is not None:
             from coevo.score import FamilyScorer
 
-            dataset = read_table(data, reading, _merge_states(our_states + their_states))
+            states = _merge_states(our_states + their_states)
+            dataset = read_table(data, reading, ours.nodes, states)
             scorer = FamilyScorer(dataset, score, n_jobs=n_jobs)
             answer["scores"] = {
                 "scoring": score.name,

@@ -42,7 +42,8 @@ def command(
 ) -> None:
     """Score a structure on a table.
 
-    DATA is a table, as for coevo learn. Scores are natural logarithms; higher is better.
+    DATA is a table, as for coevo learn. Columns that the structure does not have are ignored.
+    Scores are natural logarithms; higher is better.
 
     \b
     coevo score alarm.csv --structure alarm --score k2
@@ -53,7 +54,7 @@ def command(
     score = make_score(scoring["score"], scoring["ess"], "score")
     with show_status(f"Reading {data} ..."):
         dag, declared = split_model(open_model(structure))
-        dataset = read_table(data, reading, declared)
+        dataset = read_table(data, reading, dag.nodes, declared)
         scorer = FamilyScorer(dataset, score, n_jobs=n_jobs)
         answer = _make_answer(scorer, dag)
     if output_format == "json":

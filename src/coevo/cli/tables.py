@@ -25,10 +25,13 @@ def split_model(model: Model) -> tuple[DAG, tuple[Variable, ...]]:
     return (model.dag, model.variables) if isinstance(model, BayesianNetwork) else (model, ())
 
 
-def read_table(source: str, reading: dict[str, Any], default: tuple[Variable, ...] = ()) -> Dataset:
-    """Read a table with the options of `table_options`.
+def read_table(
+    source: str, reading: dict[str, Any], nodes: Iterable[str], default: tuple[Variable, ...] = ()
+) -> Dataset:
+    """Read the variables of a structure from a table, with the options of `table_options`.
 
-    `default` declares the states of variables that ``--states`` does not name.
+    `nodes` are the variables; other columns are ignored. `default` declares the states of
+    variables that ``--states`` does not name.
     """
     from coevo.data import read_data
     from coevo.data.source_options import SOURCE_DEFAULTS
@@ -38,7 +41,9 @@ def read_table(source: str, reading: dict[str, Any], default: tuple[Variable, ..
     opening = {name: reading[name] for name in SOURCE_DEFAULTS if name in reading}
     states = declared.merge(default)
     dataset: Dataset
-    dataset, info = read_data(source, drop=drop, states=states, return_info=True, **opening)
+    dataset, info = read_data(
+        source, drop=drop, states=states, only=nodes, return_info=True, **opening
+    )
     declared.check((*(column.name for column in info.columns), *drop))
     for decision in info.decisions:
         warn_caller(decision.sentence)  # these commands have no option that undoes it

@@ -78,7 +78,7 @@ def prepare_columns(
 def _leave_out_empty(columns: Sequence[Column], notes: Notes) -> list[Draft]:
     """Return drafts of the columns with enough values; refuse missing values if they are errors."""
     options = notes.options
-    asked = options.types.keys() | options.states.keys()
+    asked = options.types.keys() | options.states.keys() | set(options.only or ())
     drafts, incomplete = [], []
     for column in columns:
         masked = mask_codes(column, column.find_missing(options.missing_labels))

@@ -280,7 +280,7 @@ def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--journal", type=Path, default=Path("defaults.jsonl"))
-    parser.add_argument("--max-time", type=float, default=60.0, help="limit of one search")
+    parser.add_argument("--max-time", type=float, default=20.0, help="limit of one search")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--write", action="store_true", help="write into benchmarks/README.md")
     options = parser.parse_args()

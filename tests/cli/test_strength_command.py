@@ -150,11 +150,13 @@ def test_at_least_one_bootstrap(run):
 
 def test_without_matplotlib(run, refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert refused("strength", *QUICK, "-o", "strength") == (
-        "matplotlib is not installed. Install it with: pip install 'coevo[plot]'"
-    )
+    missing = "matplotlib is not installed. Install it with: pip install 'coevo[plot]'"
+    assert refused("strength", *QUICK, "--figures", "-o", "strength") == missing
     assert set(os.listdir()) == {"asia.csv"}
-    assert run("strength", *QUICK, "--no-figures", "-o", "strength").code == 0
+    code, out, err = run("strength", *QUICK, "-o", "strength")
+    assert code == 0
+    assert f"Warning: The figure of arc strengths is not written. {missing}\n" in err
+    assert ".png" not in out
     assert set(os.listdir("strength")) == (FILES - {"strength.png", "strength.svg"}) | JOURNAL
     assert run("strength", *QUICK).code == 0  # nothing is drawn without a folder
 

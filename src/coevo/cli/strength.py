@@ -21,7 +21,7 @@ from coevo.cli.options import (
     make_seed_option,
 )
 from coevo.cli.tables import read_declared_states
-from coevo.errors import format_count
+from coevo.errors import DependencyError, format_count
 
 if TYPE_CHECKING:
     from coevo.bootstrap import ArcStrength, BootstrapResult
@@ -49,9 +49,8 @@ SHOWN = 10  # arcs outside the consensus that are printed before the rest is onl
 @cluster_option
 @click.option(
     "--figures/--no-figures",
-    default=True,
-    show_default=True,
-    help="Whether to draw the figure, which needs matplotlib: coevo[plot].",
+    default=None,
+    help="Whether to draw the figure.  [default: if matplotlib is installed, see coevo[plot]]",
 )
 @click.option(
     "-o",
@@ -69,7 +68,7 @@ def command(
     seed: int,
     n_jobs: int,
     cluster: str | None,
-    figures: bool,
+    figures: bool | None,
     output: str | None,
     output_format: str,
 ) -> None:
@@ -95,7 +94,6 @@ def command(
         from coevo.io import check_run_folder
         from coevo.learning import check_settings
         from coevo.parallel import check_cluster
-        from coevo.report import require_matplotlib
 
         declared = read_declared_states(columns["states"])
         settings = check_settings(
@@ -109,8 +107,7 @@ def command(
         check_cluster("strength", cluster)
         if output is not None:
             check_run_folder(Path(output))
-            if figures:
-                require_matplotlib()
+            figures = _choose_figures(figures)
         table, info = settings.read_table(data)
         declared.check((*table.names, *columns["drop"]))
         spec = settings.resolve_spec(table.names)
@@ -129,7 +126,7 @@ def command(
         )
     facts = _describe(table, spec, missing)
     facts["decisions"] = [decision.as_dict() for decision in info.decisions]
-    files = {} if output is None else _write(result, output, figures, facts)
+    files = {} if output is None else _write(result, output, bool(figures), facts)
     if output_format == "json":
         print_json({**facts, **result.as_dict(), **({"files": files} if files else {})})
     else:
@@ -137,6 +134,22 @@ def command(
     if not result.is_complete:
         print(describe_interrupt(result, output, "The answer is based"), file=sys.stderr)
         raise click.exceptions.Exit(130)
+
+
+def _choose_figures(figures: bool | None) -> bool:
+    """Return whether to draw the figure; warn if nobody asked for it and the library is missing."""
+    from coevo.report import require_matplotlib
+
+    if figures is False:
+        return False
+    try:
+        require_matplotlib()
+    except DependencyError as error:
+        if figures:
+            raise
+        print(f"Warning: The figure of arc strengths is not written. {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def _describe(table: Rows, spec: SearchSpec, missing: str) -> dict[str, Any]:

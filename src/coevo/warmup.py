@@ -45,7 +45,7 @@ __all__ = [
     "warm_up",
 ]
 
-COMPILING_MESSAGE = "Compiling kernels for this machine (once, about 10 s) ..."
+COMPILING_MESSAGE = "Compiling kernels for this machine (once, about 12 s) ..."
 PACKAGE = Path(__file__).parent
 WORKER = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
@@ -165,8 +165,7 @@ def _warm_up(announce: Callable[[], None]) -> int:
     with _lock(marker):
         if marker.exists():  # another process was faster
             return 0
-        names = [one.full_name for one in import_kernels()]
-        compiled = _compile_in_processes(names)
+        names, compiled = _compile_in_processes()
         if len(compiled) < len(names):
             raise WorkerError(
                 f"{len(names) - len(compiled)} of {len(names)} kernels were not compiled, because "
@@ -223,16 +222,21 @@ def _try_lock(file: IO[bytes]) -> bool:
     return True
 
 
-def _compile_in_processes(names: list[str]) -> list[int]:
-    """Compile kernels; return for each whether it was compiled (1) or in the cache (0)."""
-    waiting, compiled = deque(names), list[int]()
+def _compile_in_processes() -> tuple[list[str], list[int]]:
+    """Compile all kernels; return their names, and whether each was compiled (1) or cached (0).
+
+    The processes import their modules while this process imports them for the names.
+    """
+    compiled = list[int]()
     n = min(max(1, count_usable_cores()), MAX_PROCESSES)
     processes = [_start_process() for _ in range(n)]
-    threads = [
-        threading.Thread(target=_feed, args=(process, waiting, compiled), daemon=True)
-        for process in processes
-    ]
     try:
+        names = [one.full_name for one in import_kernels()]
+        waiting = deque(names)
+        threads = [
+            threading.Thread(target=_feed, args=(process, waiting, compiled), daemon=True)
+            for process in processes
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -243,7 +247,7 @@ def _compile_in_processes(names: list[str]) -> list[int]:
             process.kill()
         for process in processes:
             process.communicate()
-    return compiled
+    return names, compiled
 
 
 def _start_process() -> subprocess.Popen[str]:

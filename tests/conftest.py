@@ -41,3 +41,12 @@ def dask_workers():
 
     with open_workers(cluster="local:2") as workers:
         yield workers
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return a headless browser; the test is skipped if there is none."""
+    from helpers.browser import launch_browser
+
+    with launch_browser() as launched:
+        yield launched

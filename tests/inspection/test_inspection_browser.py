@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from helpers.browser import launch_browser, open_tabs
+from helpers.browser import open_tabs
 from helpers.inspections import inspect_nasty_table
 from helpers.pages import NASTY
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launch_browser() as launched:
-        yield launched
 
 
 @pytest.fixture

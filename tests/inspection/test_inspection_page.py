@@ -7,7 +7,6 @@ import hashlib
 import re
 import shutil
 import subprocess
-from html.parser import HTMLParser
 from importlib.resources import files
 
 import pytest
@@ -17,33 +16,13 @@ from coevo.inspection import TableInspection
 from coevo.inspection.page import render_inspection
 from helpers.errors import refusal
 from helpers.inspections import inspect_nasty_table
+from helpers.page_reader import PageReader
 
-VOID = {"meta", "link", "input", "wbr"}
 
+class Reader(PageReader):
+    """Reads the page of an inspection."""
 
-class Reader(HTMLParser):
-    """Parses a page, and checks that its tags are closed in order."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.texts, self.code, self.tags = [], [], {"script": [], "style": []}, []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.code.get(self.open[-1] if self.open else "", self.texts).append(data)
+    void = frozenset({"meta", "link", "input", "wbr"})
 
 
 def test_a_page_is_closed_and_shows_everything(seed):
@@ -69,8 +48,8 @@ def test_only_the_own_style_and_script_may_be_used():
     html = render_inspection(inspect_nasty_table())
     reader = Reader(html)
     (policy,) = re.findall(r'Content-Security-Policy" content="(.*?)"', html)
-    for kind in ("style", "script"):
-        digest = hashlib.sha256("".join(reader.code[kind]).encode()).digest()
+    for parts in (reader.styles, reader.scripts):
+        digest = hashlib.sha256("".join(parts).encode()).digest()
         assert base64.b64encode(digest).decode() in policy
     assert [a for t, a in reader.tags if t == "link"] == [{"rel": "icon", "href": "data:,"}]
     assert not re.search(r"https?://", html)

@@ -14,14 +14,8 @@ import pytest
 from coevo.bundled import load_network
 from coevo.report.page import make_network_page, write_page
 from coevo.report.page.edges import list_drawn_edges
-from helpers.browser import launch_browser, open_tabs
+from helpers.browser import open_tabs
 from helpers.pages import NASTY, full_page, nasty_page
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launch_browser() as launched:
-        yield launched
 
 
 @pytest.fixture

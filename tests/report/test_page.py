@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-from html.parser import HTMLParser
 from importlib.resources import files
 
 import pytest
@@ -29,35 +28,14 @@ from coevo.report.page.curve_svg import render_curve_svg
 from coevo.report.page.edges import list_drawn_edges
 from coevo.report.page.strength_svg import render_strength_svg
 from helpers.errors import refusal
+from helpers.page_reader import PageReader
 from helpers.pages import NASTY, full_page, nasty_page
 
-VOID = {"meta", "link", "input", "path", "rect"}
 
+class Reader(PageReader):
+    """Reads the report page, and the data of its first script."""
 
-class Reader(HTMLParser):
-    """Parses a page, checks that its tags are closed in order, and keeps its texts and tags."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.texts, self.scripts, self.styles, self.tags = [], [], [], [], []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        place = {"script": self.scripts, "style": self.styles}
-        place.get(self.open[-1] if self.open else "", self.texts).append(data)
+    void = frozenset({"meta", "link", "input", "path", "rect"})
 
     @property
     def data(self):

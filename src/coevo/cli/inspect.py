@@ -54,7 +54,7 @@ def command(
     """Show what a table holds, and its problems, without learning.
 
     DATA is a table, as for coevo learn. For each column this shows its type, its values, its
-    missing values and what becomes of it: states, or bins between cut points. It then lists what
+    missing values and its outcome: states, or bins between cut points. It then lists what
     coevo decided about the table and how to undo it, and all problems.
 
     \b

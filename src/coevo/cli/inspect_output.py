@@ -19,7 +19,7 @@ __all__ = ["format_inspection", "format_sparkline"]
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII_BLOCKS = ".:-=+*#@"
 MAX_NAME = 28
-MIN_OUTCOME = 26  # characters for what becomes of a column
+MIN_OUTCOME = 26  # characters for the outcome of a column
 GAP = "  "
 
 
@@ -127,7 +127,7 @@ def format_sparkline(counts: Sequence[int], length: int, is_unicode: bool = True
 
 
 def _describe(column: InspectedColumn, length: int, dots: str) -> str:
-    """Return what becomes of a column, in one line."""
+    """Return the outcome of a column, in one line."""
     from coevo.inspection.charts import format_value
 
     info, summary = column.info, column.summary

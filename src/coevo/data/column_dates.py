@@ -156,7 +156,7 @@ def _take_part(column: Column, dates: ParsedDates, part: str) -> Column:
 
 
 def _decide(column: Column, dates: ParsedDates, what: str) -> Decision:
-    """Return the decision about a column of dates; `what` is what becomes of it."""
+    """Return the decision about a column of dates; `what` is its outcome."""
     values, name = dates.values.values(), column.name
     form = "%Y-%m-%d" if dates.has_date else "%H:%M"
     noun = "dates" if dates.has_date else "times"

@@ -31,7 +31,7 @@ def inspect_table(
     decimal: str | None = None,
     **opening: Unpack[SourceParameters],
 ) -> TableInspection:
-    """Look at a table before learning: its columns, what becomes of them, and all problems.
+    """Look at a table before learning: its columns, their outcome, and all problems.
 
     The table is read as `learn` reads it, with its missing values. A column that `learn` rejects
     is left out, and a finding says why, so one inspection shows the problems of all columns.

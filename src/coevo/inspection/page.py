@@ -190,7 +190,7 @@ def _render_values(column: InspectedColumn) -> str:
 
 
 def _render_outcome(column: InspectedColumn) -> str:
-    """Return what becomes of the column: its states, or its bins with their rows."""
+    """Return the outcome of a column: its states, or its bins with their rows."""
     info, summary = column.info, column.summary
     if not column.is_variable:
         reason = getattr(info, "reason", None) or "not a variable"

@@ -15,7 +15,7 @@ import pytest
 import coevo
 from coevo import warmup
 from coevo.jit import KERNELS, Kernel, announce_compilation, find_kernel_files
-from coevo.warmup import COMPILING_MESSAGE, LONGEST, import_kernels
+from coevo.warmup import COMPILING_MESSAGE, FIRST_GROUPS, import_kernels, list_groups
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the JIT is off")
 
@@ -155,7 +155,9 @@ def test_every_kernel_is_in_the_list():
         found |= {one.full_name for one in vars(module).values() if isinstance(one, Kernel)}
     assert found == listed
     assert len(listed) == len(import_kernels())
-    assert set(LONGEST) <= {one.__name__ for one in import_kernels()}
+    modules = [name for group in list_groups() for name in group]
+    assert len(set(modules)) == len(modules) == len(find_kernel_files())
+    assert {name for group in FIRST_GROUPS for name in group} <= set(modules)
     assert all(one.__module__.endswith("_kernels") for one in import_kernels())
     assert set(map(id, import_kernels())) <= set(map(id, KERNELS))
 

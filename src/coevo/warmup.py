@@ -4,10 +4,11 @@ The first search or command that calls a kernel finds the cache incomplete and c
 kernels, so that nothing is compiled later. ``coevo warmup`` does the same ahead. A marker in the
 folder of the cache says that it is complete, so the check takes milliseconds.
 
-Each process compiles one kernel at a time and then asks for the next one. The processes are
-plain interpreters that import coevo and nothing else, so the script of a user never runs again.
-They end when their input closes, even if this process is killed. Where no process can start or
-the folder cannot be written, each kernel is compiled on its first call.
+Each process compiles the kernels of one module at a time, or of a few modules that share parts,
+and then asks for the next one. The processes are plain interpreters that import coevo and nothing
+else, so the script of a user never runs again. They end when their input closes, even if this
+process is killed. Where no process can start or the folder cannot be written, each kernel is
+compiled on its first call.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +33,7 @@ import numba
 
 from coevo import jit
 from coevo.errors import FileError, WorkerError
+from coevo.faster_numba import make_numba_faster
 from coevo.threads import count_usable_cores
 
 __all__ = [
@@ -42,30 +44,33 @@ __all__ = [
     "import_kernels",
     "is_complete",
     "is_jit_disabled",
+    "list_groups",
     "warm_up",
 ]
 
-COMPILING_MESSAGE = "Compiling kernels for this machine (once, about 12 s) ..."
+COMPILING_MESSAGE = "Compiling kernels for this machine (once, about 10 s) ..."
 PACKAGE = Path(__file__).parent
 WORKER = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from coevo.warmup import compile_requested; compile_requested()"
 )
-MAX_PROCESSES = 4  # the longest kernel takes a quarter of the time of all
+MAX_PROCESSES = 3  # the first group takes nearly half of the time
 MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 
-# The kernels that take longest to compile, by measured time. The rest follows in any order.
-LONGEST = (
-    "evaluate_by_levels",
-    "climb_orders",
-    "draw_values",
-    "evaluate_sparse",
-    "evaluate_all_rows",
-    "read_families",
-    "plan_families",
-    "maximise_values",
-    "split",
-    "evaluate_available",
+# Modules with kernels that share parts, so that one process should compile them; then those that
+# take longest, by measured time. Each other module follows by itself.
+FIRST_GROUPS = (
+    (
+        "coevo.score.family_kernels",
+        "coevo.missing.available_kernels",
+        "coevo.outofcore.family_count_kernels",
+    ),
+    ("coevo.search.order_kernels",),
+    ("coevo.search.decode_kernels",),
+    ("coevo.data.csv_kernels",),
+    ("coevo.score.sparse_kernels",),
+    ("coevo.missing.gibbs_kernels",),
+    ("coevo.search.climb_kernels",),
 )
 
 
@@ -79,13 +84,24 @@ class WarmUp:
     folder: Path
 
 
-def import_kernels() -> list[jit.Kernel]:
-    """Import all modules with kernels; return the kernels, the longest to compile first."""
-    for file in jit.find_kernel_files():
-        import_module(".".join(["coevo", *file.relative_to(PACKAGE).with_suffix("").parts]))
-    places = {name: place for place, name in enumerate(LONGEST)}
-    own = [one for one in jit.KERNELS if one.__module__.startswith("coevo.")]
-    return sorted(own, key=lambda one: places.get(one.__name__, len(places)))
+def list_groups() -> list[tuple[str, ...]]:
+    """Return all modules that declare kernels, in groups; imports none of them."""
+    names = [
+        ".".join(["coevo", *file.relative_to(PACKAGE).with_suffix("").parts])
+        for file in jit.find_kernel_files()
+    ]
+    first = {name for group in FIRST_GROUPS for name in group}
+    return [*FIRST_GROUPS, *((name,) for name in names if name not in first)]
+
+
+def import_kernels(modules: Iterable[str] | None = None) -> list[jit.Kernel]:
+    """Import modules with kernels, all if not told; return their kernels."""
+    if modules is None:
+        modules = [name for group in list_groups() for name in group]
+    names = list(modules)
+    for name in names:
+        import_module(name)
+    return [one for one in jit.KERNELS if one.__module__ in names]
 
 
 def is_jit_disabled() -> bool:
@@ -150,29 +166,35 @@ def warm_up(announce: Callable[[], None] = lambda: None) -> WarmUp:
         If a process ended before its kernels were compiled.
     """
     began = time.perf_counter()
-    n_compiled = 0 if is_complete() else _warm_up(announce)
+    n_kernels, n_compiled = (0, 0) if is_complete() else _warm_up(announce)
     folder = jit.find_compiled_code_folder()
     assert folder is not None
-    return WarmUp(len(import_kernels()), n_compiled, time.perf_counter() - began, folder)
+    seconds = time.perf_counter() - began
+    return WarmUp(n_kernels or len(import_kernels()), n_compiled, seconds, folder)
 
 
-def _warm_up(announce: Callable[[], None]) -> int:
-    """Compile what the cache lacks and write the marker; return the number of kernels compiled."""
+def _warm_up(announce: Callable[[], None]) -> tuple[int, int]:
+    """Compile what the cache lacks and write the marker.
+
+    Return the number of kernels and how many of them were compiled: zeros if another process did
+    the work.
+    """
     marker = _find_marker()
     _check_folder(None if marker is None else marker.parent)
     assert marker is not None
     announce()
     with _lock(marker):
         if marker.exists():  # another process was faster
-            return 0
-        names, compiled = _compile_in_processes()
-        if len(compiled) < len(names):
+            return 0, 0
+        groups = list_groups()
+        counts = _compile_in_processes(groups)
+        if len(counts) < len(groups):
             raise WorkerError(
-                f"{len(names) - len(compiled)} of {len(names)} kernels were not compiled, because "
-                "a process ended early. Run the command again, with more memory."
+                f"{len(groups) - len(counts)} of {len(groups)} groups of kernels were not "
+                "compiled, because a process ended early. Run the command again, with more memory."
             )
-        marker.write_text("\n".join([*names, ""]))
-        return sum(compiled)
+        marker.touch()
+        return sum(n for n, _ in counts), sum(n for _, n in counts)
 
 
 def _check_folder(folder: Path | None) -> None:
@@ -222,19 +244,15 @@ def _try_lock(file: IO[bytes]) -> bool:
     return True
 
 
-def _compile_in_processes() -> tuple[list[str], list[int]]:
-    """Compile all kernels; return their names, and whether each was compiled (1) or cached (0).
-
-    The processes import their modules while this process imports them for the names.
-    """
-    compiled = list[int]()
+def _compile_in_processes(groups: Iterable[tuple[str, ...]]) -> list[tuple[int, int]]:
+    """Compile the kernels of all groups; return how many each group has and compiled."""
+    counts = list[tuple[int, int]]()
+    waiting = deque(groups)
     n = min(max(1, count_usable_cores()), MAX_PROCESSES)
     processes = [_start_process() for _ in range(n)]
     try:
-        names = [one.full_name for one in import_kernels()]
-        waiting = deque(names)
         threads = [
-            threading.Thread(target=_feed, args=(process, waiting, compiled), daemon=True)
+            threading.Thread(target=_feed, args=(process, waiting, counts), daemon=True)
             for process in processes
         ]
         for thread in threads:
@@ -247,7 +265,7 @@ def _compile_in_processes() -> tuple[list[str], list[int]]:
             process.kill()
         for process in processes:
             process.communicate()
-    return names, compiled
+    return counts
 
 
 def _start_process() -> subprocess.Popen[str]:
@@ -260,20 +278,29 @@ def _start_process() -> subprocess.Popen[str]:
     )
 
 
-def _feed(process: subprocess.Popen[str], waiting: deque[str], compiled: list[int]) -> None:
-    """Give one kernel after another to a process, until none is left or the process ends."""
+def _feed(
+    process: subprocess.Popen[str],
+    waiting: deque[tuple[str, ...]],
+    counts: list[tuple[int, int]],
+) -> None:
+    """Give one group after another to a process, until none is left or the process ends."""
     assert process.stdin is not None
     assert process.stdout is not None
     with contextlib.suppress(IndexError, OSError, ValueError):
         while True:
-            print(waiting.popleft(), file=process.stdin, flush=True)
-            compiled.append(int(process.stdout.readline()))
+            print(*waiting.popleft(), file=process.stdin, flush=True)
+            n_kernels, n_compiled = map(int, process.stdout.readline().split())
+            counts.append((n_kernels, n_compiled))
 
 
 def compile_requested() -> None:
-    """Compile the kernels that stdin names, one on each line; answer each with a number."""
+    """Compile the kernels of the modules that stdin names, one group on each line.
+
+    Answer each line with the number of kernels and the number of those that were compiled.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one handles it
     gc.disable()  # it takes a tenth of the time, and there is little garbage
-    kernels = {one.full_name: one for one in import_kernels()}
+    make_numba_faster()
     for line in sys.stdin:
-        print(int(kernels[line.strip()].load() > 0), flush=True)
+        kernels = import_kernels(line.split())
+        print(len(kernels), sum(one.load() > 0 for one in kernels), flush=True)

@@ -128,49 +128,73 @@ def _make_weights(tables):
     return np.empty(most)
 
 
-@kernel((TABLES, CODES, INDICES, INDICES, DRAWS, TOTALS))
-def draw_values(tables, codes, variables, rows, uniforms, totals):
-    """Draw each missing value again, and add the probabilities of its states to ``totals[value]``.
-
-    `uniforms` has a random number from 0 to 1 for each missing value. If `totals` is empty, no
-    probabilities are added.
-    """
-    weights = _make_weights(tables)
-    for i in range(len(rows)):
-        v, row = np.int64(variables[i]), np.int64(rows[i])
-        _compute_weights(tables, codes, v, row, weights)
-        arity = tables.arity[v]
-        total = 0.0
+@inline
+def _draw(weights, arity, uniform, totals, i):
+    """Return a random state, and add the probabilities of all states to ``totals[i]``."""
+    total = 0.0
+    for state in range(arity):
+        total += weights[state]
+    if len(totals):
         for state in range(arity):
-            total += weights[state]
-        remaining = uniforms[i] * total
-        chosen = arity - 1
-        for state in range(arity - 1):
-            remaining -= weights[state]
-            if remaining < 0:
-                chosen = state
-                break
-        if len(totals):
-            for state in range(arity):
-                totals[i, state] += weights[state] / total
-        if chosen != codes[v, row]:
-            _change_value(tables, codes, v, row, np.int64(codes[v, row]), np.int64(chosen))
+            totals[i, state] += weights[state] / total
+    remaining = uniform * total
+    for state in range(arity - 1):
+        remaining -= weights[state]
+        if remaining < 0:
+            return np.int64(state)
+    return np.int64(arity - 1)
 
 
-@kernel((TABLES, CODES, INDICES, INDICES))
-def maximise_values(tables, codes, variables, rows):
-    """Set each missing value to its most probable state; return how many values changed."""
+@inline
+def _find_most_probable(weights, arity, current):
+    """Return the state of highest weight; the current one if it is among the highest."""
+    best = current
+    for state in range(arity):
+        if weights[state] > weights[best]:
+            best = np.int64(state)
+    return best
+
+
+@kernel((TABLES, CODES, INDICES, INDICES, DRAWS, TOTALS))
+def _update_values(tables, codes, variables, rows, uniforms, totals):
+    """Draw each missing value, or maximise it without `uniforms`; return how many changed."""
     weights = _make_weights(tables)
     n_changed = 0
     for i in range(len(rows)):
         v, row = np.int64(variables[i]), np.int64(rows[i])
         _compute_weights(tables, codes, v, row, weights)
         current = np.int64(codes[v, row])
-        best = current
-        for state in range(tables.arity[v]):
-            if weights[state] > weights[best]:
-                best = np.int64(state)
-        if best != current:
-            _change_value(tables, codes, v, row, current, best)
+        if len(uniforms):
+            chosen = _draw(weights, tables.arity[v], uniforms[i], totals, i)
+        else:
+            chosen = _find_most_probable(weights, tables.arity[v], current)
+        if chosen != current:
+            _change_value(tables, codes, v, row, current, chosen)
             n_changed += 1
     return n_changed
+
+
+def draw_values(
+    tables: FamilyTables,
+    codes: NDArray[np.uint16],
+    variables: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    uniforms: NDArray[np.float64],
+    totals: NDArray[np.float64],
+) -> None:
+    """Draw each missing value again, and add the probabilities of its states to ``totals[value]``.
+
+    `uniforms` has a random number from 0 to 1 for each missing value. If `totals` is empty, no
+    probabilities are added.
+    """
+    _update_values(tables, codes, variables, rows, uniforms, totals)
+
+
+def maximise_values(
+    tables: FamilyTables,
+    codes: NDArray[np.uint16],
+    variables: NDArray[np.int64],
+    rows: NDArray[np.int64],
+) -> int:
+    """Set each missing value to its most probable state; return how many values changed."""
+    return int(_update_values(tables, codes, variables, rows, np.empty(0), np.empty((0, 0))))

@@ -45,8 +45,7 @@ from coevo.score.family_kernels import (
     ScoreSpec,
     Scratch,
     TableSums,
-    evaluate_all_rows,
-    evaluate_by_levels,
+    evaluate_families,
 )
 from coevo.score.joint_counts import JointCounts, count_configurations, count_rows
 from coevo.score.score_kernels import LIKELIHOOD
@@ -194,8 +193,7 @@ def _add_tables(
             low: int, high: int, number: int, plan: BatchPlan = plan, at: int = first
         ) -> None:
             work = (index, NO_SCORE, plan, at + low, at + high)
-            evaluate_by_levels(*work, shared, scratch[number], sums, no_scores)
-            evaluate_all_rows(*work, scratch[number], sums, no_scores)
+            evaluate_families(*work, shared, scratch[number], sums, no_scores)
 
         if last > first:
             threads.run_in_parts(add_part, last - first, SMALLEST_PART)

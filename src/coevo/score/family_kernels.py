@@ -1,11 +1,10 @@
 """Kernels for a batch of families: choose a counting method for each, count, score.
 
 `plan_families` sorts the variables of each family by rank, chooses a counting method by its
-estimated cost and requests the shared tables of two and three variables. `evaluate_by_levels`
-counts these tables and the families built on them. `evaluate_all_rows` counts the other
-families. `sparse_kernels.evaluate_sparse` counts the families whose tables would be too large. Only
-`plan_families` reserves room for shared tables. The other kernels may run on several threads,
-each on its own part of the batch and of the pool.
+estimated cost and requests the shared tables of two and three variables. `evaluate_families`
+counts these tables and the families. `sparse_kernels.evaluate_sparse` counts the families whose
+tables would be too large. Only `plan_families` reserves room for shared tables. The other kernels
+may run on several threads, each on its own part of the batch and of the pool.
 
 `SharedTables` is an open-addressing hash table that stays from batch to batch. The table of a
 family is built on the table of its last three variables, and many families share these
@@ -44,8 +43,7 @@ __all__ = [
     "Scratch",
     "SharedTables",
     "TableSums",
-    "evaluate_all_rows",
-    "evaluate_by_levels",
+    "evaluate_families",
     "find_stride",
     "plan_families",
     "sort_by_rank",
@@ -376,19 +374,22 @@ def _add_table(sums, family, counts, n_cells):
 
 
 @kernel((INDEX, SPEC, PLAN, INT, INT, SHARED, SCRATCH, SUMS, SCORES))
-def evaluate_by_levels(index, spec, batch, first, last, shared, scratch, sums, scores):
-    """Count families level by level; overwrite their ``scores[f]``, or add up their tables.
+def evaluate_families(index, spec, batch, first, last, shared, scratch, sums, scores):
+    """Count families; overwrite their ``scores[f]``, or add up their tables.
 
-    Skip the families from `first` to before `last` that have another method. The shared tables
+    Skip the families from `first` to before `last` that have the method SPARSE. The shared tables
     that `plan_families` requests have the method STORE: they go into the pool and get no
     score. Tables of two variables must come before tables of three.
     """
     slots, pool, counts = shared.slots, shared.pool, scratch.counts
     for family in range(first, last):
         method = batch.method[family]
-        if method != BY_LEVELS and method != STORE:
+        if method == SPARSE:
             continue
-        n_cells = _count_by_levels(index, batch, family, shared, scratch)
+        if method == ALL_ROWS:
+            n_cells = _count_over_all_rows(index, batch, family, scratch)
+        else:
+            n_cells = _count_by_levels(index, batch, family, shared, scratch)
         if method == STORE:
             start = batch.start[family]
             k = batch.start[family + 1] - start
@@ -398,18 +399,5 @@ def evaluate_by_levels(index, spec, batch, first, last, shared, scratch, sums, s
                 pool[begin + cell] = counts[cell]
         elif len(sums.begin) > 0:
             _add_table(sums, family, counts, n_cells)
-        else:
-            scores[family] = _score_family(index, spec, batch, family, n_cells, scratch)
-
-
-@kernel((INDEX, SPEC, PLAN, INT, INT, SCRATCH, SUMS, SCORES))
-def evaluate_all_rows(index, spec, batch, first, last, scratch, sums, scores):
-    """Count families in one pass over all rows each, as `evaluate_by_levels` does."""
-    for family in range(first, last):
-        if batch.method[family] != ALL_ROWS:
-            continue
-        n_cells = _count_over_all_rows(index, batch, family, scratch)
-        if len(sums.begin) > 0:
-            _add_table(sums, family, scratch.counts, n_cells)
         else:
             scores[family] = _score_family(index, spec, batch, family, n_cells, scratch)

@@ -26,14 +26,10 @@ from coevo.score.counting import (
 )
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
-    ALL_ROWS,
-    BY_LEVELS,
     SPARSE,
-    STORE,
     BatchPlan,
     TableSums,
-    evaluate_all_rows,
-    evaluate_by_levels,
+    evaluate_families,
 )
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse
@@ -130,21 +126,16 @@ class FamilyScorer(Scorer):
     ) -> None:
         """Evaluate families in steps, each on all threads; an interrupt stops between steps."""
         index, spec, shared = self._index, self._spec, self._shared
-        methods = np.unique(batch.method[first:last])
-
+        has_sparse = bool(np.any(batch.method[first:last] == SPARSE))
         cost = max(self._dataset.codes.shape[1], compute_dense_limit(self._dataset.n_rows))
         step = max(SMALLEST_PART, CELLS_PER_STEP // cost)
         for beginning in range(first, last, step):
 
             def evaluate_part(begin: int, end: int, number: int, offset: int = beginning) -> None:
                 begin, end, scratch = offset + begin, offset + end, self._scratch[number]
-                if BY_LEVELS in methods or STORE in methods:
-                    evaluate_by_levels(
-                        index, spec, batch, begin, end, shared, scratch, NO_SUMS, scores
-                    )
-                if ALL_ROWS in methods:
-                    evaluate_all_rows(index, spec, batch, begin, end, scratch, NO_SUMS, scores)
-                if SPARSE in methods:
-                    evaluate_sparse(index, spec, batch, begin, end, scores)
+                work = (index, spec, batch, begin, end)
+                evaluate_families(*work, shared, scratch, NO_SUMS, scores)
+                if has_sparse:
+                    evaluate_sparse(*work, scores)
 
             self.threads.run_in_parts(evaluate_part, min(step, last - beginning), SMALLEST_PART)

@@ -1,0 +1,106 @@
+"""The faster functions give the results of those that they replace in numba."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import operator
+import subprocess
+import sys
+
+import numba
+import pytest
+from numba.core import compiler, errors, ir, targetconfig, types
+from numba.core.registry import cpu_target
+
+from coevo import faster_numba
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the JIT is off")
+
+
+def make_options():
+    """Return options that are equal or differ, some with a default spelled out."""
+    made = [compiler.Flags() for _ in range(5)]
+    made[1].nrt = True
+    made[2].nrt = False  # the default
+    made[3].nrt = True
+    made[3].inline = "always"
+    return [*made, made[3].copy(), targetconfig.TargetConfig()]
+
+
+def test_options_are_compared_as_numba_does():
+    for one, other in itertools.product(make_options(), repeat=2):
+        is_equal = one.values() == other.values()
+        assert faster_numba._have_equal_options(one, other) is is_equal
+        if is_equal and type(one) is type(other):
+            assert faster_numba._hash_options(one) == faster_numba._hash_options(other)
+    assert faster_numba._have_equal_options(make_options()[0], 1) is NotImplemented
+
+
+def describe(scope):
+    return (
+        {name: (v.name, v.loc, v.scope is scope) for name, v in scope.localvars._con.items()},
+        dict(scope.redefined),
+        dict(scope.var_redefinitions),
+        scope.loc,
+        scope.parent,
+    )
+
+
+def test_a_scope_is_copied_as_numba_does():
+    loc = ir.Loc("file.py", 7)
+    scope = ir.Scope(None, loc)
+    for name in ["a", "b", "a", "a", "$c"]:
+        scope.redefine(name, loc)
+    variable = scope.get_exact("a.1")
+    memo = {}
+    twin = faster_numba._copy_scope(scope, memo)
+    assert describe(twin) == describe(copy.deepcopy(scope)) == describe(scope)
+    assert memo[id(variable)] is twin.get_exact("a.1") is not variable
+    twin.redefine("b", loc)
+    assert "b.1" not in scope.localvars
+
+
+def test_operators_are_asked_once_for_the_same_plain_types():
+    asked = []
+
+    class Function:
+        typing_key = operator.add
+
+        def get_call_type(self, context, args, kws):
+            asked.append(args)
+            return cpu_target.typing_context.resolve_function_type(operator.add, args, kws)
+
+    faster_numba._remember_operators(Function)
+    function, context = Function(), cpu_target.typing_context
+    context.refresh()
+    pairs = [(types.int64, types.int64), (types.int64, types.float64)]
+    found = [function.get_call_type(context, pair, {}) for pair in 2 * pairs]
+    assert [one.return_type for one in found] == 2 * [types.int64, types.float64]
+    assert asked == pairs
+    texts = (types.intp, types.unicode_type)  # not plain, so numba decides each time
+    for _ in range(2):
+        with pytest.raises(errors.TypingError):
+            function.get_call_type(context, texts, {})
+    assert asked[2:] == [texts, texts]
+
+
+def test_a_function_compiles_to_the_same_results():
+    script = """
+import numba, numpy as np
+from numba.core import ir
+from coevo.faster_numba import make_numba_faster
+
+def count(values, arity):
+    counts = np.zeros(arity, dtype=np.int64)
+    for i in range(len(values)):
+        counts[values[i] % arity] += 1 if values[i] > 0 else 2
+    return counts.sum() / arity + counts[0] * 2
+
+values = np.arange(100)
+plain = numba.njit(count)(values, 7)
+make_numba_faster()
+assert ir.Scope.__deepcopy__.__name__ == "_copy_scope"  # this version of numba is as expected
+assert numba.njit(count)(values, 7) == plain == count(values, 7)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

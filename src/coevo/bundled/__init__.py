@@ -110,8 +110,9 @@ def open_network(source: str | os.PathLike[str], format_name: str | None = None)
     Parameters
     ----------
     source : str or path
-        The path of a file or of the folder of a run, or one of `list_networks`. A file or a run
-        has precedence over a bundled network of the same name, another folder has not.
+        The path of a file or of the folder of a run, or one of `list_networks`. A file has
+        precedence over a bundled network of the same name; a folder has not, unless it is written
+        with a slash (``asia/``).
     format_name : str, optional
         One of `coevo.io.FORMATS` (default: from the extension of the file).
 
@@ -163,10 +164,10 @@ def open_model(source: str | os.PathLike[str], format_name: str | None = None) -
         As for `open_network`.
     """
     path = Path(source)
-    if any((path / name).is_file() for name in (FACTS, MODEL)):
-        return _open_run(path)
     if str(source) in list_networks() and not path.is_file():
         return load_network(str(source))
+    if any((path / name).is_file() for name in (FACTS, MODEL)):
+        return _open_run(path)
     if path.exists() or path.suffix or len(path.parts) > 1:
         return read_model(path, format_name)
     raise FileError(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Table, Variable
+from coevo.data import Table, Variable, as_dataset
 from coevo.errors import NetworkError, bad_parameter
 from coevo.graph import DAG
 from coevo.network.bayesian_network import CPT, BayesianNetwork
@@ -18,7 +19,7 @@ __all__ = ["fit_network"]
 LARGEST_TABLE = 1 << 25  # cells; fitting takes about 40 bytes a cell
 
 
-def fit_network(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") -> BayesianNetwork:
+def fit_network(dag: DAG, table: Any, ess: float = 1.0, name: str = "") -> BayesianNetwork:
     """Estimate the tables of a structure from data.
 
     The count of each cell is increased by ``ess / (cells of the table)`` pseudo-counts, then
@@ -28,9 +29,11 @@ def fit_network(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") -> B
     Parameters
     ----------
     dag : DAG
-        The structure. Each of its variables must be a column of `dataset`.
-    dataset : Dataset or Shards
-        The data, in memory or in shards (`open_shards`). Both give the same tables.
+        The structure. Each of its variables must be a column of `table`.
+    table : path, data frame, array, Dataset or Shards
+        The data: a table of any kind that `read_data` accepts, numbers cut into bins as `learn`
+        does, or rows in shards (`open_shards`). ``read_data(table, states=network.variables)``
+        reads a table with the states and bins of another network.
     ess : float
         Equivalent sample size of the prior, at least 0 (default: 1). With 0 the tables are
         the observed frequencies (maximum likelihood), and a state that never occurs has
@@ -52,6 +55,7 @@ def fit_network(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") -> B
     is_real = isinstance(ess, Real) and not isinstance(ess, bool)
     if not (is_real and math.isfinite(ess) and ess >= 0):
         raise bad_parameter("ess", "fit_network", "a number >= 0", ess)
+    dataset = table if isinstance(table, Table) else as_dataset(table, dag.nodes)
     source = {variable.name: variable for variable in dataset.source_variables}
     variables = [source[dataset.names[dataset.find_position(node)]] for node in dag.nodes]
     families = [[source[axis] for axis in (*dag.parents(node), node)] for node in dag.nodes]

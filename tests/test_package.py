@@ -26,6 +26,7 @@ MODULES = sorted(
 LAYERS = [
     ["checks", "errors", "files", "interrupts", "jit", "memory", "signatures", "threads"],
     ["randomness", "user_files", "warmup"],
+    ["picture"],
     ["data"],
     ["graph"],
     ["score"],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from coevo.report.layout.ordering import LayeredGraph
+from coevo.picture.layout.ordering import LayeredGraph
 
 __all__ = ["NODE_HEIGHT", "Curve", "Point", "compute_layer_heights", "route_arcs"]
 

@@ -18,14 +18,21 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from coevo.graph.dag import Arc
-from coevo.report.layout.labels import estimate_text_width, shorten_name
-from coevo.report.layout.layering import assign_layers
-from coevo.report.layout.ordering import LayeredGraph, order_layers
-from coevo.report.layout.placing import place_nodes
-from coevo.report.layout.routing import NODE_HEIGHT, Curve, Point, compute_layer_heights, route_arcs
+from coevo.picture.layout.labels import estimate_text_width, shorten_name
+from coevo.picture.layout.layering import assign_layers
+from coevo.picture.layout.ordering import LayeredGraph, order_layers
+from coevo.picture.layout.placing import place_nodes
+from coevo.picture.layout.routing import (
+    NODE_HEIGHT,
+    Curve,
+    Point,
+    compute_layer_heights,
+    route_arcs,
+)
 
-__all__ = ["Box", "Layout", "lay_out"]
+__all__ = ["Arc", "Box", "Layout", "lay_out"]
+
+Arc = tuple[str, str]  # (parent, child)
 
 FONT_SIZE = 12.0
 MAX_LABEL_LENGTH = 26  # characters

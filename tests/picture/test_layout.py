@@ -11,10 +11,10 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from coevo.bundled import load_network
-from coevo.report.layout import estimate_text_width, lay_out, shorten_name
-from coevo.report.layout.layering import assign_layers
-from coevo.report.layout.ordering import LayeredGraph, count_crossings, order_layers
-from coevo.report.layout.placing import DUMMY_GAP, GAP, WEIGHTS, place_nodes
+from coevo.picture.layout import estimate_text_width, lay_out, shorten_name
+from coevo.picture.layout.layering import assign_layers
+from coevo.picture.layout.ordering import LayeredGraph, count_crossings, order_layers
+from coevo.picture.layout.placing import DUMMY_GAP, GAP, WEIGHTS, place_nodes
 
 NETWORKS = ["asia", "sachs", "alarm", "hailfinder", "hepar2", "win95pts", "andes"]
 
@@ -110,7 +110,7 @@ def test_a_star_has_several_layers():
 
 def test_a_layout_does_not_depend_on_the_hash_seed():
     code = (
-        "from coevo.bundled import load_network; from coevo.report.layout import lay_out;"
+        "from coevo.bundled import load_network; from coevo.picture.layout import lay_out;"
         "dag = load_network('sachs').dag; print(lay_out(dag.nodes, dag.arcs))"
     )
     seen = {

@@ -1,0 +1,7 @@
+"""Graph layout: variables in layers, arcs from top to bottom, without Graphviz."""
+
+from coevo.picture.layout.drawing import Arc, Box, Layout, lay_out
+from coevo.picture.layout.labels import estimate_text_width, shorten_name
+from coevo.picture.layout.routing import Curve
+
+__all__ = ["Arc", "Box", "Curve", "Layout", "estimate_text_width", "lay_out", "shorten_name"]

@@ -29,6 +29,7 @@ LAYERS = [
         *("jit", "memory", "signatures", "threads"),
     ],
     ["randomness", "user_files", "warmup"],
+    ["picture"],
     ["data"],
     ["graph"],
     ["score"],

@@ -35,6 +35,7 @@ SLOW_PATHS = (
     "missing/test_policies.py",
     "outofcore",
     "parallel",
+    "picture/test_notebook_browser.py",
     "report/test_browser.py",
     "score/test_against_peers.py",
     "score/test_arc_weights.py",

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coevo.data.variable import Variable
-from coevo.errors import NetworkError, find_duplicate, suggest_match
-from coevo.graph import DAG
+from coevo.errors import NetworkError, find_duplicate, format_list, suggest_match
+from coevo.graph import DAG, Arc
 
 if TYPE_CHECKING:  # these modules import this one
     from coevo.network.distribution import Distribution
     from coevo.network.inference import Explanation
     from coevo.network.rows import Prediction, RowLikelihood
+    from coevo.picture import Picture
 
 __all__ = ["CPT", "BayesianNetwork", "Evidence"]
 
@@ -290,6 +291,17 @@ class BayesianNetwork:
 
         return predict(self, table, target)
 
+    def plot(self, arc_values: Mapping[Arc, float] | None = None) -> Picture:
+        """Draw the structure. The states of a variable appear while the pointer is on it.
+
+        The parameter and the result are those of `DAG.plot`.
+        """
+        from coevo.picture import draw_graph, list_links
+
+        states = {variable.name: format_list(variable.states) for variable in self.variables}
+        links = list_links(self.dag.arcs, (), arc_values)
+        return draw_graph(list(self._variables), links, states)
+
     def __eq__(self, other: object) -> bool:
         """Return whether variables, states, parents and tables are equal."""
         if not isinstance(other, BayesianNetwork):
@@ -312,6 +324,13 @@ class BayesianNetwork:
             f"<BayesianNetwork {label}{len(self._variables)} variables, "
             f"{len(self.dag.arcs)} arcs, {self.n_parameters:,} parameters>"
         )
+
+    def _repr_html_(self) -> str:
+        from coevo.picture.notebook import Table, render_block, render_graph
+
+        arcs = Table(["parent", "child"], self.dag.arcs)
+        graph = render_graph(len(self._variables), self.plot, arcs)
+        return render_block(repr(self)[1:-1], graph)
 
 
 def _check_names(known: Mapping[str, Variable], given: Iterable[str], what: str) -> None:

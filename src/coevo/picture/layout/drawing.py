@@ -15,20 +15,28 @@ since 2023 and iterates over sets. Graphviz would have to be installed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from coevo.graph.dag import Arc
-from coevo.report.layout.labels import estimate_text_width, shorten_name
-from coevo.report.layout.layering import assign_layers
-from coevo.report.layout.ordering import LayeredGraph, order_layers
-from coevo.report.layout.placing import place_nodes
-from coevo.report.layout.routing import NODE_HEIGHT, Curve, Point, compute_layer_heights, route_arcs
+from coevo.picture.layout.labels import MAX_LABEL_LENGTH, Lines, estimate_text_width, make_labels
+from coevo.picture.layout.layering import assign_layers
+from coevo.picture.layout.ordering import LayeredGraph, order_layers
+from coevo.picture.layout.placing import place_nodes
+from coevo.picture.layout.routing import (
+    LINE_HEIGHT,
+    NODE_HEIGHT,
+    Curve,
+    Point,
+    compute_layer_heights,
+    route_arcs,
+)
 
-__all__ = ["Box", "Layout", "lay_out"]
+__all__ = ["Arc", "Box", "Layout", "lay_out"]
+
+Arc = tuple[str, str]  # (parent, child)
+Labels = Mapping[str, Lines]  # the lines of the label of each variable
 
 FONT_SIZE = 12.0
-MAX_LABEL_LENGTH = 26  # characters
 PADDING = 10.0  # on each side of a label
 MIN_BOX_WIDTH = 44.0
 COMPONENT_GAP = 48.0
@@ -43,12 +51,17 @@ class Box:
     x: float  # of the centre
     y: float
     width: float
-    label: str
+    lines: tuple[str, ...]  # of the label
+
+    @property
+    def label(self) -> str:
+        """The label in one line."""
+        return " ".join(self.lines)
 
     @property
     def height(self) -> float:
-        """The height, which is the same for all boxes."""
-        return NODE_HEIGHT
+        """The height, which is the same for all boxes with equally many lines."""
+        return NODE_HEIGHT + LINE_HEIGHT * (len(self.lines) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +74,7 @@ class Layout:
     curves: dict[Arc, Curve]
 
 
-def lay_out(nodes: Iterable[str], arcs: Iterable[Arc]) -> Layout:
+def lay_out(nodes: Iterable[str], arcs: Iterable[Arc], max_lines: int = 1) -> Layout:
     """Lay out a directed acyclic graph.
 
     Parameters
@@ -70,6 +83,9 @@ def lay_out(nodes: Iterable[str], arcs: Iterable[Arc]) -> Layout:
         All variables.
     arcs : iterable of (parent, child)
         The arcs. They must not form a cycle.
+    max_lines : int
+        The number of lines of a long label: 1 or 2. A label that is still too long loses its
+        middle part.
 
     Returns
     -------
@@ -87,8 +103,12 @@ def lay_out(nodes: Iterable[str], arcs: Iterable[Arc]) -> Layout:
     names = sorted(nodes)
     pairs = sorted(arcs)
     components, isolated = _find_components(names, pairs)
-    layouts = [_lay_out_component(members, inside) for members, inside in components]
-    return _pack(layouts, isolated)
+    labels = make_labels(names, MAX_LABEL_LENGTH, max_lines)
+    layouts = [
+        _lay_out_component({name: labels[name] for name in members}, inside)
+        for members, inside in components
+    ]
+    return _pack(layouts, {name: labels[name] for name in isolated})
 
 
 def _find_components(
@@ -116,17 +136,16 @@ def _find_components(
     return components, [top for top in members if top not in inside]
 
 
-def _make_label(name: str) -> tuple[str, float]:
-    """Return the label of a variable, and the width of its box."""
-    label = shorten_name(name, MAX_LABEL_LENGTH)
-    width = math.ceil(estimate_text_width(label, FONT_SIZE) + 2 * PADDING)
-    return label, max(MIN_BOX_WIDTH, width)
+def _compute_width(lines: Lines) -> float:
+    """Return the width of the box of a label."""
+    text = max(estimate_text_width(line, FONT_SIZE) for line in lines)
+    return max(MIN_BOX_WIDTH, math.ceil(text + 2 * PADDING))
 
 
-def _lay_out_component(names: list[str], arcs: list[Arc]) -> Layout:
+def _lay_out_component(labels: Labels, arcs: list[Arc]) -> Layout:
     """Lay out one connected component."""
-    labels = [_make_label(name) for name in names]
-    widths = [width for _, width in labels]
+    names = list(labels)
+    widths = [_compute_width(lines) for lines in labels.values()]
     index = {name: i for i, name in enumerate(names)}
     pairs = [(index[parent], index[child]) for parent, child in arcs]
     area = sum(width * 3 * NODE_HEIGHT for width in widths)
@@ -134,20 +153,22 @@ def _lay_out_component(names: list[str], arcs: list[Arc]) -> Layout:
     graph = LayeredGraph(assign_layers(widths, pairs, max_width), pairs)
     all_widths = widths + [0.0] * (len(graph.layer) - len(widths))
     centres = place_nodes(graph, order_layers(graph), all_widths)
-    heights = compute_layer_heights(graph, centres)
+    box_heights = [Box(0, 0, 0, lines).height for lines in labels.values()]
+    heights = compute_layer_heights(graph, centres, box_heights)
     boxes = {
-        name: Box(centres[i], heights[graph.layer[i]], width, label)
-        for i, (name, (label, width)) in enumerate(zip(names, labels, strict=True))
+        name: Box(centres[i], heights[graph.layer[i]], widths[i], labels[name])
+        for i, name in enumerate(names)
     }
-    curves = route_arcs(graph, centres, heights, all_widths)
+    curves = route_arcs(graph, centres, heights, all_widths, box_heights)
     right = max(
         *(box.x + box.width / 2 for box in boxes.values()),
         *(x for curve in curves for x, _ in curve),
     )
-    return Layout(right, heights[-1] + NODE_HEIGHT / 2, boxes, dict(zip(arcs, curves, strict=True)))
+    bottom = max(box.y + box.height / 2 for box in boxes.values())
+    return Layout(right, bottom, boxes, dict(zip(arcs, curves, strict=True)))
 
 
-def _pack(parts: Sequence[Layout], isolated: Sequence[str]) -> Layout:
+def _pack(parts: Sequence[Layout], isolated: Labels) -> Layout:
     """Return all components in one drawing, in rows, with the isolated variables below."""
     area = sum((p.width + COMPONENT_GAP) * (p.height + COMPONENT_GAP) for p in parts)
     max_width = max([math.sqrt(ASPECT_RATIO * area), *(part.width for part in parts)])
@@ -173,23 +194,23 @@ def _pack(parts: Sequence[Layout], isolated: Sequence[str]) -> Layout:
     return Layout(width, y + height, boxes, curves)
 
 
-def _lay_out_isolated(names: Sequence[str], max_width: float) -> Layout:
+def _lay_out_isolated(labels: Labels, max_width: float) -> Layout:
     """Lay out variables without arcs in rows and columns, by name."""
-    labels = [_make_label(name) for name in names]
-    column = max(width for _, width in labels) + ISOLATED_GAP
-    n_columns = max(1, min(len(names), int((max_width + ISOLATED_GAP) / column)))
+    widths = {name: _compute_width(lines) for name, lines in labels.items()}
+    column = max(widths.values()) + ISOLATED_GAP
+    row_height = max(Box(0, 0, 0, lines).height for lines in labels.values()) + ISOLATED_GAP
+    n_columns = max(1, min(len(labels), int((max_width + ISOLATED_GAP) / column)))
     boxes = {}
-    for i, (name, (label, width)) in enumerate(zip(names, labels, strict=True)):
+    for i, (name, lines) in enumerate(labels.items()):
         row, at = divmod(i, n_columns)
         centre: Point = (
             at * column + (column - ISOLATED_GAP) / 2,
-            row * (NODE_HEIGHT + ISOLATED_GAP) + NODE_HEIGHT / 2,
+            row * row_height + (row_height - ISOLATED_GAP) / 2,
         )
-        boxes[name] = Box(*centre, width, label)
-    n_rows = -(-len(names) // n_columns)
-    height = n_rows * (NODE_HEIGHT + ISOLATED_GAP) - ISOLATED_GAP
-    return Layout(n_columns * column - ISOLATED_GAP, height, boxes, {})
+        boxes[name] = Box(*centre, widths[name], lines)
+    n_rows = -(-len(labels) // n_columns)
+    return Layout(n_columns * column - ISOLATED_GAP, n_rows * row_height - ISOLATED_GAP, boxes, {})
 
 
 def _move(box: Box, x: float, y: float) -> Box:
-    return Box(box.x + x, box.y + y, box.width, box.label)
+    return Box(box.x + x, box.y + y, box.width, box.lines)

@@ -1,7 +1,7 @@
 """The curves of arcs: smooth, from the bottom of the parent to the top of the child.
 
-A curve goes through the dummy nodes of its arc. It never turns upwards. It is steep where it
-passes a layer, so it does not touch the nodes on either side.
+A curve goes through the dummy nodes of its arc. It never turns upwards. Where it passes a layer it
+is steep from the top to the bottom of the boxes, so it does not touch those on either side.
 """
 
 from __future__ import annotations
@@ -9,49 +9,96 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from coevo.report.layout.ordering import LayeredGraph
+from coevo.picture.layout.ordering import LayeredGraph
 
-__all__ = ["NODE_HEIGHT", "Curve", "Point", "compute_layer_heights", "route_arcs"]
+__all__ = [
+    "LINE_HEIGHT",
+    "NODE_HEIGHT",
+    "Curve",
+    "Point",
+    "compute_layer_heights",
+    "route_arcs",
+]
 
 Point = tuple[float, float]
 Curve = tuple[Point, ...]  # cubic Bezier segments: a start, then three points for each
 
-NODE_HEIGHT = 26.0
-MIN_LAYER_STEP, MAX_LAYER_STEP = 60.0, 150.0  # between the centres of two layers
+NODE_HEIGHT = 26.0  # of a label with one line
+LINE_HEIGHT = 15.0  # of each further line
+# Between the centres of two layers whose labels have one line.
+MIN_LAYER_STEP, MAX_LAYER_STEP = 60.0, 150.0
 PORT_GAP = 13.0  # between two arcs at one node
-MAX_SLOPE_INSIDE = 0.5  # dx / dy where an arc passes a layer
+MAX_SLOPE_BETWEEN_BOXES = 0.3  # dx / dy where an arc passes a layer
+MAX_SLOPE_INSIDE = 0.5  # dx / dy above and below such a layer
 MAX_SLOPE_AT_ENDS = 1.1  # dx / dy at the ends of an arc
 
 
-def compute_layer_heights(graph: LayeredGraph, centres: Sequence[float]) -> list[float]:
+def compute_layer_heights(
+    graph: LayeredGraph, centres: Sequence[float], box_heights: Sequence[float]
+) -> list[float]:
     """Return the centre of each layer. Layers joined by long segments are farther apart."""
+    tallest = _find_tallest(graph, box_heights)
     longest = [0.0] * graph.n_layers
     for node, downs in enumerate(graph.downs):
         for other in downs:
             layer = graph.layer[node]
             longest[layer] = max(longest[layer], abs(centres[node] - centres[other]))
-    heights = [NODE_HEIGHT / 2]
-    for length in longest[:-1]:
-        heights.append(heights[-1] + min(MAX_LAYER_STEP, MIN_LAYER_STEP + length / 9))
+    heights = [tallest[0] / 2]
+    for length, upper, lower in zip(longest, tallest, tallest[1:], strict=False):
+        step = min(MAX_LAYER_STEP, MIN_LAYER_STEP + length / 9)
+        heights.append(heights[-1] + step + (upper + lower) / 2 - NODE_HEIGHT)
     return heights
 
 
+def _find_tallest(graph: LayeredGraph, box_heights: Sequence[float]) -> list[float]:
+    """Return the height of the tallest box of each layer."""
+    tallest = [NODE_HEIGHT] * graph.n_layers
+    for layer, box_height in zip(graph.layer, box_heights, strict=False):
+        tallest[layer] = max(tallest[layer], box_height)
+    return tallest
+
+
 def route_arcs(
-    graph: LayeredGraph, centres: Sequence[float], heights: Sequence[float], widths: Sequence[float]
+    graph: LayeredGraph,
+    centres: Sequence[float],
+    heights: Sequence[float],
+    widths: Sequence[float],
+    box_heights: Sequence[float],
 ) -> list[Curve]:
     """Return the curve of each arc."""
     starts = _place_ports(graph, centres, widths, is_start=True)
     ends = _place_ports(graph, centres, widths, is_start=False)
+    tallest = _find_tallest(graph, box_heights)
     curves = []
     for number, chain in enumerate(graph.chains):
         parent, *passed, child = chain
         points = [
-            (starts[number], heights[graph.layer[parent]] + NODE_HEIGHT / 2),
+            (starts[number], heights[graph.layer[parent]] + box_heights[parent] / 2),
             *((centres[node], heights[graph.layer[node]]) for node in passed),
-            (ends[number], heights[graph.layer[child]] - NODE_HEIGHT / 2),
+            (ends[number], heights[graph.layer[child]] - box_heights[child] / 2),
         ]
-        curves.append(_fit_curve(points))
+        halves = [tallest[graph.layer[node]] / 2 for node in passed]
+        curves.append(_fit_curve(_widen_passages(points, halves)))
     return curves
+
+
+def _widen_passages(points: Sequence[Point], halves: Sequence[float]) -> list[Point]:
+    """Return the points of a curve with two points for each layer that it passes.
+
+    They are at the top and at the bottom of the boxes of the layer; `halves` are half the heights
+    of these boxes.
+
+    >>> _widen_passages([(0, 0), (100, 50), (100, 100)], [13])
+    [(0, 0), (100.0, 37), (100.0, 63), (100, 100)]
+    """
+    widened = [points[0]]
+    for i, half in enumerate(halves, start=1):
+        (x1, y1), (x, y), (x2, y2) = points[i - 1 : i + 2]
+        before, after = (x - x1) / (y - y1), (x2 - x) / (y2 - y)
+        nearer = min(before, after, key=abs) if before * after > 0 else 0.0
+        slope = _clamp(nearer, MAX_SLOPE_BETWEEN_BOXES)
+        widened += [(x - slope * half, y - half), (x + slope * half, y + half)]
+    return [*widened, points[-1]]
 
 
 def _place_ports(

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from coevo.bundled import load_network
 from coevo.data import Dataset, IncompleteDataset
 from coevo.data.known_rows import read_known_rows
-from coevo.io import write_bif
+from coevo.io import read_bif, write_bif
 from coevo.network import BayesianNetwork, sample
 from harness import describe_run, replace_block
 
@@ -68,18 +68,42 @@ def list_evidence(
     ]
 
 
+def predict_by_coevo(
+    network: BayesianNetwork, table: Dataset | IncompleteDataset, target: str
+) -> Answer:
+    """Return the posterior of each row."""
+    return network.predict(table, target).probabilities
+
+
 def predict_by_pyagrum(path: Path, target: str, evidence: list[dict[str, str]]) -> Answer:
     """Return the posterior of each row, by lazy propagation."""
     import pyagrum
 
     peer: Any = pyagrum
-    engine = peer.LazyPropagation(peer.loadBN(str(path)))
+    engine = peer.LazyPropagation(_copy_to_pyagrum(peer, read_bif(path)))
     answers = []
     for given in evidence:
         engine.setEvidence(given)
         engine.setTargets({target})
         answers.append(engine.posterior(target).tolist())
     return np.array(answers)
+
+
+def _copy_to_pyagrum(peer: Any, network: BayesianNetwork) -> Any:
+    """Return a network of pyAgrum with the same tables: its reader of BIF keeps seven digits."""
+    copy = peer.BayesNet()
+    for variable in network.variables:
+        copy.add(peer.LabelizedVariable(variable.name, "", list(variable.states)))
+    for parent, child in network.dag.arcs:
+        copy.addArc(parent, child)
+    for variable in network.variables:
+        parents = network.parents(variable.name)
+        shape = [network.variable(parent).arity for parent in parents]
+        values = network.table(variable.name).reshape([*shape, variable.arity])
+        for place in np.ndindex(*shape):
+            given = dict(zip(parents, map(int, place), strict=True))
+            copy.cpt(variable.name)[given if given else slice(None)] = values[place].tolist()
+    return copy
 
 
 def predict_by_pgmpy(path: Path, target: str, evidence: list[dict[str, str]]) -> Answer:
@@ -89,16 +113,11 @@ def predict_by_pgmpy(path: Path, target: str, evidence: list[dict[str, str]]) ->
 
     model = BIFReader(str(path)).get_model()
     engine, answers = VariableElimination(model), []
+    states = read_bif(path).variable(target).states
     for given in evidence:
         found = engine.query([target], given, show_progress=False)
-        answers.append([found.values[found.get_state_no(target, s)] for s in _states(path, target)])
+        answers.append([found.values[found.get_state_no(target, state)] for state in states])
     return np.array(answers)
-
-
-def _states(path: Path, target: str) -> tuple[str, ...]:
-    from coevo.io import read_bif
-
-    return read_bif(path).variable(target).states
 
 
 def measure(call: Callable[[], Answer]) -> tuple[float, Answer]:
@@ -113,7 +132,7 @@ def compare(name: str, target: str, kind: str) -> str:
     network = load_network(name)
     rows = sample(network, N_ROWS, SEED).expand()
     table = hide_patterns(rows, 4, 0.4) if kind == "4 patterns" else hide_cells(rows, 0.05)
-    seconds, ours = measure(lambda: network.predict(table, target).probabilities)
+    seconds, ours = measure(partial(predict_by_coevo, network, table, target))
     rates, worst = [N_ROWS / seconds], 0.0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.bif")
@@ -137,7 +156,7 @@ def measure_growth(name: str, target: str) -> str:
     for n in GROWTH:
         rows = sample(network, n, SEED).expand()
         for table in (rows, hide_patterns(rows, 4, 0.4)):
-            seconds, _ = measure(lambda table=table: network.predict(table, target).probabilities)
+            seconds, _ = measure(partial(predict_by_coevo, network, table, target))
             cells.append(f"{seconds:.3f}")
     return f"| {name} ({len(network.variables)}) | {' | '.join(cells)} |"
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import finite_or_none, print_json, show_status
-from coevo.cli.options import format_option, source_options
+from coevo.cli.options import format_option
+from coevo.cli.table_options import row_options
+from coevo.cli.tables import read_network_rows
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
@@ -25,7 +27,7 @@ __all__ = ["command"]
     is_flag=True,
     help="Also print the log-likelihood of each variable given its parents.",
 )
-@source_options
+@row_options
 @format_option
 def command(
     model: str, data: str, per_variable: bool, opening: dict[str, Any], output_format: str
@@ -44,10 +46,9 @@ def command(
     """
     with show_status(f"Reading {data} ..."):
         from coevo.bundled import open_network
-        from coevo.network import read_rows
 
         network = open_network(model)
-        dataset = read_rows(network, data, **opening)
+        dataset = read_network_rows(network, data, opening)
         answer = _make_answer(network.log_likelihood(dataset), dataset)
     if output_format == "json":
         print_json({**answer, "data_hash": dataset.content_hash})

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import finite_or_none, print_json, show_status
-from coevo.cli.options import drop_option, format_option, source_options
+from coevo.cli.options import format_option
+from coevo.cli.table_options import drop_option, row_options
+from coevo.cli.tables import read_network_rows
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ SHOWN = 10  # maximum number of states for which the confusion matrix is printed
     metavar="FILE",
     help="Write the table to this file.  [default: standard output]",
 )
-@source_options
+@row_options
 @format_option
 def command(
     model: str,
@@ -68,13 +70,12 @@ def command(
     with show_status(f"Reading {data} ..."):
         from coevo.bundled import open_network
         from coevo.files import check_output_path
-        from coevo.network import read_rows
 
         network = open_network(model)
         columns = _list_columns(network, target)
         if output is not None:
             check_output_path(Path(output))
-        dataset = read_rows(network, data, only=columns, drop=drop, **opening)
+        dataset = read_network_rows(network, data, opening, only=columns, drop=drop)
         prediction = network.predict(dataset, target)
         states = list(prediction.variable.states)
         answer = {"target": target, "states": states, "n_rows": dataset.n_rows}

@@ -11,15 +11,24 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, Variable, read_data
+from coevo.data.column_types import ColumnType
+from coevo.data.cut_points import CutPoints
 from coevo.data.source_options import SourceParameters
-from coevo.errors import CoevoWarning, DataError, bad_parameter, format_list, warn_caller
+from coevo.errors import (
+    CoevoWarning,
+    DataError,
+    ParameterError,
+    bad_parameter,
+    format_list,
+    warn_caller,
+)
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination import argmax_first, logarithm
@@ -101,14 +110,17 @@ def read_rows(
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
     deduplicate: bool = False,
+    types: Mapping[str, Any] | None = None,
+    decimal: str | None = None,
     **opening: Unpack[SourceParameters],
 ) -> Dataset:
     """Read a table with the variables, states and bins of a network.
 
     `only` names the variables to read (default: all). Columns that the network does not have
     are ignored. A part of a date (``visit_month``) is taken from its column (``visit``). A Dataset
-    is returned unchanged. `read_data` documents the other parameters. A guess about the decimal
-    mark or the order of day and month is a warning.
+    is returned unchanged. `types` gives the order of day and month of a column of dates (``'dmy'``,
+    ``'mdy'``; ``'date+mdy'`` for dates in bins). `read_data` documents the other parameters. A
+    guess about the decimal mark or the order of day and month is a warning.
 
     >>> from coevo.bundled import load_network
     >>> table = np.array([["yes", "7.5"], ["no", "9.25"]])
@@ -127,6 +139,8 @@ def read_rows(
             names=names,
             deduplicate=deduplicate,
             only=wanted,
+            types=_fit_types(network, types),
+            decimal=decimal,
             return_info=True,
             **opening,
         )
@@ -134,6 +148,30 @@ def read_rows(
         if decision.kind in GUESSES:
             warn_caller(str(decision))
     return dataset
+
+
+def _fit_types(
+    network: BayesianNetwork, types: Mapping[str, Any] | None
+) -> dict[str, ColumnType] | None:
+    """Return types of columns; a variable keeps its states and bins, whatever its type."""
+    if types is None:
+        return None
+    if not isinstance(types, Mapping):
+        raise bad_parameter("types", "read_rows", "a mapping of column to its type", types)
+    variables = {variable.name: variable for variable in network.variables}
+    found = {}
+    for name, given in types.items():
+        declared = ColumnType.parse(str(name), given)
+        if str(name) in variables:
+            cuts = CutPoints.from_states(variables[str(name)].states)
+            if cuts is None or declared.kind != "continuous":
+                raise ParameterError(
+                    f"'types' of read_rows names {str(name)!r}, a variable of the network, whose "
+                    "states are known. Give types only of columns of dates, as 'dmy' or 'date+dmy'."
+                )
+            declared = replace(declared, cuts=cuts)
+        found[str(name)] = declared
+    return found
 
 
 def log_likelihood(network: BayesianNetwork, dataset: Dataset) -> RowLikelihood:

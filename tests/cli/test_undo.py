@@ -231,3 +231,125 @@ def test_the_undo_of_a_command(kind, case, folder, run):
             assert err.startswith("Error: ")
         else:
             assert decision not in json.loads(out)["decisions"]
+
+
+# -- the same options in commands that read rows for a network
+
+
+@pytest.fixture
+def visits(folder, run):
+    """Write rows with dates and decimal commas, and ``run/model.bif``, learned from them."""
+    rows = [
+        f"{1 + i * 7 % 12:02}/{1 + i % 12:02}/{2020 + i // 120};{1 + i % 2},{100 + i};{'uv'[i % 2]}"
+        for i in range(240)
+    ]
+    write_text("\n".join(["visit;dose;ward", *rows]))
+    options = ("--type", "visit=dmy", "--decimal", ",", "-m", "hill_climb", "--bootstraps", 0)
+    code, _, _ = run("learn", "t.csv", *options, "-o", "run")
+    assert code == 0
+    return options[:4]
+
+
+GUESSED = (
+    "Warning: 'visit' holds dates from 2020-01-01 to 2021-12-06; it is replaced by 'visit_year' "
+    "and 'visit_month'. The month is read before the day. Undo: types={'visit': 'dmy'}, or --type "
+    "visit=dmy.\n"
+    "Warning: 'dose' holds numbers like '2,339'; they are read as numbers, and the comma separates "
+    "thousands, which is a guess. Undo: decimal=',', or --decimal ,.\n"
+)
+
+
+def test_evaluate_and_predict_undo_guesses(visits, run, as_json):
+    code, out, err = run("evaluate", "run/model.bif", "t.csv", "--format", "json")
+    assert (code, err) == (0, GUESSED)
+    assert as_json("evaluate", "run/model.bif", "t.csv", *visits)["mean"] > json.loads(out)["mean"]
+    dataset, _ = check_settings(
+        "learn", types={"visit": "dmy"}, decimal=",", discretise="mdl"
+    ).read_table("t.csv")
+    right = as_json("predict", "run/model.bif", "t.csv", "ward", *visits)
+    assert right["n_rows"] == dataset.n_rows
+    assert right["accuracy"] == 1
+    message = (
+        "Error: 'types' of read_rows names 'ward', a variable of the network, whose states are "
+        "known. Give types only of columns of dates, as 'dmy' or 'date+dmy'.\n"
+    )
+    code, _, err = run("evaluate", "run/model.bif", "t.csv", "--type", "ward=categorical")
+    assert (code, err) == (2, message)
+
+
+def test_dates_in_bins_keep_the_bins_of_the_network(visits, run, as_json):
+    options = ("--type", "visit=date+dmy", *visits[2:])
+    code, _, _ = run("learn", "t.csv", *options, "-m", "hill_climb", "--bins", 3, "-o", "dates")
+    assert code == 0
+    _, _, err = run("evaluate", "dates/model.bif", "t.csv", *visits[2:])
+    assert "it is read as numbers. The month is read before the day." in err
+    assert err.endswith("Undo: types={'visit': 'date+dmy'}, or --type visit=date+dmy.\n")
+    found = as_json("evaluate", "dates/model.bif", "t.csv", *options)
+    assert found["impossible_rows"] == 0
+
+
+def test_score_names_the_undo_and_takes_it(visits, run, as_json):
+    _, _, err = run("score", "t.csv", "--structure", "run/model.bif", *visits[:2])
+    assert err.endswith(
+        "Warning: 'dose' holds numbers like '2,339'; they are read as numbers, and the comma "
+        "separates thousands, which is a guess. Undo: --decimal ,\n"
+    )
+    as_json("score", "t.csv", "--structure", "run/model.bif", *visits)
+    code, _, err = run("score", "t.csv", "--structure", "run/model.bif", "--strict")
+    assert code == 2
+    assert err.startswith("Error: The table cannot be read strictly, because coevo would decide:")
+
+
+def test_new_names_reach_every_command(folder, run, as_json):
+    write_rows("a ,a,b")
+    new = ("--rename", "a.1=b=1", "--rename", "b=c")
+    assert run("inspect", "t.csv", *new).err.endswith(
+        "Error: 'rename' names 'a.1=b', which is not a column of the table. Did you mean 'a.1'?\n"
+    )
+    new = ("--rename", "a.1=d", "--rename", "b=the c", "--rename", "a=a ")
+    found = as_json("inspect", "t.csv", *new)
+    assert found["decisions"] == []
+    assert found["next"] == (
+        "coevo learn t.csv --rename a.1=d --rename 'b=the c' --rename 'a=a ' -o run/"
+    )
+    quick = ("-m", "hill_climb", "--bootstraps", 0, "-o", "run")
+    assert set(as_json("learn", "t.csv", *new, *quick)["columns"]) == {"a ", "d", "the c"}
+    for command in (
+        ("evaluate", "run/model.bif", "t.csv"),
+        ("predict", "run/model.bif", "t.csv", "d", "-o", "p.csv"),
+        ("score", "t.csv", "--structure", "run/model.bif"),
+        ("strength", "t.csv", "-m", "hill_climb", "--bootstraps", 2),
+        ("compare", "run/model.bif", "run/model.bif", "--data", "t.csv"),
+    ):
+        code, _, err = run(*command, *new, "--format", "json")
+        assert (code, "Warning" in err) == (0, False)
+        code, _, err = run(*command)
+        assert code == 2 or command[0] == "strength"
+    _, _, err = run("learn", "--example", "asia", "--rename", "a=b")
+    assert err.endswith("Error: --rename needs DATA; it cannot be combined with --example.\n")
+    for text, message in (
+        ("ab", "--rename must be OLD=NEW; got 'ab'."),
+        ("=b", "--rename must be OLD=NEW; got '=b'."),
+        ("a.1=d", "--rename gives 'a.1' two names. Give one of them."),
+    ):
+        code, _, err = run("learn", "t.csv", "--rename", "a.1=e", "--rename", text)
+        assert (code, err.splitlines()[-1]) == (2, f"Error: {message}")
+
+
+def test_inspect_repeats_the_options(folder, as_json):
+    source = write_rows(after=",,\n1,u\n")
+    options = ("--bad-rows", "skip", "--keep-empty-rows", "--no-value-labels")
+    assert as_json("inspect", source, *options)["next"] == (
+        "coevo learn t.csv --bad-rows skip --keep-empty-rows --no-value-labels -o run/"
+    )
+
+
+def test_the_guide_lists_every_kind():
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "dirty-tables.md"
+    table = page.read_text(encoding="utf-8").split("| kind of decision | undo |")[1]
+    listed = [kind for row in table.split("\n\n")[0].splitlines()[2:] for kind in _list_words(row)]
+    assert sorted(listed) == sorted(KINDS)
+
+
+def _list_words(row: str) -> list[str]:
+    return re.findall("`([a-z_]+)`", row.split("|")[1])

@@ -88,7 +88,7 @@ def _replace(
     column, declared = draft.column, notes.types.get(draft.column.name)
     if declared is not None and declared.kind == "parts":
         parts = declared.parts or wanted or _choose_parts(column, dates, notes.has_bins)
-        return _take_parts(draft, dates, parts, notes, is_asked=bool(declared.parts))
+        return _take_parts(draft, dates, parts, notes, is_asked=bool(declared.parts or wanted))
     if wanted:
         kept = [draft] if column.declared is not None else []
         return kept + _take_parts(draft, dates, wanted, notes, is_asked=True)

@@ -2,6 +2,7 @@
 
 from coevo.network.bayesian_network import CPT, BayesianNetwork, Evidence
 from coevo.network.distribution import Distribution
+from coevo.network.explanation import FindingEffect, NextObservation, Outcome, TargetExplanation
 from coevo.network.fit import fit_network
 from coevo.network.inference import Explanation
 from coevo.network.rows import Prediction, PredictionMetrics, RowLikelihood, read_rows
@@ -13,9 +14,13 @@ __all__ = [
     "Distribution",
     "Evidence",
     "Explanation",
+    "FindingEffect",
+    "NextObservation",
+    "Outcome",
     "Prediction",
     "PredictionMetrics",
     "RowLikelihood",
+    "TargetExplanation",
     "fit_network",
     "read_rows",
     "sample",

@@ -429,8 +429,8 @@ def reachable(arcs, node):
     return found
 
 
-def d_separated(arcs, one, other, given):
-    """Return whether every path between two sets has a node that blocks it.
+def active_paths(arcs, start, end, given):
+    """Return every path between two nodes that no node blocks, by length and then by name.
 
     A collider blocks a path unless it or one of its descendants is given. Any other node
     blocks a path if it is given.
@@ -441,12 +441,17 @@ def d_separated(arcs, one, other, given):
             return not reachable(arcs, node) & set(given)
         return node in given
 
-    return all(
-        any(blocks(*path[i : i + 3]) for i in range(len(path) - 2))
-        for a in one
-        for b in other
-        for path in paths(arcs, a, b)
-    )
+    found = [
+        path
+        for path in paths(arcs, start, end)
+        if not any(blocks(*path[i : i + 3]) for i in range(len(path) - 2))
+    ]
+    return sorted(found, key=lambda path: (len(path), path))
+
+
+def d_separated(arcs, one, other, given):
+    """Return whether every path between two sets has a node that blocks it."""
+    return not any(active_paths(arcs, a, b, given) for a in one for b in other)
 
 
 def cut_sets(values, n_cuts):

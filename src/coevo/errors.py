@@ -29,6 +29,7 @@ from collections.abc import Iterable, Sequence
 from types import FrameType, ModuleType
 
 __all__ = [
+    "MAX_LISTED",
     "CoevoError",
     "CoevoWarning",
     "DataError",

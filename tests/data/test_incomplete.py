@@ -121,7 +121,7 @@ def test_a_column_without_values(tmp_path):
     table, info = read_incomplete(path, return_info=True)
     assert table.names == ("b", "c")
     assert [str(decision) for decision in info.decisions] == [
-        "'a' has no value in any row; it is left out."
+        "'a' has no value in any row; it is left out. Undo: strict=True, or --strict."
     ]
     with pytest.raises(DataError) as caught:
         read_incomplete(path, states={"a": ["x", "y"]})

@@ -181,9 +181,12 @@ def test_titles_and_types_of_cells():
         [
             "1 row above the table was skipped ('Report of 2024'). Undo: skiprows=0, or "
             "--skiprows 0.",
-            "1 row without any value was left out.",
-            "1 column has neither a name nor a value; it was left out: 'column_1'.",
-            "1 column has no name; it is called 'column_7'.",
+            "1 row without any value was left out. Undo: keep_empty_rows=True, or "
+            "--keep-empty-rows.",
+            "1 column has neither a name nor a value; it was left out: 'column_1'. Undo: "
+            "strict=True, or --strict.",
+            "1 column has no name; it is called 'column_7'. Undo: rename={'column_7': "
+            "'NEW_NAME'}, or --rename column_7=NEW_NAME.",
         ],
     )
 
@@ -205,7 +208,8 @@ def test_a_text_table_with_the_name_of_a_spreadsheet():
     with open("t.xls", "w") as file:
         file.write("a,b\n1,x\n2,y\n")
     assert load("t.xls")[1] == [
-        "The name ends in .xls, but the file is not a spreadsheet; it was read as text."
+        "The name ends in .xls, but the file is not a spreadsheet; it was read as text. Undo: "
+        "strict=True, or --strict."
     ]
 
 
@@ -284,7 +288,10 @@ def test_nested_values_and_errors_of_json():
 
     cells, decisions = load(write('{"a": 1, "b": "x", "c": [1]}\n{"a": 1, "b": "x", "c": {}}'))
     assert cells == {"a": ["1", "1"], "b": ["x", "x"]}
-    assert decisions == ["Column 'c' has the type list, which cannot be states; it was left out."]
+    assert decisions == [
+        "Column 'c' has the type list, which cannot be states; it was left out. Undo: types={'c': "
+        "'categorical'}, or --type c=categorical."
+    ]
     assert error_of(write('{"a": 1}\n{"a": ')) == (
         "Line 2 of 't.json' is not JSON: Expecting value. Correct the line, or write the file "
         "again."
@@ -358,7 +365,14 @@ def test_value_labels_are_states():
     pyreadstat.write_sav(frame, "t.sav", variable_value_labels=labels)
     assert load("t.sav") == (
         {"q": ["yes", "no", None], "r": ["1", "2", "99"], "s": ["1", "1", "2"]},
-        ["The value labels of 1 column are used as states: 'q'."],
+        [
+            "The value labels of 1 column are used as states: 'q'. Undo: value_labels=False, or "
+            "--no-value-labels."
+        ],
+    )
+    assert load("t.sav", value_labels=False) == (
+        {"q": ["2", "1", None], "r": ["1", "2", "99"], "s": ["1", "1", "2"]},
+        [],
     )
     table = load_table("t.sav", ReadOptions.from_parameters(), None)
     assert table.columns[0].declared == ("no", "yes")
@@ -432,7 +446,8 @@ def test_columns_without_states_are_left_out():
     cells, decisions = load(frame)
     assert list(cells) == ["y", "z"]
     assert decisions == [
-        "Column 'x' has the type List(Int64), which cannot be states; it was left out."
+        "Column 'x' has the type List(Int64), which cannot be states; it was left out. Undo: "
+        "types={'x': 'categorical'}, or --type x=categorical."
     ]
     frame = pd.DataFrame({"Unnamed: 0": [0, 1, 2], "y": list("aab"), "z": list("aba")})
     cells, decisions = load(frame)

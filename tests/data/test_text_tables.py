@@ -164,7 +164,10 @@ def test_the_index_of_pandas(load):
     found, decisions = load(",a,b\n0,x,u\n0,y,u\n2,x,v\n")
     assert (list(found), decisions) == (
         ["column_1", "a", "b"],
-        ["1 column has no name; it is called 'column_1'."],
+        [
+            "1 column has no name; it is called 'column_1'. Undo: rename={'column_1': "
+            "'NEW_NAME'}, or --rename column_1=NEW_NAME."
+        ],
     )
     assert list(load("Unnamed: 0,a,b\n0,x,u\n0,y,u\n")[0]) == ["Unnamed: 0", "a", "b"]
     load(",a,b\n0,x,u\n1,y,u\n")
@@ -184,25 +187,41 @@ def test_an_index_of_many_rows(load):
 def test_unnamed_and_empty_columns(load):
     assert load("a,b,,\n1,x,,\n2,y,,\n") == (
         {"a": ["1", "2"], "b": ["x", "y"]},
-        ["2 columns have neither a name nor a value; they were left out: 'column_3', 'column_4'."],
+        [
+            "2 columns have neither a name nor a value; they were left out: 'column_3', "
+            "'column_4'. Undo: strict=True, or --strict."
+        ],
     )
     assert load("a,b\n1,x,\n2,y,\n") == (
         {"a": ["1", "2"], "b": ["x", "y"]},
-        ["1 column has neither a name nor a value; it was left out: 'column_3'."],
+        [
+            "1 column has neither a name nor a value; it was left out: 'column_3'. Undo: "
+            "strict=True, or --strict."
+        ],
     )
     found, decisions = load("a,,b,\n1,u,x,v\n2,u,y,w\n")
     assert list(found) == ["a", "column_2", "b", "column_4"]
-    assert decisions == ["2 columns have no names; they are called 'column_2', 'column_4'."]
+    assert decisions == [
+        "2 columns have no names; they are called 'column_2', 'column_4'. Undo: "
+        "rename={'column_2': 'NEW_NAME_1', 'column_4': 'NEW_NAME_2'}, or --rename "
+        "column_2=NEW_NAME_1 --rename column_4=NEW_NAME_2."
+    ]
 
 
 def test_names(load):
     found, decisions = load(" a ,a,a.1,b,b,b\n1,2,3,4,5,6\nx,2,3,4,5,6\n")
     assert list(found) == ["a", "a.2", "a.1", "b", "b.1", "b.2"]
     assert decisions == [
-        "The names of 1 column had spaces around them, which were removed: ' a '.",
-        "3 columns had the name of an earlier one; they are now 'a.2', 'b.1', 'b.2'.",
+        "The names of 1 column had spaces around them, which were removed: ' a '. Undo: "
+        "rename={'a': ' a '}, or --rename 'a= a '.",
+        "3 columns had the name of an earlier one; they are now 'a.2', 'b.1', 'b.2'. Undo: "
+        "rename={'a.2': 'NEW_NAME_1', 'b.1': 'NEW_NAME_2', 'b.2': 'NEW_NAME_3'}, or --rename "
+        "a.2=NEW_NAME_1 --rename b.1=NEW_NAME_2 --rename b.2=NEW_NAME_3.",
     ]
-    assert load("a,a\n1,x\n2,y\n")[1] == ["Two columns are called 'a'; the second is now 'a.1'."]
+    assert load("a,a\n1,x\n2,y\n")[1] == [
+        "Two columns are called 'a'; the second is now 'a.1'. Undo: rename={'a.1': 'NEW_NAME'}, or "
+        "--rename a.1=NEW_NAME."
+    ]
 
 
 def test_comment_lines(load):
@@ -295,6 +314,9 @@ def test_repairs_do_not_depend_on_the_chunks(tmp_path, chunk_bytes):
     ]
 
 
+SKIP_ROWS = "Undo: bad_rows='skip', or --bad-rows skip; other choices are 'refuse' (an error)."
+
+
 def test_short_long_and_empty_rows(load):
     assert load("a,b,c\n1,2,3\n4,5\n6\n7,8,9,,\n,,\n,,\n1,2,3\n") == (
         {
@@ -303,16 +325,19 @@ def test_short_long_and_empty_rows(load):
             "c": ["3", "", "", "9", "3"],
         },
         [
-            "2 lines have too few fields; the last cells are missing (the first is line 3).",
-            "1 line has too many fields; they are empty and were left out (line 5).",
-            "2 rows without any value were left out.",
+            "2 lines have too few fields; the last cells are missing (the first is line 3). "
+            + SKIP_ROWS,
+            "1 line has too many fields; they are empty and were left out (line 5). " + SKIP_ROWS,
+            "2 rows without any value were left out. Undo: keep_empty_rows=True, or "
+            "--keep-empty-rows.",
         ],
     )
     rows = "1,2,3,4,5,6\n" * 200 + "1\n" * 5_000  # more rows than a chunk of full rows has
     found, decisions = load("a,b,c,d,e,f\n" + rows)
     assert len(found["a"]) == 5_200
     assert decisions == [
-        "5,000 lines have too few fields; the last cells are missing (the first is line 202)."
+        "5,000 lines have too few fields; the last cells are missing (the first is line 202). "
+        + SKIP_ROWS
     ]
 
 

@@ -28,7 +28,7 @@ def inspect_nasty_table(seed=0):
     undo = "encoding='utf-8', or --encoding utf-8"
     decisions = (
         Decision("encoding", (), "The file is not UTF-8; it is read as <Latin-1>.", undo),
-        Decision("numbers", ("age",), "'age' holds numbers with a comma."),
+        Decision("number_format", ("age",), "'age' holds numbers with a comma.", "decimal=','"),
     )
     problem = Finding("unreadable", ("id",), "Column 'id' cannot be read. Leave it out.")
     columns, findings = found.columns, (problem, *found.findings)

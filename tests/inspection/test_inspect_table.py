@@ -229,7 +229,16 @@ def test_commands(seed):
     assert split_undo(Decision("encoding", (), "It is Latin-1.", "encoding='utf-8'")) == (
         "encoding='utf-8'",
     )
-    assert split_undo(Decision("encoding", (), "It is Latin-1.")) == ()
+    rows = "bad_rows='skip', or --bad-rows skip; other choices are 'refuse' (an error)"
+    assert split_undo(Decision("short", (), "1 line is short.", rows)) == (
+        "bad_rows='skip'",
+        "--bad-rows skip",
+    )
+    many = "types={'a': 'ignore'}, or --type a=ignore; other columns in the same way"
+    assert split_undo(Decision("date", ("a",), "'a' holds dates.", many)) == (
+        "types={'a': 'ignore'}",
+        "--type a=ignore",
+    )
 
 
 def test_an_empty_inspection():

@@ -9,9 +9,10 @@ import pytest
 
 import naive
 from coevo.data import Dataset, Variable, read_data
+from coevo.data.state_words import format_state
 from coevo.graph import DAG
 from coevo.score import FamilyScorer, arc_gains, find_arc_effects, name_gain
-from coevo.score.arc_effects import ArcEffect, format_state
+from coevo.score.arc_effects import ArcEffect
 from helpers.random_tables import SHAPES, dataset_of, random_codes
 
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": "Compare a structure with the true one.",
     "convert": "Write a network or a structure in another format.",
     "evaluate": "Compute how well a network describes a table.",
+    "explain": "Explain the probability of a variable, given evidence.",
     "inspect": "Show what a table holds, and its problems, without learning.",
     "learn": "Learn a network from a table.",
     "networks": "List the bundled networks.",

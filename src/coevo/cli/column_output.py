@@ -7,7 +7,7 @@ from typing import Any
 
 from coevo.errors import format_count
 
-__all__ = ["format_audit", "format_columns", "format_decisions"]
+__all__ = ["format_audit", "format_columns", "format_decision", "format_decisions"]
 
 SHOWN = 10  # columns or findings that are printed before the rest is only counted
 
@@ -47,14 +47,14 @@ def format_decisions(decisions: Sequence[dict[str, Any]]) -> Iterator[str]:
     listed = [decision for decision in decisions if decision["kind"] != "missing"]
     if listed:
         yield f"decisions   {len(listed):,}"
-        yield from _truncate([f"  {_format_decision(decision)}" for decision in listed])
+        yield from _truncate([f"  {format_decision(decision)}" for decision in listed])
 
 
-def _format_decision(decision: dict[str, Any]) -> str:
+def format_decision(decision: dict[str, Any]) -> str:
     """Return a decision, with its undo as an option of the command."""
     _, found, option = decision["undo"].partition(", or --")
     undo = f"--{option}" if found else decision["undo"]
-    return f"{decision['sentence']} Undo: {undo}" if undo else str(decision["sentence"])
+    return f"{decision['sentence']} Undo: {undo}"
 
 
 def _truncate(lines: Sequence[str]) -> Iterator[str]:

@@ -10,7 +10,8 @@ import click
 from click.core import ParameterSource
 
 from coevo.cli.console import print_json, show_status
-from coevo.cli.options import format_option, make_n_jobs_option, score_options, table_options
+from coevo.cli.options import format_option, make_n_jobs_option, score_options
+from coevo.cli.table_options import table_options
 from coevo.cli.tables import read_table, split_model
 from coevo.errors import ParameterError
 

@@ -12,14 +12,14 @@ import click
 from coevo.cli.console import finite_or_none, print_json, show_status
 from coevo.cli.missing import check_missing_options
 from coevo.cli.options import (
-    column_options,
     format_option,
     make_n_jobs_option,
     make_search_options,
     make_seed_option,
 )
 from coevo.cli.prediction_output import format_confusion, format_metrics, format_states
-from coevo.cli.tables import read_declared_states
+from coevo.cli.table_options import column_options
+from coevo.cli.tables import read_declared_states, read_network_rows
 from coevo.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -30,17 +30,9 @@ __all__ = ["command"]
 
 # Options that are for both: to read a table for a network, and to learn in folds.
 READING = (
-    "drop",
-    "decimal",
-    "missing_labels",
-    "encoding",
-    "delimiter",
-    "comment",
-    "header",
-    "skiprows",
-    "skipfooter",
-    "sheet",
-    "query",
+    *("drop", "column_types", "decimal", "missing_labels", "encoding", "delimiter", "comment"),
+    *("header", "skiprows", "skipfooter", "bad_rows", "keep_empty_rows", "rename", "value_labels"),
+    *("sheet", "query"),
 )
 
 
@@ -241,12 +233,11 @@ def _evaluate(
 ) -> None:
     with show_status(f"Reading {data} ..."):
         from coevo.bundled import open_network
-        from coevo.network import read_rows
 
         network = open_network(model)
         reading = {name: columns[name] for name in READING if name in columns}
-        reading["missing_labels"] = reading.get("missing_labels") or None
-        rows = read_rows(network, data, **reading)
+        reading["missing_labels"] = reading["missing_labels"] or None
+        rows = read_network_rows(network, data, reading)
         likelihood = network.log_likelihood(rows)
         if per_variable and not likelihood.per_variable:
             raise ParameterError(

@@ -11,7 +11,8 @@ import click
 
 from coevo.cli.console import print_json, show_status
 from coevo.cli.inspect_output import format_inspection
-from coevo.cli.options import format_option, reading_options
+from coevo.cli.options import format_option
+from coevo.cli.table_options import reading_options
 from coevo.cli.tables import read_declared_states
 
 if TYPE_CHECKING:
@@ -125,19 +126,20 @@ def _check_types_file(path: str | None, data: str, force: bool) -> None:
 
 def _list_options(columns: dict[str, Any], write_types: str | None) -> list[str]:
     """Return the options that the table was read with; a types file replaces some of them."""
+    from coevo.data.source_options import SOURCE_DEFAULTS
+
     words = []
     for name, value in columns.items():
-        if name == "header" and value is False:
-            words.append("--no-header")
-        is_given = value is not None and value is not False and value != ()
-        if not is_given or (write_types is not None and name in REPLACED):
+        is_default = value in (None, ()) or value == dict(SOURCE_DEFAULTS).get(name, False)
+        if is_default or (write_types is not None and name in REPLACED):
             continue
-        option = f"--{OPTION_NAMES.get(name, name.replace('_', '-'))}"
-        if value is True:
-            words.append(option)
-        else:
-            for one in value if isinstance(value, tuple) else (value,):
-                words += [option, str(one)]
+        option = OPTION_NAMES.get(name, name.replace("_", "-"))
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+            continue
+        values = [f"{old}={new}" for old, new in value.items()] if name == "rename" else [value]
+        for one in value if isinstance(value, tuple) else values:
+            words += [f"--{option}", str(one)]
     return words
 
 

@@ -18,13 +18,13 @@ from coevo.cli.missing import (
     write_imputed_data,
 )
 from coevo.cli.options import (
-    column_options,
     format_option,
     make_cluster_option,
     make_n_jobs_option,
     make_search_options,
     make_seed_option,
 )
+from coevo.cli.table_options import column_options
 from coevo.cli.tables import read_declared_states
 from coevo.errors import CoevoError
 
@@ -214,6 +214,7 @@ def _name_options(columns: dict[str, Any]) -> dict[str, Any]:
     """Return the column options by their names on the command line, without the constraints."""
     names = ("states", "drop", "types", "discretise", "bins", "missing", "decimal", "strict")
     named = {f"--{name}": columns[name] for name in names}
+    named["--rename"] = columns["rename"]
     return {**named, "--type": columns["column_types"]}
 
 

@@ -65,7 +65,7 @@ def write_imputed_data(
     result: LearnResult, path: str, data: str, opening: SourceParameters
 ) -> dict[str, str]:
     """Write DATA with its missing values imputed; return the files by content."""
-    from coevo.data.source_options import SourceOptions
+    from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions
     from coevo.data.write_imputed import write_imputed_file
     from coevo.missing import write_imputed
 
@@ -73,7 +73,8 @@ def write_imputed_data(
     if imputed_table is None:  # nothing was missing
         write_imputed_file(data, path, [], SourceOptions.from_parameters("learn", **opening))
         return {"imputed": path}
-    given = cast("SourceParameters", {k: v for k, v in opening.items() if v is not None})
+    defaults = dict(SOURCE_DEFAULTS)
+    given = cast("SourceParameters", {k: v for k, v in opening.items() if v != defaults[k]})
     probabilities = write_imputed(imputed_table, path, data, **given)
     return {"imputed": path, "probabilities": str(probabilities)}
 

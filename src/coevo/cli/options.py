@@ -15,18 +15,12 @@ import click
 __all__ = [
     "bundle_options",
     "cluster_option",
-    "column_options",
-    "drop_option",
     "format_option",
     "make_cluster_option",
     "make_n_jobs_option",
     "make_search_options",
     "make_seed_option",
-    "missing_options",
-    "reading_options",
     "score_options",
-    "source_options",
-    "table_options",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -192,140 +186,3 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
         ),
         *more,
     )
-
-
-drop_option = click.option(
-    "--drop", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable)."
-)
-_SOURCE_OPTIONS: tuple[Decorator[Any], ...] = (
-    click.option(
-        "--encoding",
-        metavar="NAME",
-        help="Encoding of a text table, as latin-1.  [default: as detected]",
-    ),
-    click.option(
-        "--delimiter",
-        metavar="CHARACTER",
-        help="Character between the fields of a text table; a space stands for any number of "
-        "spaces.  [default: as detected]",
-    ),
-    click.option(
-        "--comment",
-        metavar="TEXT",
-        help="Skip the lines of a text table that start with this text; an empty text skips none.  "
-        "[default: as detected: #, % or //]",
-    ),
-    click.option(
-        "--header/--no-header",
-        default=None,
-        help="Whether the first row has the column names.  [default: as detected]",
-    ),
-    click.option(
-        "--skiprows",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Number of lines above the table.  [default: as detected]",
-    ),
-    click.option(
-        "--skipfooter",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Number of lines below the table.  [default: as detected]",
-    ),
-    click.option(
-        "--sheet",
-        "--table",
-        "sheet",
-        metavar="NAME",
-        callback=lambda _context, _option, name: int(name) if name and name.isdecimal() else name,
-        help="Name or number of a sheet of a spreadsheet, or name of a table of an SQLite file.  "
-        "[default: the first sheet with rows; the only table]",
-    ),
-    click.option("--query", metavar="SQL", help="Read the rows that this query to DATA returns."),
-)
-source_options = bundle_options("opening", *_SOURCE_OPTIONS)
-_TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
-    click.option(
-        "--states",
-        metavar="MODEL",
-        help="Declare states that may not occur in the rows: a network, or a JSON object with a "
-        "list of states for each column.",
-    ),
-    drop_option,
-    *_SOURCE_OPTIONS,
-)
-table_options = bundle_options("reading", *_TABLE_OPTIONS)
-
-_missing_label_option = click.option(
-    "--missing-label",
-    "missing_labels",
-    multiple=True,
-    metavar="TEXT",
-    help="Label of a missing value (repeatable).  [default: empty text, NA, N/A, NaN, null, ? and "
-    "others]",
-)
-missing_options: tuple[Decorator[Any], ...] = (
-    click.option(
-        "--missing",
-        metavar="POLICY",
-        help="Policy for missing values: evolve (a third species imputes them), em (structural "
-        "EM), available (score each family on the rows that observe all its variables), "
-        "state (missing is a state), drop (leave out incomplete rows), refuse (missing values are "
-        "an error).  [default: evolve; with --strict, --shards or --cluster: refuse]",
-    ),
-    _missing_label_option,
-)
-
-_TYPE_OPTIONS: tuple[Decorator[Any], ...] = (
-    click.option(
-        "--type",
-        "column_types",
-        multiple=True,
-        metavar="COLUMN=TYPE",
-        help="Type of one column (repeatable): categorical, continuous, ignore, or parts of dates "
-        "(year, month, weekday, hour, year+month, date). It undoes what was decided about the "
-        "column.",
-    ),
-    click.option(
-        "--types",
-        metavar="FILE",
-        help="Types of columns (continuous, categorical, ignore, or cut points), as JSON or CSV. "
-        "The run.json of an earlier run gives the same cut points.",
-    ),
-    click.option(
-        "--discretise",
-        metavar="METHOD",
-        help="How to discretise columns of numbers: mdl (chooses the number of bins), quantile, "
-        "uniform, kmeans or none.  [default: mdl]",
-    ),
-    click.option(
-        "--bins",
-        type=click.IntRange(min=2),
-        help="Number of bins, by quantiles unless --discretise is given; for mdl the maximum.  "
-        "[default: 3; mdl: 5]",
-    ),
-    click.option(
-        "--decimal",
-        type=click.Choice([".", ","]),
-        help="Decimal mark of numbers.  [default: found from the table]",
-    ),
-)
-# How to read a table, without a search: `column_options` adds what a search needs.
-reading_options = bundle_options("columns", *_TABLE_OPTIONS, _missing_label_option, *_TYPE_OPTIONS)
-column_options = bundle_options(
-    "columns",
-    *_TABLE_OPTIONS,
-    *missing_options,
-    *_TYPE_OPTIONS,
-    click.option(
-        "--strict",
-        is_flag=True,
-        help="Make an error of everything that would be decided about the table.",
-    ),
-    click.option(
-        "--constraints",
-        metavar="FILE",
-        help="Prior knowledge: required and forbidden arcs, tiers, groups, roots, leaves, "
-        "max_parents and arc weights, as JSON or CSV.",
-    ),
-)

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import print_json, show_status
-from coevo.cli.options import drop_option, format_option, source_options
+from coevo.cli.options import format_option
 from coevo.cli.prediction_output import format_confusion, format_metrics
+from coevo.cli.table_options import drop_option, row_options
+from coevo.cli.tables import read_network_rows
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ __all__ = ["command"]
     metavar="FILE",
     help="Write the table to this file (CSV, TSV or Parquet).  [default: standard output, as CSV]",
 )
-@source_options
+@row_options
 @format_option
 def command(
     model: str,
@@ -71,13 +73,12 @@ def command(
     with show_status(f"Reading {data} ..."), _open_table(data) as path:
         from coevo.bundled import open_network
         from coevo.data import check_writable
-        from coevo.network import read_rows
 
         network = open_network(model)
         network.variable(target)  # raises an error if there is none
         if output is not None:
             check_writable(output)
-        rows = read_rows(network, path, drop=drop, **opening)
+        rows = read_network_rows(network, path, opening, drop=drop)
         prediction = network.predict(rows, target)
         answer = _make_answer(prediction, rows.n_rows)
         if target in rows.codes and (rows.codes[target] >= 0).any():
@@ -143,13 +144,14 @@ def _write_copy(
 ) -> None:
     """Write the table with further columns, numbers with twelve digits."""
     from coevo.data.copy_rows import copy_with_columns
-    from coevo.data.source_options import SourceOptions
+    from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions
 
     texts = [
         (name, [f"{cell:.12g}" if isinstance(cell, float) else cell for cell in column])
         for name, column in columns
     ]
-    copy_with_columns(data, target, texts, SourceOptions.from_parameters("predict", **opening))
+    source = {name: value for name, value in opening.items() if name in SOURCE_DEFAULTS}
+    copy_with_columns(data, target, texts, SourceOptions.from_parameters("predict", **source))
 
 
 def _print_copy(

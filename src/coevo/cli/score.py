@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import print_json, show_status
-from coevo.cli.options import format_option, make_n_jobs_option, score_options, table_options
+from coevo.cli.options import format_option, make_n_jobs_option, score_options
+from coevo.cli.table_options import table_options
 from coevo.cli.tables import read_table, split_model
 
 if TYPE_CHECKING:

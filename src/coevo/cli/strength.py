@@ -14,12 +14,12 @@ from coevo.cli.console import announce_interrupt, print_json, show_status
 from coevo.cli.missing import check_missing_options, format_missing
 from coevo.cli.options import (
     cluster_option,
-    column_options,
     format_option,
     make_n_jobs_option,
     make_search_options,
     make_seed_option,
 )
+from coevo.cli.table_options import column_options
 from coevo.cli.tables import read_declared_states
 from coevo.errors import DependencyError, format_count
 

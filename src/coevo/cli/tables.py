@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coevo.cli.column_output import format_decision
 from coevo.errors import DataError, suggest_match, warn_caller
 
 if TYPE_CHECKING:
     from coevo.data import Dataset, Variable
+    from coevo.data.known_rows import KnownRows
     from coevo.graph import DAG
     from coevo.io import Model
+    from coevo.network import BayesianNetwork
 
-__all__ = ["StatesFile", "merge_types", "read_declared_states", "read_table", "split_model"]
+__all__ = [
+    "StatesFile",
+    "merge_types",
+    "read_declared_states",
+    "read_network_rows",
+    "read_table",
+    "split_model",
+]
 
 
 def split_model(model: Model) -> tuple[DAG, tuple[Variable, ...]]:
@@ -42,12 +52,31 @@ def read_table(
     states = declared.merge(default)
     dataset: Dataset
     dataset, info = read_data(
-        source, drop=drop, states=states, only=nodes, return_info=True, **opening
+        source,
+        drop=drop,
+        states=states,
+        types=merge_types(None, reading["column_types"]),
+        decimal=reading["decimal"],
+        strict=reading["strict"],
+        only=nodes,
+        return_info=True,
+        **opening,
     )
     declared.check((*(column.name for column in info.columns), *drop))
     for decision in info.decisions:
-        warn_caller(decision.sentence)  # these commands have no option that undoes it
+        warn_caller(format_decision(decision.as_dict()))
     return dataset
+
+
+def read_network_rows(
+    network: BayesianNetwork, source: str, opening: dict[str, Any], **options: Any
+) -> KnownRows:
+    """Read rows for a network, with the options of `row_options` and others of `read_rows`."""
+    from coevo.network import read_rows
+
+    given = dict(opening)
+    types = merge_types(None, given.pop("column_types"))
+    return read_rows(network, source, types=types, **given, **options)
 
 
 class StatesFile:

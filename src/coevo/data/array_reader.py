@@ -44,6 +44,7 @@ def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> RawT
             )
         column_names = _parse_names(names, array.shape[1])
         values = list(array.T)
+    column_names = options.opening.rename_columns(column_names)
     kept = options.select_columns(column_names)
     selected = [(column_names[i], values[i]) for i in kept]
     return collect_columns(selected, read_values, options)
@@ -64,13 +65,15 @@ def read_values(name: str, values: NDArray[Any], options: ReadOptions) -> Column
         texts, codes = np.unique(values, return_inverse=True)
         return Column(name, [str(text) for text in texts], codes, declared)
     if kind == "O":
-        return read_objects(name, values.tolist(), declared)
+        return read_objects(name, values.tolist(), options)
     if kind == "M":
         return _read_moments(name, values, declared)
     if kind == "m":
         seconds = values / np.timedelta64(1, "s")
         is_whole = not np.isnan(seconds).any() and bool((seconds == np.floor(seconds)).all())
         return read_values(name, seconds.astype(np.int64) if is_whole else seconds, options)
+    if options.wants_text(name):
+        return read_objects(name, values.tolist(), options)
     raise make_unsupported_type_error(name, values.dtype)
 
 

@@ -3,13 +3,15 @@
 Spreadsheets, JSON, databases and files of statistics programs give such values. Dates and times
 become text in the form of ISO 8601, so that later code treats them as it treats those of a text
 table: a date without a time if no value of the column has one. A column of lists or of bytes
-cannot have states. `collect_columns` leaves it out.
+cannot have states. `collect_columns` leaves it out, unless the caller declares that the column is
+categorical: its states are then JSON for lists and objects, and text for all other values.
 """
 
 from __future__ import annotations
 
 import datetime
 import decimal
+import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -17,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from coevo.data.columns import Column, UnsupportedTypeError, make_unsupported_type_error
-from coevo.data.decisions import Decision, RawTable
+from coevo.data.decisions import Decision, RawTable, format_type_hint
 from coevo.data.read_options import ReadOptions
 
 __all__ = ["collect_columns", "read_cells", "read_objects"]
@@ -47,7 +49,8 @@ def collect_columns(
                 f"Column {name!r} has the type {error.kind}, which cannot be states; it was left "
                 "out."
             )
-            table.decisions.append(Decision("unsupported", (name,), sentence))
+            undo = format_type_hint(name, "categorical")
+            table.decisions.append(Decision("unsupported", (name,), sentence, undo))
     if errors and len(table.columns) < (2 if options.only is None else 1):
         raise errors[0]
     return table
@@ -64,20 +67,25 @@ def read_cells(name: str, values: Sequence[Any], options: ReadOptions) -> Column
     kinds = set(map(type, present))
     if not kinds <= {int, float}:
         whole = [_make_whole(value) for value in values]
-        return read_objects(name, whole, options.states.get(name))
+        return read_objects(name, whole, options)
     whole = [_make_whole(value) for value in present]
     is_whole = all(isinstance(value, int) and abs(value) < _MAX_INT64 for value in whole)
     column = read_values(name, np.array(whole, dtype=np.int64 if is_whole else float), options)
     return insert_nulls(column, nulls) if nulls.any() else column
 
 
-def read_objects(name: str, values: Sequence[Any], declared: tuple[str, ...] | None) -> Column:
+def read_objects(name: str, values: Sequence[Any], options: ReadOptions) -> Column:
     """Read one column from Python objects: text, numbers, booleans, dates and nulls."""
-    number = None
+    number, declared = None, options.states.get(name)
     texts: Sequence[str | None]
     if set(map(type, values)) - {str}:
         has_time = any(map(_has_time, values))
-        texts = [_format_value(name, value, has_time) for value in values]
+        try:
+            texts = [_format_value(name, value, has_time) for value in values]
+        except UnsupportedTypeError:
+            if not options.wants_text(name):
+                raise
+            texts = [_format_any(value) for value in values]
         number = next((t for t, v in zip(texts, values, strict=True) if _is_decimal(v)), None)
     else:
         texts = values
@@ -126,6 +134,36 @@ def _format_value(name: str, value: Any, has_time: bool) -> str | None:
     if isinstance(value, datetime.time):
         return value.isoformat()
     raise make_unsupported_type_error(name, type(value).__name__)
+
+
+def _format_any(value: Any) -> str | None:
+    """Return the text of a value of any type; the same value always has the same text."""
+    if _is_null(value) or (isinstance(value, complex) and value != value):
+        return None
+    plain = _make_plain(value)
+    if isinstance(plain, str):
+        return plain
+    try:
+        return json.dumps(plain, ensure_ascii=False, sort_keys=True, default=_make_plain)
+    except (TypeError, ValueError):  # keys that are no text, or a value that contains itself
+        return str(plain)
+
+
+def _make_plain(value: Any) -> Any:
+    """Return a value as a list, a dict or a text: UTF-8 or hexadecimal digits for bytes."""
+    if isinstance(value, np.ndarray | np.generic):
+        return _make_plain(value.tolist())
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
+    if isinstance(value, list | tuple | dict):
+        return value
+    if not isinstance(value, bytes | bytearray | memoryview):
+        return str(value)
+    data = bytes(value)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.hex()
 
 
 def _format_date(value: datetime.date, has_time: bool) -> str:

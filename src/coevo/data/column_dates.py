@@ -87,8 +87,8 @@ def _replace(
     """Return what replaces a column of dates."""
     column, declared = draft.column, notes.types.get(draft.column.name)
     if declared is not None and declared.kind == "parts":
-        parts = declared.parts or _choose_parts(column, dates, notes.has_bins)
-        return _take_parts(draft, dates, parts, notes, is_asked=bool(declared.parts))
+        parts = declared.parts or wanted or _choose_parts(column, dates, notes.has_bins)
+        return _take_parts(draft, dates, parts, notes, is_asked=bool(declared.parts or wanted))
     if wanted:
         kept = [draft] if column.declared is not None else []
         return kept + _take_parts(draft, dates, wanted, notes, is_asked=True)
@@ -96,7 +96,7 @@ def _replace(
         notes.dates.add(column.name)
         notes.formats[column.name] = dates.order
         if dates.is_ambiguous:
-            notes.decisions.append(_decide(column, dates, "it is read as numbers"))
+            notes.decisions.append(_decide(column, dates, "it is read as numbers", "date+"))
         numbers = dates.as_numbers(len(column.labels))
         return [replace(draft, column=use_numbers_as_labels(column, numbers))]
     if are_states(int(np.count_nonzero(column.counts)), column.n_observed, is_integer=False):
@@ -127,7 +127,9 @@ def _take_parts(
     if made:
         *first, last = [repr(column.name) for column in made]
         what = f"it is replaced by {', '.join(first) + ' and ' if first else ''}{last}"
-    decision = _decide(draft.column, dates, what)
+    given = notes.types.get(name)
+    asked = () if given is None else given.parts
+    decision = _decide(draft.column, dates, what, "".join(f"{part}+" for part in asked))
     if dates.is_ambiguous or not is_asked:
         notes.decisions.append(decision)
     kind, reason = "+".join(parts) or "ignore", decision.sentence
@@ -155,8 +157,11 @@ def _take_part(column: Column, dates: ParsedDates, part: str) -> Column:
     return Column(name, labels, recode[column.codes], declared, missing=column.missing)
 
 
-def _decide(column: Column, dates: ParsedDates, what: str) -> Decision:
-    """Return the decision about a column of dates; `what` is its outcome."""
+def _decide(column: Column, dates: ParsedDates, what: str, asked: str = "") -> Decision:
+    """Return the decision about a column of dates; `what` is its outcome.
+
+    `asked` is the type that the caller wants, with a plus sign. The undo of an order keeps it.
+    """
     values, name = dates.values.values(), column.name
     form = "%Y-%m-%d" if dates.has_date else "%H:%M"
     noun = "dates" if dates.has_date else "times"
@@ -166,7 +171,7 @@ def _decide(column: Column, dates: ParsedDates, what: str) -> Decision:
         return Decision("date", (name,), text, undo)
     first, second = ("day", "month") if dates.order == "dmy" else ("month", "day")
     text += f" The {first} is read before the {second}."
-    undo = format_type_hint(name, "mdy" if dates.order == "dmy" else "dmy")
+    undo = format_type_hint(name, asked + ("mdy" if dates.order == "dmy" else "dmy"))
     return Decision("date_order", (name,), text, undo)
 
 

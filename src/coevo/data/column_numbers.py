@@ -216,7 +216,7 @@ def _decide_formats(formats: Sequence[_Format]) -> Iterator[Decision]:
             other = "," if members[0].mark == "." else "."
             yield Decision("decimal_mark", names, text, f"decimal={other!r}, or --decimal {other}")
         else:
-            undo = format_type_hint(names[0], "categorical")
+            undo = format_type_hint(names, "categorical")
             yield Decision("number_format", names, text, undo)
 
 

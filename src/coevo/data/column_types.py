@@ -91,15 +91,19 @@ class ColumnType:
 
     @classmethod
     def _from_word(cls, name: str, given: object) -> ColumnType:
-        """Return the type of a word, or of parts of a date with plus signs between them."""
+        """Return the type of a word, or of parts of a date with plus signs between them.
+
+        The order of day and month can follow: ``'year+month+dmy'``, ``'date+mdy'``.
+        """
         words = given.split("+") if isinstance(given, str) else []
-        if words and all(word in DATE_PARTS for word in words):
-            return cls("parts", parts=tuple(words))
+        order = words.pop() if words and words[-1] in DATE_ORDERS else ""
+        if (words or order) and all(word in DATE_PARTS for word in words):
+            return cls("parts", parts=tuple(words), format=order)
+        if words == ["date"]:
+            return cls("continuous", format=order)
         if given not in TYPES:
             raise _make_declared_type_error(name, given)
-        if given in DATE_ORDERS:
-            return cls("parts", format=str(given))
-        return cls("continuous" if given == "date" else str(given))
+        return cls(str(given))
 
     @classmethod
     def _from_mapping(cls, name: str, given: Mapping[str, Any]) -> ColumnType:

@@ -93,7 +93,8 @@ def _open_blocks(
             yield list(reader.header), reader.iter_blocks(range(len(reader.names)), False)
     else:
         raw = load_raw_columns(path, opening)
-        yield [column.name for column in raw], iter_raw_blocks(raw)
+        old_names = {new: old for old, new in (opening.rename or {}).items()}
+        yield [old_names.get(column.name, column.name) for column in raw], iter_raw_blocks(raw)
 
 
 def _extend_blocks(blocks: Iterable[CsvBlock], columns: Sequence[Texts]) -> Iterator[CsvBlock]:

@@ -40,6 +40,7 @@ Spans = NDArray[np.int32]  # (n_fields, n_rows), a position or a length in the b
 
 CHUNK_BYTES = 4 << 20
 MAX_RECORD_BYTES = 64 << 20  # a longer record has a quote that is not closed
+SKIP_HINT = " Or leave such lines out with bad_rows='skip' (--bad-rows skip)."
 _DELIMITER_HINT = " Fields are separated by a comma, a semicolon, a tab, '|' or spaces."
 
 
@@ -66,13 +67,13 @@ class CsvReader:
         self._buffer: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
         self._cursor: NDArray[np.int64] = np.zeros(k.CURSOR_SIZE, dtype=np.int64)
         self._repairs = Repairs()
-        self._finds_footers = opening.skipfooter is None
+        self._opening = opening
         self._start = open_text(source, opening)
         self._layout = self._start.layout
         self._cursor[k.DELIMITER] = ord(self._layout.delimiter)
         self._cursor[k.LINE] = self._layout.line
         self.header = self._read_header()
-        self.clean = clean_names(self.header)
+        self.clean = clean_names(self.header, opening)
         self._repairs.add_layout(self._layout, self._start.decoder)
         self._tail = b""  # the end of the previous chunk
 
@@ -91,13 +92,16 @@ class CsvReader:
         for starts, lengths in self._iter_chunks(keeps_empty):
             for i, field in zip(kept, fields, strict=True):
                 field.add(self._buffer, starts[i], lengths[i])
-        columns = [self._declare_states(field.build_column()) for field in fields]
+        columns = [
+            self._declare_states(field.build_column(), self.header[i])
+            for i, field in zip(kept, fields, strict=True)
+        ]
         table = drop_unnamed(columns, self.clean, options)
         return RawTable(table.columns, [*self._list_decisions(), *table.decisions])
 
-    def _declare_states(self, column: Column) -> Column:
-        """Return a column with the states that the file itself declares, if they suffice."""
-        states = self._start.nominal.get(column.name)
+    def _declare_states(self, column: Column, name: str) -> Column:
+        """Return a column with the states that the file declares for this name, if they suffice."""
+        states = self._start.nominal.get(name)
         if states is None or column.declared is not None or column.overflow:
             return column
         labels = {column.labels[code] for code in np.flatnonzero(column.counts).tolist()}
@@ -131,18 +135,20 @@ class CsvReader:
     def _iter_chunks(self, keeps_empty_rows: bool) -> Iterator[tuple[Spans, Spans]]:
         """Yield start and length of each field, (n_fields, n_rows), chunk by chunk."""
         n_fields = self._layout.n_fields
+        keeps_all = keeps_empty_rows or self._opening.keep_empty_rows
         while not (self._cursor[k.FINAL] and self._cursor[k.POSITION] == self._cursor[k.STOP]):
             self._read_chunk()
             # A field and its delimiter take at least one byte, except for the last of a file.
             n_rows = len(self._buffer) // n_fields + 1
             starts, lengths = self._split(n_fields, n_rows)
-            if n_fields > 1 and not keeps_empty_rows:
+            if n_fields > 1 and not keeps_all:
                 rows = keep_filled_rows(lengths)
                 if rows is not None:
                     self._repairs.n_empty_rows += starts.shape[1] - len(rows)
                     starts = np.ascontiguousarray(starts[:, rows])
                     lengths = np.ascontiguousarray(lengths[:, rows])
             yield starts, lengths
+        self._repairs.check_refused(self._path, n_fields)
 
     def _split(self, n_fields: int, n_rows: int) -> tuple[Spans, Spans]:
         """Return start and length of the fields of up to `n_rows` complete records."""
@@ -174,8 +180,11 @@ class CsvReader:
             self._repairs.comments.add(line)
         elif not self._layout.is_regular:
             raise self._make_ragged_error(line, n_found, n_fields)
-        elif self._finds_footers and self._is_footer(text, n_found, position):
+        elif self._opening.skipfooter is None and self._is_footer(text, n_found, position):
             self._repairs.footers.add(line, text)
+        elif self._opening.bad_rows != "repair":
+            is_skipped = self._opening.bad_rows == "skip"
+            (self._repairs.skipped_rows if is_skipped else self._repairs.refused_rows).add(line)
         elif n_found < n_fields or not found_lengths[n_fields:].any():
             n = min(n_found, n_fields)
             starts[:n, row], starts[n:, row] = found_starts[:n, 0], 0
@@ -183,7 +192,7 @@ class CsvReader:
             cursor[k.ROW] += 1
             (self._repairs.short if n_found < n_fields else self._repairs.long).add(line)
         else:
-            raise self._make_ragged_error(line, n_found, n_fields)
+            raise self._make_ragged_error(line, n_found, n_fields, SKIP_HINT)
 
     def _is_footer(self, text: str, n_found: int, position: int) -> bool:
         """Return whether the record at `position` and all that follow are below the table."""
@@ -242,12 +251,15 @@ class CsvReader:
     def _decode_name(self, text: bytes) -> str:
         return self._start.decoder.decode(text, "A name in the header")
 
-    def _make_ragged_error(self, line: int, n_fields: int, expected: int) -> DataError:
+    def _make_ragged_error(
+        self, line: int, n_fields: int, expected: int, hint: str = ""
+    ) -> DataError:
         fields = "1 field" if n_fields == 1 else f"{n_fields:,} fields"
         delimiter = SPACES if self._start.has_spaces else self._layout.delimiter
         return DataError(
             f"Line {line:,} of {str(self._path)!r} has {fields}; its header has {expected:,}. "
             f"Correct the line, or put quotes around text that holds the delimiter {delimiter!r}."
+            f"{hint}"
         )
 
     def _make_unclosed_error(self, line: int) -> DataError:

@@ -2,7 +2,8 @@
 
 A comment, a blank line of spaces, and the lines below the table are skipped. A row that is too
 short gets empty cells at its end. A row that is too long is an error, unless its last cells are
-empty. Each kind of repair is one `Decision` with its number of lines.
+empty. ``bad_rows`` leaves such rows out (``'skip'``), or makes all of them one error
+(``'refuse'``). Each kind of repair is one `Decision` with its number of lines.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +19,17 @@ from numpy.typing import NDArray
 from coevo.data.csv_layout import Layout, Record, iter_records
 from coevo.data.decisions import Decision
 from coevo.data.text_encoding import LabelDecoder
-from coevo.errors import format_count
+from coevo.errors import DataError, format_count
 
-__all__ = ["FOOTER_BYTES", "Repairs", "cut_footer", "is_footer", "keep_filled_rows", "shorten"]
+__all__ = [
+    "FOOTER_BYTES",
+    "Repairs",
+    "cut_footer",
+    "decide_empty_rows",
+    "is_footer",
+    "keep_filled_rows",
+    "shorten",
+]
 
 FOOTER_BYTES = 1 << 16  # the lines below a table are not longer
 _SHOWN = 40  # characters of a line in a message
@@ -30,13 +40,20 @@ _KEYWORDS = re.compile(
     re.IGNORECASE,
 )
 _PROSE = re.compile(r"[^\W\d].*[\s:].*\S", re.DOTALL)
+_SKIP_ROWS = "bad_rows='skip', or --bad-rows skip; other choices are 'refuse' (an error)"
 # Attribute of `Repairs`, noun, sentence, and how to undo it.
 _KINDS = (
     ("comments", "comment line", "{lines} {was} skipped", "comment='', or --comment ''"),
     ("titles", "line", "{lines} above the table {was} skipped", "skiprows=0, or --skiprows 0"),
     ("footers", "line", "{lines} below the table {was} skipped", "skipfooter=0, or --skipfooter 0"),
-    ("short", "line", "{lines} {has} too few fields; the last cells are missing", ""),
-    ("long", "line", "{lines} {has} too many fields; they are empty and were left out", ""),
+    ("short", "line", "{lines} {has} too few fields; the last cells are missing", _SKIP_ROWS),
+    ("long", "line", "{lines} {has} too many fields; they are empty and were left out", _SKIP_ROWS),
+    (
+        "skipped_rows",
+        "line",
+        "{lines} {has} a wrong number of fields and {was} left out",
+        "bad_rows='refuse', or --bad-rows refuse",
+    ),
 )
 
 
@@ -58,9 +75,12 @@ class _Count:
         """Return the sentence with the number of lines, the first of them and its text."""
         was, has = ("was", "has") if self.n == 1 else ("were", "have")
         what = sentence.format(lines=format_count(self.n, noun), was=was, has=has)
-        place = f"line {self.line:,}" if self.n == 1 else f"the first is line {self.line:,}"
         text = f": {shorten(self.text)!r}" if self.text else ""
-        return f"{what} ({place}{text})."
+        return f"{what} ({self.describe_place()}{text})."
+
+    def describe_place(self) -> str:
+        """Return the number of the first line."""
+        return f"line {self.line:,}" if self.n == 1 else f"the first is line {self.line:,}"
 
 
 @dataclass
@@ -72,6 +92,8 @@ class Repairs:
     footers: _Count = field(default_factory=_Count)
     short: _Count = field(default_factory=_Count)
     long: _Count = field(default_factory=_Count)
+    skipped_rows: _Count = field(default_factory=_Count)
+    refused_rows: _Count = field(default_factory=_Count)
     n_empty_rows: int = 0
 
     def add_layout(self, layout: Layout, decoder: LabelDecoder) -> None:
@@ -91,11 +113,27 @@ class Repairs:
             if getattr(self, kind).n
         ]
         if self.n_empty_rows:
-            rows = format_count(self.n_empty_rows, "row")
-            were = "was" if self.n_empty_rows == 1 else "were"
-            sentence = f"{rows} without any value {were} left out."
-            decisions.append(Decision("empty_rows", (), sentence))
+            decisions.append(decide_empty_rows(self.n_empty_rows))
         return decisions
+
+    def check_refused(self, path: Path, n_fields: int) -> None:
+        """Raise `DataError` if the caller refuses rows with a wrong number of fields."""
+        refused = self.refused_rows
+        if refused.n:
+            has, them = ("has", "it") if refused.n == 1 else ("have", "them")
+            lines, place = format_count(refused.n, "line"), refused.describe_place()
+            raise DataError(
+                f"{lines} of {str(path)!r} {has} a wrong number of fields ({place}); the header "
+                f"has {n_fields:,}. Correct {them}, or leave {them} out with bad_rows='skip' "
+                "(--bad-rows skip)."
+            )
+
+
+def decide_empty_rows(n_rows: int) -> Decision:
+    """Return the decision that rows without any value are left out."""
+    were = "was" if n_rows == 1 else "were"
+    sentence = f"{format_count(n_rows, 'row')} without any value {were} left out."
+    return Decision("empty_rows", (), sentence, "keep_empty_rows=True, or --keep-empty-rows")
 
 
 def shorten(text: str) -> str:

@@ -3,12 +3,15 @@
 A table from a stranger's desk has index columns, identifiers, dates and numbers with commas. The
 readers handle them, and record a `Decision` for each. Nothing is done in silence: commands print
 the decisions, `learn` puts them into its result, and ``strict`` turns them into an error.
+
+`KINDS` lists every kind of decision. A decision of another kind, or one without an undo, cannot be
+made. Where nothing can be read in another way, the undo is ``strict``, which refuses the table.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,9 +21,54 @@ from numpy.typing import NDArray
 from coevo.data.audit import Finding
 from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import Column
-from coevo.errors import DataError, format_count
+from coevo.errors import MAX_LISTED, DataError, format_count
 
-__all__ = ["Decision", "RawTable", "TableInfo", "check_strict", "format_type_hint"]
+__all__ = [
+    "KINDS",
+    "STRICT_UNDO",
+    "Decision",
+    "RawTable",
+    "TableInfo",
+    "check_strict",
+    "format_rename_hint",
+    "format_type_hint",
+]
+
+STRICT_UNDO = "strict=True, or --strict"
+# Each kind of decision, and what it is about.
+KINDS: Mapping[str, str] = {
+    "format": "a file that is not what its name says",
+    "encoding": "the encoding of a text table",
+    "delimiter": "spaces between the fields of a text table",
+    "comments": "comment lines",
+    "titles": "lines above the table",
+    "footers": "lines below the table",
+    "header": "a table without a row of names",
+    "short": "rows with too few fields",
+    "long": "rows with too many fields",
+    "skipped_rows": "rows with a wrong number of fields that were left out",
+    "empty_rows": "rows without any value",
+    "sheet": "a spreadsheet with several sheets",
+    "names": "names with spaces around them, or that occur twice",
+    "unnamed": "columns without a name",
+    "index": "a first column that numbers the rows",
+    "value_labels": "value labels of Stata and SPSS",
+    "unsupported": "columns of lists, bytes and other values",
+    "empty": "columns without any value",
+    "nearly_empty": "columns with few values",
+    "constant": "columns with one value",
+    "identifier": "columns that identify the rows",
+    "free_text": "columns of free text",
+    "mixed": "columns of numbers and other text",
+    "too_many_states": "columns with more values than a variable can have states",
+    "copy": "columns that repeat another column",
+    "date": "columns of dates",
+    "date_order": "dates in which the day or the month can come first",
+    "number_format": "numbers with signs or separators",
+    "decimal_mark": "numbers whose decimal mark is a guess",
+    "missing_word": "words among numbers that stand for missing values",
+    "missing": "missing values that are imputed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +78,8 @@ class Decision:
     Attributes
     ----------
     kind : str
-        What was done, as one word for programs: ``'identifier'``, ``'encoding'``, and so on.
+        What was done, as one word for programs: ``'identifier'``, ``'encoding'``, and so on;
+        `KINDS` lists them.
     columns : tuple of str
         The columns that it concerns; empty if it concerns the table.
     sentence : str
@@ -42,7 +91,13 @@ class Decision:
     kind: str
     columns: tuple[str, ...]
     sentence: str
-    undo: str = ""
+    undo: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"There is no kind of decision {self.kind!r}. Add it to KINDS.")
+        if not self.undo:
+            raise ValueError(f"A decision of the kind {self.kind!r} needs an undo.")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the decision as plain values."""
@@ -54,7 +109,7 @@ class Decision:
         }
 
     def __str__(self) -> str:
-        return f"{self.sentence} Undo: {self.undo}." if self.undo else self.sentence
+        return f"{self.sentence} Undo: {self.undo}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +147,31 @@ def check_strict(decisions: Sequence[Decision]) -> None:
     )
 
 
-def format_type_hint(name: str, type_: str) -> str:
-    """Return the options that declare the type of a column, in Python and on the command line.
+def format_type_hint(names: str | Sequence[str], type_: str) -> str:
+    """Return the options that declare the type of columns, in Python and on the command line.
 
     >>> print(format_type_hint("id", "categorical"))
     types={'id': 'categorical'}, or --type id=categorical
     """
-    return f"types={{{name!r}: {type_!r}}}, or --type {shlex.quote(f'{name}={type_}')}"
+    listed = [names] if isinstance(names, str) else names
+    return _format_pairs("types", "--type", [(name, type_) for name in listed])
+
+
+def format_rename_hint(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return the options that rename columns, given old and new names.
+
+    >>> print(format_rename_hint([("a.1", "b")]))
+    rename={'a.1': 'b'}, or --rename a.1=b
+    """
+    return _format_pairs("rename", "--rename", pairs)
+
+
+def _format_pairs(parameter: str, option: str, pairs: Sequence[tuple[str, str]]) -> str:
+    """Return a mapping as a parameter, and its pairs as options of a command."""
+    shown = pairs[:MAX_LISTED]
+    python = ", ".join(f"{name!r}: {value!r}" for name, value in shown)
+    text = f"{parameter}={{{python}}}"
+    if not any("=" in value for _, value in shown):  # a command splits at the last equals sign
+        words = [f"{option} {shlex.quote(f'{name}={value}')}" for name, value in shown]
+        text += f", or {' '.join(words)}"
+    return f"{text}; other columns in the same way" if len(pairs) > MAX_LISTED else text

@@ -14,6 +14,7 @@ from typing import Any
 
 from coevo.data.cell_values import collect_columns, read_cells
 from coevo.data.csv_header import lacks_header
+from coevo.data.csv_repairs import decide_empty_rows
 from coevo.data.decisions import Decision, RawTable
 from coevo.data.header_names import clean_names, drop_unnamed
 from coevo.data.read_options import ReadOptions
@@ -54,7 +55,7 @@ def read_excel(source: ByteSource, options: ReadOptions) -> RawTable:
     header, rows, found = _find_table(rows, opening)
     if not header:
         raise DataError(f"{path!r} is empty. It needs a header and rows below it.")
-    clean = clean_names(header)
+    clean = clean_names(header, opening)
     columns = [[row[i] for row in rows] for i in range(len(header))]
     selected = [(clean.names[i], columns[i]) for i in clean.select(options)]
     table = collect_columns(selected, read_cells, options)
@@ -146,12 +147,11 @@ def _find_table(rows: Rows, opening: SourceOptions) -> tuple[list[str], Rows, li
         header, body = [f"column_{i + 1}" for i in range(len(table[0]))], table
     else:
         header, body = [_format_name(cell) for cell in table[0]], table[1:]
+    if opening.keep_empty_rows:
+        return header, body, decisions
     filled = [row for row in body if not _is_blank(row)]
     if len(filled) < len(body):
-        n_empty = len(body) - len(filled)
-        were = "was" if n_empty == 1 else "were"
-        sentence = f"{format_count(n_empty, 'row')} without any value {were} left out."
-        decisions.append(Decision("empty_rows", (), sentence))
+        decisions.append(decide_empty_rows(len(body) - len(filled)))
     return header, filled, decisions
 
 

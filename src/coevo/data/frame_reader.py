@@ -42,7 +42,7 @@ def as_frame(source: object) -> nw.DataFrame[Any] | None:
 
 def read_frame(frame: nw.DataFrame[Any], options: ReadOptions) -> RawTable:
     """Read the columns of a data frame."""
-    names = [str(name) for name in frame.columns]
+    names = options.opening.rename_columns([str(name) for name in frame.columns])
     kept = set(options.select_columns(names))
     selected = [
         (name, series)
@@ -64,7 +64,7 @@ def read_series(name: str, series: nw.Series[Any], options: ReadOptions) -> Colu
         value_type = nw.get_native_namespace(series).api.types.infer_dtype(native, skipna=False)
         if value_type == "string":
             return Column(name, *_encode_text(series), declared)
-        return read_objects(name, native.tolist(), declared)
+        return read_objects(name, native.tolist(), options)
     if kind in (nw.Categorical, nw.Enum) and _has_own_categories(series):
         labels, codes = _encode_categories(series)
         states = tuple(label for label in labels if label is not None)
@@ -75,8 +75,10 @@ def read_series(name: str, series: nw.Series[Any], options: ReadOptions) -> Colu
     if nulls.any() and not options.keeps_missing:  # a later check rejects the nulls
         return Column(name, ["present", None], nulls.to_numpy().astype(np.uint8))
     if kind.is_decimal() or kind == nw.Time:
-        return read_objects(name, series.to_list(), declared)
+        return read_objects(name, series.to_list(), options)
     if not (kind == nw.Boolean or kind.is_numeric() or kind.is_temporal()):
+        if options.wants_text(name):
+            return read_objects(name, series.to_list(), options)
         raise make_unsupported_type_error(name, kind)
     if not nulls.any():
         return read_values(name, series.to_numpy(), options)

@@ -1,7 +1,8 @@
 """Names of columns: complete and correct those of a header, and leave out index columns.
 
 A header from a stranger's desk has names with spaces around them, the same name twice, and no name
-above the numbers of the rows. Each correction is a `Decision`.
+above the numbers of the rows. Each correction is a `Decision`. The option `rename` gives other
+names to the corrected columns; there is no decision about a name that the caller gives.
 """
 
 from __future__ import annotations
@@ -13,12 +14,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from coevo.data.columns import Column
-from coevo.data.decisions import Decision, RawTable, format_type_hint
+from coevo.data.decisions import (
+    STRICT_UNDO,
+    Decision,
+    RawTable,
+    format_rename_hint,
+    format_type_hint,
+)
 from coevo.data.read_options import ReadOptions, check_column_count
+from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.errors import format_count, format_list
 
 __all__ = ["CleanNames", "clean_names", "drop_unnamed"]
 
+NEW_NAME = "NEW_NAME"  # in an undo: the caller chooses it
 _PANDAS_NAME = re.compile(r"Unnamed: (\d+)")
 
 
@@ -42,36 +51,32 @@ class CleanNames:
         return options.select_columns(names, hint)
 
 
-def clean_names(header: Sequence[str]) -> CleanNames:
+def clean_names(header: Sequence[str], opening: SourceOptions = DEFAULT_OPENING) -> CleanNames:
     """Return the names of a header, stripped, completed and made different, as pandas does.
+
+    `opening` has new names for some of them.
 
     >>> clean = clean_names(["", "a ", "a", "b", ""])
     >>> clean.names, sorted(clean.unnamed)
     (['column_1', 'a', 'a.1', 'b', 'column_5'], [0, 4])
     >>> for decision in clean.decisions:
-    ...     print(decision)
+    ...     print(decision.sentence)
     The names of 1 column had spaces around them, which were removed: 'a '.
     Two columns are called 'a'; the second is now 'a.1'.
     """
-    names = [name.strip() for name in header]
-    decisions = []
-    stripped = [repr(old) for old, new in zip(header, names, strict=True) if new not in ("", old)]
-    if stripped:
-        decisions.append(
-            Decision(
-                "names",
-                (),
-                f"The names of {format_count(len(stripped), 'column')} had spaces around them, "
-                f"which were removed: {format_list(stripped)}.",
-            )
-        )
-    unnamed = frozenset(i for i, name in enumerate(names) if _is_unnamed(i, name))
-    taken = {name for i, name in enumerate(names) if name}
-    for i, name in enumerate(names):
+    stripped = [name.strip() for name in header]
+    names, taken = list(stripped), set(filter(None, stripped))
+    for i, name in enumerate(stripped):
         if not name:
             names[i] = _find_free(f"column_{i + 1}", "_", taken)
-    decisions += _rename_duplicates(names, taken)
-    return CleanNames(names, unnamed, decisions)
+    duplicates = _rename_duplicates(names, taken)
+    renamed = opening.rename_columns(names)
+    kept = {i for i, name in enumerate(names) if name not in (opening.rename or {})}
+    unnamed = frozenset(i for i in kept if _is_unnamed(i, stripped[i]))
+    spaced = [i for i in sorted(kept) if stripped[i] not in ("", header[i])]
+    decisions = _decide_spaces([(names[i], header[i]) for i in spaced])
+    decisions += _decide_duplicates([(stripped[i], names[i]) for i in duplicates if i in kept])
+    return CleanNames(renamed, unnamed, decisions)
 
 
 def _is_unnamed(position: int, name: str) -> bool:
@@ -79,23 +84,47 @@ def _is_unnamed(position: int, name: str) -> bool:
     return not name or (match is not None and int(match[1]) == position)
 
 
-def _rename_duplicates(names: list[str], taken: set[str]) -> list[Decision]:
-    """Give every further column of the same name a new name, in place."""
+def _rename_duplicates(names: list[str], taken: set[str]) -> list[int]:
+    """Give every further column of the same name a new name, in place; return their positions."""
     seen: set[str] = set()
     changed = []
     for i, name in enumerate(names):
         if name in seen:
             names[i] = _find_free(name, ".", taken)
-            changed.append((name, names[i]))
+            changed.append(i)
         seen.add(names[i])
-    if not changed:
+    return changed
+
+
+def _decide_spaces(pairs: Sequence[tuple[str, str]]) -> list[Decision]:
+    """Return the decision on names with spaces around them: (corrected name, old name)."""
+    if not pairs:
         return []
-    old, new = changed[0]
+    sentence = (
+        f"The names of {format_count(len(pairs), 'column')} had spaces around them, which were "
+        f"removed: {format_list([repr(old) for _, old in pairs])}."
+    )
+    return [Decision("names", (), sentence, format_rename_hint(pairs))]
+
+
+def _decide_duplicates(pairs: Sequence[tuple[str, str]]) -> list[Decision]:
+    """Return the decision on columns with the name of an earlier one: (old name, new name)."""
+    if not pairs:
+        return []
+    old, new = pairs[0]
     sentence = f"Two columns are called {old!r}; the second is now {new!r}."
-    if len(changed) > 1:
-        pairs = format_list([repr(new) for _, new in changed])
-        sentence = f"{len(changed):,} columns had the name of an earlier one; they are now {pairs}."
-    return [Decision("names", tuple(new for _, new in changed), sentence)]
+    if len(pairs) > 1:
+        listed = format_list([repr(new) for _, new in pairs])
+        sentence = f"{len(pairs):,} columns had the name of an earlier one; they are now {listed}."
+    names = tuple(new for _, new in pairs)
+    return [Decision("names", names, sentence, _hint_new_names(names))]
+
+
+def _hint_new_names(names: Sequence[str]) -> str:
+    """Return the options that give new names to columns; the caller chooses the names."""
+    if len(names) == 1:
+        return format_rename_hint([(names[0], NEW_NAME)])
+    return format_rename_hint([(name, f"{NEW_NAME}_{i + 1}") for i, name in enumerate(names)])
 
 
 def _find_free(name: str, separator: str, taken: set[str]) -> str:
@@ -130,7 +159,7 @@ def drop_unnamed(columns: Sequence[Column], clean: CleanNames, options: ReadOpti
         verb = "has no name; it is" if len(named) == 1 else "have no names; they are"
         nouns = "1 column" if len(named) == 1 else f"{len(named):,} columns"
         sentence = f"{nouns} {verb} called {format_list([repr(name) for name in named])}."
-        decisions.append(Decision("unnamed", tuple(named), sentence))
+        decisions.append(Decision("unnamed", tuple(named), sentence, _hint_new_names(named)))
     if len(kept) < len(columns) and options.only is None:
         check_column_count([column.name for column in kept], "")
     return RawTable(kept, decisions)
@@ -166,4 +195,4 @@ def _decide_empty(names: list[str]) -> Decision:
     has = "1 column has" if len(names) == 1 else f"{len(names):,} columns have"
     was = "it was" if len(names) == 1 else "they were"
     sentence = f"{has} neither a name nor a value; {was} left out: {listed}."
-    return Decision("empty", tuple(names), sentence)
+    return Decision("empty", tuple(names), sentence, STRICT_UNDO)

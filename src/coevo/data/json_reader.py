@@ -30,7 +30,7 @@ def read_json(source: ByteSource, options: ReadOptions) -> RawTable:
         raise _make_shape_error(source.path)
     text = decoder.decode(data, "The text")
     names, columns = _find_columns(_parse(text, source.path), source.path)
-    clean = clean_names(names)
+    clean = clean_names(names, options.opening)
     selected = [(clean.names[i], columns[i]) for i in clean.select(options)]
     table = collect_columns(selected, _read_column, options)
     found = drop_unnamed(table.columns, clean, options)
@@ -102,7 +102,7 @@ def _make_shape_error(path: Path) -> DataError:
 
 
 def _read_column(name: str, values: list[Any], options: ReadOptions) -> Column:
-    for value in values:
+    for value in () if options.wants_text(name) else values:
         if isinstance(value, list | dict):
             kind = "list" if isinstance(value, list) else "object"
             raise make_unsupported_type_error(name, kind)

@@ -14,7 +14,9 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.data.column_types import ColumnType
 from coevo.data.columns import Column, check_rows
+from coevo.data.cut_points import CutPoints
 from coevo.data.dataset import Dataset
 from coevo.data.decisions import Decision
 from coevo.data.incomplete import IncompleteDataset
@@ -24,7 +26,7 @@ from coevo.data.prepare_columns import prepare_columns
 from coevo.data.read_options import ReadOptions
 from coevo.data.source_options import SourceOptions, SourceParameters
 from coevo.data.variable import Variable
-from coevo.errors import format_count, format_list
+from coevo.errors import ParameterError, bad_parameter, format_count, format_list
 
 __all__ = ["KnownRows", "UnknownCells", "read_known_rows"]
 
@@ -144,6 +146,7 @@ def read_known_rows(
     only: Iterable[str] | None = None,
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
     decimal: str | None = None,
     missing_labels: Iterable[str] | None = None,
     **opening: Unpack[SourceParameters],
@@ -160,8 +163,11 @@ def read_known_rows(
         The variables to read (default: all).
     drop, names, decimal, missing_labels
         As for `read_incomplete`. A dropped column is as one that the table does not have.
-    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
-        As for `read_data`.
+    types : mapping of str to type, optional
+        The order of day and month of columns of dates: ``'dmy'`` or ``'mdy'``, and ``'date+dmy'``
+        or ``'date+mdy'`` for dates in bins. A variable keeps its states and bins.
+    **opening
+        How the source is opened, as for `read_data`.
 
     Examples
     --------
@@ -189,11 +195,39 @@ def read_known_rows(
         return _convert_dataset(source.dataset, source.missing, wanted)
     opened = SourceOptions.from_parameters("read_known_rows", **opening)
     options = ReadOptions.from_parameters(
-        wanted, drop, only=[variable.name for variable in wanted], opening=opened
+        wanted,
+        drop,
+        _fit_types(wanted, types),
+        only=[variable.name for variable in wanted],
+        opening=opened,
     )
     lenient = options.use_decimal(decimal).allow_missing(missing_labels)
     columns, decisions = _load_columns(source, lenient, names)
     return _match_columns(columns, wanted, tuple(decisions))
+
+
+def _fit_types(
+    variables: Sequence[Variable], types: Mapping[str, Any] | None
+) -> dict[str, ColumnType] | None:
+    """Return types of columns; a variable keeps its states and bins, whatever its type."""
+    if types is None:
+        return None
+    if not isinstance(types, Mapping):
+        raise bad_parameter("types", "read_rows", "a mapping of column to its type", types)
+    by_name = {variable.name: variable for variable in variables}
+    found = {}
+    for name, given in types.items():
+        declared = ColumnType.parse(str(name), given)
+        if str(name) in by_name:
+            cuts = CutPoints.from_states(by_name[str(name)].states)
+            if cuts is None or declared.kind != "continuous":
+                raise ParameterError(
+                    f"'types' of read_rows names {str(name)!r}, a variable of the network, whose "
+                    "states are known. Give types only of columns of dates, as 'dmy' or 'date+dmy'."
+                )
+            declared = replace(declared, cuts=cuts)
+        found[str(name)] = declared
+    return found
 
 
 def _load_columns(

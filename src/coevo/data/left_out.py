@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.columns import IDENTIFIER_ABOVE, Column
-from coevo.data.decisions import Decision, format_type_hint
+from coevo.data.decisions import STRICT_UNDO, Decision, format_type_hint
 from coevo.data.number_labels import parse_numbers
 from coevo.data.variable import MAX_STATES
 
@@ -44,10 +44,10 @@ def find_empty(column: Column) -> Decision | None:
     """Return the decision on a column with few values; None if it has enough values."""
     name, n_rows = column.name, len(column.codes)
     if column.overflow:
-        return _leave_out("too_many_states", name, _TOO_MANY, "")
+        return _leave_out("too_many_states", name, _TOO_MANY, STRICT_UNDO)
     n_missing = n_rows - column.n_observed
     if n_missing == n_rows:
-        return _leave_out("empty", name, "has no value in any row", "")
+        return _leave_out("empty", name, "has no value in any row", STRICT_UNDO)
     is_sparse = n_missing > MAX_MISSING_SHARE * n_rows
     is_small = column.n_observed < MIN_OBSERVED <= n_rows and 2 * n_missing >= n_rows
     if not (is_sparse or is_small):
@@ -70,8 +70,9 @@ def find_text_identifier(column: Column) -> Decision | None:
     observed = np.flatnonzero(column.counts).tolist()
     n, n_rows = len(observed), column.n_observed
     if n <= IDENTIFIER_ABOVE or not _is_mostly_distinct(column.name, n, n_rows):
-        is_too_long = n > MAX_STATES
-        return _leave_out("too_many_states", column.name, _TOO_MANY, "") if is_too_long else None
+        if n <= MAX_STATES:
+            return None
+        return _leave_out("too_many_states", column.name, _TOO_MANY, STRICT_UNDO)
     texts = [str(column.labels[code]) for code in observed]
     is_long = sum(map(len, texts)) > FREE_TEXT_LENGTH * n
     is_prose = sum(len(text.split()) for text in texts) > FREE_TEXT_WORDS * n

@@ -53,14 +53,17 @@ def read_parquet(source: ByteSource, options: ReadOptions) -> RawTable:
     """Read the columns of a Parquet file."""
     content = None if source.is_file else source.read_all()
     with open_parquet(source.path, content) as file:
-        names = list_columns(file)
-        kept = [(names[i], file) for i in options.select_columns(names)]
+        stored = list_columns(file)
+        names = options.opening.rename_columns(stored)
+        kept = [(names[i], (file, stored[i])) for i in options.select_columns(names)]
         return collect_columns(kept, _read_column, options)
 
 
-def _read_column(name: str, file: Any, options: ReadOptions) -> Column:
-    table = nw.from_native(file.read(columns=[name]), eager_only=True)
-    return read_series(name, table[name], options)
+def _read_column(name: str, place: tuple[Any, str], options: ReadOptions) -> Column:
+    """Read the column that a file stores under a name."""
+    file, stored = place
+    table = nw.from_native(file.read(columns=[stored]), eager_only=True)
+    return read_series(name, table[stored], options)
 
 
 def read_arrow(source: ByteSource, options: ReadOptions) -> RawTable:

@@ -116,6 +116,11 @@ class ReadOptions:
                 wanted[base] = (*wanted.get(base, ()), part)
         return wanted
 
+    def wants_text(self, name: str) -> bool:
+        """Return whether values of any type become text: the column is declared categorical."""
+        declared = self.types.get(name)
+        return name in self.states or (declared is not None and declared.kind == "categorical")
+
     def wants_numbers(self, name: str) -> bool:
         """Return whether the reader must keep all numbers of a column, without a limit."""
         if name in self.states:

@@ -171,6 +171,18 @@ def read_data(
         Whether the first row has the column names (default: unless it has only values).
     skiprows, skipfooter : int, optional
         Number of lines above and below the table (default: as detected).
+    bad_rows : str, default: 'repair'
+        Rows of a text table with too few or too many fields. ``'repair'`` fills the missing cells
+        of a short row and removes additional empty cells; other long rows are an error.
+        ``'skip'`` leaves all these rows out, ``'refuse'`` makes them an error.
+    keep_empty_rows : bool, default: False
+        Keep the rows of a text table or a spreadsheet that have no value in any column.
+    rename : mapping of str to str, optional
+        New names of columns. The old names are those that coevo gives: without spaces around
+        them, and with ``name.1`` for the second column called ``name``. All other parameters use
+        the new names.
+    value_labels : bool, default: True
+        Use the value labels of Stata and SPSS as states. With False the states are the codes.
     sheet : str or int, optional
         Name or number (from 1) of a sheet; name of a table of an SQLite file.
     query : str, optional
@@ -300,7 +312,9 @@ def read_incomplete(
         never missing.
     states, drop, names, types, discretise, bins, strict, decimal : optional
         As for `read_data`.
-    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
+    encoding, delimiter, comment, header, skiprows, skipfooter, bad_rows : optional
+        As for `read_data`.
+    keep_empty_rows, rename, value_labels, sheet, query, connection : optional
         As for `read_data`.
     return_info : bool, default: False
         Return also what is known about the table.

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import IO, Any
 
-from coevo.data.decisions import Decision
+from coevo.data.decisions import STRICT_UNDO, Decision
 from coevo.errors import CoevoError, DataError, FileError, format_list
 from coevo.files import ByteSource
 
@@ -112,7 +112,7 @@ def detect_kind(source: ByteSource) -> tuple[str, list[Decision]]:
             "table as CSV."
         )
     sentence = f"The name ends in {suffix}, but the file is not {title}; it was read as text."
-    return "text", [Decision("format", (), sentence)]
+    return "text", [Decision("format", (), sentence, STRICT_UNDO)]
 
 
 def _find_suffix(path: Path) -> str:

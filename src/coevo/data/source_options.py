@@ -1,20 +1,37 @@
 """Options that say how a source is opened: encoding, delimiter, sheet, query and so on.
 
 They have the same names in `read_data`, `read_incomplete`, `learn` and the commands. All have a
-default that lets coevo decide. A decision of coevo names the option that undoes it.
+default that lets coevo decide. A decision of coevo names the option that undoes it. An option that
+does not apply to a kind of source is ignored, except `sheet`, `query` and `connection`.
 """
 
 from __future__ import annotations
 
 import codecs
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
 from coevo.checks import is_int
-from coevo.errors import ParameterError, bad_parameter
+from coevo.errors import (
+    DataError,
+    ParameterError,
+    bad_choice,
+    bad_parameter,
+    find_duplicate,
+    suggest_match,
+)
 
-__all__ = ["DEFAULT_OPENING", "SOURCE_DEFAULTS", "SourceOptions", "SourceParameters"]
+__all__ = [
+    "BAD_ROWS",
+    "DEFAULT_OPENING",
+    "SOURCE_DEFAULTS",
+    "SourceOptions",
+    "SourceParameters",
+]
+
+BAD_ROWS = ("repair", "skip", "refuse")  # what to do with rows of a wrong number of fields
 
 
 class SourceParameters(TypedDict, total=False):
@@ -26,6 +43,10 @@ class SourceParameters(TypedDict, total=False):
     header: bool | None
     skiprows: int | None
     skipfooter: int | None
+    bad_rows: str
+    keep_empty_rows: bool
+    rename: Mapping[str, str] | None
+    value_labels: bool
     sheet: str | int | None
     query: str | None
     connection: Any
@@ -38,6 +59,10 @@ SOURCE_DEFAULTS: SourceParameters = {
     "header": None,
     "skiprows": None,
     "skipfooter": None,
+    "bad_rows": "repair",
+    "keep_empty_rows": False,
+    "rename": None,
+    "value_labels": True,
     "sheet": None,
     "query": None,
     "connection": None,
@@ -62,6 +87,15 @@ class SourceOptions:
         Number of lines, or rows of a sheet, above the table.
     skipfooter : int, optional
         Number of lines below the table.
+    bad_rows : str
+        Rows of a text table with too few or too many fields: ``'repair'``, ``'skip'`` or
+        ``'refuse'``.
+    keep_empty_rows : bool
+        Whether rows without any value are rows.
+    rename : dict of str to str, optional
+        New names of columns. Its keys are the corrected names of the source.
+    value_labels : bool
+        Whether the value labels of Stata and SPSS are states.
     sheet : str or int, optional
         Name or number of the sheet of a spreadsheet; name of the table of a database.
     query : str, optional
@@ -76,6 +110,10 @@ class SourceOptions:
     header: bool | None = None
     skiprows: int | None = None
     skipfooter: int | None = None
+    bad_rows: str = "repair"
+    keep_empty_rows: bool = False
+    rename: Mapping[str, str] | None = None
+    value_labels: bool = True
     sheet: str | int | None = None
     query: str | None = None
     connection: Any = None
@@ -92,13 +130,17 @@ class SourceOptions:
 got '--'.
         """
         chosen = cls(**options)
+        chosen = replace(chosen, rename=_parse_rename(chosen.rename, owner))
         chosen._check_texts(owner)
+        chosen._check_rows(owner)
         for name in ("skiprows", "skipfooter"):
             value = getattr(chosen, name)
             if value is not None and not is_int(value, 0):
                 raise bad_parameter(name, owner, "an int >= 0 or None", value)
         if chosen.header not in (None, True, False):
             raise bad_parameter("header", owner, "True, False or None", chosen.header)
+        if not isinstance(chosen.value_labels, bool):
+            raise bad_parameter("value_labels", owner, "a bool", chosen.value_labels)
         sheet = chosen.sheet
         if not (sheet is None or isinstance(sheet, str) or is_int(sheet, 1)):
             raise bad_parameter("sheet", owner, "a name, an int >= 1 or None", sheet)
@@ -112,6 +154,35 @@ got '--'.
                 "source itself is the query."
             )
         return chosen
+
+    def rename_columns(self, names: Sequence[str]) -> list[str]:
+        """Return the names of all columns of a table, renamed.
+
+        >>> SourceOptions(rename={"a": "b", "b": "a"}).rename_columns(["a", "b", "c"])
+        ['b', 'a', 'c']
+        """
+        if not self.rename:
+            return list(names)
+        for name in self.rename:
+            if name not in names:
+                raise DataError(
+                    f"'rename' names {name!r}, which is not a column of the table."
+                    f"{suggest_match(name, names)}"
+                )
+        renamed = [self.rename.get(name, name) for name in names]
+        twice = find_duplicate(renamed)
+        if twice is not None and twice in self.rename.values():
+            raise DataError(
+                f"'rename' calls a column {twice!r}, but the table has another column of this "
+                "name. Give another name."
+            )
+        return renamed
+
+    def _check_rows(self, owner: str) -> None:
+        if self.bad_rows not in BAD_ROWS:
+            raise bad_choice("bad_rows", owner, BAD_ROWS, self.bad_rows)
+        if not isinstance(self.keep_empty_rows, bool):
+            raise bad_parameter("keep_empty_rows", owner, "a bool", self.keep_empty_rows)
 
     def _check_texts(self, owner: str) -> None:
         for name in ("encoding", "comment", "query"):
@@ -130,6 +201,23 @@ got '--'.
 
 
 DEFAULT_OPENING = SourceOptions()
+
+
+def _parse_rename(rename: object, owner: str) -> dict[str, str] | None:
+    """Return the new names of columns as text; None if there are none."""
+    if rename is None:
+        return None
+    if not isinstance(rename, Mapping):
+        raise bad_parameter("rename", owner, "a mapping of old to new names, or None", rename)
+    names = {str(old): str(new) for old, new in rename.items()}
+    for old, new in names.items():
+        if not new.strip():
+            raise ParameterError(f"'rename' of {owner} gives {old!r} an empty name. Give a name.")
+    if (twice := find_duplicate(names.values())) is not None:
+        raise ParameterError(
+            f"'rename' of {owner} gives two columns the name {twice!r}. Give different names."
+        )
+    return names or None
 
 
 def _check_encoding(encoding: str, owner: str) -> None:

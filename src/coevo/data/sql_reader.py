@@ -127,7 +127,7 @@ def _run_query(connection: Any, query: str, options: ReadOptions) -> RawTable:
         raise DataError(f"The query failed: {reason}. Correct the query.") from None
     if description is None:
         raise DataError("The query returns no table. Give a SELECT query.")
-    clean = clean_names([str(column[0]) for column in description])
+    clean = clean_names([str(column[0]) for column in description], options.opening)
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(description)
     selected = [(clean.names[i], columns[i]) for i in clean.select(options)]
     table = collect_columns(selected, read_cells, options)

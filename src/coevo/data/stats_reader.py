@@ -1,7 +1,8 @@
 """Read files of Stata, SPSS and SAS with pyreadstat.
 
 If each observed value of a column has a value label, these labels are its states, in the order of
-the values. Values that the file declares as missing are missing.
+the values. ``value_labels=False`` keeps the values. Values that the file declares as missing are
+missing.
 """
 
 from __future__ import annotations
@@ -70,9 +71,10 @@ def _read(source: ByteSource, options: ReadOptions, function: str, title: str) -
             f"{str(source.path)!r} is not {title}, or is damaged ({reason}). Write it again, or "
             "save its table as CSV."
         ) from None
-    clean = clean_names([str(name or "") for name in values])
+    clean = clean_names([str(name or "") for name in values], options.opening)
     columns = [_make_list(column) for column in values.values()]
-    labels = [metadata.variable_value_labels.get(name, {}) for name in values]
+    known = metadata.variable_value_labels if options.opening.value_labels else {}
+    labels = [known.get(name, {}) for name in values]
     selected = [(clean.names[i], (columns[i], labels[i])) for i in clean.select(options)]
     table = collect_columns(selected, _read_column, options)
     found = drop_unnamed(table.columns, clean, options)
@@ -134,4 +136,5 @@ def _decide_labels(names: Sequence[str]) -> list[Decision]:
     columns = format_count(len(names), "column")
     listed = format_list([repr(name) for name in names])
     sentence = f"The value labels of {columns} are used as states: {listed}."
-    return [Decision("value_labels", tuple(names), sentence)]
+    undo = "value_labels=False, or --no-value-labels"
+    return [Decision("value_labels", tuple(names), sentence, undo)]

@@ -36,7 +36,7 @@ from coevo.data.dates import DATE_ORDERS, DATE_PARTS, parse_dates
 from coevo.data.frame_reader import as_frame
 from coevo.data.number_formats import parse_formatted_numbers
 from coevo.data.number_labels import parse_numbers
-from coevo.data.parquet import open_parquet
+from coevo.data.parquet import list_columns, open_parquet
 from coevo.data.source_kinds import detect_kind
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.writer import choose_delimiter
@@ -140,12 +140,17 @@ def _choose_cell(cells: list[Any], state: str) -> Any:
     return min(cells, key=lambda cell: (str(cell) != state, str(cell)))
 
 
-def impute_frame(frame: Any, columns: Iterable[ImputedColumn], owner: str = "impute_frame") -> Any:
+def impute_frame(
+    frame: Any,
+    columns: Iterable[ImputedColumn],
+    owner: str = "impute_frame",
+    opening: SourceOptions = DEFAULT_OPENING,
+) -> Any:
     """Return a copy of a pandas, polars or Arrow table with imputed values."""
     copy = as_frame(frame)
     if copy is None:
         raise bad_parameter("frame", owner, "a data frame", frame)
-    names = list(map(str, copy.columns))
+    names = opening.rename_columns(list(map(str, copy.columns)))
     for column in _leave_out_parts(columns, names):
         series = copy.get_column(copy.columns[_find_column(names, column)])
         copy = copy.with_columns(_impute_series(series, column))
@@ -223,7 +228,7 @@ def write_imputed_file(
     with open_source(input_path) as opened:
         kind, _ = detect_kind(opened)
     if kind == "parquet":
-        _copy_parquet(input_path, output_path, columns)
+        _copy_parquet(input_path, output_path, columns, opening)
     elif kind == "text":
         _copy_csv(input_path, output_path, columns, opening)
     else:
@@ -244,16 +249,23 @@ def _copy_other(
         cells = [labels[code] for code in raw[position].codes.tolist()]
         texts.append(list(column.states) if column.cuts is None else column.choose_values(cells))
     imputed = list(zip(positions, columns, texts, strict=True))
-    write_blocks(names, _impute_blocks(iter_raw_blocks(raw), imputed), target)
+    old_names = {new: old for old, new in (opening.rename or {}).items()}
+    header = [old_names.get(name, name) for name in names]
+    write_blocks(header, _impute_blocks(iter_raw_blocks(raw), imputed), target)
 
 
-def _copy_parquet(source: Path, target: Path, columns: Sequence[ImputedColumn]) -> None:
+def _copy_parquet(
+    source: Path, target: Path, columns: Sequence[ImputedColumn], opening: SourceOptions
+) -> None:
     with open_parquet(source) as file:
-        table = file.read()
-    for column in _leave_out_parts(columns, table.column_names):
-        position = _find_column(table.column_names, column)
+        table, stored = file.read(), list_columns(file)
+    renamed = dict(zip(stored, opening.rename_columns(stored), strict=True))
+    names = [renamed.get(name, name) for name in table.column_names]
+    for column in _leave_out_parts(columns, names):
+        position = _find_column(names, column)
         series = nw.from_native(table.column(position), series_only=True)
-        table = table.set_column(position, column.name, _impute_series(series, column).to_native())
+        imputed = _impute_series(series, column).to_native()
+        table = table.set_column(position, table.column_names[position], imputed)
     if choose_delimiter(target) is None:
         write_parquet_table(table, target)
     else:

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from coevo.data import audit
 from coevo.data.column_summary import summarise_column
+from coevo.data.decisions import check_strict
 from coevo.data.source_options import SourceParameters
 from coevo.inspection.read import InspectedTable, read_for_inspection
 from coevo.inspection.result import InspectedColumn, TableInspection
@@ -29,6 +30,7 @@ def inspect_table(
     bins: int | None = None,
     missing_labels: Sequence[str] | None = None,
     decimal: str | None = None,
+    strict: bool = False,
     **opening: Unpack[SourceParameters],
 ) -> TableInspection:
     """Look at a table before learning: its columns, their outcome, and all problems.
@@ -46,7 +48,11 @@ def inspect_table(
         Text that stands for a missing value, as for `read_incomplete`.
     decimal : str, optional
         The decimal mark of numbers, as for `learn`.
-    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
+    strict : bool, default: False
+        Raise an error for everything that is decided about the table, as for `learn`.
+    encoding, delimiter, comment, header, skiprows, skipfooter, bad_rows : optional
+        How a text table is written, as for `read_data`.
+    keep_empty_rows, rename, value_labels, sheet, query, connection : optional
         How the source is opened, as for `read_data`.
 
     Returns
@@ -78,9 +84,12 @@ def inspect_table(
         missing="state",  # any policy: missing values are no error here
         missing_labels=missing_labels,
         decimal=decimal,
+        strict=strict,
         **opening,
     )
     found = read_for_inspection(table, settings)
+    if settings.strict:
+        check_strict(found.info.decisions)
     findings = found.findings
     if found.rows is not None:
         findings += audit(found.rows if found.rows.n_missing else found.rows.dataset)

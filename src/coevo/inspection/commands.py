@@ -66,7 +66,6 @@ def split_undo(decision: Decision) -> tuple[str, ...]:
     >>> split_undo(Decision("identifier", ("id",), "", "types={'id': 'x'}, or --type id=x"))
     ("types={'id': 'x'}", '--type id=x')
     """
-    python, separator, command = decision.undo.rpartition(", or --")
-    if separator:
-        return (python, f"--{command.partition('; other ')[0]}")  # a sentence may follow
-    return (decision.undo,) if decision.undo else ()
+    undo = decision.undo.partition("; other ")[0]  # a sentence may follow
+    python, separator, command = undo.rpartition(", or --")
+    return (python, f"--{command}") if separator else (undo,)

@@ -89,7 +89,7 @@ def _render_decisions(inspection: TableInspection) -> str:
     items = []
     for i, decision in enumerate(inspection.decisions):
         options = "".join(map(_render_copy, split_undo(decision)))
-        undo = f' <span class="undo">Undo:</span>{options}' if options else ""
+        undo = f' <span class="undo">Undo:</span>{options}'
         items.append(make_element("li", escape(decision.sentence) + undo, id=f"decision-{i}"))
     return _render_notes("Decisions of the reader", "decisions", items, "")
 

@@ -74,6 +74,9 @@ def learn(
         `read_data`.
     encoding, delimiter, comment, header, skiprows, skipfooter : optional
         How a text table is written, as for `read_data` (default: as detected).
+    bad_rows, keep_empty_rows, rename, value_labels : optional
+        What to do with rows of a wrong number of fields and with empty rows, new names of columns,
+        and whether value labels are states, as for `read_data`.
     sheet, query, connection : optional
         Sheet of a spreadsheet or table of an SQLite file, SQL query, and DB-API connection, as for
         `read_data`.

@@ -147,7 +147,10 @@ class LearnSettings:
                 "'shards' and 'cluster' need a Parquet file, a folder of Parquet files, or a Dask "
                 "data frame. Write the table as Parquet first, or leave them out."
             )
-        options = ReadOptions.from_parameters(self.states, self.drop, self.binning["types"])
+        opening = SourceOptions(rename=self.opening["rename"])
+        options = ReadOptions.from_parameters(
+            self.states, self.drop, self.binning["types"], opening=opening
+        )
         is_binning = self.binning["discretise"] is not None
         options = replace(options, refuses_measurements=is_binning)
         folder = None if self.shards is None else pathlib.Path(self.shards)
@@ -274,8 +277,8 @@ def _decide_missing(rows: IncompleteDataset, policy: str) -> Decision:
 def _check_opening(chosen: LearnOptions, owner: str) -> SourceParameters:
     """Return the options that say how the source is opened."""
     opening = cast(SourceParameters, {name: dict(chosen)[name] for name in SOURCE_DEFAULTS})
-    SourceOptions.from_parameters(owner, **opening)  # raises if they are wrong
-    return opening
+    checked = SourceOptions.from_parameters(owner, **opening)  # raises if they are wrong
+    return {**opening, "rename": checked.rename}
 
 
 def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
@@ -290,7 +293,11 @@ def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
         if not isinstance(shards, str | os.PathLike):
             raise bad_parameter("shards", owner, "the path of a folder or None", shards)
         check_run_folder(pathlib.Path(shards))
-    given = [name for name in SOURCE_DEFAULTS if dict(chosen)[name] is not None]
+    given = [
+        name
+        for name, default in SOURCE_DEFAULTS.items()
+        if dict(chosen)[name] != default and name != "rename"
+    ]
     if given:
         raise ParameterError(
             f"{given[0]!r} of {owner} does not apply to the Parquet files and Dask data frames of "

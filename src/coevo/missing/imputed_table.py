@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -94,13 +94,16 @@ class ImputedTable:
             if self.missing[position].any()
         ]
 
-    def fill_frame(self, frame: Any) -> Any:
+    def fill_frame(self, frame: Any, *, rename: Mapping[str, str] | None = None) -> Any:
         """Return a copy of the data frame that was read, with its missing values imputed.
 
         The rest of the frame does not change: columns that were left out, and numbers that were
         cut into bins. A missing number becomes the median of the observed numbers in its bin.
+        `rename` has the new names that the frame was read with; the copy has the old names.
         """
-        return impute_frame(frame, self.list_imputed_columns(), "ImputedTable.fill_frame")
+        owner = "ImputedTable.fill_frame"
+        opening = SourceOptions.from_parameters(owner, rename=rename)
+        return impute_frame(frame, self.list_imputed_columns(), owner, opening)
 
     def iter_imputed_values(self) -> Iterator[ImputedValue]:
         """Yield all imputed values: row by row, and by the name of the column within a row."""
@@ -147,7 +150,9 @@ def write_imputed(
         columns and numbers. A missing number becomes the median of the observed numbers in its
         bin. Without `source`, the result has the columns that were learned from, and bins in place
         of numbers.
-    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
+    encoding, delimiter, comment, header, skiprows, skipfooter, bad_rows : optional
+        How the text table `source` was read, as for `read_data`.
+    keep_empty_rows, rename, value_labels, sheet, query, connection : optional
         How `source` was opened, as for `read_data`.
 
     Returns

@@ -2,6 +2,7 @@
 
 from coevo.network.bayesian_network import CPT, BayesianNetwork, Evidence
 from coevo.network.distribution import Distribution
+from coevo.network.explanation import FindingEffect, NextObservation, Outcome, TargetExplanation
 from coevo.network.fit import fit_network
 from coevo.network.inference import Explanation
 from coevo.network.metrics import CalibrationBin, PredictionMetrics, StateMetrics
@@ -15,10 +16,14 @@ __all__ = [
     "Distribution",
     "Evidence",
     "Explanation",
+    "FindingEffect",
+    "NextObservation",
+    "Outcome",
     "Prediction",
     "PredictionMetrics",
     "RowLikelihood",
     "StateMetrics",
+    "TargetExplanation",
     "fit_network",
     "read_rows",
     "sample",

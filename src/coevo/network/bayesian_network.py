@@ -21,6 +21,7 @@ from coevo.graph import DAG, Arc
 
 if TYPE_CHECKING:  # these modules import this one
     from coevo.network.distribution import Distribution
+    from coevo.network.explanation import TargetExplanation
     from coevo.network.inference import Explanation
     from coevo.network.rows import Prediction, RowLikelihood
     from coevo.picture import Picture
@@ -249,6 +250,50 @@ class BayesianNetwork:
         from coevo.network.inference import most_probable_explanation
 
         return most_probable_explanation(self, given)
+
+    def explain(
+        self,
+        target: str,
+        given: Evidence | None = None,
+        *,
+        state: str | None = None,
+        top: int = 5,
+    ) -> TargetExplanation:
+        """Explain the probability of a variable: the effect of each finding, and what to ask next.
+
+        For each finding the answer has its effect alone, its contribution given all other
+        findings, the shortest active paths to the target, and whether it conflicts with the
+        others. It also has the unobserved variables that would tell most about the target, by their
+        mutual information given the evidence. All numbers are exact.
+
+        Parameters
+        ----------
+        target : str
+            The variable to explain.
+        given : mapping of str to str, optional
+            The evidence: the state of each observed variable.
+        state : str, optional
+            The state of the target that weights and sentences are about (default: the one whose
+            probability the evidence changes most).
+        top : int, default: 5
+            Maximum number of unobserved variables.
+
+        Examples
+        --------
+        >>> from coevo.bundled import load_network
+        >>> asia = load_network("asia")
+        >>> found = asia.explain("lung", {"xray": "yes", "smoke": "yes"}, top=1)
+        >>> print(found.describe())
+        The 2 findings raise P(lung=yes) from 0.055 to 0.646 (+3.45 nats).
+        >>> for sentence in found.describe_finding(found.findings[0]):
+        ...     print(sentence)
+        xray=yes raises P(lung=yes) from 0.100 to 0.646 (+2.80 nats), given the other finding.
+        Alone it raises P(lung=yes) from 0.055 to 0.489 (+2.80 nats).
+        It reaches lung along xray <- either <- lung.
+        """
+        from coevo.network.explain import explain
+
+        return explain(self, target, given, state, top)
 
     def log_likelihood(self, table: Any) -> RowLikelihood:
         """Return the log-likelihood of each row and of all rows, in natural logarithms.

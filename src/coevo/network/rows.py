@@ -120,6 +120,7 @@ def read_rows(
     only: Iterable[str] | None = None,
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
     decimal: str | None = None,
     missing_labels: Iterable[str] | None = None,
     **opening: Unpack[SourceParameters],
@@ -127,9 +128,10 @@ def read_rows(
     """Read a table with the variables, states and bins of a network; cells may be unknown.
 
     `only` names the variables to read (default: all). Columns that the network does not have
-    are ignored. A part of a date (``visit_month``) is taken from its column (``visit``).
-    `read_known_rows` documents the other parameters. A guess about the decimal mark or the order
-    of day and month is a warning.
+    are ignored. A part of a date (``visit_month``) is taken from its column (``visit``). `types`
+    gives the order of day and month of a column of dates (``'dmy'``, ``'mdy'``; ``'date+mdy'`` for
+    dates in bins). `read_known_rows` documents the other parameters. A guess about the decimal
+    mark or the order of day and month is a warning.
 
     >>> from coevo.bundled import load_network
     >>> table = np.array([["yes", "7.5"], ["no", "9.25"]])
@@ -137,12 +139,15 @@ def read_rows(
     >>> rows.n_rows, list(rows.codes), len(rows.unknown.absent)
     (2, ['smoke'], 7)
     """
+    if isinstance(table, KnownRows):
+        return table
     rows = read_known_rows(
         table,
         network.variables,
         only=only,
         drop=drop,
         names=names,
+        types=types,
         decimal=decimal,
         missing_labels=missing_labels,
         **opening,

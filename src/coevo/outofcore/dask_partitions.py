@@ -35,7 +35,19 @@ class Partition(Chunk):
             raise TypeError(f"A Dask partition must be a data frame; got a {kind}.")
         if len(frame):
             where = f"partition {self.number + 1:,} of the data frame"
-            yield where, frame[:, options.select_columns([str(name) for name in frame.columns])]
+            names = options.opening.rename_columns([str(name) for name in frame.columns])
+            kept = options.select_columns(names)
+            selected, new_names = frame[:, kept], options.opening.rename or {}
+            yield (
+                where,
+                selected.rename(
+                    {
+                        name: new_names[str(name)]
+                        for name in selected.columns
+                        if str(name) in new_names
+                    }
+                ),
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,5 +65,6 @@ class LazyPartition(Chunk):
 def list_partitions(frame: Any, options: ReadOptions) -> list[LazyPartition]:
     """Return the partitions of a Dask data frame without computing them; check the options."""
     check_cut_points(options)
-    options.select_columns([str(name) for name in frame.columns])  # checks the names
+    names = options.opening.rename_columns([str(name) for name in frame.columns])
+    options.select_columns(names)  # checks the names
     return [LazyPartition(i, frame.partitions[i]) for i in range(frame.npartitions)]

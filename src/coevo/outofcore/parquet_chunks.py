@@ -35,14 +35,17 @@ class ParquetChunk(Chunk):
         """Yield the selected columns of a few rows at a time, each with its location."""
         arrow = import_optional("pyarrow", "PyArrow", "parquet")
         with open_parquet(Path(self.path)) as parquet:
-            names = list_columns(parquet)
-            selected = [names[i] for i in options.select_columns(names)]
+            stored = list_columns(parquet)
+            names = options.opening.rename_columns(stored)
+            kept = options.select_columns(names)
+            selected = [stored[i] for i in kept]
             first = self.first_row
             batches = parquet.iter_batches(
                 batch_size=ROWS_PER_READ, row_groups=list(self.groups), columns=selected
             )
             for batch in batches:
                 table = arrow.Table.from_batches([batch]).select(selected)
+                table = table.rename_columns([names[i] for i in kept])
                 where = f"{self.path!r}, counted from row {first + 1:,}"
                 yield where, nw.from_native(table, eager_only=True)
                 first += batch.num_rows
@@ -76,7 +79,7 @@ def list_chunks(source: str | Path, rows: int, options: ReadOptions) -> list[Par
                 f"Only one of {str(files[0])!r} and {str(file)!r} has a column "
                 f"{min(set(names) ^ expected)!r}. Give files with the same columns."
             )
-        options.select_columns(names)  # checks the names
+        options.select_columns(options.opening.rename_columns(names))  # checks the names
         expected = set(names)
         chunks += _split_row_groups(str(file.resolve()), sizes, rows)
     if not chunks:

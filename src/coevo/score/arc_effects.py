@@ -25,20 +25,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import CutPoints, Table, Variable
-from coevo.data.cut_points import format_number
-from coevo.data.incomplete import MISSING_STATE
+from coevo.data import Table, Variable
+from coevo.data.state_words import format_shares, format_state
 from coevo.graph import DAG, Arc
 from coevo.score.gain_words import STRONG
 from coevo.score.joint_counts import JointCounts, count_configurations
 
-__all__ = ["ArcEffect", "find_arc_effects", "format_state"]
+__all__ = ["ArcEffect", "find_arc_effects"]
 
 NEGLIGIBLE = 0.25  # share of the gain, below which two variables alone say too little
 LARGEST_FAMILY = 1 << 20  # cells; of a larger family only pairs of variables are counted
 LARGEST_PAIR = 1 << 22  # cells; a larger pair has no effect
 DIGITS = 6  # of nats: smaller differences of two terms may be round-off
-MAX_DIGITS = 6  # of a probability
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class ArcEffect:
 
     def __str__(self) -> str:
         where = f"where {' and '.join(self.given)}, " if self.given else ""
-        low, high = _format_shares(self.without, self.within)
+        low, high = format_shares(self.without, self.within)
         return f"{where}{self.cause} raises P({self.outcome}) from {low} to {high}"
 
 
@@ -183,47 +181,3 @@ def _compute_terms(counts: JointCounts) -> NDArray[np.float64]:
     ratio = np.divide(cells * total, expected, out=np.ones_like(cells), where=cells > 0)
     terms: NDArray[np.float64] = cells * np.log(ratio)
     return terms
-
-
-def format_state(variable: Variable, state: str) -> str:
-    """Return a state of a variable as a condition; bins are written as inequalities.
-
-    >>> age = Variable("age", ("below_18", "from_18_to_65", "from_65"))
-    >>> [format_state(age, state) for state in age.states]
-    ['age < 18', '18 <= age < 65', 'age >= 65']
-    >>> format_state(Variable("smoker", ("no", "yes")), "yes")
-    'smoker=yes'
-    """
-    cuts = CutPoints.from_states(name for name in variable.states if name != MISSING_STATE)
-    if cuts is None or not cuts.points or state not in cuts.states:
-        return f"{variable.name}={state}"
-    place = cuts.states.index(state)
-    texts = [format_number(point) for point in cuts.points]
-    if place == 0:
-        return f"{variable.name} < {texts[0]}"
-    if place == len(texts):
-        return f"{variable.name} >= {texts[-1]}"
-    return f"{texts[place - 1]} <= {variable.name} < {texts[place]}"
-
-
-def _format_shares(low: float, high: float) -> tuple[str, str]:
-    """Return two probabilities, with two digits or as many as tell them apart."""
-    texts = _format_share(low, 2), _format_share(high, 2)
-    for digits in range(3, MAX_DIGITS + 1):
-        if texts[0] != texts[1]:
-            break
-        texts = _format_share(low, digits), _format_share(high, digits)
-    return texts
-
-
-def _format_share(share: float, digits: int) -> str:
-    """Return a probability; only 0 and 1 themselves are written without digits.
-
-    >>> [_format_share(share, 2) for share in (0, 0.5, 0.0004, 0.9996, 1)]
-    ['0', '0.50', '0.0004', '0.9996', '1']
-    """
-    if share in (0, 1):
-        return f"{share:.0f}"
-    while digits < MAX_DIGITS and float(f"{share:.{digits}f}") in (0.0, 1.0):
-        digits += 1
-    return f"{share:.{digits}f}"

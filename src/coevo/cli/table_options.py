@@ -1,0 +1,218 @@
+"""The options of commands that read a table.
+
+Each has the name of a Python parameter. A group of them reaches a command as one dictionary
+(`coevo.cli.options.bundle_options`). The options of a source are those of
+`coevo.data.source_options`, in every command that reads a table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from coevo.cli.options import Decorator, bundle_options
+
+__all__ = [
+    "column_options",
+    "drop_option",
+    "missing_options",
+    "reading_options",
+    "row_options",
+    "table_options",
+]
+
+
+def _split_renames(texts: tuple[str, ...]) -> dict[str, str] | None:
+    """Return the names of ``--rename OLD=NEW``; None if there are none."""
+    names = {}
+    for text in texts:
+        old, mark, new = text.rpartition("=")
+        if not (mark and old and new):
+            raise click.UsageError(f"--rename must be OLD=NEW; got {text!r}.")
+        if old in names:
+            raise click.UsageError(f"--rename gives {old!r} two names. Give one of them.")
+        names[old] = new
+    return names or None
+
+
+drop_option = click.option(
+    "--drop", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable)."
+)
+_SOURCE_OPTIONS: tuple[Decorator[Any], ...] = (
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of a text table, as latin-1.  [default: as detected]",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHARACTER",
+        help="Character between the fields of a text table; a space stands for any number of "
+        "spaces.  [default: as detected]",
+    ),
+    click.option(
+        "--comment",
+        metavar="TEXT",
+        help="Skip the lines of a text table that start with this text; an empty text skips none.  "
+        "[default: as detected: #, % or //]",
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first row has the column names.  [default: as detected]",
+    ),
+    click.option(
+        "--skiprows",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Number of lines above the table.  [default: as detected]",
+    ),
+    click.option(
+        "--skipfooter",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Number of lines below the table.  [default: as detected]",
+    ),
+    click.option(
+        "--bad-rows",
+        type=click.Choice(["repair", "skip", "refuse"]),
+        default="repair",
+        show_default=True,
+        help="Rows of a text table with too few or too many fields: fill or remove empty cells, "
+        "leave the rows out, or make them an error.",
+    ),
+    click.option(
+        "--keep-empty-rows",
+        is_flag=True,
+        help="Keep the rows of a text table or a spreadsheet that have no value in any column.",
+    ),
+    click.option(
+        "--rename",
+        multiple=True,
+        metavar="OLD=NEW",
+        callback=lambda _context, _option, texts: _split_renames(texts),
+        help="New name of a column (repeatable). Other options use the new name.",
+    ),
+    click.option(
+        "--value-labels/--no-value-labels",
+        default=True,
+        show_default=True,
+        help="Whether the value labels of Stata and SPSS are states.",
+    ),
+    click.option(
+        "--sheet",
+        "--table",
+        "sheet",
+        metavar="NAME",
+        callback=lambda _context, _option, name: int(name) if name and name.isdecimal() else name,
+        help="Name or number of a sheet of a spreadsheet, or name of a table of an SQLite file.  "
+        "[default: the first sheet with rows; the only table]",
+    ),
+    click.option("--query", metavar="SQL", help="Read the rows that this query to DATA returns."),
+)
+_TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
+    click.option(
+        "--states",
+        metavar="MODEL",
+        help="Declare states that may not occur in the rows: a network, or a JSON object with a "
+        "list of states for each column.",
+    ),
+    drop_option,
+    *_SOURCE_OPTIONS,
+)
+_missing_label_option = click.option(
+    "--missing-label",
+    "missing_labels",
+    multiple=True,
+    metavar="TEXT",
+    help="Label of a missing value (repeatable).  [default: empty text, NA, N/A, NaN, null, ? and "
+    "others]",
+)
+missing_options: tuple[Decorator[Any], ...] = (
+    click.option(
+        "--missing",
+        metavar="POLICY",
+        help="Policy for missing values: evolve (a third species imputes them), em (structural "
+        "EM), available (score each family on the rows that observe all its variables), "
+        "state (missing is a state), drop (leave out incomplete rows), refuse (missing values are "
+        "an error).  [default: evolve; with --strict, --shards or --cluster: refuse]",
+    ),
+    _missing_label_option,
+)
+
+_type_option = click.option(
+    "--type",
+    "column_types",
+    multiple=True,
+    metavar="COLUMN=TYPE",
+    help="Type of one column (repeatable): categorical, continuous, ignore, or parts of dates "
+    "(year, month, weekday, hour, year+month, date). It undoes what was decided about the "
+    "column.",
+)
+_decimal_option = click.option(
+    "--decimal",
+    type=click.Choice([".", ","]),
+    help="Decimal mark of numbers.  [default: found from the table]",
+)
+_strict_option = click.option(
+    "--strict",
+    is_flag=True,
+    help="Make an error of everything that would be decided about the table.",
+)
+_TYPE_OPTIONS: tuple[Decorator[Any], ...] = (
+    _type_option,
+    click.option(
+        "--types",
+        metavar="FILE",
+        help="Types of columns (continuous, categorical, ignore, or cut points), as JSON or CSV. "
+        "The run.json of an earlier run gives the same cut points.",
+    ),
+    click.option(
+        "--discretise",
+        metavar="METHOD",
+        help="How to discretise columns of numbers: mdl (chooses the number of bins), quantile, "
+        "uniform, kmeans or none.  [default: mdl]",
+    ),
+    click.option(
+        "--bins",
+        type=click.IntRange(min=2),
+        help="Number of bins, by quantiles unless --discretise is given; for mdl the maximum.  "
+        "[default: 3; mdl: 5]",
+    ),
+    _decimal_option,
+)
+# How to read the columns of a given structure, and the rows for a given network.
+table_options = bundle_options(
+    "reading", *_TABLE_OPTIONS, _type_option, _decimal_option, _strict_option
+)
+row_options = bundle_options(
+    "opening",
+    *_SOURCE_OPTIONS,
+    click.option(
+        "--type",
+        "column_types",
+        multiple=True,
+        metavar="COLUMN=TYPE",
+        help="Type of a column of dates (repeatable): dmy or mdy gives the order of day and month; "
+        "date+dmy or date+mdy does so for dates that are cut into bins.",
+    ),
+    _decimal_option,
+)
+# How to read a table, without a search: `column_options` adds what a search needs.
+reading_options = bundle_options(
+    "columns", *_TABLE_OPTIONS, _missing_label_option, *_TYPE_OPTIONS, _strict_option
+)
+column_options = bundle_options(
+    "columns",
+    *_TABLE_OPTIONS,
+    *missing_options,
+    *_TYPE_OPTIONS,
+    _strict_option,
+    click.option(
+        "--constraints",
+        metavar="FILE",
+        help="Prior knowledge: required and forbidden arcs, tiers, groups, roots, leaves, "
+        "max_parents and arc weights, as JSON or CSV.",
+    ),
+)

@@ -15,7 +15,7 @@ from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.data.source_options import SOURCE_DEFAULTS
 from coevo.errors import CoevoError, DataError, NotFittedError, ParameterError
-from coevo.estimator import BayesianNetworkLearner
+from coevo.estimators import BayesianNetworkLearner
 from coevo.learning import learn
 from coevo.network import sample
 

@@ -44,7 +44,7 @@ LAYERS = [
     ["bootstrap"],
     ["learning"],
     ["inspection"],
-    ["estimator"],
+    ["estimators"],
     ["cli"],
 ]
 LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         bootstrap,
         bundled,
         data,
+        estimators,
         experiments,
         graph,
         inspection,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from coevo.bundled import list_networks, load_network, open_network, open_structure
     from coevo.data import Dataset, read_data, write_data
     from coevo.errors import CoevoError, CoevoWarning
-    from coevo.estimator import BayesianNetworkLearner
+    from coevo.estimators import BayesianNetworkClassifier, BayesianNetworkLearner
     from coevo.graph import CPDAG, DAG, Constraints, compare
     from coevo.inspection import inspect_table
     from coevo.io import Knowledge, read_knowledge, write_model
@@ -66,7 +67,8 @@ __version__ = "0.2.0"
 
 _HOME = {
     "BayesianNetwork": "network",
-    "BayesianNetworkLearner": "estimator",
+    "BayesianNetworkClassifier": "estimators",
+    "BayesianNetworkLearner": "estimators",
     "Budget": "search",
     "CCGA": "search",
     "CCMA": "search",
@@ -107,6 +109,7 @@ _PACKAGES = (
     "bootstrap",
     "bundled",
     "data",
+    "estimators",
     "experiments",
     "graph",
     "inspection",
@@ -130,6 +133,7 @@ __all__ = [
     "K2",
     "TAN",
     "BayesianNetwork",
+    "BayesianNetworkClassifier",
     "BayesianNetworkLearner",
     "Budget",
     "ChowLiu",

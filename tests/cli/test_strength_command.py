@@ -128,7 +128,8 @@ def test_constraints_and_columns(folder, run):
         (
             "asia.csv -m hillclimb",
             "'method' of strength must be one of 'ccga', 'ccma', 'chow_liu', 'hill_climb', "
-            "'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'hillclimb'. Did you mean 'hill_climb'?",
+            "'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'hillclimb'. "
+            "Did you mean 'hill_climb'?",
         ),
         ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),
         (

@@ -69,14 +69,15 @@ missing_labels, decimal, strict, bootstraps
     Examples
     --------
     >>> import coevo
-    >>> rows = coevo.sample(coevo.load_network("asia"), 2000, random_state=1).expand()
-    >>> X = rows.codes[1:].T.astype(str)
-    >>> y = rows.codes[0] == 1
-    >>> model = BayesianNetworkClassifier(structure="tan", random_state=7).fit(X, y)
-    >>> model.classes_, model.class_variable_
-    (array([False,  True]), 'class')
-    >>> model.predict(X[:3]), model.score(X, y) > 0.9
-    (array([ True,  True,  True]), True)
+    >>> codes = coevo.sample(coevo.load_network("asia"), 2000, random_state=1).expand().codes
+    >>> X, y = np.delete(codes, 2, axis=0).T, np.array(["normal", "short"])[codes[2]]
+    >>> model = BayesianNetworkClassifier(structure="tan").fit(X[:1500], y[:1500])
+    >>> model.classes_.tolist(), model.class_variable_
+    (['normal', 'short'], 'class')
+    >>> model.predict(X[1500:1503]).tolist()
+    ['short', 'normal', 'short']
+    >>> model.score(X[1500:], y[1500:])
+    0.852
     """
 
     classes_: NDArray[Any]

@@ -70,14 +70,15 @@ def test_naive_bayes_by_hand(seed):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, 200)
     x = np.array([(y + rng.integers(0, 3, 200)) % 3 for _ in range(3)]).T
-    found = make_classifier(structure="naive_bayes").fit(x, y).predict_proba(x[:20])
+    model = make_classifier(structure="naive_bayes", smoothing=3)
+    found = model.fit(x, y).predict_proba(x[:20])
     for row, probabilities in zip(x[:20], found, strict=True):
         weights = []
         for label in (0, 1):
-            weight = ((y == label).sum() + 1 / 2) / (200 + 1)
+            weight = ((y == label).sum() + 3 / 2) / (200 + 3)
             for i, value in enumerate(row):
                 both = ((y == label) & (x[:, i] == value)).sum()
-                weight *= (both + 1 / 6) / ((y == label).sum() + 3 / 6)
+                weight *= (both + 3 / 6) / ((y == label).sum() + 9 / 6)
             weights.append(weight)
         assert probabilities == pytest.approx(np.array(weights) / sum(weights))
 
@@ -216,6 +217,21 @@ def test_the_options_of_learn_apply(seed):
     assert again.network_.variable("size").states == declared.network_.variable("size").states
 
 
+@pytest.mark.parametrize("policy", ["em", "available", "state"])
+def test_smoothing(policy, seed):
+    """A table fitted to several imputed tables is smoothed as if it were one."""
+    x, y = make_table(seed, n=120)
+    hidden = x.mask(np.random.default_rng(seed).random(x.shape) < 0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoevoWarning)
+        model = make_classifier(structure="tan", missing=policy, smoothing=1.0).fit(hidden, y)
+    expected = model.result_.network
+    for variable in expected.variables:
+        assert model.network_.table(variable.name) == pytest.approx(expected.table(variable.name))
+    smooth = make_classifier(structure="tan", smoothing=1e9).fit(x, y)
+    assert smooth.predict_proba(x) == pytest.approx(np.full((120, 3), 1 / 3), abs=1e-3)
+
+
 def test_a_class_without_neighbours_is_said(seed):
     rng = np.random.default_rng(seed)
     x, y = rng.integers(0, 2, (60, 3)), np.array(["no"] * 40 + ["yes"] * 20)
@@ -240,6 +256,9 @@ def test_refusals(seed, tmp_path):
     assert refuse(x, y, structure="tann") == (
         "'structure' of BayesianNetworkClassifier must be one of 'free', 'naive_bayes', 'tan'; got "
         "'tann'. Did you mean 'tan'?"
+    )
+    assert refuse(x, y, smoothing=0) == (
+        "'smoothing' of BayesianNetworkClassifier must be a number > 0; got 0."
     )
     assert refuse(x, None) == (
         "BayesianNetworkClassifier requires y to be passed, but the target y is None."

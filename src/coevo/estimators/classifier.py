@@ -11,13 +11,16 @@ from typing import Any, Self, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Variable
+from coevo.checks import is_number
+from coevo.data import Dataset, Variable
 from coevo.data.reader import DeclaredStates
-from coevo.errors import ParameterError, bad_choice, warn_caller
+from coevo.errors import ParameterError, bad_choice, bad_parameter, warn_caller
 from coevo.estimators.base import NetworkEstimator
 from coevo.estimators.class_labels import choose_class_name, encode_classes, read_labels
 from coevo.estimators.feature_tables import open_features
+from coevo.learning import LearnResult
 from coevo.learning.options import ESTIMATOR_DEFAULTS, EstimatorOptions
+from coevo.network import BayesianNetwork, fit_network
 from coevo.score import Score
 from coevo.search import TAN, NaiveBayes
 from coevo.signatures import accept_options
@@ -25,6 +28,7 @@ from coevo.signatures import accept_options
 __all__ = ["BayesianNetworkClassifier"]
 
 FREE = "free"
+SMOOTHING = 10.0
 STRUCTURES = {"tan": TAN, "naive_bayes": NaiveBayes}
 
 
@@ -39,6 +43,9 @@ class BayesianNetworkClassifier(NetworkEstimator):
         every prediction is the most frequent class. ``'tan'``: tree-augmented naive Bayes.
         ``'naive_bayes'``: the class is the only parent of every feature. These two use all
         features.
+    smoothing : float
+        Equivalent sample size of the prior of the tables (default: 10). `learn` takes 1, which
+        makes probabilities too extreme: ``benchmarks/README.md`` compares them.
     scoring : str or Score, optional
         The parameter `score` of `learn`. Here ``score`` is a method.
     method, ess, max_table, max_parents, parent_penalty, max_time, max_generations, patience, \
@@ -56,8 +63,10 @@ missing_labels, decimal, strict, bootstraps
     class_variable_ : str
         The name of the class in the network: the name of `y`, else ``'class'``; underscores are
         added until no feature has this name.
-    dag_, cpdag_, score_, network_, adjacency_, history_, result_
-        As for `BayesianNetworkLearner`; the class is one of the variables.
+    network_ : BayesianNetwork
+        The structure with smoothed tables; the class is one of the variables.
+    dag_, cpdag_, score_, adjacency_, history_, result_
+        As for `BayesianNetworkLearner`.
     feature_names_in_, n_features_in_ : array of str, int
         The names and the number of the features, in the order of the table.
 
@@ -77,22 +86,25 @@ missing_labels, decimal, strict, bootstraps
     >>> model.predict(X[1500:1503]).tolist()
     ['short', 'normal', 'short']
     >>> model.score(X[1500:], y[1500:])
-    0.852
+    0.848
     """
 
     classes_: NDArray[Any]
     class_variable_: str
+    _network: BayesianNetwork
 
     @accept_options(EstimatorOptions, ESTIMATOR_DEFAULTS)
     def __init__(
         self,
         *,
         structure: str = FREE,
+        smoothing: float = SMOOTHING,
         scoring: str | Score | None = None,
         progress: bool | None = False,
         **options: Unpack[EstimatorOptions],
     ) -> None:
-        self.structure, self.scoring, self.progress = structure, scoring, progress
+        self.structure, self.smoothing = structure, smoothing
+        self.scoring, self.progress = scoring, progress
         for name, value in {**ESTIMATOR_DEFAULTS, **options}.items():
             setattr(self, name, value)
 
@@ -102,7 +114,9 @@ missing_labels, decimal, strict, bootstraps
         `X` is a data frame, an array or a list of rows; `y` has one label for each row.
         """
         owner, params = type(self).__name__, self.get_params()
-        structure = params.pop("structure")
+        structure, smoothing = params.pop("structure"), params.pop("smoothing")
+        if not (is_number(smoothing) and smoothing > 0):
+            raise bad_parameter("smoothing", owner, "a number > 0", smoothing)
         if structure not in (FREE, *STRUCTURES):
             raise bad_choice("structure", owner, (FREE, *STRUCTURES), structure)
         features = open_features(X, owner)
@@ -119,12 +133,19 @@ missing_labels, decimal, strict, bootstraps
         params["states"] = _declare(params["states"], Variable(name, states))
         self._learn(features, features.add_labels(name, np.array(states)[codes]), params)
         self.classes_, self.class_variable_ = classes, name
+        self._network = _fit_tables(self.result_, float(smoothing))
         if len(classes) > 1 and not self.dag_.markov_blanket(name):
             warn_caller(
                 f"No feature is connected to the class {name!r}, so every prediction is "
                 f"{states[int(np.bincount(codes).argmax())]!r}. Try structure='tan', or more rows."
             )
         return self
+
+    @property
+    def network_(self) -> BayesianNetwork:
+        """The structure with smoothed tables."""
+        self._get_result()
+        return self._network
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """Return the most probable class of each row; ties go to the first class."""
@@ -165,3 +186,14 @@ def _declare(states: DeclaredStates | None, variable: Variable) -> DeclaredState
     if isinstance(states, list | tuple):
         return [*states, variable]
     return {**dict(states), variable.name: variable.states}  # type: ignore[arg-type]
+
+
+def _fit_tables(result: LearnResult, smoothing: float) -> BayesianNetwork:
+    """Return the network with tables of this equivalent sample size."""
+    imputation, rows, n_imputations = result.imputation, result.dataset, 1
+    if imputation is not None:  # fitted to all imputed tables, one below the other
+        rows = imputation.fitted_to
+        if imputation.imputed_table is not None:
+            n_imputations = rows.n_rows // imputation.imputed_table.dataset.n_rows
+    assert isinstance(rows, Dataset)
+    return fit_network(result.dag, rows, ess=smoothing * n_imputations)

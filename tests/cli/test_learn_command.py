@@ -383,7 +383,7 @@ METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
         (
             "asia.csv -m tan",
             "The method 'tan' needs the class variable. Give its name: "
-            "method=TAN(class_variable='NAME'), or --class-variable NAME.",
+            "method=TAN(class_variable='NAME'), or coevo learn -m tan --class-variable NAME.",
         ),
         (
             "asia.csv -m naive_bayes --class-variable lugn",

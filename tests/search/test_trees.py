@@ -1,6 +1,7 @@
 """Chow-Liu, naive Bayes and TAN equal the best structure of their form, found by enumeration."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -200,7 +201,8 @@ def test_the_class_variable_is_needed(method, seed):
         run_search(method(), scorer)
     assert str(caught.value) == (
         f"The method {method.name!r} needs the class variable. Give its name: "
-        f"method={name}(class_variable='NAME'), or --class-variable NAME."
+        f"method={name}(class_variable='NAME'), or coevo learn -m {method.name} --class-variable "
+        "NAME."
     )
     with pytest.raises(ParameterError) as caught:
         run_search(method(class_variable="v0003"), scorer)
@@ -220,3 +222,35 @@ def test_learn_takes_the_methods(seed):
     assert {child for parent, child in found.dag.arcs if parent == "dysp"} == {
         name for name in rows.names if name != "dysp"
     }
+
+
+def learn_by_pyagrum(rows, method, target):
+    """Return the structure that the classifier of pyAgrum learns."""
+    skbn = pytest.importorskip("pyagrum.skbn")
+    processors = pytest.importorskip("pyagrum.lib.discreteTypeProcessor")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {v.name: np.array(v.states)[c] for v, c in zip(rows.variables, rows.codes, strict=True)}
+    )
+    as_it_is = processors.DiscreteTypeProcessor("NoDiscretization", defaultNumberOfBins=None)
+    model = skbn.BNClassifier(learningMethod=method, type_processor=as_it_is)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(frame.drop(columns=target), frame[target].to_numpy())
+    name = {node: model.bn_.variable(node).name() for node in model.bn_.nodes()}
+    own = {node: name[node] if name[node] in rows.names else target for node in name}
+    return DAG(rows.names, [(own[parent], own[child]) for parent, child in model.bn_.arcs()])
+
+
+@pytest.mark.parametrize(("network", "target"), [("asia", "dysp"), ("child", "Disease")])
+def test_trees_agree_with_pyagrum(network, target, seed):
+    """The TAN of pyAgrum has no arcs with little information, so it scores no more."""
+    rows = coevo.sample(coevo.load_network(network), 800, random_state=seed).expand()
+    scorer = FamilyScorer(rows, "loglik")
+    theirs = learn_by_pyagrum(rows, "Chow-Liu", target)
+    assert run_search(ChowLiu(), scorer).score == pytest.approx(scorer.score(theirs))
+    tan = learn_by_pyagrum(rows, "TAN", target)
+    found = run_search(TAN(class_variable=target), scorer)
+    assert found.score >= scorer.score(tan) - 1e-9
+    if len(tan.arcs) == len(found.dag.arcs):
+        assert found.score == pytest.approx(scorer.score(tan))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Variable
+from coevo.data import Dataset, Variable
 from coevo.errors import NotFittedError, ParameterError, import_optional, suggest_match
 from coevo.estimators.feature_tables import FeatureTable, open_features
 from coevo.estimators.unknown_cells import KnownRows, log_likelihood, predict, read_known_rows
@@ -86,7 +86,8 @@ class NetworkEstimator:
     def _open(self, table: Any) -> FeatureTable:
         """Return a table of new rows, its columns named as those of the training data."""
         self._get_result()
-        features = open_features(table, type(self).__name__)
+        rows = table.expand() if isinstance(table, Dataset) else table  # one answer for each row
+        features = open_features(rows, type(self).__name__)
         names = [str(name) for name in self.feature_names_in_]
         return features.align(names, self._has_names, type(self).__name__)
 

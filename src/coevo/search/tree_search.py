@@ -171,7 +171,8 @@ def find_class(problem: Problem, class_variable: str | None, name: str, owner: s
     if class_variable is None:
         raise ParameterError(
             f"The method {name!r} needs the class variable. Give its name: "
-            f"method={owner}(class_variable='NAME'), or --class-variable NAME."
+            f"method={owner}(class_variable='NAME'), or coevo learn -m {name} --class-variable "
+            "NAME."
         )
     if class_variable not in problem.names:
         raise ParameterError(

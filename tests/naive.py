@@ -278,6 +278,50 @@ def k2(name, rows, arities, order, max_parents, required=(), allowed=None):
     return arcs
 
 
+def is_acyclic(arcs):
+    """Return whether no arc leads to an ancestor of its parent."""
+    return not any(parent in reachable(arcs, child) for parent, child in arcs)
+
+
+def all_forests(nodes, allowed=None):
+    """Yield the arcs of every forest over some nodes in which each has at most one parent."""
+    choices = [
+        [None, *(p for p in nodes if p != child and (allowed is None or (p, child) in allowed))]
+        for child in nodes
+    ]
+    for parents in itertools.product(*choices):
+        arcs = {(p, child) for p, child in zip(parents, nodes, strict=True) if p is not None}
+        if is_acyclic(arcs):
+            yield arcs
+
+
+def best_tree(name, rows, arities, fixed=(), in_tree=None, allowed=None):
+    """Return the highest score of a forest of some variables, added to fixed arcs."""
+    nodes = range(len(arities)) if in_tree is None else in_tree
+    return max(
+        structure_score(name, rows, arities, {*fixed, *arcs})
+        for arcs in all_forests(nodes, allowed)
+    )
+
+
+def class_arcs(n, class_variable):
+    """Return the arcs of naive Bayes."""
+    return {(class_variable, child) for child in range(n) if child != class_variable}
+
+
+def mutual_information(rows, one, two, given=()):
+    """Return the mutual information of two columns, given others, in nats."""
+    total = 0.0
+    for joint in sorted({(r[one], r[two], *(r[g] for g in given)) for r in rows}):
+        first, second, rest = joint[0], joint[1], joint[2:]
+        matching = [r for r in rows if tuple(r[g] for g in given) == rest]
+        n_one = sum(r[one] == first for r in matching)
+        n_two = sum(r[two] == second for r in matching)
+        n_both = sum((r[one], r[two]) == (first, second) for r in matching)
+        total += n_both / len(rows) * math.log(n_both * len(matching) / (n_one * n_two))
+    return total
+
+
 def undominated(families):
     """Return the (parents, score) whose subsets all have lower scores, best first."""
     kept = [

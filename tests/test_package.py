@@ -48,7 +48,7 @@ LAYERS = [
     ["bootstrap"],
     ["learning"],
     ["inspection"],
-    ["estimator"],
+    ["estimators"],
     ["cli"],
 ]
 LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}

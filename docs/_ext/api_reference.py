@@ -23,7 +23,7 @@ PLACEHOLDER = "% The list of names is generated here."
 # package or module of coevo: the title of its group, in the order of the page
 SUBJECTS = {
     "learning": "Learn a network",
-    "estimator": "Use coevo as a scikit-learn estimator",
+    "estimators": "Use coevo as scikit-learn estimators",
     "data": "Read and write tables",
     "missing": "Learn from missing values",
     "search": "Search for structures",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         bootstrap,
         bundled,
         data,
+        estimators,
         experiments,
         graph,
         inspection,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from coevo.bundled import list_networks, load_network, open_network, open_structure
     from coevo.data import Dataset, read_data, write_data
     from coevo.errors import CoevoError, CoevoWarning
-    from coevo.estimator import BayesianNetworkLearner
+    from coevo.estimators import BayesianNetworkClassifier, BayesianNetworkLearner
     from coevo.graph import CPDAG, DAG, Constraints, compare
     from coevo.inspection import inspect_table
     from coevo.io import Knowledge, read_knowledge, write_model
@@ -52,9 +53,12 @@ if TYPE_CHECKING:
         CCGA,
         CCMA,
         K2,
+        TAN,
         Budget,
+        ChowLiu,
         HillClimb,
         Islands,
+        NaiveBayes,
         SearchResult,
         Tabu,
         run_search,
@@ -64,11 +68,13 @@ __version__ = "0.2.0"
 
 _HOME = {
     "BayesianNetwork": "network",
-    "BayesianNetworkLearner": "estimator",
+    "BayesianNetworkClassifier": "estimators",
+    "BayesianNetworkLearner": "estimators",
     "Budget": "search",
     "CCGA": "search",
     "CCMA": "search",
     "CPDAG": "graph",
+    "ChowLiu": "search",
     "CoevoError": "errors",
     "CoevoWarning": "errors",
     "Constraints": "graph",
@@ -80,7 +86,9 @@ _HOME = {
     "K2": "search",
     "Knowledge": "io",
     "LearnResult": "learning",
+    "NaiveBayes": "search",
     "SearchResult": "search",
+    "TAN": "search",
     "Tabu": "search",
     "bootstrap_strength": "bootstrap",
     "compare": "graph",
@@ -103,6 +111,7 @@ _PACKAGES = (
     "bootstrap",
     "bundled",
     "data",
+    "estimators",
     "experiments",
     "graph",
     "inspection",
@@ -125,9 +134,12 @@ __all__ = [
     "CPDAG",
     "DAG",
     "K2",
+    "TAN",
     "BayesianNetwork",
+    "BayesianNetworkClassifier",
     "BayesianNetworkLearner",
     "Budget",
+    "ChowLiu",
     "CoevoError",
     "CoevoWarning",
     "Constraints",
@@ -137,6 +149,7 @@ __all__ = [
     "Islands",
     "Knowledge",
     "LearnResult",
+    "NaiveBayes",
     "SearchResult",
     "Tabu",
     "bootstrap_strength",

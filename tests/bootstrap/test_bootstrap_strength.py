@@ -273,8 +273,9 @@ def test_a_damaged_line(was, now, tmp_path):
         (
             {"method": "hillclimb"},
             ParameterError,
-            "'method' of bootstrap_strength must be one of 'ccga', 'ccma', 'hill_climb', "
-            "'islands', 'k2', 'tabu'; got 'hillclimb'. Did you mean 'hill_climb'?",
+            "'method' of bootstrap_strength must be one of 'ccga', 'ccma', 'chow_liu', "
+            "'hill_climb', 'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'hillclimb'. "
+            "Did you mean 'hill_climb'?",
         ),
         (
             {"random_state": -1},

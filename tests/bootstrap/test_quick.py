@@ -12,7 +12,7 @@ import coevo
 from coevo.bootstrap import count_quick_samples, quick
 from coevo.bundled import load_network
 from coevo.data import write_data
-from coevo.estimator import BayesianNetworkLearner
+from coevo.estimators import BayesianNetworkLearner
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, read_run
 from coevo.learning import check_settings, learn, open_task

@@ -238,6 +238,16 @@ def test_max_parents(method, limit, asia, answer):
     assert most_parents(limited) == limit < most_parents(free)
 
 
+def test_a_class_variable(asia, answer, run):
+    found = answer("asia.csv", "-m", "tan", "--class-variable", "dysp", "-s", "loglik")
+    children = {arc["to"] for arc in found["arcs"] if arc["from"] == "dysp"}
+    assert children == set(asia.names) - {"dysp"}
+    assert len(found["arcs"]) == 7 + 6
+    code, _, err = run("learn", "asia.csv", "-m", "k2", "--class-variable", "dysp")
+    sentence = "--class-variable needs the method tan or naive_bayes; got -m k2."
+    assert (code, err.splitlines()[-1]) == (2, f"Error: {sentence}")
+
+
 # -- the folder
 
 
@@ -369,6 +379,16 @@ METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
             "'score' of learn must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', 'fnml', 'k2', "
             "'loglik', 'qnml'; "
             "got 'bicc'. Did you mean 'bic'?",
+        ),
+        (
+            "asia.csv -m tan",
+            "The method 'tan' needs the class variable. Give its name: "
+            "method=TAN(class_variable='NAME'), or coevo learn -m tan --class-variable NAME.",
+        ),
+        (
+            "asia.csv -m naive_bayes --class-variable lugn",
+            "'class_variable' of NaiveBayes must be a variable of the data; got 'lugn'. "
+            "Did you mean 'lung'?",
         ),
         ("asia.csv -s k2 --ess 2", "'ess' goes with 'bdeu' and 'bds' only; the score is 'k2'."),
         ("asia.csv --ess 0", "'ess' of bdeu must be a number > 0; got 0.0."),

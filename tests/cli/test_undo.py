@@ -268,7 +268,7 @@ def test_evaluate_and_predict_undo_guesses(visits, run, as_json):
     ).read_table("t.csv")
     right = as_json("predict", "run/model.bif", "t.csv", "ward", *visits)
     assert right["n_rows"] == dataset.n_rows
-    assert right["accuracy"] == 1
+    assert right["metrics"]["accuracy"] == 1
     message = (
         "Error: 'types' of read_rows names 'ward', a variable of the network, whose states are "
         "known. Give types only of columns of dates, as 'dmy' or 'date+dmy'.\n"

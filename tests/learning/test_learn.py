@@ -182,8 +182,9 @@ def test_a_dataset_is_already_read(rows):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"method": "ccmma"}, "'method' of learn must be one of 'ccga', 'ccma', 'hill_climb', "
-         "'islands', 'k2', 'tabu'; got 'ccmma'. Did you mean 'ccma'?"),
+        ({"method": "ccmma"}, "'method' of learn must be one of 'ccga', 'ccma', 'chow_liu', "
+         "'hill_climb', 'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'ccmma'. "
+         "Did you mean 'ccma'?"),
         ({"ess": 0}, "'ess' of bdeu must be a number > 0; got 0."),
         ({"max_parents": 0}, "'max_parents' of learn must be an int >= 1 or None; got 0."),
         ({"n_jobs": 0}, "'n_jobs' of learn must be an int >= 1; got 0."),

@@ -9,11 +9,15 @@ from coevo.search import (
     CCMA,
     K2,
     METHODS,
+    TAN,
+    ChowLiu,
     HillClimb,
     Islands,
+    NaiveBayes,
     Tabu,
     make_method,
     run_search,
+    tree_search,
 )
 from contracts import SearchContract
 from helpers.problems import random_table
@@ -76,6 +80,40 @@ class TestOneIsland(SearchContract):
 
     def make_method(self, names):
         return Islands(islands=1, epoch=2, orders=3, masks=2, restart_after=2)
+
+
+class TestChowLiu(SearchContract):
+    def make_method(self, names):
+        return ChowLiu()
+
+
+class TestNaiveBayes(SearchContract):
+    def make_method(self, names):
+        return NaiveBayes(class_variable=names[-1])
+
+    def test_threads_change_nothing(self):
+        """It scores one family for each variable, too few for threads."""
+
+    @pytest.mark.parametrize("cache", ["warm"])  # too few families to fill the smallest cache
+    def test_the_cache_changes_nothing(self, cache, seed, monkeypatch):
+        super().test_the_cache_changes_nothing(cache, seed, monkeypatch)
+
+
+class TestTAN(SearchContract):
+    def make_method(self, names):
+        return TAN(class_variable=names[0])
+
+
+class TestTANInSmallSteps(TestTAN):
+    @pytest.fixture(autouse=True)
+    def _take_small_steps(self, monkeypatch):
+        monkeypatch.setattr(tree_search, "FAMILIES_PER_STEP", 1)
+
+    def test_the_hash_seed_changes_nothing(self):
+        """Other processes take steps of the usual size."""
+
+    def test_threads_change_nothing(self):
+        """A step has too few families for threads."""
 
 
 def test_methods_by_name():

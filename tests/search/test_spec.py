@@ -8,7 +8,7 @@ import pytest
 import coevo
 from coevo.bundled import load_network
 from coevo.errors import ParameterError
-from coevo.estimator import BayesianNetworkLearner
+from coevo.estimators import BayesianNetworkLearner
 from coevo.graph import DAG, Constraints
 from coevo.learning.options import (
     ESTIMATOR_DEFAULTS,

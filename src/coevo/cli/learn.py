@@ -81,6 +81,11 @@ EXAMPLE_ROWS = 5000
     "[default: 1; with -m islands: 3]",
 )
 @click.option(
+    "--class-variable",
+    metavar="NAME",
+    help="The variable that the others predict, for -m tan and -m naive_bayes.",
+)
+@click.option(
     "--bootstraps",
     type=click.IntRange(min=0),
     help="Number of bootstrap samples; measures the strength of each arc, as coevo strength does. "
@@ -118,6 +123,7 @@ def command(
     seed: int,
     n_jobs: int,
     islands: int | None,
+    class_variable: str | None,
     bootstraps: int | None,
     shards: str | None,
     cluster: str | None,
@@ -152,6 +158,7 @@ def command(
     coevo learn larger.parquet --shards /var/tmp -o run/
     coevo learn largest/ --cluster tcp://HOST:8786 -o run/
     coevo learn large.csv --islands 4 --cluster local:4 -o run/
+    coevo learn patients.csv -m tan --class-variable ill -o run/
     """
     rows_there = {"--shards": shards, "--cluster": None if islands else cluster}
     _check_source(data, example, rows, {**_name_options(columns), **rows_there})
@@ -167,7 +174,7 @@ def command(
         settings = check_settings(
             "learn",
             "--max-parents",
-            **search | {"method": _choose_method(search["method"], islands)},
+            **search | {"method": _choose_method(search["method"], islands, class_variable)},
             **declared.complete(columns),
             random_state=seed,
             n_jobs=n_jobs,
@@ -218,8 +225,10 @@ def _name_options(columns: dict[str, Any]) -> dict[str, Any]:
     return {**named, "--type": columns["column_types"]}
 
 
-def _choose_method(name: str, islands: int | None) -> str | Method:
+def _choose_method(name: str, islands: int | None, class_variable: str | None) -> str | Method:
     """Return the method; with ``--islands`` that number of populations."""
+    if class_variable is not None:
+        return _add_class_variable(name, class_variable)
     if islands is None:
         return name
     if name not in ("ccma", "islands"):
@@ -227,6 +236,16 @@ def _choose_method(name: str, islands: int | None) -> str | Method:
     from coevo.search import Islands
 
     return Islands(islands=islands)
+
+
+def _add_class_variable(name: str, class_variable: str) -> Method:
+    """Return the method with its class variable."""
+    from coevo.search import TAN, NaiveBayes
+
+    for kind in (TAN, NaiveBayes):
+        if kind.name == name:
+            return kind(class_variable=class_variable)
+    raise click.UsageError(f"--class-variable needs the method tan or naive_bayes; got -m {name}.")
 
 
 def _print_notices(task: LearnTask, first: int) -> int:

@@ -106,7 +106,8 @@ def _make_task(
         scorer = ShardedScorer(dataset, spec.score, **options)
     else:
         scorer = spec.make_scorer(dataset, settings.n_jobs)
-    Problem.from_scorer(scorer, spec.constraints, spec.start)  # raises if the start is illegal
+    problem = Problem.from_scorer(scorer, spec.constraints, spec.start)  # the start may be illegal
+    spec.method.make_search(problem)  # raises if the settings of the method do not fit the table
     findings = data.audit(_choose_audited_table(settings.missing, dataset, incomplete))
     task = LearnTask(
         settings=settings,

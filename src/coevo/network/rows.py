@@ -161,7 +161,7 @@ def read_rows(
 def log_likelihood(network: BayesianNetwork, table: Any) -> RowLikelihood:
     """Return the log-likelihood of each row and of all rows."""
     rows = read_rows(network, table)
-    columns, inference = _complete_columns(rows), RowInference(network)
+    columns, inference = _complete_columns(network, rows), RowInference(network)
     per_row, per_variable = np.zeros(rows.n_stored), dict[str, float]()
     for name in inference.names:
         family = (*network.parents(name), name)
@@ -206,7 +206,7 @@ def predict(network: BayesianNetwork, table: Any, target: str) -> Prediction:
         f"A prediction for {n_rows:,} rows",
         "Predict fewer rows at a time.",
     )
-    columns, inference = _complete_columns(rows), RowInference(network)
+    columns, inference = _complete_columns(network, rows), RowInference(network)
     logs = np.zeros((n_rows, variable.arity))
     if variable.arity > 1:
         columns.pop(target, None)
@@ -233,9 +233,9 @@ def _warn_of_ignored_evidence(rows: KnownRows, impossible: RowNumbers, target: s
     )
 
 
-def _complete_columns(rows: KnownRows) -> dict[str, NDArray[np.int32]]:
+def _complete_columns(network: BayesianNetwork, rows: KnownRows) -> dict[str, NDArray[np.int32]]:
     """Return the codes of all columns; a variable with one state is always known."""
-    single = [variable.name for variable in rows.variables if variable.arity == 1]
+    single = [variable.name for variable in network.variables if variable.arity == 1]
     return {**rows.codes, **{name: np.zeros(rows.n_stored, np.int32) for name in single}}
 
 

@@ -4,6 +4,8 @@
 - ``ccma``: a cooperative coevolutionary memetic algorithm, the default of `coevo.learn`
 - ``islands``: several populations of ``ccma`` with migration
 - ``hill_climb``, ``tabu``, ``k2``: the classical greedy methods
+- ``chow_liu``: the best tree
+- ``naive_bayes``, ``tan``: structures for classification, with a class variable
 """
 
 from coevo.search.base import Info, Method, Problem, Search, SearchState
@@ -11,6 +13,7 @@ from coevo.search.budget import Budget, StopReason
 from coevo.search.ccga import CCGA, CCGAState
 from coevo.search.ccma import CCMA, CCMAState
 from coevo.search.checkpoint_file import StoredCheckpoint, read_state, write_checkpoint, write_state
+from coevo.search.chow_liu import ChowLiu
 from coevo.search.encoding import (
     Mask,
     Order,
@@ -23,23 +26,28 @@ from coevo.search.encoding import (
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
+from coevo.search.naive_bayes import NaiveBayes
 from coevo.search.registry import METHODS, make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.run import Callback, CheckpointCallback, run_search
 from coevo.search.spec import SearchSpec, SpecOptions, describe_difference, make_spec
 from coevo.search.tabu import Tabu, TabuState
+from coevo.search.tan import TAN
+from coevo.search.tree_search import TreeState
 
 __all__ = [
     "CCGA",
     "CCMA",
     "K2",
     "METHODS",
+    "TAN",
     "Budget",
     "CCGAState",
     "CCMAState",
     "Callback",
     "Checkpoint",
     "CheckpointCallback",
+    "ChowLiu",
     "HillClimb",
     "HillClimbState",
     "HistoryRow",
@@ -49,6 +57,7 @@ __all__ = [
     "K2State",
     "Mask",
     "Method",
+    "NaiveBayes",
     "Order",
     "Problem",
     "Search",
@@ -60,6 +69,7 @@ __all__ = [
     "StoredCheckpoint",
     "Tabu",
     "TabuState",
+    "TreeState",
     "decode",
     "decode_dag",
     "describe_difference",

@@ -8,15 +8,19 @@ from coevo.errors import bad_choice, bad_parameter
 from coevo.search.base import Method
 from coevo.search.ccga import CCGA
 from coevo.search.ccma import CCMA
+from coevo.search.chow_liu import ChowLiu
 from coevo.search.hill_climb import HillClimb
 from coevo.search.islands import Islands
 from coevo.search.k2 import K2
+from coevo.search.naive_bayes import NaiveBayes
 from coevo.search.tabu import Tabu
+from coevo.search.tan import TAN
 
 __all__ = ["METHODS", "make_method"]
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (CCGA, CCMA, HillClimb, Islands, K2, Tabu)
+    method.name: method
+    for method in (CCGA, CCMA, ChowLiu, HillClimb, Islands, K2, NaiveBayes, TAN, Tabu)
 }
 
 
@@ -28,7 +32,8 @@ def make_method(method: str | Method, owner: str, **settings: Any) -> Method:
     >>> make_method("tabo", "learn")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'ccma', \
-'hill_climb', 'islands', 'k2', 'tabu'; got 'tabo'. Did you mean 'tabu'?
+'chow_liu', 'hill_climb', 'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'tabo'. \
+Did you mean 'tabu'?
     """
     if isinstance(method, Method) and not settings:
         return method

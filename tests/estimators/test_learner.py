@@ -1,4 +1,4 @@
-"""The estimator follows the conventions of scikit-learn and agrees with `learn`."""
+"""The learner agrees with `learn`, and reads new rows as the training table."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import coevo
+import naive
 from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.data.source_options import SOURCE_DEFAULTS
 from coevo.errors import CoevoError, NotFittedError, ParameterError
-from coevo.estimator import BayesianNetworkLearner
+from coevo.estimators import BayesianNetworkLearner
 from coevo.learning import learn
 from coevo.network import sample
 
@@ -71,8 +72,51 @@ def test_predict_and_score(frame, learner, seed):
     assert learner.score(rows) == pytest.approx(learner.score(new))
     with pytest.raises(CoevoError, match=r"^There is no variable 'TT'"):
         learner.predict(new, "TT")
-    without = learner.score(new.drop(columns="R"))
-    assert learner.score(new.assign(R="tiny")) == pytest.approx(without)  # an unseen label
+
+
+def test_an_unseen_label_is_as_unknown_as_an_absent_column(frame, learner):
+    learner.fit(frame)
+    unseen, missing = frame.assign(R="tiny"), frame.assign(R=None)
+    absent = frame.drop(columns="R")
+    for other in (unseen, missing):
+        assert learner.score(other) == pytest.approx(learner.score(absent))
+        assert learner.predict_proba(other, "T") == pytest.approx(
+            learner.predict_proba(absent, "T")
+        )
+    assert learner.score(absent) > learner.score(frame)  # a part of each row is summed out
+
+
+def test_unknown_cells_are_summed_out(frame, learner, seed):
+    """Compare with the joint distribution of all variables."""
+    network = learner.fit(frame).network_
+    names = [variable.name for variable in network.variables]
+    states = [variable.states for variable in network.variables]
+    number = {name: i for i, name in enumerate(names)}
+    joint = naive.joint_distribution(
+        {name: len(one) for name, one in zip(names, states, strict=True)},
+        {name: network.parents(name) for name in names},
+        {name: network.table(name).tolist() for name in names},
+    )
+    rng = np.random.default_rng(seed)
+    rows = frame[names].head(12).astype(object).to_numpy()
+    rows[rng.random(rows.shape) < 0.4] = None
+    logs = learner.score_samples(pandas.DataFrame(rows, columns=names))
+    proba = learner.predict_proba(pandas.DataFrame(rows, columns=names), "T")
+    for row, log, probabilities in zip(rows, logs, proba, strict=True):
+
+        def total(known, row=row):
+            return sum(
+                p for codes, p in joint.items() if all(states[i][codes[i]] == row[i] for i in known)
+            )
+
+        known = [i for i, cell in enumerate(row) if cell is not None]
+        assert log == pytest.approx(np.log(total(known)))
+        others = [i for i in known if names[i] != "T"]
+        for state, probability in zip(network.variable("T").states, probabilities, strict=True):
+            cells = [*row]
+            cells[number["T"]] = state
+            expected = total([*others, number["T"]], cells) / total(others)
+            assert probability == pytest.approx(expected)
 
 
 def test_new_numbers_go_into_the_old_bins(seed):
@@ -172,44 +216,44 @@ def test_a_grid_search(frame, learner):
     )
 
 
-NO_TARGET = "predict needs the name of a variable: a network has no single target"
-WORDS = "refused, in a sentence of our own"
-FAILING = {
-    "check_estimators_dtypes": NO_TARGET,
-    "check_dtype_object": NO_TARGET,
-    "check_estimators_pickle": NO_TARGET,
-    "check_f_contiguous_array_estimator": NO_TARGET,
-    "check_methods_sample_order_invariance": NO_TARGET,
-    "check_methods_subset_invariance": NO_TARGET,
-    "check_dict_unchanged": NO_TARGET,
-    "check_fit_idempotent": NO_TARGET,
-    "check_fit2d_predict1d": NO_TARGET,
-    "check_n_features_in_after_fitting": NO_TARGET,
-    "check_estimators_unfitted": "our NotFittedError needs no scikit-learn",
-    "check_complex_data": WORDS,
-    "check_estimators_empty_data_messages": WORDS,
-    "check_estimators_nan_inf": WORDS,
-    "check_fit2d_1feature": WORDS,
-}
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_the_checks_of_scikit_learn_that_apply():
-    checks = pytest.importorskip("sklearn.utils.estimator_checks")
-    if "expected_failed_checks" not in inspect.signature(checks.check_estimator).parameters:
-        pytest.skip("this scikit-learn cannot skip the checks that do not apply")
-    results = checks.check_estimator(
-        BayesianNetworkLearner(method="hill_climb"),
-        expected_failed_checks=FAILING,
-        on_skip=None,
-        on_fail=None,
+def test_the_names_of_the_columns(seed):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 2, (80, 3))
+    frame = pandas.DataFrame(table, columns=[*"abc"])
+    named = BayesianNetworkLearner(method="hill_climb").fit(frame)
+    with pytest.warns(coevo.CoevoWarning) as caught:
+        assert named.score(table) == named.score(frame)
+    assert str(caught[0].message) == (
+        "X does not have valid feature names, but BayesianNetworkLearner was fitted with feature "
+        "names; the columns are taken in the order of the training data."
     )
-    outcomes = {status: set() for status in ("passed", "failed", "xfail", "skipped")}
-    for result in results:
-        outcomes[result["status"]].add(result["check_name"])
-    assert outcomes["failed"] == set()
-    assert outcomes["xfail"] == set(FAILING)
-    assert len(outcomes["passed"]) >= 20
+    unnamed = BayesianNetworkLearner(method="hill_climb").fit(table)
+    with pytest.warns(coevo.CoevoWarning) as caught:
+        assert unnamed.score(frame) == unnamed.score(table)
+    assert str(caught[0].message) == (
+        "X has feature names, but BayesianNetworkLearner was fitted without feature names; the "
+        "columns are taken in the order of the training data."
+    )
+    assert named.score(frame[["c", "a", "b"]]) == named.score(frame)  # names, not places
+
+
+def test_a_missing_value_can_be_a_state(seed):
+    rng = np.random.default_rng(seed)
+    one = rng.integers(0, 2, 300)
+    other = np.where(one == 1, np.nan, rng.normal(size=300))
+    frame = pandas.DataFrame({"one": one, "other": other})
+    learner = BayesianNetworkLearner(method="hill_climb", missing="state").fit(frame)
+    assert learner.network_.variable("other").states[-1] == "missing"
+    assert learner.predict(frame.drop(columns="one"), "one").tolist() == one.astype(str).tolist()
+
+
+def test_a_target_must_be_named(frame, learner):
+    with pytest.raises(ParameterError) as caught:
+        learner.fit(frame).predict(frame)
+    assert str(caught.value) == (
+        "'target' of BayesianNetworkLearner must name the variable to predict: a network has no "
+        "single target. BayesianNetworkClassifier has one."
+    )
 
 
 def test_an_array_must_have_the_number_of_columns_of_the_training_data(frame, learner):

@@ -1,0 +1,58 @@
+"""TAN, tree-augmented naive Bayes: naive Bayes with a tree over the other variables.
+
+The class is a parent of every other variable, as in naive Bayes. In addition, each of them may
+have one parent among the others. Friedman, Geiger and Goldszmidt (1997) weigh an arc by the mutual
+information of its two variables given the class. Here the weight is the gain in the score, given
+the class; with the score ``'loglik'`` it is that information times the number of rows. A score
+that penalises parameters leaves weak arcs out, so the tree can be a forest. Nothing is random.
+
+Generation 0 is naive Bayes. Constraints come first, as in `coevo.search.naive_bayes`. A limit of
+one parent leaves naive Bayes.
+
+References
+----------
+N. Friedman, D. Geiger, M. Goldszmidt (1997). Bayesian network classifiers. Machine Learning 29,
+131-163.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from coevo.search.base import Method, Problem, SearchState
+from coevo.search.budget import Budget
+from coevo.search.tree_search import (
+    TreeSearch,
+    TreeState,
+    add_class_arcs,
+    check_class,
+    find_class,
+)
+
+__all__ = ["TAN"]
+
+
+@dataclass(frozen=True)
+class TAN(Method):
+    """Settings of TAN.
+
+    Parameters
+    ----------
+    class_variable : str
+        The variable that the others predict.
+    """
+
+    name: ClassVar[str] = "tan"
+    state_type: ClassVar[type[SearchState]] = TreeState
+    default_budget: ClassVar[Budget] = Budget()
+
+    class_variable: str | None = None
+
+    def __post_init__(self) -> None:
+        check_class(self.class_variable, "TAN")
+
+    def make_search(self, problem: Problem) -> TreeSearch:
+        """Return the search on a problem."""
+        number = find_class(problem, self.class_variable, self.name, "TAN")
+        return TreeSearch(problem, add_class_arcs(problem, number), number)

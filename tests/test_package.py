@@ -24,7 +24,7 @@ MODULES = sorted(
 
 # From low to high. A module imports from its own layer and from lower layers only.
 LAYERS = [
-    ["checks", "errors", "files", "interrupts", "jit", "memory", "signatures", "threads"],
+    ["checks", "errors", "files", "interrupts", "jit", "memory", "names", "signatures", "threads"],
     ["randomness", "user_files", "warmup"],
     ["data"],
     ["graph"],
@@ -93,7 +93,7 @@ def test_imports_follow_the_layers(module):
 def test_the_layers_are_checked():
     """The test above would find an import from a higher layer."""
     found = {name for _, name in imported("coevo.bundled")}
-    assert {subpackage_of(name) for name in found} == {"errors", "graph", "io", "network"}
+    assert {subpackage_of(name) for name in found} == {"errors", "graph", "io", "names", "network"}
     assert LAYER["io"] < LAYER["bundled"]
 
 

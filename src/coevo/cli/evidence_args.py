@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from coevo.errors import ParameterError, find_duplicate
+from coevo.names import split_items
 
 if TYPE_CHECKING:
     from coevo.network import BayesianNetwork
@@ -37,7 +38,7 @@ def read_given(network: BayesianNetwork, texts: Iterable[str]) -> dict[str, str]
     }
     evidence: list[tuple[str, str]] = []
     for text in texts:
-        items = _split_items(text, pairs)
+        items = split_items(text, pairs)
         if items is None:
             _raise_evidence_error(
                 network, next(item for item in text.split(",") if item not in pairs)
@@ -66,28 +67,8 @@ def read_names(network: BayesianNetwork, texts: Iterable[str]) -> list[str]:
     known = {variable.name for variable in network.variables}
     names: list[str] = []
     for text in texts:
-        items = _split_items(text, known)
+        items = split_items(text, known)
         if items is None:
             items = [network.variable(name).name for name in text.split(",")]
         names.extend(items)
     return names
-
-
-def _split_items(text: str, known: Iterable[str]) -> list[str] | None:
-    """Split a text at commas into known items; return None if that is impossible.
-
-    >>> _split_items("b,a,b", ["a", "b", "a,b"])
-    ['b', 'a,b']
-    >>> _split_items("b,c", ["a", "b"])
-    """
-    longest_first = sorted((item for item in known if item in text), key=len, reverse=True)
-    lists: dict[int, list[str]] = {len(text) + 1: []}  # by start: the items of the rest
-    for start in range(len(text), -1, -1):
-        if start > 0 and text[start - 1] != ",":
-            continue
-        for item in longest_first:
-            after = start + len(item) + 1
-            if after in lists and text.startswith(item, start):
-                lists[start] = [item, *lists[after]]
-                break
-    return lists.get(0)

@@ -151,7 +151,8 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             show_default=True,
             help="Search method: ccma (memetic coevolution), ccga (the algorithm of the 2011 "
             "paper), islands (several populations of ccma), hill_climb, tabu, or k2 (greedy, "
-            "random order).",
+            "random order). With settings: hill_climb:restarts=5. A method of your own: "
+            "MODULE:CLASS or FILE.py:CLASS.",
         ),
         *_make_score_options(
             None, "bdeu with --ess 5 and --parent-penalty 4", "5; with --score: 1"
@@ -195,7 +196,10 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
 
 
 drop_option = click.option(
-    "--drop", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable)."
+    "--drop",
+    multiple=True,
+    metavar="COLUMN",
+    help="Leave a column out (repeatable, or several with commas).",
 )
 _SOURCE_OPTIONS: tuple[Decorator[Any], ...] = (
     click.option(

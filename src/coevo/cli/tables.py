@@ -37,14 +37,13 @@ def read_table(
     from coevo.data.source_options import SOURCE_DEFAULTS
 
     declared = read_declared_states(reading["states"])
-    drop: tuple[str, ...] = reading["drop"]
     opening = {name: reading[name] for name in SOURCE_DEFAULTS if name in reading}
     states = declared.merge(default)
     dataset: Dataset
     dataset, info = read_data(
-        source, drop=drop, states=states, only=nodes, return_info=True, **opening
+        source, drop=reading["drop"], states=states, only=nodes, return_info=True, **opening
     )
-    declared.check((*(column.name for column in info.columns), *drop))
+    declared.check(tuple(column.name for column in info.columns))
     for decision in info.decisions:
         warn_caller(decision.sentence)  # these commands have no option that undoes it
     return dataset

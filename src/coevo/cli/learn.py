@@ -27,12 +27,12 @@ from coevo.cli.options import (
 )
 from coevo.cli.tables import read_declared_states
 from coevo.errors import CoevoError
+from coevo.names import match_name
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
     from coevo.data.source_options import SourceParameters
     from coevo.learning import LearnResult, LearnTask
-    from coevo.search import Method
 
 __all__ = ["command"]
 
@@ -182,7 +182,7 @@ def command(
         with open_task(
             settings, table, source=source, output=output, resume=resume, command=sys.argv[1:]
         ) as task:
-            declared.check((*task.dataset.names, *columns["drop"]))
+            declared.check(tuple(column.name for column in task.info.columns))
             n_shown = _print_notices(task, 0)
             memory = f"{task.memory / 1e9:.1f} GB of memory"
             show(f"Learning by {task.spec.method.name}, in at most {memory} ...")
@@ -217,15 +217,14 @@ def _name_options(columns: dict[str, Any]) -> dict[str, Any]:
     return {**named, "--type": columns["column_types"]}
 
 
-def _choose_method(name: str, islands: int | None) -> str | Method:
-    """Return the method; with ``--islands`` that number of populations."""
+def _choose_method(method: str, islands: int | None) -> str:
+    """Return the method; with ``--islands`` that number of populations with its settings."""
+    name, _, settings = method.partition(":")
     if islands is None:
-        return name
-    if name not in ("ccma", "islands"):
-        raise click.UsageError(f"--islands needs the method ccma; got -m {name}.")
-    from coevo.search import Islands
-
-    return Islands(islands=islands)
+        return method
+    if match_name(name, ("ccma", "islands")) is None:
+        raise click.UsageError(f"--islands needs the method ccma; got -m {method}.")
+    return f"islands:{settings},islands={islands}"
 
 
 def _print_notices(task: LearnTask, first: int) -> int:

@@ -44,7 +44,8 @@ def learn(
     method : str or Method
         The search method: ``'ccma'`` (memetic coevolution), ``'ccga'`` (the algorithm of the 2011
         paper), ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'`` or
-        ``'k2'``; or a method object with settings.
+        ``'k2'``; a name with settings, as ``'hill_climb:restarts=5'``; a method object; or a method
+        of your own, as ``'mypackage.search:MySearch'`` (see the guide to own methods).
     score : str or Score, optional
         The score to maximise: ``'bdeu'``, ``'bds'``, ``'k2'``, ``'bic'``, ``'aic'``, ``'fnml'``,
         ``'qnml'`` or ``'loglik'``. All are natural logarithms; higher is better.

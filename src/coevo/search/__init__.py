@@ -4,6 +4,8 @@
 - ``ccma``: a cooperative coevolutionary memetic algorithm, the default of `coevo.learn`
 - ``islands``: several populations of ``ccma`` with migration
 - ``hill_climb``, ``tabu``, ``k2``: the classical greedy methods
+
+Other packages can add methods (`coevo.search.method_text`).
 """
 
 from coevo.search.base import Info, Method, Problem, Search, SearchState
@@ -23,7 +25,8 @@ from coevo.search.encoding import (
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
-from coevo.search.registry import METHODS, make_method
+from coevo.search.method_text import split_methods
+from coevo.search.registry import METHODS, ChosenMethod, choose_method, make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.run import Callback, CheckpointCallback, run_search
 from coevo.search.spec import SearchSpec, SpecOptions, describe_difference, make_spec
@@ -40,6 +43,7 @@ __all__ = [
     "Callback",
     "Checkpoint",
     "CheckpointCallback",
+    "ChosenMethod",
     "HillClimb",
     "HillClimbState",
     "HistoryRow",
@@ -60,6 +64,7 @@ __all__ = [
     "StoredCheckpoint",
     "Tabu",
     "TabuState",
+    "choose_method",
     "decode",
     "decode_dag",
     "describe_difference",
@@ -70,6 +75,7 @@ __all__ = [
     "n_bits",
     "read_state",
     "run_search",
+    "split_methods",
     "write_checkpoint",
     "write_state",
 ]

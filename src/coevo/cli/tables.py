@@ -15,7 +15,34 @@ if TYPE_CHECKING:
     from coevo.graph import DAG
     from coevo.io import Model
 
-__all__ = ["StatesFile", "merge_types", "read_declared_states", "read_table", "split_model"]
+__all__ = [
+    "StatesFile",
+    "list_reading_options",
+    "merge_types",
+    "read_declared_states",
+    "read_table",
+    "split_model",
+]
+
+# Options whose parameters have another name.
+OPTION_NAMES = {"missing_labels": "missing-label", "column_types": "type"}
+
+
+def list_reading_options(columns: dict[str, Any]) -> list[str]:
+    """Return the options of `reading_options` that were given, as words of a command."""
+    words = []
+    for name, value in columns.items():
+        if name == "header" and value is False:
+            words.append("--no-header")
+        if value is None or value is False or value == ():
+            continue
+        option = f"--{OPTION_NAMES.get(name, name.replace('_', '-'))}"
+        if value is True:
+            words.append(option)
+        else:
+            for one in value if isinstance(value, tuple) else (value,):
+                words += [option, str(one)]
+    return words
 
 
 def split_model(model: Model) -> tuple[DAG, tuple[Variable, ...]]:

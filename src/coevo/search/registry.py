@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from pathlib import PurePath
 from typing import Any
 
 from coevo.errors import ParameterError, bad_choice, bad_parameter, suggest_match
@@ -40,10 +41,20 @@ METHODS: dict[str, type[Method]] = {
 
 @dataclass(frozen=True)
 class ChosenMethod:
-    """A method and the limits that its text gives, such as ``ccma:patience=20``."""
+    """A method, the limits that its text gives (``ccma:patience=20``), and the text.
+
+    The text has the name of a method as coevo writes it.
+    """
 
     method: Method
     limits: Mapping[str, Any] = field(default_factory=dict)
+    text: str = field(default="", compare=False)
+
+    @property
+    def label(self) -> str:
+        """The text, without the folder of a file."""
+        file, mark, rest = self.text.partition(".py:")
+        return f"{PurePath(file).name}:{rest}" if mark else self.text
 
     def limit(self, budget: Budget | None, owner: str) -> Budget:
         """Return a budget with these limits; raise `ParameterError` if a limit is given twice."""
@@ -68,18 +79,21 @@ def choose_method(method: str | Method, owner: str, parameter: str = "method") -
 'hill_climb', 'islands', 'k2', 'tabu'; got 'tabo'. Did you mean 'tabu'?
     """
     if isinstance(method, Method):
-        return ChosenMethod(method)
+        return ChosenMethod(method, text=method.name)
     if not isinstance(method, str):
         raise bad_parameter(parameter, owner, "the name of a method or a Method", method)
     text = MethodText.parse(method)
-    kind = _find_class(text, method, owner, parameter)
+    name, kind = _find_class(text, method, owner, parameter)
     known = [setting.name for setting in fields(kind) if setting.init and setting.compare]
     limits = {name: value for name, value in text.settings.items() if name not in known}
-    for name in limits:
-        _check_setting(name, kind.name, known)
+    for limit in limits:
+        _check_setting(limit, kind.name, known)
     settings = {name: value for name, value in text.settings.items() if name in known}
     Budget(**limits)  # raises if a limit is wrong
-    return ChosenMethod(kind(**settings), limits)
+    given = method.strip()
+    if text.source is None:
+        given = f"{name}:{given.partition(':')[2]}".removesuffix(":")
+    return ChosenMethod(kind(**settings), limits, given)
 
 
 def _check_setting(name: str, method: str, known: list[str]) -> None:
@@ -92,10 +106,12 @@ def _check_setting(name: str, method: str, known: list[str]) -> None:
         )
 
 
-def _find_class(text: MethodText, method: str, owner: str, parameter: str) -> type[Method]:
-    """Return the class of a method: of coevo, of an installed package, or of a named module."""
+def _find_class(
+    text: MethodText, method: str, owner: str, parameter: str
+) -> tuple[str, type[Method]]:
+    """Return the name and the class of a method: of coevo, of a package, or of a named module."""
     if text.source is not None and match_name(text.source, METHODS) is None:
-        return load_class(text.source, text.name)
+        return text.name, load_class(text.source, text.name)
     if text.source is not None:
         raise ParameterError(
             f"{method!r} has no value for {text.name!r}. Write METHOD:SETTING=VALUE, as in "
@@ -103,12 +119,12 @@ def _find_class(text: MethodText, method: str, owner: str, parameter: str) -> ty
         )
     known = match_name(text.name, METHODS)
     if known is not None:
-        return METHODS[known]
+        return known, METHODS[known]
     points = find_entry_points()
     offered = match_name(text.name, points)
     if offered is None:
         raise bad_choice(parameter, owner, {*METHODS, *points}, method)
-    return load_class(points[offered], offered)
+    return offered, load_class(points[offered], offered)
 
 
 def make_method(method: str | Method, owner: str, **settings: Any) -> Method:

@@ -45,12 +45,15 @@ def _split_peers(ctx: click.Context, parameter: click.Parameter, value: str) -> 
 def _split_methods(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return all methods; settings with commas belong to the method before them."""
-    if values == ("none",):
-        return ()
+    """Return all methods; settings with commas belong to the method before them.
+
+    ``none`` discards what stands before it.
+    """
     from coevo.search.method_text import split_methods
 
-    return split_methods(values)
+    names = split_methods(values)
+    is_none = [name == "none" for name in names]
+    return names[len(names) - is_none[::-1].index(True) :] if any(is_none) else names
 
 
 _table_options = bundle_options(
@@ -205,7 +208,9 @@ def _check_table_options(context: click.Context, tables: tuple[str, ...]) -> Non
         name = parameter.name or ""
         is_given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
         if name not in others and is_given:
-            raise click.UsageError(f"{parameter.opts[0]} needs a TABLE; coevo bench --help.")
+            raise click.UsageError(
+                f"{parameter.opts[0]} needs a TABLE, as in coevo bench rows.csv."
+            )
 
 
 def _read_tables(

@@ -56,6 +56,9 @@ def test_splits_differ_and_depend_on_the_seed_only():
     more = replace(BENCH, seeds=5, methods=("tabu",), networks=("asia",), rows=(50,))
     again = [list_rows(open_held_out_rows(d)) for d in more.list_data_sets() if d.table is not None]
     assert again[:2] == splits
+    elsewhere = replace(BENCH, tables=(replace(TABLE, name="folder/rows.csv"),))
+    moved = [(job.data.seed, job.seed) for job in elsewhere.list_jobs()]
+    assert moved == [(job.data.seed, job.seed) for job in BENCH.list_jobs()]
     other = [list_rows(open_held_out_rows(d)) for d in replace(BENCH, seed=1).list_data_sets()]
     assert other[0] != splits[0]
 

@@ -1,8 +1,10 @@
 """Methods from outside coevo, as files: a good one, and how to break it."""
 
+import contextlib
+import importlib.util
 import shutil
 import sys
-from importlib import import_module
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,11 +13,27 @@ ANNEALING = Path(__file__).resolve().parents[2] / "examples" / "annealing.py"
 ENTRY_POINTS = "[coevo.methods]\nchilled = chilled:Annealing\n"
 
 
+@cache
 def load_annealing():
-    """Return the class of the example."""
-    if str(ANNEALING.parent) not in sys.path:
-        sys.path.append(str(ANNEALING.parent))
-    return import_module("annealing").Annealing
+    """Return the class of the example, under a name that no other test imports."""
+    spec = importlib.util.spec_from_file_location("annealing_of_the_tests", ANNEALING)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Annealing
+
+
+@contextlib.contextmanager
+def forget_imports(folder):
+    """Forget at the end what was imported from a folder, and additions to Python's path."""
+    path = list(sys.path)
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            if file and Path(file).is_relative_to(folder):
+                del sys.modules[name]
 
 
 @pytest.fixture
@@ -23,13 +41,8 @@ def lab(tmp_path, monkeypatch):
     """Work in a folder with the example as ``cooling.py``, and forget all imports from it."""
     shutil.copy(ANNEALING, tmp_path / "cooling.py")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-    yield tmp_path
-    for name in set(sys.modules) - before:
-        file = getattr(sys.modules[name], "__file__", None)
-        if file and Path(file).is_relative_to(tmp_path):
-            del sys.modules[name]
+    with forget_imports(tmp_path):
+        yield tmp_path
 
 
 def write_broken(folder, name, was, now):

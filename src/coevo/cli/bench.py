@@ -99,10 +99,10 @@ _table_options = bundle_options(
     "methods",
     multiple=True,
     default=DEFAULT_METHODS,
-    show_default=DEFAULT_METHODS[0],
     callback=_split_methods,
     help="Methods, separated by commas (or repeat the option), or none. With settings: "
-    "hill_climb:restarts=5. A method of your own: MODULE:CLASS or FILE.py:CLASS.",
+    "hill_climb:restarts=5. A method of your own: MODULE:CLASS or FILE.py:CLASS.  "
+    f"[default: {DEFAULT_METHODS[0]}]",
 )
 @click.option(
     "--peers",
@@ -150,11 +150,12 @@ def command(
     """Compare methods and other libraries on the same data sets.
 
     A data set is a sample from a network (--networks), or a part of a TABLE, which is read as by
-    coevo learn. Each run has its own process, and all networks are scored with the scorer of coevo.
-    A network is compared with the true one. For a table, the measure is the log-likelihood of rows
-    that were held out. Writes one line per run (CSV), a summary (Markdown, LaTeX, CSV), figures
-    (PNG, SVG) and a README into DIR. Ctrl-C stops; the runs that are done stay in DIR, and the same
-    command resumes.
+    coevo learn. With a TABLE, no network is sampled unless --networks is given. Each run has its
+    own process, and all networks are scored with the scorer of coevo. A network is compared with
+    the true one. For a table, the measure is the log-likelihood of rows that were held out.
+
+    Writes one line per run (CSV), a summary (Markdown, LaTeX, CSV), figures (PNG, SVG) and a README
+    into DIR. Ctrl-C stops; the runs that are done stay in DIR, and the same command resumes.
 
     \b
     coevo bench --networks asia --rows 500 --seeds 3 -o quick/

@@ -88,13 +88,15 @@ def split_methods(texts: Sequence[str]) -> tuple[str, ...]:
 
     >>> split_methods(["ccma:orders=40,patience=20,k2", "tabu"])
     ('ccma:orders=40,patience=20', 'k2', 'tabu')
+    >>> split_methods(["ccma,patience=20"])  # as it was meant
+    ('ccma:patience=20',)
     """
     methods: list[str] = []
     for text in texts:
         first = len(methods)
         for item in (part.strip() for part in text.split(",")):
             if _SETTING.match(item) and len(methods) > first:
-                methods[-1] += f",{item}"
+                methods[-1] += f"{',' if '=' in methods[-1] else ':'}{item}"
             elif item:
                 methods.append(item)
     return tuple(methods)

@@ -20,7 +20,7 @@ from coevo.search.ccma import CCMA
 from coevo.search.hill_climb import HillClimb
 from coevo.search.islands import Islands
 from coevo.search.k2 import K2
-from coevo.search.method_text import MethodText
+from coevo.search.method_text import MethodText, split_methods
 from coevo.search.own_methods import CheckedSearch, find_entry_points, hash_code, load_class
 from coevo.search.tabu import Tabu
 
@@ -82,7 +82,9 @@ def choose_method(method: str | Method, owner: str, parameter: str = "method") -
         return ChosenMethod(method, text=method.name)
     if not isinstance(method, str):
         raise bad_parameter(parameter, owner, "the name of a method or a Method", method)
-    text = MethodText.parse(method)
+    parts = split_methods([method])
+    given = parts[0] if len(parts) == 1 else method
+    text = MethodText.parse(given)
     name, kind = _find_class(text, method, owner, parameter)
     known = [setting.name for setting in fields(kind) if setting.init and setting.compare]
     limits = {name: value for name, value in text.settings.items() if name not in known}
@@ -90,9 +92,9 @@ def choose_method(method: str | Method, owner: str, parameter: str = "method") -
         _check_setting(limit, kind.name, known)
     settings = {name: value for name, value in text.settings.items() if name in known}
     Budget(**limits)  # raises if a limit is wrong
-    given = method.strip()
     if text.source is None:
-        given = f"{name}:{given.partition(':')[2]}".removesuffix(":")
+        settings_text = ",".join(part.strip() for part in given.partition(":")[2].split(","))
+        given = f"{name}:{settings_text}".removesuffix(":")
     return ChosenMethod(kind(**settings), limits, given)
 
 

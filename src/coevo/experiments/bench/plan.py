@@ -1,8 +1,8 @@
 """The plan of a comparison: the data sets, the methods and peers, and their seeds.
 
-A data set is identified by (seed, network or table, rows, repetition). So the repetitions show how
-results vary over samples as well as over searches. The seed of a search also depends on the text of
-its method. So runs can be added or left out without changing any other run.
+A data set is identified by (seed, network or rows of a table, size, repetition). So the repetitions
+show how results vary over samples as well as over searches. The seed of a search also depends on
+the text of its method. So runs can be added or left out without changing any other run.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class Bench:
             BenchDataSet(
                 s,
                 repetition,
-                derive_seed(self.seed, s.network, s.rows, repetition),
+                self._derive_seed(s, repetition),
                 tables.get(s.network),
             )
             for s in self.list_settings()
@@ -195,8 +195,13 @@ class Bench:
     def _derive_search_seed(self, data: BenchDataSet, name: str, kind: RunnerKind) -> int | None:
         if kind == "peer":
             return None
-        setting = data.setting
-        return derive_seed(self.seed, setting.network, setting.rows, data.repetition, name)
+        return self._derive_seed(data.setting, data.repetition, name)
+
+    def _derive_seed(self, setting: BenchSetting, *key: str | int) -> int:
+        """Return the seed of a data set or a run. That of a table does not depend on its path."""
+        hashes = {table.name: table.dataset.content_hash for table in self.tables}
+        source = hashes.get(setting.network, setting.network)
+        return derive_seed(self.seed, source, setting.rows, *key)
 
 
 def _check_methods(texts: tuple[str, ...]) -> tuple[str, ...]:

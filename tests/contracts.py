@@ -31,6 +31,8 @@ class SearchContract(SameAnswer, Endings, Starts, Structures):
     """All tests that a method must pass. A subclass makes the method."""
 
     n_steps = 5  # the default of a test
+    scores_batches = True  # it asks for many families at once
+    source = None  # the class as MODULE:CLASS or FILE.py:CLASS, of a method from outside coevo
 
     def make_method(self, names):
         """Return the method for data with these variables."""

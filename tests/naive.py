@@ -473,22 +473,23 @@ def reachable(arcs, node):
     return found
 
 
-def active_paths(arcs, start, end, given):
-    """Return every path between two nodes that no node blocks, by length and then by name.
+def blocks_path(arcs, before, node, after, given):
+    """Return whether a node blocks a path, on which it stands between two others.
 
     A collider blocks a path unless it or one of its descendants is given. Any other node
     blocks a path if it is given.
     """
+    if (before, node) in arcs and (after, node) in arcs:
+        return not reachable(arcs, node) & set(given)
+    return node in given
 
-    def blocks(before, node, after):
-        if (before, node) in arcs and (after, node) in arcs:
-            return not reachable(arcs, node) & set(given)
-        return node in given
 
+def active_paths(arcs, start, end, given):
+    """Return every path between two nodes that no node blocks, by length and then by name."""
     found = [
         path
         for path in paths(arcs, start, end)
-        if not any(blocks(*path[i : i + 3]) for i in range(len(path) - 2))
+        if not any(blocks_path(arcs, *path[i : i + 3], given) for i in range(len(path) - 2))
     ]
     return sorted(found, key=lambda path: (len(path), path))
 
@@ -643,3 +644,76 @@ def arc_effect(rows, child, parents, parent, gain):
         Fraction(without_x.count(y), len(without_x)),
         Fraction(with_x.count(y), len(with_x)),
     )
+
+
+def is_valid_adjustment(arcs, cause, effect, given):
+    """Return whether a set is a valid adjustment set for an effect, by looking at every path.
+
+    No member is a variable on a directed path from the cause, or a descendant of one. All paths
+    that are not directed are blocked.
+    """
+    for path in paths(arcs, cause, effect):
+        steps = list(itertools.pairwise(path))
+        if all(step in arcs for step in steps):
+            if any(reachable(arcs, node) & set(given) for node in path[1:]):
+                return False
+        elif not any(blocks_path(arcs, *path[i : i + 3], given) for i in range(len(path) - 2)):
+            return False
+    return True
+
+
+def wrong_effects(nodes, found, true):
+    """Return the pairs that the SID counts, by its definition: (cause, effect) inferred wrongly."""
+    wrong = set()
+    for cause, effect in itertools.permutations(nodes, 2):
+        parents = {a for a, b in found if b == cause}
+        if effect in parents:
+            is_wrong = effect in reachable(true, cause)
+        else:
+            is_wrong = not is_valid_adjustment(true, cause, effect, parents)
+        if is_wrong:
+            wrong.add((cause, effect))
+    return wrong
+
+
+def wrong_distributions(arities, found, true, tables):
+    """Return the same pairs by numbers: the effects that differ in the network of these tables.
+
+    The true effect is the product of all tables but that of the cause. The inferred effect adjusts
+    for the learned parents. The tables belong to the true structure; for almost all tables these
+    are all pairs that the SID counts.
+    """
+    names = list(arities)
+    ordered = {name: sorted(a for a, b in true if b == name) for name in names}
+    joint = joint_distribution(arities, ordered, tables)
+
+    def total(condition, weights=joint):
+        matches = (dict(zip(names, states, strict=True)) for states in weights)
+        return sum(
+            p
+            for state, p in zip(matches, weights.values(), strict=True)
+            if all(state[name] == value for name, value in condition.items())
+        )
+
+    wrong = set()
+    for cause, effect in itertools.permutations(names, 2):
+        parents = [a for a, b in found if b == cause]
+        for do, value in itertools.product(range(arities[cause]), range(arities[effect])):
+            forced = {
+                **tables,
+                cause: [[float(k == do) for k in range(arities[cause])] for _ in tables[cause]],
+            }
+            real = total({effect: value}, joint_distribution(arities, ordered, forced))
+            if effect in parents:
+                inferred = total({effect: value})
+            else:
+                inferred = 0.0
+                for given in itertools.product(*(range(arities[name]) for name in parents)):
+                    known = dict(zip(parents, given, strict=True))
+                    chance = total({**known, cause: do, effect: value}) / total(
+                        {**known, cause: do}
+                    )
+                    inferred += chance * total(known)
+            if abs(real - inferred) > 1e-9:
+                wrong.add((cause, effect))
+    return wrong

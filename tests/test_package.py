@@ -26,7 +26,7 @@ MODULES = sorted(
 LAYERS = [
     [
         *("checks", "errors", "faster_numba", "files", "interrupts"),
-        *("jit", "memory", "signatures", "threads"),
+        *("jit", "memory", "names", "signatures", "threads"),
     ],
     ["randomness", "user_files", "warmup"],
     ["picture"],
@@ -97,7 +97,7 @@ def test_imports_follow_the_layers(module):
 def test_the_layers_are_checked():
     """The test above would find an import from a higher layer."""
     found = {name for _, name in imported("coevo.bundled")}
-    assert {subpackage_of(name) for name in found} == {"errors", "graph", "io", "network"}
+    assert {subpackage_of(name) for name in found} == {"errors", "graph", "io", "names", "network"}
     assert LAYER["io"] < LAYER["bundled"]
 
 

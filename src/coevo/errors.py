@@ -9,6 +9,7 @@
       FormatError           a file is malformed; the message has its line and column
       DependencyError       an optional library is not installed
       NotFittedError        an estimator is used before `fit`
+      MethodError           a search method from outside coevo breaks the interface
       WorkerError           a worker process died
     CoevoWarning            valid input that may be a mistake
 
@@ -37,6 +38,7 @@ __all__ = [
     "FileError",
     "FormatError",
     "GraphError",
+    "MethodError",
     "NetworkError",
     "NotFittedError",
     "ParameterError",
@@ -90,6 +92,10 @@ class DependencyError(CoevoError, ImportError):
 
 class NotFittedError(CoevoError, ValueError, AttributeError):
     """An estimator is used before `fit`."""
+
+
+class MethodError(CoevoError, TypeError):
+    """A search method from outside coevo breaks the interface of methods."""
 
 
 class WorkerError(CoevoError, RuntimeError):

@@ -82,10 +82,12 @@ def refused(run):
 def misused(run):
     """Return a function that gives the usage error of a command without arguments."""
 
-    def call(name, *arguments):
+    def call(name, *arguments, usage=""):
         code, out, err = run(name, *arguments)
         assert (code, out) == (2, "")
-        usage = f"Usage: coevo {name} [OPTIONS]\nTry 'coevo {name} --help' for help.\n\nError: "
+        usage = (
+            f"Usage: coevo {name} [OPTIONS]{usage}\nTry 'coevo {name} --help' for help.\n\nError: "
+        )
         assert err.startswith(usage)
         return err.removeprefix(usage)
 

@@ -14,7 +14,17 @@ from coevo.cli.bench import _describe_run, command
 from coevo.experiments import Bench
 from coevo.experiments.bench.records import BenchRecord
 from helpers import benches
-from helpers.benches import FIGURES, JOURNAL, N_RUNS, PLAIN, SMALL, arguments_of, read_csv, timeless
+from helpers.benches import (
+    FIGURES,
+    JOURNAL,
+    N_RUNS,
+    PLAIN,
+    SMALL,
+    arguments_of,
+    as_texts,
+    read_csv,
+    timeless,
+)
 from helpers.interrupts import ctrl_c_works, interrupted_command, pressed_after
 from helpers.papers import contents, read_lines
 
@@ -30,7 +40,7 @@ def test_json(folder, run, in_this_process):
     assert code == 0
     assert err.startswith(f"{N_RUNS} of {N_RUNS} runs: asia 120 seed 1 pybnesian, score ")
     assert err.count("\n") == 1
-    rows = [{k: str(v) for k, v in row.items()} for row in json.loads(out)]
+    rows = [as_texts(row) for row in json.loads(out)]
     assert rows == read_csv("out/bench/summary.csv")
     assert set(os.listdir("out/bench")) == PLAIN
 
@@ -47,7 +57,7 @@ def test_text_and_the_folder(folder, run, in_this_process):
         title, head, *lines = table.splitlines()
         assert title == f"{summaries[n]['network']}, {summaries[n]['rows']} rows"
         assert re.split(r" {2,}", head.strip()) == [
-            "method", "runs", "below best", "at best", "above true", "SHD", "SHD CPDAG",
+            "method", "runs", "below best", "at best", "above true", "SHD", "SHD CPDAG", "SID",
             "skeleton F1", "arc F1", "seconds",
         ]  # fmt: skip
         assert len({len(line) for line in (head, *lines)}) == 1  # columns stand below each other
@@ -60,6 +70,7 @@ def test_text_and_the_folder(folder, run, in_this_process):
                 f"{float(summary['mean_above_true']):+.1f}",
                 f"{float(summary['mean_shd']):.1f}",
                 f"{float(summary['mean_shd_cpdag']):.1f}",
+                f"{float(summary['mean_sid']):.1f}",
                 f"{float(summary['mean_skeleton_f1']):.2f}",
                 f"{float(summary['mean_arc_f1']):.2f}",
                 f"{float(summary['median_seconds']):.3f}",
@@ -85,7 +96,7 @@ def test_a_peer_that_is_not_installed_is_reported(folder, run, monkeypatch, in_t
 def test_the_progress_message_of_a_run():
     record = BenchRecord(
         "asia", 60, 1, "pgmpy", "peer", "1", 7, None, "k2", "bdeu (ess 1)", "done", "", "finished",
-        -1234.56, (), 1.234, (),
+        -1234.56, None, (), None, None, 1.234, (),
     )  # fmt: skip
     assert _describe_run(record) == "asia 60 seed 1 pgmpy, score -1,234.6 in 1.23 s"
     nothing = replace(record, score=None, arcs=None, seconds=None)
@@ -97,9 +108,10 @@ def test_the_progress_message_of_a_run():
 def test_the_defaults_are_those_of_python():
     usual = Bench()
     defaults = {option.name: option.default for option in command.params}
-    for name in ("networks", "rows", "methods", "peers"):
+    for name in ("networks", "rows", "peers"):
         assert defaults[name] == ",".join(map(str, getattr(usual, name)))
-    for name in ("seeds", "max_time", "seed"):
+    assert list(defaults["methods"]) == [",".join(usual.methods)]
+    for name in ("seeds", "max_time", "seed", "held_out"):
         assert defaults[name] == getattr(usual, name)
     assert defaults["score"] == usual.score.name
 
@@ -117,7 +129,7 @@ def test_the_defaults_are_those_of_python():
         (
             "--methods ccma,tabo",
             "'methods' of bench must be one of 'ccga', 'ccma', 'chow_liu', 'hill_climb', "
-            "'islands', 'k2', 'tabu'; got 'tabo'. Did you mean 'tabu'?",
+            "'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'tabo'. Did you mean 'tabu'?",
         ),
         (
             "--peers pyagrum,pgmpi",
@@ -153,7 +165,7 @@ def test_refusals(arguments, sentence, folder, refused):
     ],
 )
 def test_usage_errors(arguments, sentence, folder, misused):
-    assert misused("bench", *arguments.split()) == f"{sentence}\n"
+    assert misused("bench", *arguments.split(), usage=" [TABLE]...") == f"{sentence}\n"
     assert os.listdir() == []
 
 

@@ -41,6 +41,7 @@ def test_text(rows, run):
     scorer = FamilyScorer(rows, "k2")
     short = (
         "SHD         3 (DAG), 5 (CPDAG)\n"
+        "SID         8 (DAG), 8 to 18 (CPDAG)\n"
         "arcs        precision 0.5000, recall 0.5000, f1 0.5000\n"
         "skeleton    precision 0.7500, recall 0.7500, f1 0.7500\n"
         "correct     2\n"
@@ -70,6 +71,9 @@ def test_json(rows, answer):
     for name in (
         "shd",
         "shd_cpdag",
+        "sid",
+        "sid_lower",
+        "sid_upper",
         "arc_precision",
         "arc_recall",
         "arc_f1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -72,7 +73,9 @@ def test_the_installed_script():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["sampel"], "Error: No such command 'sampel'."),
+        (["sampling"], "Error: There is no command 'sampling'. Did you mean 'sample'?"),
+        (["xyz"], "Error: There is no command 'xyz'."),
+        (["-x"], "Error: No such option '-x'."),
         (["networks", "--format", "xml"], "Error: Invalid value for '--format': 'xml' is not"),
         (["networks", "asia"], "Error: Got unexpected extra argument (asia)"),
         (["sample", "asia", "--rows", "5"], "Error: Missing option '-o' / '--output'."),
@@ -149,3 +152,42 @@ def test_no_stdout_at_all():
     command = f"'{sys.executable}' -m coevo networks >&-"
     done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+# -- names that are not read as written
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("netwrks", "networks"), ("Networks", "networks"), ("ntworks", "networks")]
+)
+def test_a_slip_in_a_command(given, meant, run):
+    code, out, err = run(given)
+    assert (code, err) == (0, f"Reading {given!r} as {meant!r}.\n")
+    assert out == run(meant).out
+
+
+def test_a_slip_that_could_mean_two_commands(run, monkeypatch):
+    monkeypatch.setitem(COMMANDS, "lean", "Another command.")
+    code, out, err = run("leann")  # one letter from learn and from lean
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1] == "Error: There is no command 'leann'. Did you mean 'lean'?"
+    code, _, err = run("learnn", "--help")  # two letters from lean
+    assert (code, err) == (0, "Reading 'learnn' as 'learn'.\n")
+
+
+def test_names_are_read_in_any_case_and_said_once(run, folder):
+    expected = run("score", "--help").out
+    assert run("SCORE", "--help") == (0, expected, "Reading 'SCORE' as 'score'.\n")
+    assert run("sample", "ASIA", "--rows", 50, "-o", "rows.csv").code == 0
+    options = ("rows.csv", "--max-generations", 2, "--bootstraps", 0, "--format", "json")
+    code, out, err = run("learn", *options, "-s", "BDeu", "-m", "Hill-Climb", "--missing", "EM")
+    assert code == 0
+    assert err.splitlines() == [
+        "Reading 'EM' as 'em'.",
+        "Reading 'BDeu' as 'bdeu'.",
+        "Reading 'Hill-Climb' as 'hill_climb'.",
+    ]
+    plain = run("learn", *options, "-s", "bdeu", "-m", "hill_climb", "--missing", "em")
+    assert plain.err == ""
+    del (one := json.loads(out))["seconds"], (two := json.loads(plain.out))["seconds"]
+    assert one == two

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.own_methods import forget_imports
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -13,4 +15,5 @@ def workspace(tmp_path, monkeypatch):
     """Work in an empty folder that holds a copy of the repository's examples."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    with forget_imports(tmp_path):
+        yield tmp_path

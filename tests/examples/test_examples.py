@@ -11,6 +11,11 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 # lines of the output, in this order; other lines may stand between them
 EXPECTED = {
+    "annealing": [
+        "-4398.72  SHD 6  SID 21  Annealing(moves=100, temperature=20.0, cooling=0.9)",
+        "-4397.24  SHD 1  SID 8  Annealing(moves=400, temperature=20.0, cooling=0.9)",
+        "-4399.13  SHD 5  SID 14  hill_climb",
+    ],
     "bootstrap_confidence": [
         "40 bootstrap samples, threshold 0.10",
         "    1.00       1.00  bronc -> dysp",

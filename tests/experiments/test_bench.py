@@ -25,7 +25,7 @@ from coevo.network import sample
 from coevo.score import BDeu, FamilyScorer
 from coevo.search import METHODS, Budget, run_search
 from helpers import benches, isolated_jobs
-from helpers.benches import FIGURES, JOURNAL, N_RUNS, PLAIN, SMALL, read_csv, timeless
+from helpers.benches import FIGURES, JOURNAL, N_RUNS, PLAIN, SMALL, as_texts, read_csv, timeless
 from helpers.errors import refusal
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 from helpers.papers import contents, read_lines
@@ -123,6 +123,8 @@ def test_each_result_follows_from_its_arcs_and_the_data(finished):
             "n_arcs": len(dag.arcs),
             "shd": judged.shd,
             "shd_cpdag": judged.shd_cpdag,
+            "sid": judged.sid,
+            "held_out": "",
             "skeleton_f1": judged.skeleton_f1,
             "arc_f1": judged.arc_f1,
             "seconds": time["seconds"],
@@ -173,12 +175,13 @@ def test_the_summary_follows_from_the_results(finished):
         for size in SMALL.rows
         for method in SMALL.runners
     ]
-    assert [{k: str(v) for k, v in s.as_dict().items()} for s in result.summaries] == summaries
+    assert [as_texts(s.as_dict()) for s in result.summaries] == summaries
     for summary in summaries:
         key = ("network", "rows", "method")
         own = [row for row in rows if all(row[name] == summary[name] for name in key)]
         assert (summary["runs"], summary["done"]) == ("2", "2")
-        for name in ("gap_to_best", "above_true", "shd", "shd_cpdag", "skeleton_f1", "arc_f1"):
+        distances = ("shd", "shd_cpdag", "sid", "skeleton_f1", "arc_f1")
+        for name in ("gap_to_best", "n_arcs", "true_score", "above_true", *distances):
             mean = statistics.mean(float(row[name]) for row in own)
             assert float(summary[f"mean_{name}"]) == pytest.approx(mean)
         at_best = sum(row["score"] == row["best_score"] for row in own) / 2
@@ -329,7 +332,7 @@ def test_failures_are_in_the_summary_and_the_readme(broken):
     ]  # fmt: skip
     assert result.summaries[1].mean_shd is None
     page = (folder / "README.md").read_text()
-    nothing = "- | 0 % | - | - | - | - | - | - |"
+    nothing = "- | 0 % | - | - | - | - | - | - | - |"
     assert f"| pyagrum | 1, 1 timed out | {nothing}\n" in page
     assert f"| pybnesian | 1, 1 failed | {nothing}\n" in page
     assert (
@@ -400,7 +403,7 @@ def test_a_run_that_the_time_limit_stopped(tmp_path, in_this_process, monkeypatc
         (
             {"methods": ["k2", "tabo"]},
             "'methods' of bench must be one of 'ccga', 'ccma', 'chow_liu', 'hill_climb', "
-            "'islands', 'k2', 'tabu'; got 'tabo'. Did you mean 'tabu'?",
+            "'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'tabo'. Did you mean 'tabu'?",
         ),
         (
             {"peers": ["pgmpi"]},

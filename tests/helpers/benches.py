@@ -61,6 +61,11 @@ def read_csv(path):
         return list(csv.DictReader(file))
 
 
+def as_texts(record):
+    """Return the values of a record as a CSV file has them."""
+    return {name: "" if value is None else str(value) for name, value in record.items()}
+
+
 def timeless(folder):
     """Return the runs and results without times, which are the same for the same seed."""
     rows = read_csv(Path(folder, "results.csv"))

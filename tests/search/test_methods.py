@@ -132,7 +132,7 @@ LISTED = ", ".join(repr(name) for name in sorted(METHODS))
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ("CCGA", f"one of {LISTED}; got 'CCGA'. Did you mean 'ccga'?"),
+        ("CCGB", f"one of {LISTED}; got 'CCGB'. Did you mean 'ccga'?"),
         ("", f"one of {LISTED}; got ''."),
         (None, "the name of a method or a Method; got None."),
         (K2, f"the name of a method or a Method; got {K2!r}."),

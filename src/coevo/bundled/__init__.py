@@ -18,6 +18,7 @@ from coevo.errors import FileError, FormatError, bad_choice, suggest_match
 from coevo.graph import DAG
 from coevo.io import Model, read_bif, read_model
 from coevo.io.run_folder import FACTS, MODEL
+from coevo.names import match_name
 from coevo.network import BayesianNetwork
 
 __all__ = [
@@ -81,7 +82,7 @@ def load_network(name: str) -> BayesianNetwork:
     Parameters
     ----------
     name : str
-        One of `list_networks`.
+        One of `list_networks`, in upper or lower case.
 
     Returns
     -------
@@ -98,9 +99,10 @@ def load_network(name: str) -> BayesianNetwork:
     >>> load_network("alarm")
     <BayesianNetwork 'alarm': 37 variables, 46 arcs, 509 parameters>
     """
-    if name not in list_networks():
+    known = match_name(name, list_networks())
+    if known is None:
         raise bad_choice("name", "load_network", list_networks(), name)
-    with as_file(files(__name__).joinpath(f"{name}.bif.gz")) as path:
+    with as_file(files(__name__).joinpath(f"{known}.bif.gz")) as path:
         return read_bif(path)
 
 
@@ -170,6 +172,9 @@ def open_model(source: str | os.PathLike[str], format_name: str | None = None) -
         return _open_run(path)
     if path.exists() or path.suffix or len(path.parts) > 1:
         return read_model(path, format_name)
+    known = match_name(str(source), list_networks())
+    if known is not None:
+        return load_network(known)
     raise FileError(
         f"There is no file and no bundled network {str(source)!r}."
         f"{suggest_match(source, list_networks())}"

@@ -13,8 +13,9 @@ from importlib import import_module
 import click
 
 from coevo import __version__
-from coevo.errors import CoevoError, WorkerError
+from coevo.errors import CoevoError, WorkerError, suggest_match
 from coevo.interrupts import is_interrupt
+from coevo.names import announce_readings, find_slip, match_name, note_reading
 
 __all__ = ["main"]
 
@@ -51,6 +52,20 @@ class _Commands(click.Group):
         command: click.Command = import_module(f"coevo.cli.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that was meant. No command deletes anything, so a slip is harmless."""
+        given = args[0]
+        if given in COMMANDS or given.startswith("-"):
+            return super().resolve_command(ctx, args)
+        meant = match_name(given, COMMANDS)
+        if meant is None and (meant := find_slip(given, COMMANDS)) is not None:
+            note_reading(given, meant)
+        if meant is None:
+            ctx.fail(f"There is no command {given!r}.{suggest_match(given, COMMANDS)}")
+        return super().resolve_command(ctx, [meant, *args[1:]])
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(sorted(COMMANDS.items()))
@@ -65,7 +80,8 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit."""
     try:
-        code = cli.main(prog_name="coevo", standalone_mode=False)
+        with announce_readings(lambda sentence: print(sentence, file=sys.stderr)):
+            code = cli.main(prog_name="coevo", standalone_mode=False)
         if sys.stdout is not None:  # it is None if the caller closed it
             sys.stdout.flush()
         if code:  # click returns some exit codes instead of raising

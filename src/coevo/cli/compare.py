@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 SHARES = ("precision", "recall", "f1")
+DISTANCES = ("shd", "shd_cpdag", "sid", "sid_lower", "sid_upper")
 DATA_OPTIONS = {  # parameters that have no effect without --data
     "score": "--score",
     "ess": "--ess",
@@ -56,8 +57,11 @@ def command(
     FOUND and TRUE are files of any format (see coevo convert) or names of bundled networks.
     Both must have the same variables. The structural Hamming distance (SHD) is the number of
     pairs of variables on which the structures differ. The SHD of the CPDAGs ignores directions
-    that data cannot determine. With --data, both structures are scored on the same rows; their
-    states count as declared, also those that do not occur in the rows.
+    that data cannot determine. The structural intervention distance (SID) is the number of ordered
+    pairs of variables for which FOUND gives a wrong effect of the first on the second. Its range
+    over the CPDAG is that of all structures equivalent to FOUND. With --data, both structures are
+    scored on the same rows; their states count as declared, also those that do not occur in the
+    rows.
 
     \b
     coevo compare run/model.bif alarm
@@ -109,7 +113,14 @@ def _choose_score(
 def _list_measures(comparison: Comparison) -> dict[str, Any]:
     """Return the numbers of a comparison, distances first."""
     shares = [f"{what}_{share}" for what in ("arc", "skeleton") for share in SHARES]
-    return {name: getattr(comparison, name) for name in ("shd", "shd_cpdag", *shares)}
+    return {name: getattr(comparison, name) for name in (*DISTANCES, *shares)}
+
+
+def _format_bounds(answer: dict[str, Any]) -> str:
+    """Return the range of the SID over the equivalence class."""
+    if answer["sid_lower"] is None:
+        return "not computed: the class is too large"
+    return f"{answer['sid_lower']:,} to {answer['sid_upper']:,}"
 
 
 def _merge_states(variables: Iterable[Variable]) -> tuple[Variable, ...]:
@@ -125,6 +136,7 @@ def _merge_states(variables: Iterable[Variable]) -> tuple[Variable, ...]:
 def _print(answer: dict[str, Any]) -> None:
     """Print an answer as text."""
     click.echo(f"SHD         {answer['shd']:,} (DAG), {answer['shd_cpdag']:,} (CPDAG)")
+    click.echo(f"SID         {answer['sid']:,} (DAG), {_format_bounds(answer)} (CPDAG)")
     for what in ("arc", "skeleton"):
         shares = (f"{share} {answer[f'{what}_{share}']:.4f}" for share in SHARES)
         click.echo(f"{what + 's' if what == 'arc' else what:<12}{', '.join(shares)}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from coevo.errors import ParameterError, find_duplicate
+from coevo.names import split_items
 
 if TYPE_CHECKING:
     from coevo.data import Variable
@@ -51,7 +52,7 @@ def read_given(
     evidence: list[tuple[str, Any]] = []
     for text in texts:
         known = {**_find_numbers(network, text), **pairs}
-        items = _split_items(text, known)
+        items = split_items(text, known)
         if items is None:
             _raise_evidence_error(
                 network, next(item for item in text.split(",") if item not in known)
@@ -85,7 +86,7 @@ def _read_soft(network: BayesianNetwork, text: str) -> tuple[str, dict[str, floa
     name = max(names, key=len, default=text.partition("=")[0])
     variable, rest = network.variable(name), text[len(name) + 1 :]
     weights = _find_weights(variable, rest)
-    items = _split_items(rest, weights)
+    items = split_items(rest, weights)
     if items is None:
         raise ParameterError(
             f"'--soft' must have STATE:WEIGHT for states of {name!r}; got {rest!r}. Its states are "
@@ -123,28 +124,8 @@ def read_names(network: BayesianNetwork, texts: Iterable[str]) -> list[str]:
     known = {variable.name for variable in network.variables}
     names: list[str] = []
     for text in texts:
-        items = _split_items(text, known)
+        items = split_items(text, known)
         if items is None:
             items = [network.variable(name).name for name in text.split(",")]
         names.extend(items)
     return names
-
-
-def _split_items(text: str, known: Iterable[str]) -> list[str] | None:
-    """Split a text at commas into known items; return None if that is impossible.
-
-    >>> _split_items("b,a,b", ["a", "b", "a,b"])
-    ['b', 'a,b']
-    >>> _split_items("b,c", ["a", "b"])
-    """
-    longest_first = sorted((item for item in known if item in text), key=len, reverse=True)
-    lists: dict[int, list[str]] = {len(text) + 1: []}  # by start: the items of the rest
-    for start in range(len(text), -1, -1):
-        if start > 0 and text[start - 1] != ",":
-            continue
-        for item in longest_first:
-            after = start + len(item) + 1
-            if after in lists and text.startswith(item, start):
-                lists[start] = [item, *lists[after]]
-                break
-    return lists.get(0)

@@ -13,7 +13,7 @@ from coevo.cli.console import print_json, show_status
 from coevo.cli.inspect_output import format_inspection
 from coevo.cli.options import format_option
 from coevo.cli.table_options import reading_options
-from coevo.cli.tables import read_declared_states
+from coevo.cli.tables import list_reading_options, read_declared_states
 
 if TYPE_CHECKING:
     from coevo.inspection import TableInspection
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 PAGE = "inspect.html"
-# Options whose parameters have another name, and options that a types file replaces.
-OPTION_NAMES = {"missing_labels": "missing-label", "column_types": "type"}
+# Options that a types file replaces.
 REPLACED = ("states", "drop", "types", "column_types", "discretise", "bins")
 DEFAULT_WIDTH = 120  # characters, if the output is no terminal
 
@@ -75,9 +74,9 @@ def command(
         declared = read_declared_states(columns["states"])
         inspection = inspect_table(data, **declared.complete(columns))
         declared.check(tuple(inspection.by_name))
-        next_command = make_learn_command(
-            inspection, data, _list_options(columns, write_types), write_types
-        )
+        replaced = () if write_types is None else REPLACED
+        kept = {name: value for name, value in columns.items() if name not in replaced}
+        next_command = make_learn_command(inspection, data, list_reading_options(kept), write_types)
         files = _write_files(inspection, page, write_types, force, next_command)
     if output_format == "json":
         answer = inspection.as_dict() | {"next": next_command}
@@ -122,25 +121,6 @@ def _check_types_file(path: str | None, data: str, force: bool) -> None:
         raise click.UsageError(f"--write-types would overwrite DATA, {path!r}. Give another name.")
     check_types_path(Path(path), force)
     check_output_path(Path(path))
-
-
-def _list_options(columns: dict[str, Any], write_types: str | None) -> list[str]:
-    """Return the options that the table was read with; a types file replaces some of them."""
-    from coevo.data.source_options import SOURCE_DEFAULTS
-
-    words = []
-    for name, value in columns.items():
-        is_default = value in (None, ()) or value == dict(SOURCE_DEFAULTS).get(name, False)
-        if is_default or (write_types is not None and name in REPLACED):
-            continue
-        option = OPTION_NAMES.get(name, name.replace("_", "-"))
-        if isinstance(value, bool):
-            words.append(f"--{option}" if value else f"--no-{option}")
-            continue
-        values = [f"{old}={new}" for old, new in value.items()] if name == "rename" else [value]
-        for one in value if isinstance(value, tuple) else values:
-            words += [f"--{option}", str(one)]
-    return words
 
 
 def _write_files(

@@ -27,6 +27,7 @@ from coevo.cli.options import (
 from coevo.cli.table_options import column_options
 from coevo.cli.tables import read_declared_states
 from coevo.errors import CoevoError
+from coevo.names import match_name
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
@@ -189,7 +190,7 @@ def command(
         with open_task(
             settings, table, source=source, output=output, resume=resume, command=sys.argv[1:]
         ) as task:
-            declared.check((*task.dataset.names, *columns["drop"]))
+            declared.check(tuple(column.name for column in task.info.columns))
             n_shown = _print_notices(task, 0)
             memory = f"{task.memory / 1e9:.1f} GB of memory"
             show(f"Learning by {task.spec.method.name}, in at most {memory} ...")
@@ -225,17 +226,16 @@ def _name_options(columns: dict[str, Any]) -> dict[str, Any]:
     return {**named, "--type": columns["column_types"]}
 
 
-def _choose_method(name: str, islands: int | None, class_variable: str | None) -> str | Method:
-    """Return the method; with ``--islands`` that number of populations."""
+def _choose_method(method: str, islands: int | None, class_variable: str | None) -> str | Method:
+    """Return the method; with ``--islands`` that number of populations with its settings."""
     if class_variable is not None:
-        return _add_class_variable(name, class_variable)
+        return _add_class_variable(method, class_variable)
+    name, _, settings = method.partition(":")
     if islands is None:
-        return name
-    if name not in ("ccma", "islands"):
-        raise click.UsageError(f"--islands needs the method ccma; got -m {name}.")
-    from coevo.search import Islands
-
-    return Islands(islands=islands)
+        return method
+    if match_name(name, ("ccma", "islands")) is None:
+        raise click.UsageError(f"--islands needs the method ccma; got -m {method}.")
+    return f"islands:{settings},islands={islands}"
 
 
 def _add_class_variable(name: str, class_variable: str) -> Method:
@@ -243,7 +243,7 @@ def _add_class_variable(name: str, class_variable: str) -> Method:
     from coevo.search import TAN, NaiveBayes
 
     for kind in (TAN, NaiveBayes):
-        if kind.name == name:
+        if match_name(name, (kind.name,)):
             return kind(class_variable=class_variable)
     raise click.UsageError(f"--class-variable needs the method tan or naive_bayes; got -m {name}.")
 

@@ -109,7 +109,7 @@ def command(
             check_run_folder(Path(output))
             figures = _choose_figures(figures)
         table, info = settings.read_table(data)
-        declared.check((*table.names, *columns["drop"]))
+        declared.check(tuple(column.name for column in info.columns))
         spec = settings.resolve_spec(table.names)
         missing = settings.missing
         journal = None if output is None else open_journal(Path(output), table, spec, missing)

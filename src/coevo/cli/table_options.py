@@ -37,7 +37,10 @@ def _split_renames(texts: tuple[str, ...]) -> dict[str, str] | None:
 
 
 drop_option = click.option(
-    "--drop", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable)."
+    "--drop",
+    multiple=True,
+    metavar="COLUMN",
+    help="Leave a column out (repeatable, or several with commas).",
 )
 _SOURCE_OPTIONS: tuple[Decorator[Any], ...] = (
     click.option(

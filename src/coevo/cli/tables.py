@@ -20,12 +20,34 @@ if TYPE_CHECKING:
 
 __all__ = [
     "StatesFile",
+    "list_reading_options",
     "merge_types",
     "read_declared_states",
     "read_network_rows",
     "read_table",
     "split_model",
 ]
+
+# Options whose parameters have another name.
+OPTION_NAMES = {"missing_labels": "missing-label", "column_types": "type"}
+
+
+def list_reading_options(columns: dict[str, Any]) -> list[str]:
+    """Return the options of `reading_options` that were given, as words of a command."""
+    from coevo.data.source_options import SOURCE_DEFAULTS
+
+    words = []
+    for name, value in columns.items():
+        if value in (None, ()) or value == dict(SOURCE_DEFAULTS).get(name, False):
+            continue
+        option = OPTION_NAMES.get(name, name.replace("_", "-"))
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+            continue
+        values = [f"{old}={new}" for old, new in value.items()] if name == "rename" else [value]
+        for one in value if isinstance(value, tuple) else values:
+            words += [f"--{option}", str(one)]
+    return words
 
 
 def split_model(model: Model) -> tuple[DAG, tuple[Variable, ...]]:
@@ -47,13 +69,12 @@ def read_table(
     from coevo.data.source_options import SOURCE_DEFAULTS
 
     declared = read_declared_states(reading["states"])
-    drop: tuple[str, ...] = reading["drop"]
     opening = {name: reading[name] for name in SOURCE_DEFAULTS if name in reading}
     states = declared.merge(default)
     dataset: Dataset
     dataset, info = read_data(
         source,
-        drop=drop,
+        drop=reading["drop"],
         states=states,
         types=merge_types(None, reading["column_types"]),
         decimal=reading["decimal"],
@@ -62,7 +83,7 @@ def read_table(
         return_info=True,
         **opening,
     )
-    declared.check((*(column.name for column in info.columns), *drop))
+    declared.check(tuple(column.name for column in info.columns))
     for decision in info.decisions:
         warn_caller(format_decision(decision.as_dict()))
     return dataset

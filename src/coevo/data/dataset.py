@@ -169,6 +169,25 @@ class Dataset(Table):
         codes = self._codes[:, order[kept]].copy(order="C")
         return Dataset._from_parts(self._source, self._variables, codes, counts[kept])
 
+    def split(self, rng: np.random.Generator, n_held_out: int) -> tuple[Dataset, Dataset]:
+        """Return the observations in two parts: the rest, and `n_held_out` drawn at random.
+
+        Both parts have all states. Like `resample`, the draw does not depend on the order of rows.
+
+        >>> dataset = Dataset([Variable("wet", ("no", "yes"))], [[0, 1, 1]])
+        >>> rest, held_out = dataset.split(np.random.default_rng(1), 1)
+        >>> rest.n_rows, held_out.n_rows
+        (2, 1)
+        """
+        rows = self.expand()
+        drawn = np.argsort(rows._row_hashes, kind="stable")[rng.permutation(self.n_rows)]
+        parts = (drawn[n_held_out:], drawn[:n_held_out])
+        rest, held_out = (
+            Dataset._from_parts(self._source, self._variables, rows.codes[:, part].copy("C"), None)
+            for part in parts
+        )
+        return rest.deduplicate(), held_out
+
     def _may_have_duplicates(self) -> bool:
         """Return whether at most half of the first rows are distinct."""
         start = self._codes[:, :4096]

@@ -19,6 +19,7 @@ from coevo.data.number_labels import MISSING_LABELS
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, format_list, suggest_match
+from coevo.names import split_items
 
 __all__ = ["ReadOptions", "check_column_count", "format_drop_hint"]
 
@@ -39,6 +40,8 @@ class ReadOptions:
     decimal: str | None = None  # the decimal mark; None: it is found
     is_lenient: bool = False  # a column with too many labels is marked (`Column.overflow`)
     opening: SourceOptions = DEFAULT_OPENING  # how the source is opened
+    # The columns that each item of `drop` means. `select_columns` fills it, when it sees the names.
+    dropped: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def from_parameters(
@@ -99,7 +102,8 @@ class ReadOptions:
     @property
     def ignored(self) -> tuple[str, ...]:
         """All columns to leave out."""
-        return (*self.drop, *(name for name, type_ in self.types.items() if type_.kind == "ignore"))
+        names = [name for item in self.drop for name in self.dropped.get(item, (item,))]
+        return (*names, *(name for name, type_ in self.types.items() if type_.kind == "ignore"))
 
     def find_wanted_parts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the columns of dates with parts that are declared, and these parts.
@@ -140,7 +144,9 @@ class ReadOptions:
         if not names:
             raise DataError(f"The table has no columns. A network needs at least two.{hint}")
         declared = () if self.allows_extra_states else tuple(self.states)
-        parameters = (("drop", self.drop), ("types", tuple(self.types)), ("states", declared))
+        self.dropped.update((item, _split_names(item, names)) for item in self.drop)
+        listed = tuple(name for item in self.drop for name in self.dropped[item])
+        parameters = (("drop", listed), ("types", tuple(self.types)), ("states", declared))
         wanted = self.find_wanted_parts(names)
         derived = {f"{base}_{part}" for base, parts in wanted.items() for part in parts}
         for parameter, columns in parameters:
@@ -184,6 +190,20 @@ def _parse_names(parameter: str, names: object, expected: str) -> tuple[str, ...
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         raise bad_parameter(parameter, "read_data", expected, names)
     return tuple(str(name) for name in names)
+
+
+def _split_names(item: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that an item of a list means: itself, or a list with commas.
+
+    A column whose name has commas has precedence.
+
+    >>> _split_names("a,b", ["a", "b", "c"]), _split_names("a,b", ["a", "b", "a,b"])
+    (('a', 'b'), ('a,b',))
+    """
+    if item in names or "," not in item:
+        return (item,)
+    items = split_items(item, names)
+    return tuple(part.strip() for part in item.split(",")) if items is None else tuple(items)
 
 
 def _is_variables(states: object) -> TypeGuard[Sequence[Variable]]:

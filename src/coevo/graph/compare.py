@@ -6,6 +6,9 @@ equivalent DAGs, so the distance between the CPDAGs is the fairer one [1]_: it i
 equivalent DAGs. It can also be larger than the distance between the DAGs: one reversed arc
 can make or break a v-structure, and thereby change which other arcs are compelled.
 
+The structural intervention distance (SID) counts the effects that the learned structure infers
+wrongly; see `coevo.graph.intervention`.
+
 .. [1] I. Tsamardinos, L. E. Brown and C. F. Aliferis, The max-min hill-climbing Bayesian
    network structure learning algorithm, Machine Learning 65, 2006.
 """
@@ -19,6 +22,7 @@ from typing import TYPE_CHECKING
 from coevo.errors import GraphError, suggest_match
 from coevo.graph.cpdag import CPDAG
 from coevo.graph.dag import DAG, Arc
+from coevo.graph.intervention import bound_sid, count_sid
 
 if TYPE_CHECKING:
     from coevo.picture import LinkKind, Picture
@@ -32,7 +36,7 @@ class Comparison:
 
     Each of the four groups of arcs is sorted by name. A pair of variables is in at most one
     of them. Precision and recall are 1 if their denominator is 0: a structure without arcs
-    has no wrong arc.
+    has no wrong arc. The two bounds are None if a class is too large to find them.
     """
 
     correct: tuple[Arc, ...]  # in both structures
@@ -41,6 +45,9 @@ class Comparison:
     missing: tuple[Arc, ...]  # true, between variables without an arc in the learned structure
     shd_cpdag: int  # pairs on which the CPDAGs differ: no arc, ->, <- or an edge
     nodes: tuple[str, ...]  # all variables, sorted by name
+    sid: int  # structural intervention distance: effects of one variable on another that are wrong
+    sid_lower: int | None  # the smallest SID of all DAGs equivalent to the learned one
+    sid_upper: int | None  # the largest one
 
     @property
     def shd(self) -> int:
@@ -140,7 +147,8 @@ def compare(found: DAG, true: DAG) -> Comparison:
     Returns
     -------
     Comparison
-        The arcs that differ, the structural Hamming distances, precision and recall.
+        The arcs that differ, the structural Hamming and intervention distances, precision and
+        recall.
 
     Examples
     --------
@@ -151,11 +159,14 @@ def compare(found: DAG, true: DAG) -> Comparison:
     ((('rain', 'cloudy'),), (('cloudy', 'wet'),), (('rain', 'wet'),))
     >>> result.shd, result.shd_cpdag
     (3, 2)
+    >>> result.sid, result.sid_lower, result.sid_upper
+    (4, 1, 4)
     >>> result.skeleton_f1, result.arc_f1
     (0.5, 0.0)
     """
     _check_same_variables(found, true)
     found_arcs, true_arcs = set(found.arcs), set(true.arcs)
+    lower, upper = bound_sid(found, true) or (None, None)
     return Comparison(
         correct=tuple(arc for arc in found.arcs if arc in true_arcs),
         reversed=tuple(arc for arc in found.arcs if arc[::-1] in true_arcs),
@@ -163,6 +174,9 @@ def compare(found: DAG, true: DAG) -> Comparison:
         missing=tuple(a for a in true.arcs if a not in found_arcs and a[::-1] not in found_arcs),
         shd_cpdag=_count_differing_pairs(CPDAG(found).directions, CPDAG(true).directions),
         nodes=tuple(sorted(found.nodes)),
+        sid=count_sid(found, true),
+        sid_lower=lower,
+        sid_upper=upper,
     )
 
 

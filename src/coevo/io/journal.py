@@ -106,6 +106,12 @@ class Journal(Generic[Record]):
             except OSError as error:
                 raise FileError(f"{name!r} cannot be written: {error.strerror}.") from None
 
+    def remove(self, keys: Iterable[Key]) -> None:
+        """Remove runs from the files."""
+        removed = [self.records.pop(key) for key in keys]
+        if removed:
+            self.put_in_order()
+
     def save_runs(
         self, runs: Iterable[Record], n_before: int, n_runs: int, on_run: RunCallback[Record]
     ) -> None:

@@ -44,8 +44,10 @@ def learn(
     method : str or Method
         The search method: ``'ccma'`` (memetic coevolution), ``'ccga'`` (the algorithm of the 2011
         paper), ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'``,
-        ``'k2'`` or ``'chow_liu'`` (the best tree); or a method object with settings, such as
-        ``TAN(class_variable='ill')`` or ``NaiveBayes(class_variable='ill')``.
+        ``'k2'`` or ``'chow_liu'`` (the best tree); a name with settings, as
+        ``'hill_climb:restarts=5'`` or ``'tan:class_variable=ill'``; a method object, as
+        ``TAN(class_variable='ill')``; or a method of your own, as ``'mypackage.search:MySearch'``
+        (see the guide to own methods).
     score : str or Score, optional
         The score to maximise: ``'bdeu'``, ``'bds'``, ``'k2'``, ``'bic'``, ``'aic'``, ``'fnml'``,
         ``'qnml'`` or ``'loglik'``. All are natural logarithms; higher is better.

@@ -44,6 +44,7 @@ from coevo.learning.options import (
     Path,
 )
 from coevo.missing import POLICIES
+from coevo.names import match_name
 from coevo.network import BayesianNetwork
 from coevo.outofcore import Shards, is_dask_dataframe, read_shards
 from coevo.parallel import Cluster, check_cluster
@@ -252,13 +253,14 @@ def _choose_policy(chosen: LearnOptions, owner: str) -> str:
         is_strict = chosen["strict"] or needs_memory or chosen["shards"] is not None
         return REFUSE if is_strict else DEFAULT_POLICY
     choices = (*POLICIES, REFUSE)
-    if missing not in choices:
+    policy = match_name(missing, choices)
+    if policy is None:
         raise bad_choice("missing", owner, choices, missing)
-    if needs_memory and missing != REFUSE:
+    if needs_memory and policy != REFUSE:
         raise ParameterError(
             f"'missing' and 'cluster' of {owner} cannot be combined. Leave one of them out."
         )
-    return missing
+    return policy
 
 
 def _decide_missing(rows: IncompleteDataset, policy: str) -> Decision:
@@ -306,7 +308,8 @@ def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
     allowed = (("discretise", NO_BINS), ("bootstraps", 0), ("missing", REFUSE))
     for name, way_out in _WAYS_OUT.items():
         value = dict(chosen)[name]
-        if value is not None and (name, value) not in allowed:
+        plain = value.lower() if isinstance(value, str) else value
+        if value is not None and (name, plain) not in allowed:
             raise ParameterError(
                 f"{name!r} of {owner} needs all rows in memory, and 'shards' or 'cluster' keeps "
                 f"them in shards. {way_out}"
@@ -317,15 +320,16 @@ def _check_binning(
     types: GivenTypes | None, discretise: str | None, bins: int | None, owner: str
 ) -> dict[str, Any]:
     """Return how `read_data` treats columns of numbers; the default is to discretise them."""
-    if discretise == NO_BINS:
-        if bins is not None:
-            raise ParameterError(f"'bins' of {owner} needs a method; 'discretise' is 'none'.")
-    elif discretise is not None and discretise not in BIN_METHODS:
-        raise bad_choice("discretise", owner, (*BIN_METHODS, NO_BINS), discretise)
-    default = None if bins is not None or discretise == NO_BINS else "mdl"
+    choices = (*BIN_METHODS, NO_BINS)
+    chosen = None if discretise is None else match_name(discretise, choices)
+    if discretise is not None and chosen is None:
+        raise bad_choice("discretise", owner, choices, discretise)
+    if chosen == NO_BINS and bins is not None:
+        raise ParameterError(f"'bins' of {owner} needs a method; 'discretise' is 'none'.")
+    default = None if bins is not None or chosen == NO_BINS else "mdl"
     binning = {
         "types": read_types(os.fspath(types)) if isinstance(types, str | os.PathLike) else types,
-        "discretise": default if discretise in (None, NO_BINS) else discretise,
+        "discretise": default if chosen in (None, NO_BINS) else chosen,
         "bins": bins,
     }
     ReadOptions.from_parameters(**binning)  # raises if they are wrong

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from coevo.checks import is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
+from coevo.names import match_name
 from coevo.score.family_kernels import ScoreSpec
 from coevo.score.regret import (
     approximate_regret,
@@ -328,7 +329,7 @@ def make_score(score: str | Score, ess: float | None = None, owner: str = "score
     ----------
     score : str or Score
         ``'k2'``, ``'bdeu'`` (or ``'bde'``), ``'bds'``, ``'bic'``, ``'aic'``, ``'loglik'``,
-        ``'fnml'`` or ``'qnml'``.
+        ``'fnml'`` or ``'qnml'``, in upper or lower case.
     ess : float, optional
         Equivalent sample size of BDeu and BDs (default: 1).
     owner : str
@@ -338,6 +339,8 @@ def make_score(score: str | Score, ess: float | None = None, owner: str = "score
     --------
     >>> make_score("bde", ess=10)
     BDeu(ess=10)
+    >>> make_score("BIC")
+    BIC()
     >>> make_score("bicc")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'score' of score must be one of 'aic', 'bde', 'bdeu', 'bds', \
@@ -350,10 +353,10 @@ def make_score(score: str | Score, ess: float | None = None, owner: str = "score
                 "score object, as in BDeu(ess=10)."
             )
         return score
-    chosen = ALIASES.get(score, score) if isinstance(score, str) else ""
-    if chosen not in SCORES:
+    chosen = match_name(score, [*SCORES, *ALIASES])
+    if chosen is None:
         raise bad_choice("score", owner, [*SCORES, *ALIASES], score)
-    kind = SCORES[chosen]
+    kind = SCORES[ALIASES.get(chosen, chosen)]
     if ess is None:
         return kind()
     if not issubclass(kind, _DirichletScore):

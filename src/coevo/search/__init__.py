@@ -6,6 +6,8 @@
 - ``hill_climb``, ``tabu``, ``k2``: the classical greedy methods
 - ``chow_liu``: the best tree
 - ``naive_bayes``, ``tan``: structures for classification, with a class variable
+
+Other packages can add methods (`coevo.search.method_text`).
 """
 
 from coevo.search.base import Info, Method, Problem, Search, SearchState
@@ -26,8 +28,9 @@ from coevo.search.encoding import (
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
+from coevo.search.method_text import split_methods
 from coevo.search.naive_bayes import NaiveBayes
-from coevo.search.registry import METHODS, make_method
+from coevo.search.registry import METHODS, ChosenMethod, choose_method, make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.run import Callback, CheckpointCallback, run_search
 from coevo.search.spec import SearchSpec, SpecOptions, describe_difference, make_spec
@@ -47,6 +50,7 @@ __all__ = [
     "Callback",
     "Checkpoint",
     "CheckpointCallback",
+    "ChosenMethod",
     "ChowLiu",
     "HillClimb",
     "HillClimbState",
@@ -70,6 +74,7 @@ __all__ = [
     "Tabu",
     "TabuState",
     "TreeState",
+    "choose_method",
     "decode",
     "decode_dag",
     "describe_difference",
@@ -80,6 +85,7 @@ __all__ = [
     "n_bits",
     "read_state",
     "run_search",
+    "split_methods",
     "write_checkpoint",
     "write_state",
 ]

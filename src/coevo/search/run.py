@@ -21,7 +21,7 @@ from coevo.randomness import RandomState, random_stream, resolve_seed
 from coevo.score import CacheStatistics, Scorer
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget, StopReason
-from coevo.search.registry import make_method
+from coevo.search.registry import choose_method, open_search
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.support import arc_support
 from coevo.warmup import ensure_compiled
@@ -50,7 +50,8 @@ def run_search(
     Parameters
     ----------
     method : str or Method
-        The search method: a name such as ``'ccma'`` or ``'k2'``, or a method with settings
+        The search method: a name such as ``'ccma'`` or ``'k2'``, a name with settings such as
+        ``'ccga:population=50'``, a class such as ``'mypackage.search:MySearch'``, or a method
         such as ``CCGA(population=50)``.
     scorer : FamilyScorer
         The data and the score. Several searches may share its cache.
@@ -86,7 +87,8 @@ def run_search(
     >>> found.stop_reason, len(found.history), found.score == scorer.score(found.dag)
     ('generations', 31, True)
     """
-    chosen = make_method(method, "run_search")
+    selected = choose_method(method, "run_search")
+    chosen = selected.method
     if not isinstance(scorer, Scorer):
         raise bad_parameter("scorer", "run_search", "a FamilyScorer", scorer)
     for name, value, kind in (
@@ -95,7 +97,7 @@ def run_search(
     ):
         if value is not None and not isinstance(value, kind):
             raise bad_parameter(name, "run_search", f"a {kind.__name__} or None", value)
-    limits = (Budget() if budget is None else budget).with_default(chosen.default_budget)
+    limits = selected.limit(budget, "run_search").with_default(chosen.default_budget)
     if start is not None and not isinstance(start, DAG):
         raise bad_parameter("start", "run_search", "a DAG or None", start)
     problem = Problem.from_scorer(scorer, constraints, start)
@@ -103,7 +105,7 @@ def run_search(
     what = f"A search by {chosen.name} on {problem.n_variables:,} variables"
     check_memory(needed, what, "Leave columns out, or give the scorer a smaller cache.")
     seed = resolve_seed(random_state, "run_search")
-    search = chosen.make_search(problem)
+    search = open_search(chosen, problem)
     checkpoint = Checkpoint(state, ()) if isinstance(state, SearchState) else state
     if checkpoint is not None:
         _check_state(checkpoint.state, chosen, problem, search)

@@ -26,7 +26,7 @@ from coevo.score import FamilyScorer, Score, Scorer, make_score
 from coevo.score.base import ScorerOptions, check_max_table
 from coevo.search.base import Method, SearchState
 from coevo.search.budget import Budget
-from coevo.search.registry import make_method
+from coevo.search.registry import choose_method, find_code_hash
 from coevo.search.result import Checkpoint, SearchResult
 from coevo.search.run import Callback, CheckpointCallback, run_search
 
@@ -179,6 +179,9 @@ class SearchSpec:
             if setting.name not in ("method", "score", "budget"):
                 convert = _AS_JSON.get(setting.name, _return_unchanged)
                 written[setting.name] = convert(getattr(self, setting.name))
+        code_hash = find_code_hash(self.method)
+        if code_hash is not None:
+            written["code_hash"] = code_hash
         facts = {"version": __version__, "data_hash": data_hash, **written, **more}
         plain: dict[str, Any] = json.loads(json.dumps(facts))
         return plain
@@ -210,15 +213,16 @@ def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> Searc
         if value is not None and not isinstance(value, kind):
             raise bad_parameter(name, owner, f"a {kind.__name__} or None", value)
     score, penalty = _resolve_objective(chosen, owner)
+    selected = choose_method(chosen["method"], owner)
     return SearchSpec(
-        method=make_method(chosen["method"], owner),
+        method=selected.method,
         score=score,
         constraints=chosen["constraints"] or Constraints(),
         weights=chosen["weights"] or {},
         parent_penalty=penalty,
         max_table=check_max_table(chosen["max_table"], owner),
         start=chosen["start"],
-        budget=chosen["budget"] or Budget(),
+        budget=selected.limit(chosen["budget"], owner),
         seed=resolve_seed(chosen["random_state"], owner),
     )
 
@@ -238,6 +242,9 @@ def _resolve_objective(chosen: SpecOptions, owner: str) -> tuple[Score, float]:
     return make_score(name, ess, owner), 0.0 if penalty is None else float(penalty)
 
 
+_LABELS = {"data_hash": "other data: hash", "code_hash": "other code of the method: hash"}
+
+
 def describe_difference(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> str | None:
     """Return the first setting in which two fingerprints differ, in words; None if none does.
 
@@ -246,6 +253,6 @@ def describe_difference(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> 
     """
     for name, value in asked.items():
         if stored.get(name) != value:
-            label = "other data: hash" if name == "data_hash" else name
+            label = _LABELS.get(name, name)
             return f"{label} {stored.get(name)}; this is {value}"
     return None

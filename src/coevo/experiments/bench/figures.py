@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from coevo.experiments.bench.plan import Bench, BenchSetting
+from coevo.experiments.bench.data import BenchSetting
+from coevo.experiments.bench.plan import Bench
 from coevo.experiments.bench.records import BenchRecord
 from coevo.experiments.bench.results import BenchRun
 from coevo.report import (
@@ -25,15 +26,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "draw_figure"]
+__all__ = ["FIGURES", "draw_figure", "list_figures"]
 
 OURS, PEER = "#0072B2", "#D55E00"
 RecordedRun = tuple[BenchRecord, BenchRun]
+USUAL_LENGTH, INCHES_PER_LETTER = 14, 0.08
 GAP_LABEL = "nats below the best known score"
 
 
+def list_figures(bench: Bench, source: str) -> list[str]:
+    """Return the kinds of figures about a network or a table."""
+    table = next((table for table in bench.tables if table.name == source), None)
+    left_out = {"held-out"} if table is None else set() if table.true is not None else {"shd"}
+    return [kind for kind in FIGURES if kind not in left_out]
+
+
 def draw_figure(kind: str, bench: Bench, network: str, rows: Sequence[RecordedRun]) -> Figure:
-    """Draw a figure about one network, with a panel for each size of data sets."""
+    """Draw a figure about one network or table, with a panel for each size of data sets."""
     return FIGURES[kind](bench, network, rows)
 
 
@@ -41,19 +50,26 @@ def _select_setting(rows: Sequence[RecordedRun], setting: BenchSetting) -> list[
     return [row for row in rows if row[1].setting == setting]
 
 
+def _measure_long_names(bench: Bench) -> float:
+    """Return the inches that names need beyond the usual place; settings make names long."""
+    longest = max(map(len, bench.runners), default=0)
+    return INCHES_PER_LETTER * max(0, longest - USUAL_LENGTH)
+
+
 def _assign_looks(bench: Bench) -> dict[str, Look]:
     """Return the style of each method, the same in all figures."""
-    looks: dict[str, Look] = dict(zip(bench.methods, cycle(LINE_LOOKS), strict=False))
+    looks: dict[str, Look] = dict(zip(bench.labels.values(), cycle(LINE_LOOKS), strict=False))
     return looks | dict(zip(bench.peers, cycle(POINT_LOOKS), strict=False))
 
 
 def _draw_scores_figure(bench: Bench, network: str, rows: Sequence[RecordedRun]) -> Figure:
     """Draw the nats below the best score over time, for each method."""
-    figure, panels = make_figure(len(bench.rows), width=3.6 + 1.2 / len(bench.rows), height=3.4)
+    settings = bench.list_settings(network)
+    width = 3.6 + (1.2 + _measure_long_names(bench)) / len(settings)
+    figure, panels = make_figure(len(settings), width=width, height=3.4)
     looks = _assign_looks(bench)
     handles: dict[str, Artist] = {}
-    for panel, size in zip(panels, bench.rows, strict=True):
-        setting = BenchSetting(network, size)
+    for panel, setting in zip(panels, settings, strict=True):
         largest = _draw_scores_panel(panel, _select_setting(rows, setting), looks)
         set_gap_axis(panel, "y", largest)
         panel.set_title(setting.label, fontsize=10)
@@ -95,12 +111,8 @@ def _draw_scores_panel(
 def _draw_gaps_figure(bench: Bench, network: str, rows: Sequence[RecordedRun]) -> Figure:
     """Draw the final nats below the best score, for each method."""
     figure, panels = _draw_boxes(bench, network, rows, "gap_to_best")
-    for panel, size in zip(panels, bench.rows, strict=True):
-        gaps = [
-            r.gap_to_best
-            for _, r in _select_setting(rows, BenchSetting(network, size))
-            if r.gap_to_best
-        ]
+    for panel, setting in zip(panels, bench.list_settings(network), strict=True):
+        gaps = [r.gap_to_best for _, r in _select_setting(rows, setting) if r.gap_to_best]
         set_gap_axis(panel, "x", max(gaps, default=1.0))
         panel.set_xlabel(GAP_LABEL)
     return figure
@@ -115,15 +127,24 @@ def _draw_shd_figure(bench: Bench, network: str, rows: Sequence[RecordedRun]) ->
     return figure
 
 
+def _draw_held_out_figure(bench: Bench, network: str, rows: Sequence[RecordedRun]) -> Figure:
+    """Draw the log-likelihoods of held-out rows, for each method."""
+    figure, panels = _draw_boxes(bench, network, rows, "held_out")
+    for panel in panels:
+        panel.set_xlabel("log-likelihood of a held-out row")
+    return figure
+
+
 def _draw_boxes(
     bench: Bench, network: str, rows: Sequence[RecordedRun], name: str
 ) -> tuple[Figure, list[Axes]]:
     """Draw box plots of one quantity, methods from top to bottom."""
     height = 1.2 + 0.27 * len(bench.runners)
-    figure, panels = make_figure(len(bench.rows), width=3.6, height=height)
+    settings = bench.list_settings(network)
+    width = 3.6 + _measure_long_names(bench) / len(settings)
+    figure, panels = make_figure(len(settings), width=width, height=height)
     colours = {name: OURS if kind == "ours" else PEER for name, kind in bench.runners.items()}
-    for panel, size in zip(panels, bench.rows, strict=True):
-        setting = BenchSetting(network, size)
+    for panel, setting in zip(panels, settings, strict=True):
         values: dict[str, list[float]] = {method: [] for method in bench.runners}
         statuses: dict[str, set[str]] = {method: set() for method in bench.runners}
         for _, result in _select_setting(rows, setting):
@@ -146,4 +167,5 @@ FIGURES: dict[str, Callable[[Bench, str, Sequence[RecordedRun]], Figure]] = {
     "scores": _draw_scores_figure,
     "gaps": _draw_gaps_figure,
     "shd": _draw_shd_figure,
+    "held-out": _draw_held_out_figure,
 }

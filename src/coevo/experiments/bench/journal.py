@@ -34,6 +34,7 @@ def make_bench_journal(folder: Path, bench: Bench, command: str) -> Journal[Benc
     stamp = {
         "command": command,
         "networks": bench.networks,
+        **_describe_tables(bench),
         "rows": bench.rows,
         "seeds": bench.seeds,
         "methods": bench.methods,
@@ -41,8 +42,8 @@ def make_bench_journal(folder: Path, bench: Bench, command: str) -> Journal[Benc
         "not_installed": bench.missing_peers,
         "versions": find_versions(*(PEERS[name].package for name in bench.peers)),
     }
-    networks = {name: i for i, name in enumerate(bench.networks)}
-    runners = {name: i for i, name in enumerate((*bench.methods, *bench.peers))}
+    networks = {name: i for i, name in enumerate(bench.sources)}
+    runners = {name: i for i, name in enumerate((*bench.labels.values(), *bench.peers))}
 
     def get_sort_key(key: tuple[str, int, int, str]) -> tuple[int, str, int, int, int, str]:
         network, rows, repetition, method = key
@@ -56,6 +57,13 @@ def make_bench_journal(folder: Path, bench: Bench, command: str) -> Journal[Benc
         get_sort_key,
         stamp,
     )
+
+
+def _describe_tables(bench: Bench) -> dict[str, Any]:
+    if not bench.tables:
+        return {}
+    hashes = {table.name: table.dataset.content_hash for table in bench.tables}
+    return {"tables": hashes, "held_out": bench.held_out}
 
 
 def _read_times(line: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The plan of a comparison: the data sets, the methods and peers, and their seeds.
 
-A data set is identified by (seed, network, rows, repetition). So the repetitions show how results
-vary over samples as well as over searches. The seed of a search also depends on the name of its
-method. So runs can be added or left out without changing any other run.
+A data set is identified by (seed, network or rows of a table, size, repetition). So the repetitions
+show how results vary over samples as well as over searches. The seed of a search also depends on
+the text of its method. So runs can be added or left out without changing any other run.
 """
 
 from __future__ import annotations
@@ -13,42 +13,17 @@ from typing import Literal
 
 from coevo.checks import is_int, is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
+from coevo.experiments.bench.data import BenchDataSet, BenchSetting, BenchTable
 from coevo.experiments.data_sets import check_data_sources, check_no_repeats, derive_seed
 from coevo.experiments.peers import PEERS
+from coevo.names import match_name
 from coevo.score import BDeu, Score
-from coevo.search import METHODS, SearchSpec, make_spec
+from coevo.search import ChosenMethod, SearchSpec, choose_method, make_spec
 
 __all__ = ["DEFAULT_METHODS", "Bench", "BenchDataSet", "BenchJob", "BenchSetting", "RunnerKind"]
 
 RunnerKind = Literal["ours", "peer"]
 DEFAULT_METHODS = ("ccma", "ccga", "k2", "hill_climb", "tabu")
-CLASSIFIERS = ("naive_bayes", "tan")  # they need a class variable, which a network does not have
-
-
-@dataclass(frozen=True)
-class BenchSetting:
-    """A network and a size. Its data sets differ only in their rows."""
-
-    network: str
-    rows: int
-
-    @property
-    def label(self) -> str:
-        """The name in tables and figures.
-
-        >>> BenchSetting("alarm", 5000).label
-        'alarm, 5,000 rows'
-        """
-        return f"{self.network}, {self.rows:,} rows"
-
-
-@dataclass(frozen=True)
-class BenchDataSet:
-    """Rows sampled from a network; `seed` is the ``--seed`` of ``coevo sample``."""
-
-    setting: BenchSetting
-    repetition: int
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -61,6 +36,7 @@ class BenchJob:
     seed: int | None
     score: Score
     max_time: float
+    text: str = ""  # how a method is named, with its file and its settings
 
     @property
     def key(self) -> tuple[str, int, int, str]:
@@ -69,10 +45,16 @@ class BenchJob:
         return setting.network, setting.rows, self.data.repetition, self.method
 
     def make_spec(self) -> SearchSpec:
-        """Return the search of a method of coevo: its default budget, with the time limit."""
-        budget = replace(METHODS[self.method].default_budget, max_time=self.max_time)
+        """Return the search of a method: its own limits or default budget, with the time limit."""
+        chosen = choose_method(self.text, "bench")
+        budget = chosen.limit(None, "bench").with_default(chosen.method.default_budget)
+        seconds = self.max_time if budget.max_time is None else min(budget.max_time, self.max_time)
         return make_spec(
-            "bench", method=self.method, score=self.score, budget=budget, random_state=self.seed
+            "bench",
+            method=chosen.method,
+            score=self.score,
+            budget=replace(budget, max_time=seconds),
+            random_state=self.seed,
         )
 
 
@@ -83,19 +65,27 @@ class Bench:
     Parameters
     ----------
     networks : sequence of str
-        Bundled networks, or BIF files.
+        Bundled networks, or BIF files, to sample rows from.
     rows : sequence of int
-        Numbers of rows of the data sets.
+        Numbers of rows of the samples.
     seeds : int
-        Number of data sets of each network and size. Each method runs once on each of them.
+        Number of data sets of each network and size, and of splits of each table. Each method runs
+        once on each of them.
     methods, peers : sequence of str
-        The methods of coevo and the peers. A peer that is not installed is left out.
+        The methods, as texts (`coevo.search.method_text`), and the peers. A peer that is not
+        installed is left out.
     score : Score
         The score that each method maximises and by which each result is compared.
     max_time : float
         Maximum seconds of a run.
     seed : int
         The same seed gives the same data sets and the same searches.
+    tables : sequence of BenchTable
+        Tables to learn from, beside or instead of the networks.
+    held_out : float
+        The share of the rows of a table that is held out.
+    table_options : str
+        The options of the command with which the tables were read, for the README.
     """
 
     networks: tuple[str, ...] = ("alarm", "insurance")
@@ -106,24 +96,34 @@ class Bench:
     score: Score = field(default_factory=BDeu)
     max_time: float = 60.0
     seed: int = 0
+    tables: tuple[BenchTable, ...] = ()
+    held_out: float = 0.2
+    table_options: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("networks", "rows", "methods", "peers"):
+        for name in ("networks", "rows", "methods", "peers", "tables"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        check_data_sources("bench", self.networks, self.rows)
-        compared = [name for name in METHODS if name not in CLASSIFIERS]
-        for name, known in (("methods", compared), ("peers", list(PEERS))):
-            for value in getattr(self, name):
-                if value not in known:
-                    raise bad_choice(name, "bench", known, value)
-        check_no_repeats("bench", methods=self.methods, peers=self.peers)
+        if self.networks or not self.tables:
+            check_data_sources("bench", self.networks, self.rows)
+        check_no_repeats("bench", tables=[*(t.name for t in self.tables), *self.networks])
+        object.__setattr__(self, "methods", _check_methods(self.methods))
+        object.__setattr__(self, "peers", tuple(map(_check_peer, self.peers)))
+        check_no_repeats("bench", peers=self.peers)
         for name, least in (("seeds", 1), ("seed", 0)):
             if not is_int(getattr(self, name), least):
                 raise bad_parameter(name, "bench", f"an int >= {least}", getattr(self, name))
         if not (is_number(self.max_time) and self.max_time > 0):
             raise bad_parameter("max_time", "bench", "a number > 0", self.max_time)
+        if not (is_number(self.held_out) and 0 < self.held_out < 1):
+            expected = "a number between 0 and 1, such as 0.2"
+            raise bad_parameter("held_out", "bench", expected, self.held_out)
         if not isinstance(self.score, Score):
             raise bad_parameter("score", "bench", "a Score", self.score)
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The name of each method in tables: its text, without the folder of a file."""
+        return {text: choose_method(text, "bench", "methods").label for text in self.methods}
 
     @cached_property
     def missing_peers(self) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ class Bench:
     @cached_property
     def runners(self) -> dict[str, RunnerKind]:
         """All methods and installed peers, in the order of the tables."""
-        ours: dict[str, RunnerKind] = dict.fromkeys(self.methods, "ours")
+        ours: dict[str, RunnerKind] = dict.fromkeys(self.labels.values(), "ours")
         installed = [name for name in self.peers if name not in self.missing_peers]
         return ours | dict.fromkeys(installed, "peer")
 
@@ -144,20 +144,40 @@ class Bench:
                 "There is nothing to run. Give a method, or install one of the peers."
             )
 
-    def list_settings(self) -> list[BenchSetting]:
-        """Return the networks and sizes, in the order of the tables."""
-        return [BenchSetting(network, rows) for network in self.networks for rows in self.rows]
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The networks and the tables, in the order of the tables."""
+        return (*self.networks, *(table.name for table in self.tables))
+
+    def list_settings(self, source: str | None = None) -> list[BenchSetting]:
+        """Return the sources and sizes, in the order of the tables; or those of one source."""
+        settings = [BenchSetting(network, rows) for network in self.networks for rows in self.rows]
+        settings += [self._make_table_setting(table) for table in self.tables]
+        return [setting for setting in settings if source in (None, setting.network)]
+
+    def _make_table_setting(self, table: BenchTable) -> BenchSetting:
+        n_rows = table.dataset.n_rows
+        return BenchSetting(
+            table.name, n_rows - min(table.count_held_out(self.held_out), n_rows - 2)
+        )
 
     def list_data_sets(self) -> list[BenchDataSet]:
         """Return all data sets, in the order of the tables."""
+        tables = {table.name: table for table in self.tables}
         return [
-            BenchDataSet(s, repetition, derive_seed(self.seed, s.network, s.rows, repetition))
+            BenchDataSet(
+                s,
+                repetition,
+                self._derive_seed(s, repetition),
+                tables.get(s.network),
+            )
             for s in self.list_settings()
             for repetition in range(self.seeds)
         ]
 
     def list_jobs(self) -> list[BenchJob]:
         """Return all runs, in the order of the journal."""
+        texts = {label: text for text, label in self.labels.items()}
         return [
             BenchJob(
                 data,
@@ -166,6 +186,7 @@ class Bench:
                 self._derive_search_seed(data, name, kind),
                 self.score,
                 self.max_time,
+                texts.get(name, ""),
             )
             for data in self.list_data_sets()
             for name, kind in self.runners.items()
@@ -174,5 +195,29 @@ class Bench:
     def _derive_search_seed(self, data: BenchDataSet, name: str, kind: RunnerKind) -> int | None:
         if kind == "peer":
             return None
-        setting = data.setting
-        return derive_seed(self.seed, setting.network, setting.rows, data.repetition, name)
+        return self._derive_seed(data.setting, data.repetition, name)
+
+    def _derive_seed(self, setting: BenchSetting, *key: str | int) -> int:
+        """Return the seed of a data set or a run. That of a table does not depend on its path."""
+        hashes = {table.name: table.dataset.content_hash for table in self.tables}
+        source = hashes.get(setting.network, setting.network)
+        return derive_seed(self.seed, source, setting.rows, *key)
+
+
+def _check_methods(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the texts of methods; raise `ParameterError` if two are the same search."""
+    chosen: list[ChosenMethod] = []
+    for text in texts:
+        method = choose_method(text, "bench", "methods")
+        if method in chosen:
+            raise ParameterError(f"'methods' of bench names {method.label} twice.")
+        chosen.append(method)
+    return tuple(method.text for method in chosen)
+
+
+def _check_peer(name: str) -> str:
+    """Return the peer that was meant."""
+    peer = match_name(name, PEERS)
+    if peer is None:
+        raise bad_choice("peers", "bench", PEERS, name)
+    return peer

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 
 from coevo import __version__
+from coevo.experiments.bench.own_methods import describe_implementation
 from coevo.experiments.bench.plan import Bench
 from coevo.experiments.bench.results import BenchRun
 from coevo.experiments.bench.summary import BenchSummary
@@ -27,8 +29,8 @@ _READING = """\
   best known score is the highest score of all runs on the same rows.
 - **One process per run**, with one thread, and with Python's hash seed set to 0. The clock
   starts when libraries and kernels are loaded and the data are converted.
-- **Time limit.** A peer that is not done after {seconds:g} s is killed and has no result. A method
-  of coevo has a best network at every moment. It stops by itself (CCMA after 25 generations
+{tables}- **Time limit.** A peer that is not done after {seconds:g} s is killed and has no result. A
+  method of coevo has a best network at every moment. It stops by itself (CCMA after 25 generations
   without a better network, CCGA after 250), or at the end of the generation in which the
   {seconds:g} s pass.
 - **Reproducibility.** The same seed gives the same data sets. A run that the time limit stopped
@@ -40,16 +42,34 @@ _CAPTIONS = {
     "lines are single runs, points are peers at the time of their end",
     "gaps": "Box plots over the seeds of the nats below the best known score on {}",
     "shd": "Box plots over the seeds of the structural Hamming distance of the CPDAGs on {}",
+    "held-out": "Box plots over the seeds of the log-likelihood of a held-out row of {}",
 }
+_TABLES = """\
+- **Held-out rows.** Each seed holds out {share:g} of the rows of a table, drawn at random. Bins
+  and states come from all rows. The methods learn from the others. The tables of each network are
+  fitted to the rows that it was learned from (ess 1), and *held-out* is the mean log-likelihood of
+  a row that was held out. The true network is not known unless it was given, so a table may have no
+  distances.
+"""
 
 
 def format_bench_command(bench: Bench) -> str:
     """Return the command that repeats the comparison."""
     ess = getattr(bench.score, "ess", None)
+    tables = "".join(f" {shlex.quote(table.name)}" for table in bench.tables)
+    if bench.table_options:
+        tables += f" {bench.table_options}"
+    if bench.tables:
+        tables += f" --held-out {bench.held_out:g}"
+    networks = (
+        f" --networks {','.join(bench.networks)} --rows {','.join(map(str, bench.rows))}"
+        if bench.networks
+        else ""
+    )
+    methods = shlex.quote(",".join(bench.methods) or "none")
     return (
-        f"coevo bench --networks {','.join(bench.networks)} "
-        f"--rows {','.join(map(str, bench.rows))} --seeds {bench.seeds} "
-        f"--methods {','.join(bench.methods) or 'none'} "
+        f"coevo bench{tables}{networks} --seeds {bench.seeds} "
+        f"--methods {methods} "
         f"--peers {','.join(bench.peers) or 'none'} --score {bench.score.name}"
         f"{'' if ess is None else f' --ess {ess:g}'} --max-time {bench.max_time:g} "
         f"--seed {bench.seed} -o DIR"
@@ -74,9 +94,9 @@ def format_readme(
     bench: Bench,
     summaries: Sequence[BenchSummary],
     results: Sequence[BenchRun],
-    figures: Sequence[str],
+    figures: Mapping[str, Sequence[str]],
 ) -> str:
-    """Return the README in Markdown; `figures` are the kinds of figures in the folder."""
+    """Return the README in Markdown; `figures` are the kinds of figures of each source."""
     packages = find_versions(*(PEERS[name].package for name in bench.peers))
     listed = ", ".join(f"{name} {version}" for name, version in packages.items())
     parts = [
@@ -86,19 +106,20 @@ def format_readme(
         f"## Methods\n\n{_make_method_table(bench).to_markdown()}",
     ]
     parts += [f"{describe_missing_peer(name)}\n" for name in bench.missing_peers]
-    for network in bench.networks:
+    for source in bench.sources:
         table = make_summary_table(
-            [summary for summary in summaries if summary.network == network], bench.score.label
+            [summary for summary in summaries if summary.network == source], bench.score.label
         )
-        parts.append(f"## {network}\n\n{table.to_markdown()}")
+        parts.append(f"## {source}\n\n{table.to_markdown()}")
         parts += [
-            f"![{_CAPTIONS[kind].format(network)}]({make_figure_stem(kind, network)}.png)\n"
-            for kind in figures
+            f"![{_CAPTIONS[kind].format(source)}]({make_figure_stem(kind, source)}.png)\n"
+            for kind in figures[source]
         ]
+    tables = _TABLES.format(share=bench.held_out) if bench.tables else ""
     parts += [
         _format_failures(results),
-        _READING.format(seconds=bench.max_time),
-        _format_file_list(bench, figures),
+        _READING.format(seconds=bench.max_time, tables=tables),
+        _format_file_list(bench, has_figures=any(figures.values())),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -106,9 +127,10 @@ def format_readme(
 def _make_method_table(bench: Bench) -> ReportTable:
     """Return the table of the methods and peers, and the score that each maximises."""
     rows = []
+    texts = {label: text for text, label in bench.labels.items()}
     for name, kind in bench.runners.items():
         if kind == "ours":
-            rows.append([name, f"coevo {__version__}", bench.score.label])
+            rows.append([name, describe_implementation(texts[name]), bench.score.label])
         else:
             peer = PEERS[name]
             implementation = f"{peer.method} of {name} {peer.version or '(version unknown)'}"
@@ -129,7 +151,7 @@ def _format_failures(results: Sequence[BenchRun]) -> str:
     return "\n".join(["## Failed runs\n", *listed, ""])
 
 
-def _format_file_list(bench: Bench, figures: Sequence[str]) -> str:
+def _format_file_list(bench: Bench, has_figures: bool) -> str:
     lines = [
         "## Files\n",
         "- `results.csv`: one row per run, in full precision.",
@@ -139,10 +161,13 @@ def _format_file_list(bench: Bench, figures: Sequence[str]) -> str:
         "- `experiment.json`: the settings of all runs, the machine and the versions. Repeat the "
         "command to resume an interrupted comparison.",
     ]
-    if figures:
+    if has_figures:
         lines.append("- `figure-*`: the figures above, in PNG and SVG.")
-    lines.append("\nThese commands sample the data sets again:\n")
+    if bench.networks:
+        lines.append("\nThese commands sample the data sets again:\n")
     for data in bench.list_data_sets():
+        if data.table is not None:
+            continue
         network, rows = data.setting.network, data.setting.rows
         name = f"{make_file_name(network)}-{rows}-{data.repetition}"
         lines.append(f"    {format_sample_command(network, rows, data.seed, name)}")

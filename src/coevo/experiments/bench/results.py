@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from coevo.experiments.bench.plan import BenchDataSet, BenchSetting
+from coevo.experiments.bench.data import BenchDataSet, BenchSetting
 from coevo.experiments.bench.records import BenchRecord
 from coevo.graph import DAG, compare
 
 __all__ = ["BenchRun", "evaluate_runs"]
+
+DISTANCES = ("shd", "shd_cpdag", "sid", "skeleton_f1", "arc_f1")  # to the true structure
 
 
 @dataclass(frozen=True)
 class BenchRun:
     """The evaluation of a run. Fields without a value are None, as in a run without a result.
 
-    `seed` is the number of the data set among those of its network and size. `best_score` is the
-    highest score of all runs on the same rows.
+    `network` is the network or the table. `seed` is the number of the data set among those of its
+    network and size. `best_score` is the highest score of all runs on the same rows.
     """
 
     network: str
@@ -32,13 +34,15 @@ class BenchRun:
     status: str
     stop_reason: str | None
     score: float | None
-    true_score: float
+    held_out: float | None  # mean log-likelihood of a row that was held out
+    true_score: float | None
     best_score: float | None
     gap_to_best: float | None  # best_score - score, >= 0
     above_true: float | None  # score - true_score, of either sign
     n_arcs: int | None
     shd: int | None
     shd_cpdag: int | None
+    sid: int | None
     skeleton_f1: float | None
     arc_f1: float | None
     seconds: float | None
@@ -62,7 +66,7 @@ class BenchRun:
 
 
 def evaluate_runs(
-    data: BenchDataSet, records: Sequence[BenchRecord], true: DAG, true_score: float
+    data: BenchDataSet, records: Sequence[BenchRecord], true: DAG | None, true_score: float | None
 ) -> list[BenchRun]:
     """Return the evaluation of all runs on one data set."""
     best = max((r.score for r in records if r.score is not None), default=None)
@@ -70,22 +74,19 @@ def evaluate_runs(
 
 
 def _evaluate_run(
-    data: BenchDataSet, record: BenchRecord, true: DAG, true_score: float, best: float | None
+    data: BenchDataSet,
+    record: BenchRecord,
+    true: DAG | None,
+    true_score: float | None,
+    best: float | None,
 ) -> BenchRun:
-    evaluation: dict[str, Any] = dict.fromkeys(
-        ("gap_to_best", "above_true", "n_arcs", "shd", "shd_cpdag", "skeleton_f1", "arc_f1")
-    )
+    evaluation: dict[str, Any] = dict.fromkeys(("gap_to_best", "above_true", "n_arcs", *DISTANCES))
     if record.score is not None and record.arcs is not None and best is not None:
-        comparison = compare(DAG(true.nodes, record.arcs), true)
-        evaluation = {
-            "gap_to_best": best - record.score,
-            "above_true": record.score - true_score,
-            "n_arcs": len(record.arcs),
-            "shd": comparison.shd,
-            "shd_cpdag": comparison.shd_cpdag,
-            "skeleton_f1": comparison.skeleton_f1,
-            "arc_f1": comparison.arc_f1,
-        }
+        evaluation |= {"gap_to_best": best - record.score, "n_arcs": len(record.arcs)}
+        if true is not None and true_score is not None:
+            comparison = compare(DAG(true.nodes, record.arcs), true)
+            evaluation["above_true"] = record.score - true_score
+            evaluation |= {name: getattr(comparison, name) for name in DISTANCES}
     copied = {
         name: getattr(record, name)
         for name in BenchRun.list_column_names()

@@ -9,24 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.bundled import load_network, open_network
-from coevo.data import Dataset
-from coevo.experiments.bench.plan import BenchDataSet, BenchJob
+from coevo.experiments.bench.data import open_rows
+from coevo.experiments.bench.own_methods import load_kernels
+from coevo.experiments.bench.plan import BenchJob
 from coevo.experiments.peers import PEERS
 from coevo.graph import Arc
-from coevo.network import sample
 from coevo.parallel import StartClock
-from coevo.score import Score
-from coevo.search import Budget, SearchResult, make_spec
+from coevo.search import SearchResult
 
-__all__ = [
-    "ENVIRONMENT",
-    "LearnedStructure",
-    "get_time_limit",
-    "load_kernels",
-    "run_bench_job",
-    "sample_rows",
-]
+__all__ = ["ENVIRONMENT", "LearnedStructure", "get_time_limit", "run_bench_job"]
 
 # One thread for every run, and one hash seed, because the result of pgmpy depends on it.
 ENVIRONMENT = {
@@ -54,24 +45,13 @@ def get_time_limit(job: BenchJob) -> float:
     return job.max_time * (1 + EXTRA_FRACTION) + EXTRA_SECONDS
 
 
-def sample_rows(data: BenchDataSet) -> Dataset:
-    """Sample the rows of a data set."""
-    return sample(open_network(data.setting.network), data.setting.rows, data.seed)
-
-
-def load_kernels(method: str, score: Score) -> None:
-    """Run a method on a small table, so that no measured time includes the loading of kernels."""
-    spec = make_spec("bench", method=method, score=score, budget=Budget(max_generations=6))
-    spec.run(spec.make_scorer(sample(load_network("asia"), 100, 0)))
-
-
 def run_bench_job(job: BenchJob, start_clock: StartClock) -> LearnedStructure:
     """Run one method or peer on one data set."""
-    dataset = sample_rows(job.data)
+    dataset = open_rows(job.data)
     if job.kind == "peer":
         dag, seconds = PEERS[job.method].learn(dataset, job.score, start_clock)
         return LearnedStructure(dag.arcs, seconds)
-    load_kernels(job.method, job.score)
+    load_kernels(job.text, job.score)
     spec = job.make_spec()
     scorer = spec.make_scorer(dataset)
     start_clock()

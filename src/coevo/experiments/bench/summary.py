@@ -12,6 +12,17 @@ from coevo.experiments.bench.results import BenchRun
 __all__ = ["BEST_TOLERANCE", "BenchSummary", "summarise"]
 
 BEST_TOLERANCE = 1e-6  # nats; allows for round-off
+MEANS = (
+    "held_out",
+    "n_arcs",
+    "true_score",
+    "above_true",
+    "shd",
+    "shd_cpdag",
+    "sid",
+    "skeleton_f1",
+    "arc_f1",
+)
 
 
 @dataclass(frozen=True)
@@ -34,9 +45,13 @@ class BenchSummary:
     failed: int
     mean_gap_to_best: float | None
     share_at_best: float
+    mean_held_out: float | None
+    mean_n_arcs: float | None
+    mean_true_score: float | None
     mean_above_true: float | None
     mean_shd: float | None
     mean_shd_cpdag: float | None
+    mean_sid: float | None
     mean_skeleton_f1: float | None
     mean_arc_f1: float | None
     median_seconds: float | None
@@ -71,11 +86,7 @@ def _summarise_group(results: Sequence[BenchRun]) -> BenchSummary:
         failed=_count(results, "failed"),
         mean_gap_to_best=_mean_or_none(gaps),
         share_at_best=sum(gap <= BEST_TOLERANCE for gap in gaps) / len(results),
-        mean_above_true=_mean_or_none(_collect_numbers(results, "above_true")),
-        mean_shd=_mean_or_none(_collect_numbers(results, "shd")),
-        mean_shd_cpdag=_mean_or_none(_collect_numbers(results, "shd_cpdag")),
-        mean_skeleton_f1=_mean_or_none(_collect_numbers(results, "skeleton_f1")),
-        mean_arc_f1=_mean_or_none(_collect_numbers(results, "arc_f1")),
+        **{f"mean_{name}": _mean_or_none(_collect_numbers(results, name)) for name in MEANS},
         median_seconds=median(seconds) if seconds else None,
     )
 

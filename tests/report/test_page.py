@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html as html_escaping
 import json
 import re
 import shutil
@@ -10,9 +11,11 @@ from importlib.resources import files
 
 import pytest
 
+import coevo
 from coevo.bundled import load_network
-from coevo.errors import FileError, GraphError
+from coevo.errors import CoevoWarning, FileError, GraphError
 from coevo.graph import DAG, compare
+from coevo.io import read_run
 from coevo.report.page import (
     ArcFacts,
     BootstrapArc,
@@ -226,6 +229,80 @@ def test_a_run_without_a_model():
     assert "--max-generations 7" in page.stamp["reproducibility"]
     assert page.history == [ScorePoint(0.1, 0, -6.0)]
     Reader(render_page(page))
+
+
+def test_the_audit_and_the_columns_are_sentences(tmp_path):
+    lines = ["a,c,n,when", *(f"{i % 2},{i % 6},{i * i / 7:.3f},same" for i in range(40))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    with pytest.warns(CoevoWarning, match="'when' is 'same' in every row"):
+        result = coevo.learn(tmp_path / "t.csv", method="hill_climb", output=tmp_path / "run")
+    sentences = [finding.sentence for finding in result.audit]
+    assert {finding.kind for finding in result.audit} >= {"deterministic", "small_table"}
+    run = read_run(tmp_path / "run")
+    page = make_run_page(run.facts, run.history, run.network)
+    assert page.audit == sentences
+    assert page.columns["a"] == "categorical, whole numbers, 2 states: 0, 1"
+    assert page.columns["when"] == "'when' is 'same' in every row; it is left out."
+    (cut,) = run.facts["columns"]["n"]["cuts"]
+    assert page.columns["n"] == (
+        f"continuous, decimal numbers, 2 bins with the cut point {cut:g} (mdl)"
+    )
+    html = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "kind:" not in Reader(html).text
+    assert f"<li>{html_escaping.escape(sentences[0])}</li>" in html
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        ({"type": "ignore"}, "left out"),
+        ({"type": "year+month", "holds": "dates"}, "dates, replaced by year, month"),
+        ({"type": "continuous", "cuts": []}, "continuous, no cut point"),
+        ({"type": "continuous", "cuts": [-0.0]}, "continuous, 2 bins with the cut point 0"),
+        ({"type": "continuous", "cuts": [1, 2.5]}, "continuous, 3 bins with the cut points 1, 2.5"),
+        (
+            {"type": "categorical", "states": ["1", "2"], "source": "day"},
+            "categorical, 2 states: 1, 2, part of day",
+        ),
+        (
+            {"type": "categorical", "holds": "text", "states": list(map(str, range(25)))},
+            f"categorical, text, 25 states: {', '.join(map(str, range(20)))} and 5 more",
+        ),
+    ],
+)
+def test_a_column_in_words(column, text):
+    assert make_run_page({"columns": {"c": column}}, [], None).columns == {"c": text}
+
+
+SIGNED_ZERO = re.compile(r"(?<![\w.,])-0(\.0*)?(?![\d.])")
+
+
+def test_a_zero_has_no_sign():
+    """Numbers that are rounded to zero come without a minus."""
+    assert SIGNED_ZERO.search("gain -0.00, decisive")
+    assert not SIGNED_ZERO.search("-0.01 and 3-0.00 and 0.00")
+    facts = {
+        "score": -0.001,
+        "settings": {"limit": -0.0},
+        "columns": {"a": {"type": "continuous", "cuts": [-0.0]}},
+        "per_variable": {"a": -0.0, "b": -0.0},
+        "arcs": [
+            {"from": "a", "to": "b", "gain": -0.0004, "strength": -0.0, "direction": -0.0},
+        ],
+        "best_rejected": {"from": "b", "to": "a", "gain": 0.0},
+    }
+    history = [
+        {"seconds": 0.0, "generation": 0, "score": -0.001},
+        {"seconds": 0.1, "generation": 1, "score": -0.00001},
+    ]
+    page = make_run_page(facts, history, None)
+    html = render_page(page)
+    assert "0.00 against 0.000 0.000" in Reader(html).text
+    assert not SIGNED_ZERO.search(Reader(html).text)
+    assert not any(SIGNED_ZERO.search(a.get("aria-label") or "") for _, a in Reader(html).tags)
+    assert (
+        page.rejected == "The best rejected arc, b → a, would change the score by less than 0.01."
+    )
 
 
 def test_one_dot_per_arc():

@@ -96,4 +96,4 @@ def _make_answer(likelihood: RowLikelihood, dataset: Dataset) -> dict[str, Any]:
 
 
 def _format(value: float | None) -> str:
-    return "-inf" if value is None else f"{value:.6f}"
+    return "-inf" if value is None else f"{value:z.6f}"

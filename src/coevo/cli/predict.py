@@ -121,7 +121,7 @@ def _format_csv(rows: Sequence[tuple[Any, ...]]) -> str:
     """Return rows as CSV, numbers with twelve digits."""
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(
-        [f"{cell:.12g}" if isinstance(cell, float) else cell for cell in row] for row in rows
+        [f"{cell:z.12g}" if isinstance(cell, float) else cell for cell in row] for row in rows
     )
     return stream.getvalue()
 
@@ -139,7 +139,7 @@ def _format_summary(answer: dict[str, Any]) -> Iterator[str]:
         loss = answer["log_loss"]
         rows = format_count(n_rows, "row")
         yield f"accuracy    {answer['accuracy']:.6f}  ({n_correct:,} of {rows})"
-        yield f"log loss    {'inf' if loss is None else f'{loss:.6f}'}  (lower is better)"
+        yield f"log loss    {'inf' if loss is None else f'{loss:z.6f}'}  (lower is better)"
         yield from _format_confusion(answer["states"], confusion)
     if "file" in answer:
         n_predictions = format_count(answer["n_rows"], "prediction")

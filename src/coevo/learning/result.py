@@ -287,7 +287,7 @@ class LearnResult:
     def __repr__(self) -> str:
         return (
             f"<LearnResult: {len(self.dag.nodes)} variables, {len(self.dag.arcs)} arcs, "
-            f"{self.scoring.name} {self.score:.4f}, by {self.search.method}>"
+            f"{self.scoring.name} {self.score:z.4f}, by {self.search.method}>"
         )
 
 

@@ -147,12 +147,12 @@ def _render_history(page: Page) -> str:
     listed = improvements[-MAX_IMPROVEMENTS:]
     table = make_table(
         ("generation", "seconds", "score"),
-        ((f"{r.generation:,}", f"{r.seconds:,.3f}", f"{r.score:,.4f}") for r in listed),
+        ((f"{r.generation:,}", f"{r.seconds:,.3f}", f"{r.score:z,.4f}") for r in listed),
         numbers=range(3),
     )
     summary = f"The last {len(listed):,} of {len(improvements):,} improvements"
     text = (
-        f"From {improvements[0].score:,.2f} to {last.score:,.2f} in {last.generation:,} "
+        f"From {improvements[0].score:z,.2f} to {last.score:z,.2f} in {last.generation:,} "
         f"generations and {last.seconds:,.2f} seconds. Scores are natural logarithms; higher is "
         "better."
     )
@@ -217,7 +217,7 @@ def _format_facts(facts: ArcFacts) -> dict[str, str]:
     """Return the facts about an arc as texts; an unknown fact is empty."""
     numbers = {"gain": facts.gain, "strength": facts.strength, "direction": facts.direction}
     texts = {
-        name: "" if value is None else f"{value:,.{FACTS[name][0]}f}"
+        name: "" if value is None else f"{value:z,.{FACTS[name][0]}f}"
         for name, value in numbers.items()
     }
     return texts | {"word": facts.word, "what the arc says": facts.says}

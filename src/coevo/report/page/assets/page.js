@@ -195,8 +195,8 @@
     if (!arc[DIRECTED]) parts.push("undirected in the CPDAG");
     return parts.join(", ") + (arc[SAYS] ? "\n" + arc[SAYS] : "");
   }
-  const figure = (value, digits) => value.toLocaleString("en-US",
-    { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const figure = (value, digits) => (Number(value.toFixed(digits)) || 0).toLocaleString("en-US",
+    { minimumFractionDigits: digits, maximumFractionDigits: digits }); // "|| 0": no sign of a zero
   function factsOf(i) {
     const values = data.arcs[i].slice(FACTS);
     const parts = FACT_NAMES.map(([name, digits], at) => values[at] === null ? "" : `${name} ${figure(values[at], digits)}`);

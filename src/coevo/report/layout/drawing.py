@@ -1,9 +1,10 @@
 """A layered drawing of a graph: the position of each variable and the curve of each arc.
 
 Each connected component is laid out separately, by the steps of Sugiyama and others [1]_ (layers,
-order, positions, curves). Then the components are placed side by side. Variables without arcs
-follow in a block. Variables are processed in the order of their names, so the drawing does not
-depend on the order of the input. The layout is deterministic.
+order, positions, curves). A component of moderate size is laid out with layers of several widths,
+and the drawing with the largest text on the canvas is kept. Then the components are placed side by
+side, with the variables without arcs in a block. Variables are processed in the order of their
+names, so the drawing does not depend on the order of the input. The layout is deterministic.
 
 Reasons against a library: grandalf, the pure Python one, is under the GPL, has had no release
 since 2023 and iterates over sets. Graphviz would have to be installed.
@@ -15,50 +16,30 @@ since 2023 and iterates over sets. Graphviz would have to be installed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 
 from coevo.graph.dag import Arc
+from coevo.report.layout.boxes import Box, Layout
+from coevo.report.layout.canvas import COMFORTABLE_SCALE, compute_scale, limit_height
 from coevo.report.layout.labels import estimate_text_width, shorten_name
 from coevo.report.layout.layering import assign_layers
 from coevo.report.layout.ordering import LayeredGraph, order_layers
+from coevo.report.layout.packing import pack_components
 from coevo.report.layout.placing import place_nodes
-from coevo.report.layout.routing import NODE_HEIGHT, Curve, Point, compute_layer_heights, route_arcs
+from coevo.report.layout.routing import NODE_HEIGHT, compute_layer_heights, route_arcs
 
-__all__ = ["Box", "Layout", "lay_out"]
+__all__ = ["lay_out"]
 
 FONT_SIZE = 12.0
 MAX_LABEL_LENGTH = 26  # characters
 PADDING = 10.0  # on each side of a label
 MIN_BOX_WIDTH = 44.0
-COMPONENT_GAP = 48.0
-ISOLATED_GAP = 14.0  # between variables without arcs
-ASPECT_RATIO = 1.7  # desired width / height of the drawing
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """The position and the label of a variable."""
-
-    x: float  # of the centre
-    y: float
-    width: float
-    label: str
-
-    @property
-    def height(self) -> float:
-        """The height, which is the same for all boxes."""
-        return NODE_HEIGHT
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A drawing from (0, 0), the top left corner, to (width, height)."""
-
-    width: float
-    height: float
-    boxes: dict[str, Box]  # by name
-    curves: dict[Arc, Curve]
+ASPECT_RATIO = 1.7  # width / height of a component, of which its layers get their width
+MIN_LAYER_WIDTH = 900.0
+LAYER_WIDTHS = (1.0, 0.75, 0.6, 0.45)  # that are tried, relative to the expected one
+MAX_TRIED = 150  # variables of a component for which more than one width is tried
+MIN_TIGHT_SCALE = 0.6  # a drawing that needs a smaller scale is read in parts: it need not be tight
 
 
 def lay_out(nodes: Iterable[str], arcs: Iterable[Arc]) -> Layout:
@@ -88,7 +69,7 @@ def lay_out(nodes: Iterable[str], arcs: Iterable[Arc]) -> Layout:
     pairs = sorted(arcs)
     components, isolated = _find_components(names, pairs)
     layouts = [_lay_out_component(members, inside) for members, inside in components]
-    return _pack(layouts, isolated)
+    return pack_components(layouts, {name: _make_box(name) for name in isolated})
 
 
 def _find_components(
@@ -116,80 +97,47 @@ def _find_components(
     return components, [top for top in members if top not in inside]
 
 
-def _make_label(name: str) -> tuple[str, float]:
-    """Return the label of a variable, and the width of its box."""
+def _make_box(name: str) -> Box:
+    """Return the box of a variable, at (0, 0)."""
     label = shorten_name(name, MAX_LABEL_LENGTH)
     width = math.ceil(estimate_text_width(label, FONT_SIZE) + 2 * PADDING)
-    return label, max(MIN_BOX_WIDTH, width)
+    return Box(0.0, 0.0, max(MIN_BOX_WIDTH, width), label)
 
 
 def _lay_out_component(names: list[str], arcs: list[Arc]) -> Layout:
-    """Lay out one connected component."""
-    labels = [_make_label(name) for name in names]
-    widths = [width for _, width in labels]
-    index = {name: i for i, name in enumerate(names)}
+    """Lay out one connected component, so that its text is large on the canvas."""
+    boxes = {name: _make_box(name) for name in names}
+    area = sum(box.width * 3 * box.height for box in boxes.values())
+    width = max(MIN_LAYER_WIDTH, math.sqrt(ASPECT_RATIO * area))
+    best, largest = None, 0.0
+    for share in LAYER_WIDTHS if len(names) <= MAX_TRIED else LAYER_WIDTHS[:1]:
+        layout = _lay_out_layers(boxes, arcs, share * width)
+        scale = compute_scale(layout.width, layout.height)
+        if best is None or scale > largest:
+            best, largest = layout, scale
+        if largest >= COMFORTABLE_SCALE:
+            break
+    assert best is not None
+    return best
+
+
+def _lay_out_layers(boxes: dict[str, Box], arcs: list[Arc], max_width: float) -> Layout:
+    """Lay out one connected component, with layers that should not be wider than `max_width`."""
+    index = {name: i for i, name in enumerate(boxes)}
+    widths = [box.width for box in boxes.values()]
     pairs = [(index[parent], index[child]) for parent, child in arcs]
-    area = sum(width * 3 * NODE_HEIGHT for width in widths)
-    max_width = max(900.0, math.sqrt(ASPECT_RATIO * area))
     graph = LayeredGraph(assign_layers(widths, pairs, max_width), pairs)
     all_widths = widths + [0.0] * (len(graph.layer) - len(widths))
     centres = place_nodes(graph, order_layers(graph), all_widths)
-    heights = compute_layer_heights(graph, centres)
-    boxes = {
-        name: Box(centres[i], heights[graph.layer[i]], width, label)
-        for i, (name, (label, width)) in enumerate(zip(names, labels, strict=True))
-    }
+    width = max(centre + width / 2 for centre, width in zip(centres, all_widths, strict=True))
+    heights = compute_layer_heights(graph, centres, limit_height(width))
+    if compute_scale(width, heights[-1]) < MIN_TIGHT_SCALE:
+        heights = compute_layer_heights(graph, centres)
     curves = route_arcs(graph, centres, heights, all_widths)
-    right = max(
-        *(box.x + box.width / 2 for box in boxes.values()),
-        *(x for curve in curves for x, _ in curve),
-    )
-    return Layout(right, heights[-1] + NODE_HEIGHT / 2, boxes, dict(zip(arcs, curves, strict=True)))
-
-
-def _pack(parts: Sequence[Layout], isolated: Sequence[str]) -> Layout:
-    """Return all components in one drawing, in rows, with the isolated variables below."""
-    area = sum((p.width + COMPONENT_GAP) * (p.height + COMPONENT_GAP) for p in parts)
-    max_width = max([math.sqrt(ASPECT_RATIO * area), *(part.width for part in parts)])
-    boxes: dict[str, Box] = {}
-    curves: dict[Arc, Curve] = {}
-    x = y = height = width = 0.0
-    for part in parts:
-        if x > 0 and x + part.width > max_width:
-            x, y, height = 0.0, y + height + COMPONENT_GAP, 0.0
-        boxes.update({name: _move(box, x, y) for name, box in part.boxes.items()})
-        curves.update(
-            {arc: tuple((a + x, b + y) for a, b in curve) for arc, curve in part.curves.items()}
-        )
-        x += part.width + COMPONENT_GAP
-        width, height = max(width, x - COMPONENT_GAP), max(height, part.height)
-    if isolated:
-        top = y + height + (COMPONENT_GAP if parts else 0.0)
-        block = _lay_out_isolated(
-            isolated, max(width, math.sqrt(ASPECT_RATIO * 4000.0 * len(isolated)))
-        )
-        boxes.update({name: _move(box, 0.0, top) for name, box in block.boxes.items()})
-        return Layout(max(width, block.width), top + block.height, boxes, curves)
-    return Layout(width, y + height, boxes, curves)
-
-
-def _lay_out_isolated(names: Sequence[str], max_width: float) -> Layout:
-    """Lay out variables without arcs in rows and columns, by name."""
-    labels = [_make_label(name) for name in names]
-    column = max(width for _, width in labels) + ISOLATED_GAP
-    n_columns = max(1, min(len(names), int((max_width + ISOLATED_GAP) / column)))
-    boxes = {}
-    for i, (name, (label, width)) in enumerate(zip(names, labels, strict=True)):
-        row, at = divmod(i, n_columns)
-        centre: Point = (
-            at * column + (column - ISOLATED_GAP) / 2,
-            row * (NODE_HEIGHT + ISOLATED_GAP) + NODE_HEIGHT / 2,
-        )
-        boxes[name] = Box(*centre, width, label)
-    n_rows = -(-len(names) // n_columns)
-    height = n_rows * (NODE_HEIGHT + ISOLATED_GAP) - ISOLATED_GAP
-    return Layout(n_columns * column - ISOLATED_GAP, height, boxes, {})
-
-
-def _move(box: Box, x: float, y: float) -> Box:
-    return Box(box.x + x, box.y + y, box.width, box.label)
+    right = max(width, *(x for curve in curves for x, _ in curve))
+    placed = {
+        name: replace(box, x=centres[i], y=heights[graph.layer[i]])
+        for i, (name, box) in enumerate(boxes.items())
+    }
+    height = heights[-1] + NODE_HEIGHT / 2
+    return Layout(right, height, placed, dict(zip(arcs, curves, strict=True)))

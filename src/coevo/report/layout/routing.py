@@ -6,8 +6,9 @@ passes a layer, so it does not touch the nodes on either side.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from coevo.report.layout.ordering import LayeredGraph
 
@@ -17,23 +18,32 @@ Point = tuple[float, float]
 Curve = tuple[Point, ...]  # cubic Bezier segments: a start, then three points for each
 
 NODE_HEIGHT = 26.0
-MIN_LAYER_STEP, MAX_LAYER_STEP = 60.0, 150.0  # between the centres of two layers
+TIGHT_LAYER_STEP = 50.0  # between the centres of two layers, in a drawing that is too high
+MIN_LAYER_STEP, MAX_LAYER_STEP = 60.0, 150.0  # in all other drawings
 PORT_GAP = 13.0  # between two arcs at one node
 MAX_SLOPE_INSIDE = 0.5  # dx / dy where an arc passes a layer
 MAX_SLOPE_AT_ENDS = 1.1  # dx / dy at the ends of an arc
 
 
-def compute_layer_heights(graph: LayeredGraph, centres: Sequence[float]) -> list[float]:
-    """Return the centre of each layer. Layers joined by long segments are farther apart."""
+def compute_layer_heights(
+    graph: LayeredGraph, centres: Sequence[float], max_height: float = math.inf
+) -> list[float]:
+    """Return the centre of each layer. Layers joined by long segments are farther apart.
+
+    If the drawing is higher than `max_height`, its layers come closer, up to a limit.
+    """
     longest = [0.0] * graph.n_layers
     for node, downs in enumerate(graph.downs):
         for other in downs:
             layer = graph.layer[node]
             longest[layer] = max(longest[layer], abs(centres[node] - centres[other]))
-    heights = [NODE_HEIGHT / 2]
-    for length in longest[:-1]:
-        heights.append(heights[-1] + min(MAX_LAYER_STEP, MIN_LAYER_STEP + length / 9))
-    return heights
+    steps = [min(MAX_LAYER_STEP, MIN_LAYER_STEP + length / 9) for length in longest[:-1]]
+    spare = sum(steps) - TIGHT_LAYER_STEP * len(steps)
+    excess = min(spare, max(0.0, sum(steps) + NODE_HEIGHT - max_height))
+    if excess > 0:
+        share = 1 - excess / spare
+        steps = [TIGHT_LAYER_STEP + share * (step - TIGHT_LAYER_STEP) for step in steps]
+    return list(accumulate(steps, initial=NODE_HEIGHT / 2))
 
 
 def route_arcs(

@@ -75,12 +75,31 @@ def make_run_page(
         settings=_format_settings(facts),
         command=shlex.join(["coevo", *facts["command"]]) if "command" in facts else "",
         stamp=_format_stamp(facts),
+        parent_counts={} if network is None else _read_parent_counts(facts, network),
+        are_counts_means=facts.get("missing", {}).get("policy", "state") != "state",
     )
 
 
 def _read_arc_facts(arc: Mapping[str, Any]) -> ArcFacts:
     gain, strength, direction = map(arc.get, ("gain", "strength", "direction"))
     return ArcFacts(gain, strength, direction, says=arc.get("says") or "")
+
+
+def _read_parent_counts(
+    facts: Mapping[str, Any], network: BayesianNetwork
+) -> dict[str, list[float]]:
+    """Return the number of rows behind each row of each table, where the run knows it.
+
+    Older runs have no counts. Counts of another network, because model.bif was replaced, are left
+    out.
+    """
+    found = {}
+    for name, family in facts.get("parent_counts", {}).items():
+        if name not in network.dag.nodes or family["parents"] != list(network.parents(name)):
+            continue
+        if len(family["rows"]) == len(network.table(name)):
+            found[name] = [float(count) for count in family["rows"]]
+    return found
 
 
 def _describe_quick_bootstrap(facts: Mapping[str, Any]) -> str:

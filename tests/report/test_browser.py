@@ -13,24 +13,9 @@ import pytest
 
 from coevo.bundled import load_network
 from coevo.graph import DAG
-from coevo.report.page import ArcFacts, Page, make_network_page, write_page
+from coevo.report.page import ArcFacts, Page, make_network_page
 from coevo.report.page.edges import list_drawn_edges
-from helpers.browser import open_tabs
 from helpers.pages import NASTY, full_page, nasty_page
-
-
-@pytest.fixture
-def opened(browser, tmp_path):
-    """Return a function that opens a page; at the end there must be no errors or requests."""
-    path = tmp_path / "page.html"
-    with open_tabs(browser, path) as open_tab:
-
-        def call(page, **options):
-            write_page(path, page)
-            return open_tab(**options)
-
-        yield call
-
 
 LOOK = """panel => ({
   name: panel.querySelector("h2").textContent,

@@ -28,6 +28,7 @@ from coevo.report.page import (
     write_page,
 )
 from coevo.report.page.curve_svg import render_curve_svg
+from coevo.report.page.document import SCRIPTS
 from coevo.report.page.edges import list_drawn_edges
 from coevo.report.page.strength_svg import render_strength_svg
 from helpers.errors import refusal
@@ -172,6 +173,20 @@ def test_large_tables_are_truncated():
     assert all(len(t["rows"]) * len(t["rows"][0]) <= 600 for t in cut)
     complete = [t for t in data["tables"] if t not in cut]
     assert all(t["n"] * len(t["rows"][0]) <= 600 for t in complete)
+
+
+def test_the_counts_of_the_shown_rows_are_in_the_data():
+    network = load_network("barley")
+    counts = {name: [0] * len(network.table(name)) for name in network.dag.nodes[:20]}
+    page = Page(network.dag, network, parent_counts=counts)
+    data = Reader(render_page(page)).data
+    assert not data["means"]
+    for name, table in zip(data["names"], data["tables"], strict=True):
+        if name in counts:
+            assert table["counts"] == [0] * len(table["rows"])
+            assert table["unseen"] == table["n"] == len(counts[name])
+        else:
+            assert not {"counts", "unseen"} & set(table)
 
 
 def test_both_views_of_a_comparison():
@@ -370,6 +385,9 @@ def test_errors(tmp_path):
     assert refusal(GraphError, Page, DAG("ab"), asia) == (
         "The network of the page must have the structure of the page."
     )
+    assert refusal(GraphError, Page, asia.dag, asia, parent_counts={"dysp": [1, 2, 3]}) == (
+        "'parent_counts' of Page has 3 numbers for 'dysp'; its table has 4 rows."
+    )
     page = Page(DAG("ab"), other=DAG("abc"))
     assert refusal(GraphError, render_page, page) == (
         "The found structure has no variable 'c' of the true one; both must have the same "
@@ -390,6 +408,7 @@ def test_a_page_is_written(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
-def test_the_script_is_javascript():
-    path = files("coevo.report.page").joinpath("assets", "page.js")
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_scripts_are_javascript(name):
+    path = files("coevo.report.page").joinpath("assets", name)
     assert subprocess.run(["node", "--check", str(path)], check=False).returncode == 0

@@ -16,6 +16,7 @@ from coevo.score import GAIN_WORDS
 __all__ = ["render_facts", "render_legend", "render_sections"]
 
 MAX_IMPROVEMENTS = 200  # in the table of a search
+MAX_KEY_LENGTH = 26  # of a name that stays on one line
 FACTS = {  # facts about an arc: number of digits, and definition
     "gain": (
         2,
@@ -169,9 +170,15 @@ def _render_sentences(sentences: Sequence[str]) -> str:
 def _render_pairs(pairs: Mapping[str, str], first: str, second: str) -> str:
     if not pairs:
         return ""
-    rows = ((escape(name), escape(value)) for name, value in pairs.items())
-    inner = make_table((first, second), list(rows), class_="pairs")
+    rows = [(_render_key(name), escape(value)) for name, value in pairs.items()]
+    inner = make_table((first, second), rows, class_="pairs")
     return make_element("div", inner, class_="scroll")
+
+
+def _render_key(name: str) -> str:
+    """Return the name of a row. A long name has several lines, a short one always one."""
+    kinds = "key long" if len(name) > MAX_KEY_LENGTH else "key"
+    return make_element("span", escape(name), class_=kinds)
 
 
 def _render_arcs(page: Page, edges: list[DrawnEdge], names: list[str]) -> str:

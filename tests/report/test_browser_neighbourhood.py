@@ -82,6 +82,10 @@ def test_a_large_graph_starts_with_a_part_that_can_be_read(opened, name, options
         assert tab.inner_text("#shown") == (
             "A part of the graph is shown. Drag it to move; Fit shows all of it."
         )
+        tab.emulate_media(media="print")
+        assert not tab.is_visible("#shown")  # paper shows all of it
+        tab.emulate_media(media="screen")
+        assert tab.is_visible("#shown")
         tab.click("#zoom-fit")
         assert not tab.is_visible("#shown")
 
@@ -212,5 +216,6 @@ def test_a_neighbourhood_in_the_dark_and_on_paper(opened):
     assert (text, box) == ("rgb(230, 236, 245)", "rgb(34, 44, 58)")
     tab.emulate_media(media="print")
     assert not tab.is_visible("#depths")
+    assert tab.is_visible("#shown")  # it says which part is printed
     assert set(tab.evaluate(BOXES)) == neighbourhood(load_network("alarm").dag, "CATECHOL", 1)
     assert tab.pdf(prefer_css_page_size=True).startswith(b"%PDF")

@@ -126,7 +126,7 @@ def test_long_names_stay_inside(opened, options):
     assert len(cells) == 3 + 27 * 3 + 3
     for cell in cells[:12]:
         box = cell.bounding_box()
-        assert box["width"] <= 150
+        assert box["width"] <= 175
         assert box["height"] < 70  # three lines
         text = cell.text_content()
         assert cell.get_attribute("title") == (text if len(text) > 18 else None)

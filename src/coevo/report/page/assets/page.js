@@ -254,8 +254,9 @@
     close.addEventListener("click", () => { choose(null); svg.focus(); });
     const around = make("button", undefined, { type: "button", class: "around" });
     around.addEventListener("click", () => { setDepth(depth ? 0 : 1); });
-    const parts = [close, make("h2", data.names[n]), around];
-    if (data.states) parts.push(make("p", `${data.states[n].length} states`));
+    const line = make("div", undefined, { class: "line" });
+    line.append(make("p", data.states ? `${data.states[n].length} states` : ""), around);
+    const parts = [close, make("h2", data.names[n]), line];
     parts.push(...listArcs("Parents", into[n], PARENT), ...listArcs("Children", outOf[n], CHILD));
     const blanket = blanketOf(n), names = make("div", undefined, { class: "blanket-list" });
     names.append(...blanket.map(link));

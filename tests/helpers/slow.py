@@ -36,6 +36,8 @@ SLOW_PATHS = (
     "outofcore",
     "parallel",
     "report/test_browser.py",
+    "report/test_browser_neighbourhood.py",
+    "report/test_browser_panel.py",
     "score/test_against_peers.py",
     "score/test_arc_weights.py",
     "search/test_ccma.py",

@@ -24,8 +24,12 @@ MODULES = sorted(
 
 # From low to high. A module imports from its own layer and from lower layers only.
 LAYERS = [
-    ["checks", "errors", "files", "interrupts", "jit", "memory", "signatures", "threads"],
+    [
+        *("checks", "errors", "faster_numba", "files", "interrupts"),
+        *("jit", "memory", "signatures", "threads"),
+    ],
     ["randomness", "user_files", "warmup"],
+    ["picture"],
     ["data"],
     ["graph"],
     ["score"],

@@ -34,6 +34,7 @@ SUBJECTS = {
     "bundled": "Published networks",
     "io": "Read and write networks",
     "interop": "Convert to other libraries",
+    "picture": "Draw graphs",
     "report": "Write tables and figures",
     "report.page": "Write report pages",
     "experiments": "Repeat the paper, compare with other libraries",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         network,
         outofcore,
         parallel,
+        picture,
         report,
         score,
         search,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from coevo.graph import CPDAG, DAG, Constraints, compare
     from coevo.inspection import inspect_table
     from coevo.io import Knowledge, read_knowledge, write_model
-    from coevo.learning import LearnResult, learn
+    from coevo.learning import LearnResult, cross_validate, learn
     from coevo.network import BayesianNetwork, fit_network, sample
     from coevo.score import FamilyScorer
     from coevo.search import (
@@ -83,6 +84,7 @@ _HOME = {
     "Tabu": "search",
     "bootstrap_strength": "bootstrap",
     "compare": "graph",
+    "cross_validate": "learning",
     "fit_network": "network",
     "inspect_table": "inspection",
     "learn": "learning",
@@ -111,6 +113,7 @@ _PACKAGES = (
     "network",
     "outofcore",
     "parallel",
+    "picture",
     "report",
     "score",
     "search",
@@ -138,6 +141,7 @@ __all__ = [
     "Tabu",
     "bootstrap_strength",
     "compare",
+    "cross_validate",
     "fit_network",
     "inspect_table",
     "learn",

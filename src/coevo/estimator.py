@@ -20,7 +20,7 @@ from coevo.network import read_rows
 from coevo.signatures import accept_options
 
 if TYPE_CHECKING:
-    from coevo.data import Dataset
+    from coevo.data.known_rows import KnownRows
     from coevo.graph import CPDAG, DAG
     from coevo.network import BayesianNetwork
     from coevo.network.rows import Prediction
@@ -139,15 +139,14 @@ missing_labels, decimal, strict, bootstraps
 
     def score(self, X: Any, y: object = None) -> float:  # noqa: N803
         """Return the mean log-likelihood of the rows; higher is better. `y` is ignored."""
-        rows = self._read(X, deduplicate=True)
-        return self.network_.log_likelihood(rows).total / rows.n_rows
+        return self.network_.log_likelihood(self._read(X)).mean
 
     def _predict(self, table: Any, target: str) -> Prediction:
         network = self.network_
         network.variable(target)  # raises if there is no such variable
-        return network.predict(self._read(table, deduplicate=False), target)
+        return network.predict(self._read(table), target)
 
-    def _read(self, table: Any, deduplicate: bool) -> Dataset:
+    def _read(self, table: Any) -> KnownRows:
         """Read rows with the columns, states and bins of the network."""
         network, names = self.network_, _make_column_names(table)
         # Ignored columns count, parts of dates do not.
@@ -157,7 +156,7 @@ missing_labels, decimal, strict, bootstraps
                 f"X has {len(names):,} features, but {type(self).__name__} is expecting "
                 f"{expected:,} features as input."
             )
-        return read_rows(network, table, names=names, deduplicate=deduplicate)
+        return read_rows(network, table, names=names)
 
     def _get_result(self) -> LearnResult:
         if not self.__sklearn_is_fitted__():

@@ -301,10 +301,9 @@ def test_refusals_come_before_anything_is_written(options, kind, sentence, tmp_p
 
 
 def test_no_table():
-    assert refusal(ParameterError, coevo.bootstrap_strength, [[1]]) == (
-        "'dataset' of bootstrap_strength must be a Dataset (read_data) or an "
-        "IncompleteDataset (coevo.data.read_incomplete); got [[1]]."
-    )
+    sentence = refusal(ParameterError, coevo.bootstrap_strength, [[1]])
+    assert sentence.startswith("'source' of read_data must be the path of a table (")
+    assert sentence.endswith("got a list. Convert it to a data frame first.")
 
 
 # -- small tables

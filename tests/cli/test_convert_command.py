@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import subprocess
+import sys
 
 from coevo.bundled import load_network
 from coevo.io import FORMATS, format_model, read_bif, read_model
@@ -53,14 +55,14 @@ def test_refusals(refused, folder):
         "'x.csv' could be an adjacency matrix or a list of arcs. Use the extension "
         ".adjacency.csv or .edges.csv, or name the format: adjacency or edges."
     )
-    for option in ("--from", "--to"):
+    for option, pictures in (("--from", ""), ("--to", "'pdf', 'png', 'svg', ")):
         assert refused("convert", "asia", "x.bif", option, "dto") == (
             f"'{option}' of convert must be one of 'adjacency', 'bif', 'dot', 'edges', 'graphml', "
-            "'json', 'modelstring', 'net', 'xmlbif'; got 'dto'. Did you mean 'dot'?"
+            f"'json', 'modelstring', 'net', {pictures}'xmlbif'; got 'dto'. Did you mean 'dot'?"
         )
     assert refused("convert", "asia", "-") == (
         "OUT is '-', which has no extension. Name its format with --to: bif, xmlbif, net, json, "
-        "dot, graphml, adjacency, edges, modelstring."
+        "dot, graphml, adjacency, edges, modelstring, svg, png, pdf."
     )
     assert refused("convert", "asai", "x.bif") == (
         "There is no file and no bundled network 'asai'. Did you mean 'asia'?"
@@ -121,3 +123,54 @@ def test_names_that_a_format_cannot_hold(refused, folder):
         "A model string cannot hold the name or state 'a|b': it has a bracket, a bar or a colon. "
         "Rename it, or write JSON."
     )
+
+
+def test_pictures(run, folder):
+    asia = load_network("asia")
+    for name in ("a.svg", "a.png", "a.pdf"):
+        wrote = f"Wrote a picture (8 variables, 8 arcs) to {name}.\n"
+        assert run("convert", "asia", name) == (0, "", wrote)
+        assert (folder / name).read_bytes() == asia.plot().to_bytes(name[-3:])
+    assert run("convert", "asia", "b", "--to", "svg").code == 0
+    assert (folder / "b").read_text(encoding="utf-8") == asia.plot().svg
+    assert run("convert", "asia", "-", "--to", "svg") == (
+        0,
+        asia.plot().svg,
+        "Wrote a picture (8 variables, 8 arcs) to standard output.\n",
+    )
+    run("convert", "asia", "a.dot")
+    assert run("convert", "a.dot", "c.svg").code == 0  # a structure has a picture, too
+    assert (folder / "c.svg").read_text(encoding="utf-8") == asia.dag.plot().svg
+
+
+def test_pictures_on_the_standard_output_are_bytes():
+    command = [sys.executable, "-m", "coevo", "convert", "asia", "-", "--to", "png"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stdout == load_network("asia").plot().to_bytes("png")
+
+
+def test_pictures_cannot_be_read(run, refused, folder):
+    run("convert", "asia", "a.svg")
+    sentence = (
+        "'a.svg' is a picture. coevo writes pictures, but it cannot read them. Use the file that "
+        "the picture was made from, such as a .bif file."
+    )
+    assert refused("convert", "a.svg", "a.bif") == sentence
+    assert refused("query", "a.svg") == sentence
+    assert refused("convert", "a.svg", "a.bif", "--from", "svg") == (
+        "'--from' of convert cannot be 'svg'. coevo writes pictures, but it cannot read them. Use "
+        "one of 'adjacency', 'bif', 'dot', 'edges', 'graphml', 'json', 'modelstring', 'net', "
+        "'xmlbif'."
+    )
+    assert refused("convert", "asia", "no/a.png") == (
+        "'no/a.png' cannot be written: there is no folder 'no'."
+    )
+    assert [path.name for path in folder.iterdir()] == ["a.svg"]
+
+
+def test_a_picture_without_matplotlib(refused, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert refused("convert", "asia", "a.pdf") == (
+        "matplotlib is not installed. Install it with: pip install 'coevo[plot]'"
+    )
+    assert list(folder.iterdir()) == []

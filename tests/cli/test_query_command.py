@@ -184,7 +184,7 @@ def test_commas_in_targets(targets, names, odd, answer, refused):
         ("asia --given tub=yes,", "'--given' must be VARIABLE=STATE; got ''."),
         (
             "asia --given tub=yes --given tub=no",
-            "'--given' names 'tub' twice. Give one state for it.",
+            "The evidence names 'tub' twice. Give one state for it.",
         ),
         (
             "asia tub --given tub=yes",

@@ -14,9 +14,8 @@ import pyarrow.parquet
 import pytest
 
 import coevo
+from coevo.data import copy_rows, read_incomplete
 from coevo.data import csv_reader as csv_reader_module
-from coevo.data import read_incomplete
-from coevo.data import write_imputed as write_imputed_module
 from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import CoevoWarning, DataError, ParameterError
@@ -143,7 +142,7 @@ def test_parquet_to_text_in_blocks(seed, monkeypatch):
     pyarrow.parquet.write_table(pyarrow.table(make_columns(make_rows(seed))), "a.parquet")
     imputed_table = impute_with_evolve("a.parquet")
     write_imputed(imputed_table, "one.csv", "a.parquet")
-    monkeypatch.setattr(write_imputed_module, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(copy_rows, "BLOCK_ROWS", 7)
     write_imputed(imputed_table, "many.csv", "a.parquet")
     assert Path("one.csv").read_bytes() == Path("many.csv").read_bytes()
 

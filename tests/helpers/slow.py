@@ -35,6 +35,7 @@ SLOW_PATHS = (
     "missing/test_policies.py",
     "outofcore",
     "parallel",
+    "picture/test_notebook_browser.py",
     "report/test_browser.py",
     "report/test_browser_neighbourhood.py",
     "report/test_browser_panel.py",

@@ -108,7 +108,10 @@ def test_unknown_extensions(tmp_path):
     )
     path = str(tmp_path / "a.dat")
     assert refusal(ParameterError, read_model, path) == sentence.format(path)
-    assert refusal(ParameterError, write_model, ASIA, "b.dat") == sentence.format("b.dat")
+    written = sentence.replace(".txt,", ".txt, .svg, .png, .pdf,").replace(
+        "modelstring.", "modelstring, svg, png, pdf."
+    )
+    assert refusal(ParameterError, write_model, ASIA, "b.dat") == written.format("b.dat")
     assert refusal(ParameterError, write_model, ASIA, "b.csv") == (
         "'b.csv' could be an adjacency matrix or a list of arcs. Use the extension "
         ".adjacency.csv or .edges.csv, or name the format: adjacency or edges."
@@ -123,8 +126,34 @@ def test_unknown_format_names(tmp_path):
         (lambda: parse_model("", "dto"), "parse_model"),
         (lambda: format_model(ASIA, "dto"), "format_model"),
     ):
+        choices = CHOICES.replace("'xml", "'pdf', 'png', 'svg', 'xml")
         assert refusal(ParameterError, call) == (
-            f"'format_name' of {owner} must be one of {CHOICES}; got 'dto'. Did you mean 'dot'?"
+            f"'format_name' of {owner} must be one of "
+            f"{choices if owner == 'write_model' else CHOICES}; got 'dto'. Did you mean 'dot'?"
+        )
+
+
+def test_pictures_are_written_but_not_read(tmp_path):
+    for model in (ASIA, ASIA.dag):
+        for name, known in (("a.svg", None), ("B.PNG", None), ("c", "pdf")):
+            path = tmp_path / name
+            write_model(model, path, known)
+            kind = known or name[-3:].lower()
+            assert path.read_bytes() == model.plot().to_bytes(kind)
+    path = str(tmp_path / "a.svg")
+    for call in (read_model, open_network, open_structure):
+        assert refusal(ParameterError, call, path) == (
+            f"{path!r} is a picture. coevo writes pictures, but it cannot read them. Use the file "
+            "that the picture was made from, such as a .bif file."
+        )
+    for call, owner in (
+        (lambda: read_model(path, "svg"), "read_model"),
+        (lambda: parse_model("", "svg"), "parse_model"),
+        (lambda: format_model(ASIA, "svg"), "format_model"),
+    ):
+        assert refusal(ParameterError, call) == (
+            f"'format_name' of {owner} cannot be 'svg'. coevo writes pictures, but it cannot read "
+            f"them. Use one of {CHOICES}."
         )
 
 

@@ -136,7 +136,7 @@ def test_refusals_of_bootstrap_strength(table):
         ParameterError, match="'missing' of bootstrap_strength must be one of 'available', "
     ):
         coevo.bootstrap_strength(table, missing="evolv")
-    with pytest.raises(ParameterError, match="'dataset' of bootstrap_strength must be a Dataset"):
+    with pytest.raises(ParameterError, match="'source' of read_data must be the path of a "):
         coevo.bootstrap_strength([[1, 2]])
 
 

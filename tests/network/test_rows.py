@@ -10,7 +10,7 @@ import pytest
 import coevo.memory
 from coevo.bundled import load_network
 from coevo.data import Dataset, Variable, read_data
-from coevo.errors import CoevoWarning, DataError, NetworkError, ParameterError
+from coevo.errors import CoevoWarning, DataError, FileError, NetworkError, ParameterError
 from coevo.network import BayesianNetwork, read_rows, sample
 from helpers.errors import refusal
 from helpers.random_networks import random_network, reverse_network
@@ -175,7 +175,7 @@ def test_evaluate_by_hand():
         "The prediction has 4 rows, but the dataset has 2. Pass the rows that were predicted."
     )
     assert refusal(DataError, prediction.evaluate, Dataset([WET], [[0, 1, 1, 1]])) == (
-        "There is no column 'rain'."
+        "No row has a known state of 'rain', so the prediction cannot be evaluated."
     )
 
 
@@ -184,12 +184,15 @@ def test_rows_are_read_with_the_states_and_bins_of_the_network():
     network = BayesianNetwork([age, RAIN], {}, {"age": [0.25, 0.5, 0.25], "rain": [0.75, 0.25]})
     table = np.array([["17.5", "no", "", "?"], ["18", "no", "x", "7"]])
     names = ["age", "rain", "note", "rain2"]
-    dataset = read_rows(network, table, names=names)
-    assert dataset.source_variables == (age, RAIN)
-    assert [row["age"] for row in rows_of(dataset)] == ["below_18", "from_18_to_65"]
-    assert read_rows(network, dataset) is dataset
-    assert read_rows(network, table, names=names, only=["rain"]).names == ("rain",)
-    assert read_rows(network, table, names=names, drop=["rain"]).names == ("age",)
+    rows = read_rows(network, table, names=names)
+    assert {name: codes.tolist() for name, codes in rows.codes.items()} == {
+        "age": [0, 1],
+        "rain": [0, 0],
+    }
+    assert read_rows(network, rows) is rows
+    assert list(read_rows(network, table, names=names, only=["rain"]).codes) == ["rain"]
+    few = read_rows(network, table, names=names, drop=["rain"])
+    assert (list(few.codes), few.unknown.absent) == (["age"], ("rain",))
     assert refusal(DataError, read_rows, network, table, names=["a", "b", "c", "d"]) == (
         "The table has none of the columns 'age', 'rain'."
     )
@@ -217,39 +220,24 @@ def test_impossible_rows():
     sure = BayesianNetwork(
         [RAIN, WET], {"wet": ["rain"]}, {"rain": [0.75, 0.25], "wet": [[0.0, 1.0]] * 2}
     )
-    assert refusal(DataError, sure.predict, dataset, "rain") == (
-        "Row 1 is impossible under the network for every state of 'rain', so 'rain' cannot be "
-        "predicted. Remove the row."
-    )
+    with pytest.warns(CoevoWarning) as caught:
+        found = sure.predict(dataset, "rain")
+    assert [str(warning.message) for warning in caught] == [
+        "3 rows are impossible under the network for every state of 'rain' (Row 1 is the first); "
+        "their prediction uses no evidence."
+    ]
+    assert caught[0].filename == __file__
+    assert found.impossible.tolist() == [0, 1, 3]
+    assert found.probabilities == pytest.approx(np.array([[0.75, 0.25]] * 4))
 
 
 def test_refusals(monkeypatch):
     dataset = Dataset([RAIN, Variable("wet", ("dry", "soaked", "wet"))], [[0, 1, 1], [0, 0, 1]])
-    strange = (
-        "Column 'wet' holds 'soaked', which is not one of its states in the network: "
-        "'dry', 'wet'. Row 3 is the first."
-    )
-    assert refusal(DataError, GARDEN.log_likelihood, dataset) == strange
-    assert refusal(DataError, GARDEN.predict, dataset, "rain") == strange
-    assert len(GARDEN.predict(dataset, "wet").states) == 3  # the column of the target is ignored
-    lacking = Dataset([WET], [[0, 1]])
-    assert refusal(DataError, GARDEN.log_likelihood, lacking) == (
-        "There is no column 'rain'. A log-likelihood needs every variable of the network."
-    )
-    assert refusal(DataError, GARDEN.predict, lacking, "wet") == (
-        "There is no column 'rain'. A prediction of 'wet' needs its parents, its children and "
-        "their parents."
-    )
     assert refusal(NetworkError, GARDEN.predict, dataset, "rian") == (
         "There is no variable 'rian' in the network. Did you mean 'rain'?"
     )
-    for ask, name in (
-        (GARDEN.log_likelihood, "log_likelihood"),
-        (lambda table: GARDEN.predict(table, "wet"), "predict"),
-    ):
-        assert refusal(ParameterError, ask, "table.csv") == (
-            f"'dataset' of {name} must be a Dataset (see read_data); got 'table.csv'."
-        )
+    for ask in (GARDEN.log_likelihood, lambda table: GARDEN.predict(table, "wet")):
+        assert refusal(FileError, ask, "table.csv") == "There is no file 'table.csv'."
     monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 10)
     assert refusal(ParameterError, GARDEN.predict, dataset, "wet") == (
         "A prediction for 3 rows needs 0.0 GB of memory; this machine has 0.0 GB. "

@@ -368,7 +368,6 @@ def test_the_data_are_never_written_to(seed):
             "'score' of FamilyScorer must be one of 'aic', 'bde', 'bdeu', 'bds', "
             "'bic', 'fnml', 'k2', 'loglik', 'qnml'; got ['bic']. Did you mean 'bic'?",
         ),
-        ({"dataset": 3}, "'dataset' of FamilyScorer must be a Dataset (see read_data); got 3."),
         ({"cache_bytes": True}, "'cache_bytes' of FamilyScorer must be an int >= 0; got True."),
         ({"cache_bytes": -1}, "'cache_bytes' of FamilyScorer must be an int >= 0; got -1."),
         ({"ess": 0}, "'ess' of bdeu must be a number > 0; got 0."),
@@ -383,7 +382,7 @@ def test_the_data_are_never_written_to(seed):
 )
 def test_wrong_arguments(arguments, message):
     with pytest.raises(ParameterError) as caught:
-        FamilyScorer(**{"dataset": dataset_of([2, 2], np.zeros((2, 3), dtype=int)), **arguments})
+        FamilyScorer(**{"table": dataset_of([2, 2], np.zeros((2, 3), dtype=int)), **arguments})
     assert str(caught.value) == message
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from coevo.bootstrap.journal import open_journal
 from coevo.bootstrap.result import BootstrapResult
 from coevo.bootstrap.run import run_bootstraps
 from coevo.bootstrap.samples import BootstrapRun
 from coevo.checks import is_int
-from coevo.data import Dataset, IncompleteDataset, Rows
+from coevo.data import Dataset, Rows, as_rows
 from coevo.errors import DataError, bad_parameter
 from coevo.io.journal import RunCallback
 from coevo.missing import POLICIES, check_policy
@@ -25,7 +25,7 @@ __all__ = ["bootstrap_strength"]
 
 @accept_options(SpecOptions, SPEC_DEFAULTS, random_state=None)
 def bootstrap_strength(
-    dataset: Rows,
+    table: Any,
     *,
     bootstraps: int = 200,
     missing: str | None = None,
@@ -44,8 +44,8 @@ def bootstrap_strength(
 
     Parameters
     ----------
-    dataset : Dataset or IncompleteDataset
-        The observations.
+    table : path, data frame, array, Dataset or IncompleteDataset
+        The observations. Any other table than a Dataset is read as `learn` reads it.
     bootstraps : int
         Number of bootstrap samples.
     missing : str, optional
@@ -84,16 +84,16 @@ random_state : optional
     [('Cancer', 'Xray', 1.0), ('Cancer', 'Smoker', 0.95)]
     """
     owner = "bootstrap_strength"
-    table = _check_table(dataset, missing, owner)
+    rows = _check_table(table, missing, owner)
     if not is_int(bootstraps, 1):
         raise bad_parameter("bootstraps", owner, "an int >= 1", bootstraps)
     check_workers(owner, n_jobs, cluster)
     seeded: SpecOptions = {"random_state": None, **options}
     spec = make_spec(owner, **seeded)
-    spec.constraints.to_rules(table.names)
-    journal = None if folder is None else open_journal(Path(folder), table, spec, missing)
+    spec.constraints.to_rules(rows.names)
+    journal = None if folder is None else open_journal(Path(folder), rows, spec, missing)
     return run_bootstraps(
-        table,
+        rows,
         spec,
         int(bootstraps),
         missing=missing,
@@ -104,15 +104,13 @@ random_state : optional
     )
 
 
-def _check_table(rows: Rows, missing: str | None, owner: str) -> Rows:
-    """Check the table and the policy; return a plain `Dataset` if no value is missing."""
+def _check_table(table: Any, missing: str | None, owner: str) -> Rows:
+    """Read the table and check the policy; return a plain `Dataset` if no value is missing."""
     if missing is not None:
         check_policy(missing, owner)
+    rows = as_rows(table)
     if isinstance(rows, Dataset):
         return rows
-    if not isinstance(rows, IncompleteDataset):
-        expected = "a Dataset (read_data) or an IncompleteDataset (coevo.data.read_incomplete)"
-        raise bad_parameter("dataset", owner, expected, rows)
     if not rows.n_missing:
         return rows.dataset
     if missing is None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from coevo.bootstrap.consensus import ArcStrength
 from coevo.graph import CPDAG, DAG, Arc
+from coevo.picture import Link, Picture, draw_graph
+from coevo.picture.notebook import Table, render_block, render_graph_and_table
 
 __all__ = ["BootstrapResult"]
 
@@ -79,6 +81,40 @@ class BootstrapResult:
             for arc in self.arcs
             if arc.strength > self.threshold and {arc.parent, arc.child} not in joined
         )
+
+    def plot(self) -> Picture:
+        """Draw the consensus. The width of a line is the strength of its arc.
+
+        Returns
+        -------
+        Picture
+            It shows itself in a notebook. ``save("graph.svg")`` writes it as SVG, PNG or PDF.
+        """
+        links = []
+        for arc in self.consensus.arcs:
+            strength, direction = self.strength_of(arc)
+            note = f"strength {strength:.2f}, direction {direction:.2f}"
+            links.append(Link(*arc, share=strength, note=note))
+        return draw_graph(self.consensus.nodes, links)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                *(arc.parent, arc.child, f"{arc.strength:.2f}", f"{arc.direction:.2f}"),
+                "yes" if arc.in_consensus else "no",
+            )
+            for arc in self.arcs
+        ]
+        headers = ["parent", "child", "strength", "direction", "in consensus"]
+        table = Table(headers, rows, numbers={2, 3})
+        graph = render_graph_and_table(
+            len(self.consensus.nodes),
+            self.plot,
+            table,
+            "The consensus network. Wider lines are stronger arcs.",
+            "Arcs, the strongest first",
+        )
+        return render_block(repr(self)[1:-1], graph)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as plain values."""

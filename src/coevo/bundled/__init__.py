@@ -17,6 +17,7 @@ from pathlib import Path
 from coevo.errors import FileError, FormatError, bad_choice, suggest_match
 from coevo.graph import DAG
 from coevo.io import Model, read_bif, read_model
+from coevo.io.run_folder import FACTS, MODEL
 from coevo.network import BayesianNetwork
 
 __all__ = [
@@ -104,13 +105,14 @@ def load_network(name: str) -> BayesianNetwork:
 
 
 def open_network(source: str | os.PathLike[str], format_name: str | None = None) -> BayesianNetwork:
-    """Open a network file of any format, or load a bundled network by its name.
+    """Open a network file of any format, the folder of a run, or a bundled network by its name.
 
     Parameters
     ----------
     source : str or path
-        The path of a file, or one of `list_networks`. A file has precedence over a bundled
-        network of the same name, a folder has not.
+        The path of a file or of the folder of a run, or one of `list_networks`. A file has
+        precedence over a bundled network of the same name; a folder has not, unless it is written
+        with a slash (``asia/``).
     format_name : str, optional
         One of `coevo.io.FORMATS` (default: from the extension of the file).
 
@@ -164,9 +166,21 @@ def open_model(source: str | os.PathLike[str], format_name: str | None = None) -
     path = Path(source)
     if str(source) in list_networks() and not path.is_file():
         return load_network(str(source))
+    if any((path / name).is_file() for name in (FACTS, MODEL)):
+        return _open_run(path)
     if path.exists() or path.suffix or len(path.parts) > 1:
         return read_model(path, format_name)
     raise FileError(
         f"There is no file and no bundled network {str(source)!r}."
         f"{suggest_match(source, list_networks())}"
     )
+
+
+def _open_run(folder: Path) -> Model:
+    """Return the network of a run."""
+    if not (folder / MODEL).is_file():
+        raise FormatError(
+            f"The run in {str(folder)!r} has no network, because no tables could be fitted to its "
+            "structure."
+        )
+    return read_bif(folder / MODEL)

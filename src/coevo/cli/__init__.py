@@ -23,7 +23,7 @@ COMMANDS = {
     "bench": "Compare methods and other libraries on the same data sets.",
     "compare": "Compare a structure with the true one.",
     "convert": "Write a network or a structure in another format.",
-    "evaluate": "Compute the log-likelihood of a table under a network.",
+    "evaluate": "Compute how well a network describes a table.",
     "inspect": "Show what a table holds, and its problems, without learning.",
     "learn": "Learn a network from a table.",
     "networks": "List the bundled networks.",

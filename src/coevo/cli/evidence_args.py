@@ -7,46 +7,103 @@ name or state wins. A user who wants the other way repeats the option for each i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from coevo.errors import ParameterError, find_duplicate
 
 if TYPE_CHECKING:
+    from coevo.data import Variable
     from coevo.network import BayesianNetwork
 
-__all__ = ["given_option", "read_given", "read_names"]
+__all__ = ["given_option", "read_given", "read_names", "soft_option"]
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
 given_option = click.option(
     "--given",
     multiple=True,
     metavar="VARIABLE=STATE",
-    help="Evidence: the observed state of a variable (repeatable, or several with commas). "
-    "Names and states may contain commas and equals signs.",
+    help="Evidence: the observed state of a variable, or a number for its bin (repeatable, or "
+    "several with commas). Names and states may contain commas and equals signs.",
+)
+soft_option = click.option(
+    "--soft",
+    multiple=True,
+    metavar="VARIABLE=STATE:WEIGHT,...",
+    help="Soft evidence: an uncertain finding about a variable, with a weight for each state that "
+    "it is possible in, as smoke=yes:0.7,no:0.3 (repeatable).",
 )
 
 
-def read_given(network: BayesianNetwork, texts: Iterable[str]) -> dict[str, str]:
-    """Return the evidence of ``--given``: the state of each variable that it names."""
+def read_given(
+    network: BayesianNetwork, texts: Iterable[str], soft: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return the evidence of ``--given`` and ``--soft``: the state or weights of each variable."""
     pairs = {
         f"{variable.name}={state}": (variable.name, state)
         for variable in network.variables
         for state in variable.states
     }
-    evidence: list[tuple[str, str]] = []
+    evidence: list[tuple[str, Any]] = []
     for text in texts:
-        items = _split_items(text, pairs)
+        known = {**_find_numbers(network, text), **pairs}
+        items = _split_items(text, known)
         if items is None:
             _raise_evidence_error(
-                network, next(item for item in text.split(",") if item not in pairs)
+                network, next(item for item in text.split(",") if item not in known)
             )
-        evidence.extend(pairs[item] for item in items)
+        evidence.extend(known[item] for item in items)
+    evidence += [_read_soft(network, text) for text in soft]
     duplicate = find_duplicate(name for name, _ in evidence)
     if duplicate is not None:
-        raise ParameterError(f"'--given' names {duplicate!r} twice. Give one state for it.")
+        raise ParameterError(f"The evidence names {duplicate!r} twice. Give one state for it.")
     return dict(evidence)
+
+
+def _find_numbers(network: BayesianNetwork, text: str) -> dict[str, tuple[str, str]]:
+    """Return the items of a text that are a variable and a number with a bin or a state."""
+    from coevo.data.match_states import find_code
+
+    found = {}
+    for variable in network.variables:
+        for match in re.finditer(f"{re.escape(variable.name)}=({_NUMBER})(?=,|$)", text):
+            code = find_code(variable, match[1])
+            if code >= 0:
+                found[match[0]] = (variable.name, variable.states[code])
+    return found
+
+
+def _read_soft(network: BayesianNetwork, text: str) -> tuple[str, dict[str, float]]:
+    """Return the variable and the weights of an item of ``--soft``."""
+    names = [v.name for v in network.variables if text.startswith(f"{v.name}=")]
+    if not names and "=" not in text:
+        raise ParameterError(f"'--soft' must be VARIABLE=STATE:WEIGHT,...; got {text!r}.")
+    name = max(names, key=len, default=text.partition("=")[0])
+    variable, rest = network.variable(name), text[len(name) + 1 :]
+    weights = _find_weights(variable, rest)
+    items = _split_items(rest, weights)
+    if items is None:
+        raise ParameterError(
+            f"'--soft' must have STATE:WEIGHT for states of {name!r}; got {rest!r}. Its states are "
+            f"{', '.join(map(repr, variable.states))}."
+        )
+    duplicate = find_duplicate(weights[item][0] for item in items)
+    if duplicate is not None:
+        raise ParameterError(f"'--soft' names the state {duplicate!r} of {name!r} twice.")
+    return name, dict(weights[item] for item in items)
+
+
+def _find_weights(variable: Variable, text: str) -> dict[str, tuple[str, float]]:
+    """Return the items of a text that are a state and its weight."""
+    return {
+        match[0]: (state, float(match[1]))
+        for state in variable.states
+        for match in re.finditer(f"{re.escape(state)}:({_NUMBER})(?=,|$)", text)
+    }
 
 
 def _raise_evidence_error(network: BayesianNetwork, item: str) -> NoReturn:

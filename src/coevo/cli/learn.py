@@ -64,7 +64,7 @@ EXAMPLE_ROWS = 5000
     ),
     click.option(
         "--start",
-        metavar="FILE_OR_NETWORK",
+        metavar="MODEL",
         help="Start from this structure, in any format; the result is at least as good.  "
         "[default: the required arcs]",
     ),

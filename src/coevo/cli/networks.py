@@ -18,7 +18,7 @@ def command(output_format: str) -> None:
     """List the bundled networks.
 
     These are published networks that come with coevo. Give the name of one to any command
-    that takes FILE_OR_NETWORK.
+    that takes MODEL.
 
     \b
     coevo networks

@@ -247,7 +247,7 @@ source_options = bundle_options("opening", *_SOURCE_OPTIONS)
 _TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
     click.option(
         "--states",
-        metavar="FILE_OR_NETWORK",
+        metavar="MODEL",
         help="Declare states that may not occur in the rows: a network, or a JSON object with a "
         "list of states for each column.",
     ),

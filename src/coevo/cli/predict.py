@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import contextlib
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import finite_or_none, print_json, show_status
+from coevo.cli.console import print_json, show_status
 from coevo.cli.options import drop_option, format_option, source_options
+from coevo.cli.prediction_output import format_confusion, format_metrics
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
-    from coevo.network import BayesianNetwork, Prediction
+    from coevo.network import Prediction
 
 __all__ = ["command"]
 
-SHOWN = 10  # maximum number of states for which the confusion matrix is printed
-
 
 @click.command("predict")
-@click.argument("model", metavar="FILE_OR_NETWORK")
+@click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA")
 @click.argument("target", metavar="TARGET")
 @click.option(
@@ -37,7 +37,7 @@ SHOWN = 10  # maximum number of states for which the confusion matrix is printed
     "-o",
     "--output",
     metavar="FILE",
-    help="Write the table to this file.  [default: standard output]",
+    help="Write the table to this file (CSV, TSV or Parquet).  [default: standard output, as CSV]",
 )
 @source_options
 @format_option
@@ -53,110 +53,119 @@ def command(
 ) -> None:
     """Predict a variable in each row of a table.
 
-    DATA is a table, as for coevo learn, with a column for each variable of the Markov blanket of
-    TARGET: its parents, its children and the other parents of its children. Numbers are put
-    into the bins of the network; other columns are ignored. The answer is a CSV table: the
-    most probable state of TARGET given the rest of the row, and the probability of this state.
-    If DATA has the column TARGET, stderr shows the accuracy, the log loss (the mean of minus
-    the logarithm of the probability of the true state; lower is better) and the confusion
+    MODEL is a network: a file, the folder of a run or the name of a bundled network. DATA is a
+    table, as for coevo learn. Numbers are put into the bins of the network; other columns are
+    ignored. Missing values, labels that the network does not know and variables without a column
+    are unknown: they are summed out, and stderr says how many there are.
+
+    The answer is the table with two further columns: the most probable state of TARGET given the
+    rest of the row, and the probability of this state. If DATA has the column TARGET, stderr shows
+    how good the prediction is: the accuracy, the log loss (the mean of minus the logarithm of the
+    probability of the true state; lower is better), the Brier score, the AUC and the confusion
     matrix.
 
     \b
-    coevo predict run/model.bif new.csv HR
+    coevo predict run new.csv HR
     coevo predict alarm alarm.csv BP --probabilities -o predicted.csv
     """
-    with show_status(f"Reading {data} ..."):
+    with show_status(f"Reading {data} ..."), _open_table(data) as path:
         from coevo.bundled import open_network
-        from coevo.files import check_output_path
+        from coevo.data import check_writable
         from coevo.network import read_rows
 
         network = open_network(model)
-        columns = _list_columns(network, target)
+        network.variable(target)  # raises an error if there is none
         if output is not None:
-            check_output_path(Path(output))
-        dataset = read_rows(network, data, only=columns, drop=drop, **opening)
-        prediction = network.predict(dataset, target)
-        states = list(prediction.variable.states)
-        answer = {"target": target, "states": states, "n_rows": dataset.n_rows}
-        if target in dataset.names:
-            evaluation = prediction.evaluate(dataset)
-            answer |= {
-                "accuracy": evaluation.accuracy,
-                "log_loss": finite_or_none(evaluation.log_loss),
-                "confusion": evaluation.confusion.tolist(),
-            }
-        rows = list(_make_rows(prediction, probabilities))
+            check_writable(output)
+        rows = read_rows(network, path, drop=drop, **opening)
+        prediction = network.predict(rows, target)
+        answer = _make_answer(prediction, rows.n_rows)
+        if target in rows.codes and (rows.codes[target] >= 0).any():
+            answer["metrics"] = prediction.evaluate(rows).as_dict()
+        columns = _make_columns(prediction, probabilities)
         if output is not None:
-            from coevo.io.text_files import write_text_file
-
-            write_text_file(Path(output), _format_csv(rows))
+            _write_copy(path, Path(output), columns, opening)
             answer["file"] = output
+        elif output_format == "text":
+            _print_copy(path, columns, opening)
     if output_format == "json":
-        print_json(answer if output else answer | {"predictions": _make_records(rows)})
+        print_json(answer if output else {**answer, "predictions": _make_records(columns)})
         return
-    if output is None:
-        click.echo(_format_csv(rows), nl=False)
-    for line in _format_summary(answer):
+    for line in (*prediction.unknown.describe(), *_format_summary(answer)):
         print(line, file=sys.stderr)
 
 
-def _list_columns(network: BayesianNetwork, target: str) -> list[str]:
-    """Return the columns to read: the target and its Markov blanket."""
-    network.variable(target)  # raises an error if there is none
-    blanket = network.dag.markov_blanket(target)
-    # Without a blanket, any column gives the number of rows.
-    return [target, *blanket] if blanket else [variable.name for variable in network.variables]
+@contextlib.contextmanager
+def _open_table(data: str) -> Iterator[str]:
+    """Yield the path of a table that can be read twice: once for its states, once for a copy."""
+    if data != "-":
+        yield data
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "stdin")
+        with path.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        yield str(path)
 
 
-def _make_rows(prediction: Prediction, each_state: bool) -> Iterator[tuple[Any, ...]]:
-    """Yield the header and the rows of the answer."""
+def _make_answer(prediction: Prediction, n_rows: int) -> dict[str, Any]:
+    """Return the facts of a prediction without its rows."""
+    return {
+        "target": prediction.variable.name,
+        "states": list(prediction.variable.states),
+        "n_rows": n_rows,
+        "unknown": prediction.unknown.as_dict(),
+        "n_impossible": len(prediction.impossible),
+    }
+
+
+def _make_columns(prediction: Prediction, each_state: bool) -> list[tuple[str, list[Any]]]:
+    """Return the columns of the answer with their names."""
     name, states = prediction.variable.name, prediction.variable.states
-    yield ("predicted", "probability", *(f"{name}={s}" for s in states if each_state))
-    probabilities = prediction.probabilities.tolist()
-    for code, row in zip(prediction.codes.tolist(), probabilities, strict=True):
-        yield (states[code], row[code], *(row if each_state else ()))
+    shares = prediction.probabilities
+    columns: list[tuple[str, list[Any]]] = [
+        ("predicted", list(prediction.states)),
+        ("probability", shares[range(len(shares)), prediction.codes].tolist()),
+    ]
+    if each_state:
+        columns += [(f"{name}={state}", shares[:, i].tolist()) for i, state in enumerate(states)]
+    return columns
 
 
-def _format_csv(rows: Sequence[tuple[Any, ...]]) -> str:
-    """Return rows as CSV, numbers with twelve digits."""
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(
-        [f"{cell:z.12g}" if isinstance(cell, float) else cell for cell in row] for row in rows
-    )
-    return stream.getvalue()
+def _make_records(columns: Sequence[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
+    names = [name for name, _ in columns]
+    cells = zip(*(column for _, column in columns), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in cells]
 
 
-def _make_records(rows: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
-    header, *others = rows
-    return [dict(zip(header, row, strict=True)) for row in others]
+def _write_copy(
+    data: str, target: Path, columns: Sequence[tuple[str, list[Any]]], opening: dict[str, Any]
+) -> None:
+    """Write the table with further columns, numbers with twelve digits."""
+    from coevo.data.copy_rows import copy_with_columns
+    from coevo.data.source_options import SourceOptions
+
+    texts = [
+        (name, [f"{cell:.12g}" if isinstance(cell, float) else cell for cell in column])
+        for name, column in columns
+    ]
+    copy_with_columns(data, target, texts, SourceOptions.from_parameters("predict", **opening))
+
+
+def _print_copy(
+    data: str, columns: Sequence[tuple[str, list[Any]]], opening: dict[str, Any]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "predicted.csv")
+        _write_copy(data, path, columns, opening)
+        click.echo(path.read_text(encoding="utf-8"), nl=False)
 
 
 def _format_summary(answer: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines for stderr: the accuracy, if known, and the file."""
-    if "accuracy" in answer:
-        confusion, n_rows = answer["confusion"], answer["n_rows"]
-        n_correct = sum(row[i] for i, row in enumerate(confusion))
-        loss = answer["log_loss"]
-        rows = format_count(n_rows, "row")
-        yield f"accuracy    {answer['accuracy']:.6f}  ({n_correct:,} of {rows})"
-        yield f"log loss    {'inf' if loss is None else f'{loss:z.6f}'}  (lower is better)"
-        yield from _format_confusion(answer["states"], confusion)
+    """Yield the lines for stderr: how good the prediction is, if known, and the file."""
+    if "metrics" in answer:
+        yield from format_metrics(answer["metrics"])
+        yield from format_confusion(answer["states"], answer["metrics"]["confusion"])
     if "file" in answer:
         n_predictions = format_count(answer["n_rows"], "prediction")
         yield f"Wrote {n_predictions} of {answer['target']!r} to {answer['file']}."
-
-
-def _format_confusion(states: Sequence[str], confusion: Sequence[Sequence[int]]) -> Iterator[str]:
-    """Yield the confusion matrix: a row for each true state, a column for each predicted one."""
-    if len(states) > SHOWN:
-        yield f"confusion   {len(states):,} states; see --format json"
-        return
-    yield "confusion   rows: true states; columns: predicted states"
-    cells = [["", *states]]
-    cells += [
-        [state, *map("{:,}".format, row)] for state, row in zip(states, confusion, strict=True)
-    ]
-    first, *widths = (max(map(len, column)) for column in zip(*cells, strict=True))
-    for name, *others in cells:
-        padded = (cell.rjust(width) for cell, width in zip(others, widths, strict=True))
-        yield f"  {name.ljust(first)}  {'  '.join(padded)}".rstrip()

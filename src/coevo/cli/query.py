@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import print_json, show_status
-from coevo.cli.evidence_args import given_option, read_given, read_names
+from coevo.cli.evidence_args import given_option, read_given, read_names, soft_option
 from coevo.cli.options import format_option
 from coevo.errors import ParameterError
 
@@ -21,9 +21,10 @@ __all__ = ["command"]
 
 
 @click.command("query")
-@click.argument("model", metavar="FILE_OR_NETWORK")
+@click.argument("model", metavar="MODEL")
 @click.argument("targets", nargs=-1, metavar="[TARGET[,TARGET]]...")
 @given_option
+@soft_option
 @click.option("--joint", is_flag=True, help="Print the joint distribution of the targets.")
 @click.option(
     "--mpe",
@@ -36,19 +37,22 @@ def command(
     model: str,
     targets: tuple[str, ...],
     given: tuple[str, ...],
+    soft: tuple[str, ...],
     joint: bool,
     mpe: bool,
     output_format: str,
 ) -> None:
     """Compute probabilities of variables, given evidence.
 
-    Prints the distribution of each TARGET. Without a TARGET, prints the distribution of every
-    variable that is not given. Inference is exact.
+    MODEL is a network: a file, the folder of a run or the name of a bundled network. Prints the
+    distribution of each TARGET. Without a TARGET, prints the distribution of every variable that
+    is not given. Inference is exact.
 
     \b
     coevo query earthquake Burglary --given JohnCalls=True,MaryCalls=True
     coevo query earthquake Burglary,Earthquake --joint --given Alarm=True
     coevo query alarm --given HR=HIGH --given CO=LOW --mpe
+    coevo query run ill --given age=47 --soft smoker=yes:0.8,no:0.2
     """
     if mpe and (targets or joint):
         raise ParameterError("'--mpe' is about all variables. Leave out the targets and '--joint'.")
@@ -60,7 +64,7 @@ def command(
         from coevo.bundled import open_network
 
         network = open_network(model)
-        names, evidence = read_names(network, targets), read_given(network, given)
+        names, evidence = read_names(network, targets), read_given(network, given, soft)
         infer = _explain if mpe else _compute_joint if joint else _compute_marginals
         answer = infer(network, names, evidence)
         log_probability = network.log_probability(evidence)
@@ -77,7 +81,7 @@ def command(
 
 
 def _compute_marginals(
-    network: BayesianNetwork, names: list[str], given: dict[str, str]
+    network: BayesianNetwork, names: list[str], given: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the distribution of each target; of all variables if there is no target."""
     marginals = network.marginals(names or None, given)
@@ -85,7 +89,7 @@ def _compute_marginals(
 
 
 def _compute_joint(
-    network: BayesianNetwork, names: list[str], given: dict[str, str]
+    network: BayesianNetwork, names: list[str], given: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the joint distribution of the targets."""
     distribution = network.query(names, given)
@@ -100,7 +104,7 @@ def _compute_joint(
     }
 
 
-def _explain(network: BayesianNetwork, names: list[str], given: dict[str, str]) -> dict[str, Any]:
+def _explain(network: BayesianNetwork, names: list[str], given: dict[str, Any]) -> dict[str, Any]:
     """Return the most probable explanation, and its joint probability with the evidence."""
     found = network.most_probable_explanation(given)
     return {"states": dict(found.states), "log_probability_with_states": found.log_probability}
@@ -125,8 +129,15 @@ def _format_block(title: str, lines: Iterable[str]) -> str:
     return "\n  ".join([title, *lines])
 
 
-def _format_states(states: Mapping[str, str]) -> list[str]:
-    return [f"{name} = {state}" for name, state in states.items()]
+def _format_states(states: Mapping[str, Any]) -> list[str]:
+    return [f"{name} = {_format_value(value)}" for name, value in states.items()]
+
+
+def _format_value(value: Any) -> str:
+    """Return a state, or the weights of soft evidence."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{state}:{weight:g}" for state, weight in value.items())
+    return str(value)
 
 
 def _format_probabilities(rows: Iterable[tuple[str, float]]) -> list[str]:

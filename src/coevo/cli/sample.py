@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 
 @click.command("sample")
-@click.argument("network", metavar="FILE_OR_NETWORK")
+@click.argument("network", metavar="MODEL")
 @click.option("--rows", type=click.IntRange(min=1), required=True, help="Number of rows.")
 @make_seed_option("rows")
 @given_option

@@ -22,7 +22,7 @@ __all__ = ["command"]
 @click.option(
     "--structure",
     required=True,
-    metavar="FILE_OR_NETWORK",
+    metavar="MODEL",
     help="Structure to score, in any format. States of a network count as declared, also those "
     "that do not occur in the rows.",
 )

@@ -7,7 +7,7 @@ from coevo.data.dataset import Codes, Dataset, combine_row_hashes, hash_rows
 from coevo.data.decisions import Decision, TableInfo, check_strict, format_type_hint
 from coevo.data.incomplete import IncompleteDataset, Rows
 from coevo.data.read_options import ReadOptions, format_drop_hint
-from coevo.data.reader import read_data, read_incomplete, read_table
+from coevo.data.reader import as_dataset, as_rows, read_data, read_incomplete, read_table
 from coevo.data.table import RowDigest, Table
 from coevo.data.variable import MAX_STATES, Variable, sort_naturally
 from coevo.data.writer import check_writable, write_data
@@ -28,6 +28,8 @@ __all__ = [
     "Table",
     "TableInfo",
     "Variable",
+    "as_dataset",
+    "as_rows",
     "audit",
     "check_strict",
     "check_writable",

@@ -94,6 +94,11 @@ class Column:
         """Number of rows with a value."""
         return int(self.counts.sum())
 
+    def take(self, rows: NDArray[np.intp]) -> Column:
+        """Return some rows of the column."""
+        missing = None if self.missing is None else self.missing[rows]
+        return replace(self, codes=self.codes[rows], missing=missing)
+
     def find_first_row(self, codes: Sequence[int]) -> int:
         """Return the first row, counted from 0, with one of these codes."""
         matches = np.isin(self.codes, codes)

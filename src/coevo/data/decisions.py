@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from coevo.data.audit import Finding
 from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import Column
@@ -60,6 +63,10 @@ class RawTable:
 
     columns: list[Column]
     decisions: list[Decision] = field(default_factory=list)
+
+    def take(self, rows: NDArray[np.intp]) -> RawTable:
+        """Return some rows of the table, without its decisions."""
+        return RawTable([column.take(rows) for column in self.columns])
 
 
 @dataclass(frozen=True, slots=True)

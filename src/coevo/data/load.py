@@ -16,13 +16,16 @@ from typing import Any
 import numpy as np
 
 from coevo.data.array_reader import read_array
+from coevo.data.columns import Column
+from coevo.data.dataset import Dataset
 from coevo.data.decisions import RawTable
+from coevo.data.incomplete import IncompleteDataset
 from coevo.data.read_options import ReadOptions
 from coevo.data.source_kinds import detect_kind, open_archive
 from coevo.errors import FileError, ParameterError
 from coevo.files import ByteSource, open_input
 
-__all__ = ["load_table"]
+__all__ = ["load_table", "make_raw_table"]
 
 _ACCEPTED = (
     "the path of a table (CSV, Excel, Parquet, JSON and others), '-' for the standard input, a "
@@ -46,6 +49,8 @@ _READERS = {
 
 def load_table(source: Any, options: ReadOptions, names: Sequence[str] | None) -> RawTable:
     """Return the columns of a source, and what its reader decided."""
+    if isinstance(source, RawTable):
+        return source
     if isinstance(source, np.ndarray):
         return read_array(source, names, options)
     if names is not None:
@@ -59,6 +64,20 @@ def load_table(source: Any, options: ReadOptions, names: Sequence[str] | None) -
     if isinstance(source, str | os.PathLike):
         return _read_file(Path(source), options)
     return _read_frame(source, options)
+
+
+def make_raw_table(rows: Dataset | IncompleteDataset) -> RawTable:
+    """Return the columns of a dataset, each with its declared states."""
+    dataset = rows.dataset if isinstance(rows, IncompleteDataset) else rows.expand()
+    columns = []
+    for variable in dataset.source_variables:
+        place = dataset.find_position(variable.name)
+        missing = rows.missing[place] if isinstance(rows, IncompleteDataset) else None
+        own = missing if missing is not None and missing.any() else None
+        states = dataset.variables[place].states
+        codes = dataset.codes[place]
+        columns.append(Column(variable.name, states, codes, variable.states, missing=own))
+    return RawTable(columns)
 
 
 def _read_frame(source: object, options: ReadOptions) -> RawTable:

@@ -25,9 +25,17 @@ from coevo.data.prepare_columns import PreparedTable, prepare_columns
 from coevo.data.read_options import ReadOptions
 from coevo.data.source_options import SourceOptions, SourceParameters
 from coevo.data.variable import Variable
-from coevo.errors import ParameterError, warn_caller
+from coevo.errors import DataError, ParameterError, format_list, warn_caller
 
-__all__ = ["assemble_rows", "infer_prepared", "read_data", "read_incomplete", "read_table"]
+__all__ = [
+    "as_dataset",
+    "as_rows",
+    "assemble_rows",
+    "infer_prepared",
+    "read_data",
+    "read_incomplete",
+    "read_table",
+]
 
 DeclaredStates = Mapping[str, Iterable[Any]] | Sequence[Variable]
 
@@ -345,6 +353,38 @@ def read_table(
         return source, _describe_dataset(source, options, names)
     columns, info = _read_columns(source, options, names, strict)
     return assemble_rows(columns), info
+
+
+def as_rows(table: Any, only: Iterable[str] | None = None) -> Rows:
+    """Return a Dataset unchanged, and read any other table as `learn` does by default.
+
+    Numbers are cut into bins, and missing values are kept. Each decision about the table is a
+    warning. `only` names the columns to read.
+
+    >>> import numpy as np
+    >>> as_rows(read_data(np.array([["a", "b"], ["b", "a"]]), names=["x", "y"]))
+    <Dataset: 2 rows, 2 variables>
+    """
+    if isinstance(table, Dataset | IncompleteDataset):
+        return table
+    options = ReadOptions.from_parameters(discretise="mdl", only=only).allow_missing()
+    rows, info = read_table(table, options)
+    _warn_of_decisions(info)
+    return rows
+
+
+def as_dataset(table: Any, only: Iterable[str] | None = None) -> Dataset:
+    """Return the rows of any table as `as_rows` does; raise `DataError` if a value is missing."""
+    rows = as_rows(table, only)
+    if isinstance(rows, Dataset):
+        return rows
+    if rows.n_missing:
+        columns = [f"{name!r} ({n:,})" for name, n in rows.missing_counts.items() if n]
+        raise DataError(
+            f"The table has missing values: {format_list(columns)}. Drop or impute them, or use "
+            "learn, which imputes them."
+        )
+    return rows.dataset
 
 
 def assemble_rows(columns: Sequence[Column]) -> Rows:

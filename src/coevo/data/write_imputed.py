@@ -23,22 +23,25 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.column_types import Binning
-from coevo.data.columns import Column
-from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
+from coevo.data.copy_rows import (
+    iter_raw_blocks,
+    iter_table_blocks,
+    load_raw_columns,
+    write_blocks,
+    write_parquet_table,
+)
+from coevo.data.csv_block import CsvBlock
 from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_ORDERS, DATE_PARTS, parse_dates
 from coevo.data.frame_reader import as_frame
-from coevo.data.load import load_table
 from coevo.data.number_formats import parse_formatted_numbers
 from coevo.data.number_labels import parse_numbers
 from coevo.data.parquet import open_parquet
-from coevo.data.read_options import ReadOptions
 from coevo.data.source_kinds import detect_kind
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.writer import choose_delimiter
 from coevo.errors import DataError, bad_parameter, import_optional, warn_caller
-from coevo.files import open_source, replace_file
+from coevo.files import open_source
 
 __all__ = ["ImputedColumn", "impute_frame", "write_imputed_file"]
 
@@ -231,9 +234,7 @@ def _copy_other(
     source: Path, target: Path, columns: Sequence[ImputedColumn], opening: SourceOptions
 ) -> None:
     """Copy a file of any kind by its raw columns, as text."""
-    numbers = Binning.from_parameters("mdl", None, "read_data")  # keeps all numbers
-    options = ReadOptions({}, (), binning=numbers, keeps_missing=True, opening=opening)
-    raw = load_table(source, options, None).columns
+    raw = load_raw_columns(source, opening)
     names = [column.name for column in raw]
     positions = [_find_column(names, column) for column in columns]
     texts = []
@@ -243,17 +244,7 @@ def _copy_other(
         cells = [labels[code] for code in raw[position].codes.tolist()]
         texts.append(list(column.states) if column.cuts is None else column.choose_values(cells))
     imputed = list(zip(positions, columns, texts, strict=True))
-    _write_blocks(names, _impute_blocks(_iter_raw_blocks(raw), imputed), target)
-
-
-def _iter_raw_blocks(columns: Sequence[Column]) -> Iterator[CsvBlock]:
-    """Yield the rows of raw columns as text."""
-    labels = [[label or "" for label in column.labels] for column in columns]
-    for start in range(0, len(columns[0].codes), BLOCK_ROWS):
-        codes = [column.codes[start : start + BLOCK_ROWS].tolist() for column in columns]
-        yield CsvBlock.from_texts(
-            [[texts[code] for code in part] for texts, part in zip(labels, codes, strict=True)]
-        )
+    write_blocks(names, _impute_blocks(iter_raw_blocks(raw), imputed), target)
 
 
 def _copy_parquet(source: Path, target: Path, columns: Sequence[ImputedColumn]) -> None:
@@ -264,21 +255,9 @@ def _copy_parquet(source: Path, target: Path, columns: Sequence[ImputedColumn]) 
         series = nw.from_native(table.column(position), series_only=True)
         table = table.set_column(position, column.name, _impute_series(series, column).to_native())
     if choose_delimiter(target) is None:
-        _write_parquet(table, target)
+        write_parquet_table(table, target)
     else:
-        _write_blocks(table.column_names, _iter_table_blocks(table), target)
-
-
-def _iter_table_blocks(table: Any) -> Iterator[CsvBlock]:
-    """Yield the rows of an Arrow table as text."""
-    for start in range(0, table.num_rows, BLOCK_ROWS):
-        columns = table.slice(start, BLOCK_ROWS).columns
-        yield CsvBlock.from_texts(
-            [
-                ["" if cell is None else str(cell) for cell in column.to_pylist()]
-                for column in columns
-            ]
-        )
+        write_blocks(table.column_names, iter_table_blocks(table), target)
 
 
 def _copy_csv(
@@ -295,7 +274,7 @@ def _copy_csv(
         positions = [_find_column(reader.names, column) for column in kept]
         blocks = reader.iter_blocks(range(len(reader.names)), _keeps_empty_rows(kept))
         imputed = _impute_blocks(blocks, list(zip(positions, kept, texts, strict=True)))
-        _write_blocks(reader.header, imputed, target)
+        write_blocks(reader.header, imputed, target)
 
 
 def _keeps_empty_rows(columns: Sequence[ImputedColumn]) -> bool:
@@ -343,26 +322,3 @@ def _impute_blocks(
             block.replace_texts(position, rows, [texts[code] for code in codes])
         yield block
         start = stop
-
-
-def _write_blocks(names: Sequence[str], blocks: Iterable[CsvBlock], path: Path) -> None:
-    """Write rows of text in the format of the suffix."""
-    from coevo.data.csv_writer import write_csv_blocks  # imports numba
-
-    delimiter = choose_delimiter(path)
-    if delimiter is not None:
-        write_csv_blocks(names, blocks, path, delimiter)
-        return
-    arrow = import_optional("pyarrow", "PyArrow", "parquet")
-    chunks: list[list[Any]] = [[] for _ in names]
-    for block in blocks:
-        for column, labels, codes in zip(chunks, block.labels, block.codes, strict=True):
-            column.append(arrow.array(labels).take(arrow.array(codes)))
-    arrays = [arrow.chunked_array(column, type=arrow.string()) for column in chunks]
-    _write_parquet(arrow.Table.from_arrays(arrays, names), path)
-
-
-def _write_parquet(table: Any, path: Path) -> None:
-    parquet = import_optional("pyarrow.parquet", "PyArrow", "parquet")
-    with replace_file(path) as stream:
-        parquet.write_table(table, stream)

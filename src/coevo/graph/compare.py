@@ -14,10 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from coevo.errors import GraphError, suggest_match
 from coevo.graph.cpdag import CPDAG
 from coevo.graph.dag import DAG, Arc
+
+if TYPE_CHECKING:
+    from coevo.picture import LinkKind, Picture
 
 __all__ = ["Comparison", "compare"]
 
@@ -36,6 +40,7 @@ class Comparison:
     added: tuple[Arc, ...]  # learned, between variables without an arc in the true structure
     missing: tuple[Arc, ...]  # true, between variables without an arc in the learned structure
     shd_cpdag: int  # pairs on which the CPDAGs differ: no arc, ->, <- or an edge
+    nodes: tuple[str, ...]  # all variables, sorted by name
 
     @property
     def shd(self) -> int:
@@ -71,6 +76,45 @@ class Comparison:
     def skeleton_f1(self) -> float:
         """The harmonic mean of precision and recall of edges; 1 if neither DAG has any."""
         return _divide(2 * self._n_shared, self._n_learned + self._n_true)
+
+    def plot(self) -> Picture:
+        """Draw both structures in one graph. A legend explains the four groups of arcs.
+
+        A reversed arc has its learned direction.
+
+        Returns
+        -------
+        Picture
+            It shows itself in a notebook. ``save("graph.svg")`` writes it as SVG, PNG or PDF.
+        """
+        from coevo.picture import Link, draw_graph
+
+        groups: dict[LinkKind, tuple[str, tuple[Arc, ...]]] = {
+            "same": ("correct", self.correct),
+            "reversed": ("reversed", self.reversed),
+            "added": ("added", self.added),
+            "missing": ("missing", self.missing),
+        }
+        links = [
+            Link(*arc, kind=kind, note=word)
+            for kind, (word, arcs) in groups.items()
+            for arc in arcs
+        ]
+        legend = {kind: f"{len(arcs):,} {word}" for kind, (word, arcs) in groups.items() if arcs}
+        return draw_graph(self.nodes, links, legend=legend)
+
+    def _repr_html_(self) -> str:
+        from coevo.picture.notebook import Table, render_block, render_graph
+
+        groups = {"missing": self.missing, "added": self.added, "reversed": self.reversed}
+        arcs = [(*arc, word) for word, group in groups.items() for arc in group]
+        caption = (
+            f"Comparison: SHD {self.shd}, {self.shd_cpdag} between the CPDAGs; precision and "
+            f"recall of arcs {self.arc_precision:.2f} and {self.arc_recall:.2f}, of edges "
+            f"{self.skeleton_precision:.2f} and {self.skeleton_recall:.2f}"
+        )
+        table = Table(["parent", "child", "difference"], arcs)
+        return render_block(caption, render_graph(len(self.nodes), self.plot, table))
 
     @property
     def _n_shared(self) -> int:
@@ -118,6 +162,7 @@ def compare(found: DAG, true: DAG) -> Comparison:
         added=tuple(a for a in found.arcs if a not in true_arcs and a[::-1] not in true_arcs),
         missing=tuple(a for a in true.arcs if a not in found_arcs and a[::-1] not in found_arcs),
         shd_cpdag=_count_differing_pairs(CPDAG(found).directions, CPDAG(true).directions),
+        nodes=tuple(sorted(found.nodes)),
     )
 
 

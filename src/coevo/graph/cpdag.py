@@ -17,9 +17,14 @@ only its parents, and the parents of the last of these in a topological order.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from coevo.graph.dag import DAG, Arc
+
+if TYPE_CHECKING:
+    from coevo.picture import Picture
 
 __all__ = ["CPDAG", "Edge"]
 
@@ -83,6 +88,24 @@ class CPDAG:
         reverses = ((second, first) for first, second in self._edges)
         return frozenset((*self._arcs, *self._edges, *reverses))
 
+    def plot(self, arc_values: Mapping[Arc, float] | None = None) -> Picture:
+        """Draw the class: compelled arcs with a head, edges without one.
+
+        Parameters
+        ----------
+        arc_values : mapping of (str, str) to float, optional
+            A number for each arc or edge, such as its strength: the larger, the wider the line.
+            The names of an edge may be in any order.
+
+        Returns
+        -------
+        Picture
+            It shows itself in a notebook. ``save("graph.svg")`` writes it as SVG, PNG or PDF.
+        """
+        from coevo.picture import draw_graph, list_links
+
+        return draw_graph(self._nodes, list_links(self._arcs, self._edges, arc_values))
+
     def __eq__(self, other: object) -> bool:
         """Return whether both are the same equivalence class over the same variables."""
         if not isinstance(other, CPDAG):
@@ -101,6 +124,14 @@ class CPDAG:
             f"<CPDAG: {len(self._nodes)} variables, {len(self._arcs)} arcs, "
             f"{len(self._edges)} edges>"
         )
+
+    def _repr_html_(self) -> str:
+        from coevo.picture.notebook import Table, render_block, render_graph
+
+        links = [(*arc, "arc") for arc in self._arcs] + [(*edge, "edge") for edge in self._edges]
+        caption = f"{repr(self)[1:-1]} (data cannot direct an edge)"
+        table = Table(["parent", "child", "kind"], links)
+        return render_block(caption, render_graph(len(self._nodes), self.plot, table))
 
 
 def _find_compelled_parents(dag: DAG) -> dict[str, frozenset[str]]:

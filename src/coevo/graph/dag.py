@@ -11,11 +11,15 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import GraphError, find_duplicate, suggest_match
+
+if TYPE_CHECKING:
+    from coevo.picture import Picture
 
 __all__ = ["DAG", "Arc", "VStructure"]
 
@@ -243,6 +247,28 @@ class DAG:
             matrix[position[parent], position[child]] = True
         return matrix
 
+    def plot(self, arc_values: Mapping[Arc, float] | None = None) -> Picture:
+        """Draw the graph, parents above children.
+
+        Parameters
+        ----------
+        arc_values : mapping of (parent, child) to float, optional
+            A number for each arc, such as its strength: the larger, the wider the line.
+
+        Returns
+        -------
+        Picture
+            It shows itself in a notebook. ``save("graph.svg")`` writes it as SVG, PNG or PDF.
+
+        Examples
+        --------
+        >>> DAG(["rain", "wet"], [("rain", "wet")]).plot()
+        <Picture: 2 variables, 1 arc, 76 x 118>
+        """
+        from coevo.picture import draw_graph, list_links
+
+        return draw_graph(self._nodes, list_links(self.arcs, (), arc_values))
+
     def _find_cycle(self) -> list[str]:
         """Return one cycle, its first node repeated at the end. There must be one."""
         unordered = set(self._nodes) - set(self.topological_order)
@@ -264,3 +290,10 @@ class DAG:
 
     def __repr__(self) -> str:
         return f"<DAG: {len(self._nodes)} variables, {len(self.arcs)} arcs>"
+
+    def _repr_html_(self) -> str:
+        from coevo.picture.notebook import Table, render_block, render_graph
+
+        arcs = Table(["parent", "child"], self.arcs)
+        caption = repr(self)[1:-1]
+        return render_block(caption, render_graph(len(self._nodes), self.plot, arcs))

@@ -5,6 +5,8 @@ format. Two extensions are ambiguous. When a file is read, its content decides: 
 XMLBIF or GraphML by its outermost element; ``.csv`` is a list of arcs if its header is
 from,to, else an adjacency matrix. When a file is written, ``.xml`` is XMLBIF; for ``.csv``
 the caller must name the format or use the extension ``.edges.csv`` or ``.adjacency.csv``.
+
+Pictures (SVG, PNG, PDF) can be written but not read.
 """
 
 from __future__ import annotations
@@ -36,11 +38,13 @@ from coevo.io.text_files import decode_text, read_bytes, write_text_file
 from coevo.io.xml_tree import decode_xml
 from coevo.io.xmlbif import format_xmlbif, parse_xmlbif
 from coevo.network import BayesianNetwork
+from coevo.picture import PICTURE_FORMATS, find_picture_format
 
 __all__ = [
     "FORMATS",
     "Format",
     "find_format",
+    "find_picture",
     "format_model",
     "get_format",
     "parse_model",
@@ -161,7 +165,8 @@ def write_model(model: Model, path: str | os.PathLike[str], format_name: str | N
     """Write a network or a structure in any format; omit the tables if the format has none.
 
     The file is compressed with gzip when its name ends in ``.gz``. A failure leaves no
-    partial file. The same model gives the same bytes.
+    partial file. The same model gives the same bytes. The extensions ``.svg``, ``.png`` and
+    ``.pdf`` write a picture of the graph; PNG and PDF need matplotlib.
 
     Parameters
     ----------
@@ -170,7 +175,8 @@ def write_model(model: Model, path: str | os.PathLike[str], format_name: str | N
     path : str or path-like
         The file.
     format_name : str, optional
-        One of `FORMATS` (default: the format of the file extension).
+        One of `FORMATS`, or ``'svg'``, ``'png'`` or ``'pdf'`` (default: the format of the file
+        extension).
 
     Raises
     ------
@@ -179,7 +185,14 @@ def write_model(model: Model, path: str | os.PathLike[str], format_name: str | N
     OSError
         When the file cannot be written.
     """
-    known = find_format(str(path), format_name, "write_model")
+    picture = find_picture(str(path), format_name)
+    if picture is not None:
+        model.plot().save(path, picture)
+        return
+    if format_name is None:
+        known = find_format(str(path), is_output=True)
+    else:
+        known = get_format(format_name, "format_name", "write_model", is_output=True)
     write_text_file(Path(path), format_model(model, known.name))
 
 
@@ -209,25 +222,43 @@ def format_model(model: Model, format_name: str) -> str:
     return known.format(model)
 
 
-def get_format(name: str, parameter: str, owner: str) -> Format:
-    """Return the format with a name; raise `ParameterError` if there is none."""
+def find_picture(path: str, name: str | None = None) -> str | None:
+    """Return the format of pictures to write, or None if the name or extension is another one.
+
+    >>> find_picture("a.svg"), find_picture("a.svg", "bif"), find_picture("-", "png")
+    ('svg', None, 'png')
+    """
+    if name is None:
+        return find_picture_format(path)
+    return name if name in PICTURE_FORMATS else None
+
+
+def get_format(name: str, parameter: str, owner: str, is_output: bool = False) -> Format:
+    """Return the format with a name; raise `ParameterError` if there is none.
+
+    `is_output` says that pictures are possible, too; see `find_picture`.
+    """
+    if name in PICTURE_FORMATS:
+        raise ParameterError(
+            f"{parameter!r} of {owner} cannot be {name!r}. coevo writes pictures, but it cannot "
+            f"read them. Use one of {', '.join(map(repr, sorted(FORMATS)))}."
+        )
     if name not in FORMATS:
-        raise bad_choice(parameter, owner, FORMATS, name)
+        choices = (*FORMATS, *PICTURE_FORMATS) if is_output else FORMATS
+        raise bad_choice(parameter, owner, choices, name)
     return FORMATS[name]
 
 
-def find_format(path: str, name: str | None = None, owner: str = "read_model") -> Format:
-    """Return the format with a name; without a name, the format of the file extension.
+def find_format(path: str, is_output: bool = False) -> Format:
+    """Return the format of a file extension. `is_output` is that of `get_format`.
 
-    >>> find_format("a.dot.gz").name, find_format("a.csv", "edges").name
-    ('dot', 'edges')
+    >>> find_format("a.dot.gz").name
+    'dot'
     >>> find_format("a.csv")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'a.csv' could be an adjacency matrix or a list of arcs. Use the \
 extension .adjacency.csv or .edges.csv, or name the format: adjacency or edges.
     """
-    if name is not None:
-        return get_format(name, "format_name", owner)
     extension = _find_extension(path)
     if extension in _BY_EXTENSION:
         return _BY_EXTENSION[extension]
@@ -236,8 +267,16 @@ extension .adjacency.csv or .edges.csv, or name the format: adjacency or edges.
             f"{path!r} could be an adjacency matrix or a list of arcs. Use the extension "
             ".adjacency.csv or .edges.csv, or name the format: adjacency or edges."
         )
-    extensions = ", ".join(known.extensions[0] for known in _ALL)
-    names = ", ".join(FORMATS)
+    if find_picture_format(path) is not None:
+        raise ParameterError(
+            f"{path!r} is a picture. coevo writes pictures, but it cannot read them. Use the file "
+            "that the picture was made from, such as a .bif file."
+        )
+    pictures = PICTURE_FORMATS if is_output else ()
+    extensions = ", ".join(
+        [*(known.extensions[0] for known in _ALL), *(f".{name}" for name in pictures)]
+    )
+    names = ", ".join((*FORMATS, *pictures))
     raise ParameterError(
         f"The extension of {path!r} names no format. Use one of {extensions}, or name the "
         f"format: one of {names}."

@@ -25,6 +25,9 @@ from coevo.io.bif_writer import write_bif
 from coevo.network import BayesianNetwork
 
 __all__ = [
+    "FACTS",
+    "HISTORY",
+    "MODEL",
     "SavedRun",
     "check_run_folder",
     "format_json_line",

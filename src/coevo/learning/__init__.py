@@ -5,8 +5,19 @@ replace it.
 """
 
 from coevo.learning.api import learn
+from coevo.learning.cross_validation import CrossValidation, FoldResult, cross_validate
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import LearnTask, open_task
 
-__all__ = ["LearnResult", "LearnSettings", "LearnTask", "check_settings", "learn", "open_task"]
+__all__ = [
+    "CrossValidation",
+    "FoldResult",
+    "LearnResult",
+    "LearnSettings",
+    "LearnTask",
+    "check_settings",
+    "cross_validate",
+    "learn",
+    "open_task",
+]

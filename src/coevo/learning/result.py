@@ -20,10 +20,12 @@ from coevo.data import ColumnInfo, Decision, Finding, Table
 from coevo.errors import DependencyError, NetworkError, warn_caller
 from coevo.graph import CPDAG, DAG, Arc
 from coevo.io import write_run
+from coevo.learning.result_picture import LineWidths, draw_result, render_result
 from coevo.missing import ImputationResult
 from coevo.network import BayesianNetwork
 from coevo.network.fit import FittedNetwork, fit_and_count
 from coevo.outofcore import Traffic
+from coevo.picture import Picture
 from coevo.report import require_matplotlib
 from coevo.report.page import make_run_page, write_page
 from coevo.score import Addition, ArcEffect, Score, name_gain
@@ -244,6 +246,29 @@ class LearnResult:
             facts["says"] = str(self.effects[arc]) if arc in self.effects else None
             described.append(facts)
         return described
+
+    def plot(self, *, widths: LineWidths = "gain", cpdag: bool = False) -> Picture:
+        """Draw the structure, parents above children.
+
+        The facts about an arc appear while the pointer is on it.
+
+        Parameters
+        ----------
+        widths : {'gain', 'strength', 'none'}
+            What the width of a line shows: the square root of the gain, the strength over the
+            bootstrap samples, or nothing.
+        cpdag : bool
+            Draw the equivalence class: an arc that data cannot direct has no head.
+
+        Returns
+        -------
+        Picture
+            It shows itself in a notebook. ``save("graph.svg")`` writes it as SVG, PNG or PDF.
+        """
+        return draw_result(self.dag.nodes, self._describe_arcs(), widths, cpdag)
+
+    def _repr_html_(self) -> str:
+        return render_result(repr(self)[1:-1], self.dag.nodes, self._describe_arcs())
 
     def save(
         self, folder: str | os.PathLike[str], *, command: Sequence[str] | None = None

@@ -27,6 +27,8 @@ from coevo.data import (
     read_table,
     read_types,
 )
+from coevo.data.decisions import RawTable
+from coevo.data.load import load_table, make_raw_table
 from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions, SourceParameters
 from coevo.errors import DataError, ParameterError, bad_choice, bad_parameter, format_count
 from coevo.graph import DAG, Constraints
@@ -106,15 +108,26 @@ class LearnSettings:
         with self._open_shards(table) as shards:
             yield shards, TableInfo(shards.infos)
 
-    def read_table(self, table: Any) -> tuple[Rows, TableInfo]:
-        """Read a table into memory; return it and what is known about it."""
-        is_read = isinstance(table, Dataset | IncompleteDataset)
+    def _make_read_options(self, is_read: bool) -> ReadOptions:
+        """Return the options of the reader; `is_read` says that the table is a Dataset."""
         binning = self.binning if self.has_binning or not is_read else {}
         opening = SourceOptions.from_parameters("read_data", **self.opening)
         options = ReadOptions.from_parameters(self.states, self.drop, **binning, opening=opening)
         options = options.use_decimal(self.decimal).use_missing_labels(self.missing_labels)
-        options = replace(options, keeps_missing=self.missing != REFUSE)
-        rows, info = read_table(table, options, self.names, self.strict)
+        return replace(options, keeps_missing=self.missing != REFUSE)
+
+    def load_raw(self, table: Any) -> RawTable:
+        """Open a table and return its columns as they are, so that rows can be taken of them."""
+        if isinstance(table, Dataset | IncompleteDataset):
+            return make_raw_table(table)
+        options = replace(self._make_read_options(is_read=False), is_lenient=True)
+        return load_table(table, options, self.names)
+
+    def read_table(self, table: Any) -> tuple[Rows, TableInfo]:
+        """Read a table into memory; return it and what is known about it."""
+        options = self._make_read_options(isinstance(table, Dataset | IncompleteDataset))
+        names = None if isinstance(table, RawTable) else self.names
+        rows, info = read_table(table, options, names, self.strict)
         if not isinstance(rows, IncompleteDataset):
             return rows, info
         if self.missing == REFUSE:

@@ -4,18 +4,21 @@ from coevo.network.bayesian_network import CPT, BayesianNetwork, Evidence
 from coevo.network.distribution import Distribution
 from coevo.network.fit import fit_network
 from coevo.network.inference import Explanation
-from coevo.network.rows import Prediction, PredictionMetrics, RowLikelihood, read_rows
+from coevo.network.metrics import CalibrationBin, PredictionMetrics, StateMetrics
+from coevo.network.rows import Prediction, RowLikelihood, read_rows
 from coevo.network.sample import sample
 
 __all__ = [
     "CPT",
     "BayesianNetwork",
+    "CalibrationBin",
     "Distribution",
     "Evidence",
     "Explanation",
     "Prediction",
     "PredictionMetrics",
     "RowLikelihood",
+    "StateMetrics",
     "fit_network",
     "read_rows",
     "sample",

@@ -16,18 +16,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coevo.data.variable import Variable
-from coevo.errors import NetworkError, find_duplicate, suggest_match
-from coevo.graph import DAG
+from coevo.errors import NetworkError, find_duplicate, format_list, suggest_match
+from coevo.graph import DAG, Arc
 
 if TYPE_CHECKING:  # these modules import this one
-    from coevo.data import Dataset
     from coevo.network.distribution import Distribution
     from coevo.network.inference import Explanation
     from coevo.network.rows import Prediction, RowLikelihood
+    from coevo.picture import Picture
 
 __all__ = ["CPT", "BayesianNetwork", "Evidence"]
 
-Evidence = Mapping[str, str]  # the state of each observed variable
+# The state of each observed variable, a number for its bin, or weights of its states.
+Evidence = Mapping[str, Any]
 CPT = NDArray[np.float64]  # (parent configurations, states), rows sum to 1
 
 TOLERANCE = 1e-6
@@ -180,6 +181,11 @@ class BayesianNetwork:
         The answer is exact. Impossible evidence raises `NetworkError`. A query whose tables
         need more memory than the machine has raises `ParameterError` before it starts.
 
+        Evidence (`given`) is a mapping of variable to its state, or to a number, which falls into
+        its bin. Soft evidence is a mapping of variable to weights of its states,
+        ``{"smoke": {"yes": 0.7, "no": 0.3}}``: an uncertain finding that is 0.7 / 0.3 times as
+        probable if the state is ``yes``. Equal weights say nothing.
+
         Examples
         --------
         John calls Mr. Holmes because the burglar alarm rings. Then Mary calls too:
@@ -193,6 +199,9 @@ class BayesianNetwork:
         0.5565
         >>> round(holmes.query(["Burglary", "Earthquake"])["True", "False"], 4)
         0.0098
+        >>> heard = {"Alarm": {"True": 0.8, "False": 0.2}}  # perhaps it rang
+        >>> round(holmes.query("Burglary", heard)["True"], 4)
+        0.0364
         """
         from coevo.network.inference import query
 
@@ -241,11 +250,13 @@ class BayesianNetwork:
 
         return most_probable_explanation(self, given)
 
-    def log_likelihood(self, dataset: Dataset) -> RowLikelihood:
+    def log_likelihood(self, table: Any) -> RowLikelihood:
         """Return the log-likelihood of each row and of all rows, in natural logarithms.
 
-        The data must have a column for each variable; other columns are ignored. An
-        impossible row has ``-inf``, and a `CoevoWarning` names the first of them.
+        `table` is a table of any kind that `read_data` accepts. Numbers fall into the bins of the
+        network, other columns are ignored. A cell is unknown if its value is missing, if the
+        network has no such state, or if the table has no such column; unknown variables are
+        summed out. An impossible row has ``-inf``, and a `CoevoWarning` names the first of them.
 
         >>> from coevo.bundled import load_network
         >>> from coevo.network import sample
@@ -255,13 +266,14 @@ class BayesianNetwork:
         """
         from coevo.network.rows import log_likelihood
 
-        return log_likelihood(self, dataset)
+        return log_likelihood(self, table)
 
-    def predict(self, dataset: Dataset, target: str) -> Prediction:
+    def predict(self, table: Any, target: str) -> Prediction:
         """Return the probability of each state of the target in each row, given the other columns.
 
-        Only the columns of the target's Markov blanket are needed; others are ignored. Read a
-        table with ``read_data(..., deduplicate=False)`` to get a prediction for every row of it.
+        `table` and unknown cells are as for `log_likelihood`; the column of the target is not
+        used. A row that is impossible under the network gets the probabilities without evidence,
+        and a `CoevoWarning` says so.
 
         >>> from coevo.bundled import load_network
         >>> from coevo.network import sample
@@ -269,10 +281,26 @@ class BayesianNetwork:
         >>> prediction = asia.predict(sample(asia, 3, random_state=1), "bronc")
         >>> prediction.states, prediction.probabilities[0].round(3).tolist()
         (('yes', 'yes', 'yes'), [0.923, 0.077])
+        >>> import numpy as np
+        >>> from coevo.network import read_rows
+        >>> visitor = read_rows(asia, np.array([["yes", "?"]]), names=["dysp", "smoke"])
+        >>> asia.predict(visitor, "bronc").probabilities[0].round(3).tolist()
+        [0.834, 0.166]
         """
         from coevo.network.rows import predict
 
-        return predict(self, dataset, target)
+        return predict(self, table, target)
+
+    def plot(self, arc_values: Mapping[Arc, float] | None = None) -> Picture:
+        """Draw the structure. The states of a variable appear while the pointer is on it.
+
+        The parameter and the result are those of `DAG.plot`.
+        """
+        from coevo.picture import draw_graph, list_links
+
+        states = {variable.name: format_list(variable.states) for variable in self.variables}
+        links = list_links(self.dag.arcs, (), arc_values)
+        return draw_graph(list(self._variables), links, states)
 
     def __eq__(self, other: object) -> bool:
         """Return whether variables, states, parents and tables are equal."""
@@ -296,6 +324,13 @@ class BayesianNetwork:
             f"<BayesianNetwork {label}{len(self._variables)} variables, "
             f"{len(self.dag.arcs)} arcs, {self.n_parameters:,} parameters>"
         )
+
+    def _repr_html_(self) -> str:
+        from coevo.picture.notebook import Table, render_block, render_graph
+
+        arcs = Table(["parent", "child"], self.dag.arcs)
+        graph = render_graph(len(self._variables), self.plot, arcs)
+        return render_block(repr(self)[1:-1], graph)
 
 
 def _check_names(known: Mapping[str, Variable], given: Iterable[str], what: str) -> None:

@@ -24,7 +24,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["EliminationStep", "count_cells", "find_steps"]
+__all__ = ["EliminationStep", "count_cells", "find_steps", "iterate_bits"]
 
 SMALL = 1 << 16  # cells; below, searching a second order costs more than it can save
 
@@ -75,7 +75,7 @@ def _run_greedy(graph: _InteractionGraph, last: Collection[str]) -> tuple[Elimin
     return tuple(
         EliminationStep(
             names[variable],
-            tuple(names[i] for i in sorted(_iterate_bits(near), key=lambda i: -position[i])),
+            tuple(names[i] for i in sorted(iterate_bits(near), key=lambda i: -position[i])),
         )
         for variable, near in eliminated
     )
@@ -94,7 +94,7 @@ class _InteractionGraph:
         self._near = [0] * len(self.names)
         for scope in scopes:
             members = sum(1 << number[name] for name in scope)
-            for i in _iterate_bits(members):
+            for i in iterate_bits(members):
                 self._near[i] |= members & ~(1 << i)
 
     def eliminate(self, last: Collection[str]) -> Iterator[tuple[int, int]]:
@@ -110,7 +110,7 @@ class _InteractionGraph:
             del cost[variable]
             near = self._near[variable]
             yield variable, near
-            for i in _iterate_bits(self._remove(variable)):
+            for i in iterate_bits(self._remove(variable)):
                 cost[i] = (is_last[i], *self._compute_cost(i), i)
                 heapq.heappush(queue, cost[i])
 
@@ -121,26 +121,26 @@ class _InteractionGraph:
         """
         near, counts, weight = self._near[variable], self._counts, self._weight
         fill = 0.0
-        for i in _iterate_bits(near):
+        for i in iterate_bits(near):
             unconnected = near & ~self._near[i] & ~(1 << i)
-            fill += counts[i] * sum(counts[j] for j in _iterate_bits(unconnected))
-        return fill, weight[variable] + sum(weight[i] for i in _iterate_bits(near))
+            fill += counts[i] * sum(counts[j] for j in iterate_bits(unconnected))
+        return fill, weight[variable] + sum(weight[i] for i in iterate_bits(near))
 
     def _remove(self, variable: int) -> int:
         """Connect all neighbours of a variable and remove it; return whose cost may change."""
         near = self._near[variable]
         touched = near
-        for i in _iterate_bits(near):
-            for j in _iterate_bits(near & ~self._near[i] & ~(1 << i)):
+        for i in iterate_bits(near):
+            for j in iterate_bits(near & ~self._near[i] & ~(1 << i)):
                 touched |= (
                     self._near[i] & self._near[j]
                 )  # for these, the new edge is one less to add
-        for i in _iterate_bits(near):
+        for i in iterate_bits(near):
             self._near[i] = (self._near[i] | near) & ~(1 << i) & ~(1 << variable)
         return touched & ~(1 << variable)
 
 
-def _iterate_bits(bits: int) -> Iterator[int]:
+def iterate_bits(bits: int) -> Iterator[int]:
     """Yield the numbers in a bit set, in ascending order."""
     while bits:
         lowest = bits & -bits

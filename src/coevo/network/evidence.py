@@ -1,10 +1,22 @@
-"""Validate a query, its targets and its evidence, before anything is computed."""
+"""Validate a query, its targets and its evidence, before anything is computed.
+
+Evidence is *hard* or *soft*. Hard evidence is a state, or a number that falls into a bin. Soft
+evidence is a distribution over the states of a variable: an uncertain finding, whose probability
+given each state is proportional to the given number (Pearl 1988 calls it virtual evidence). A
+soft finding becomes a variable of its own, a child of the variable that it is about, and this
+variable is observed. All inference therefore needs hard evidence only.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from coevo.checks import is_number
+from coevo.data.match_states import UNKNOWN, find_code
 from coevo.data.variable import Variable
 from coevo.errors import (
     NetworkError,
@@ -16,33 +28,102 @@ from coevo.errors import (
 )
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
 
-__all__ = ["check_targets", "encode_evidence", "encode_state", "make_impossible_evidence_error"]
+__all__ = [
+    "EnteredEvidence",
+    "check_targets",
+    "encode_state",
+    "enter_evidence",
+    "make_impossible_evidence_error",
+]
+
+FINDING_STATES = ("not_observed", "observed")
 
 
-def encode_evidence(network: BayesianNetwork, given: Evidence | None, owner: str) -> dict[str, int]:
-    """Validate evidence; return the number of the state of each observed variable.
+class EnteredEvidence(NamedTuple):
+    """Evidence, ready for inference.
+
+    `network` has a further variable for each soft finding. `codes` has the number of the state of
+    each observed variable of it.
+    """
+
+    network: BayesianNetwork
+    codes: dict[str, int]
+
+
+def enter_evidence(network: BayesianNetwork, given: Evidence | None, owner: str) -> EnteredEvidence:
+    """Validate evidence; return it with a network that has its soft findings.
 
     >>> from coevo.bundled import load_network
-    >>> encode_evidence(load_network("earthquake"), {"JohnCalls": "False"}, "query")
+    >>> enter_evidence(load_network("earthquake"), {"JohnCalls": "False"}, "query").codes
     {'JohnCalls': 1}
     """
     if given is None:
-        return {}
+        return EnteredEvidence(network, {})
     if not isinstance(given, Mapping):
         raise bad_parameter("given", owner, "a mapping of variable to state", given)
-    codes = {name: encode_state(network.variable(name), state) for name, state in given.items()}
-    return dict(sorted(codes.items()))
+    codes, findings = dict[str, int](), dict[str, list[float]]()
+    for name, value in given.items():
+        variable = network.variable(name)
+        if isinstance(value, Mapping):
+            findings[name] = _encode_finding(variable, value)
+        else:
+            codes[name] = encode_state(variable, value)
+    extended = _add_findings(network, findings, codes) if findings else network
+    return EnteredEvidence(extended, dict(sorted(codes.items())))
+
+
+def _encode_finding(variable: Variable, weights: Mapping[Any, Any]) -> list[float]:
+    """Return the weight of each state, with the sum 1; a state that is left out has 0."""
+    found = [0.0] * variable.arity
+    for state, weight in weights.items():
+        if not (is_number(weight) and weight >= 0):
+            raise ParameterError(
+                f"The soft evidence on {variable.name!r} must have finite numbers of 0 or above; "
+                f"got {weight!r} for {state!r}."
+            )
+        found[encode_state(variable, state)] += float(weight)
+    total = math.fsum(found)
+    if not 0 < total < math.inf:
+        raise ParameterError(
+            f"The soft evidence on {variable.name!r} has no number above 0. Give the weight of at "
+            "least one state."
+        )
+    return [weight / total for weight in found]
+
+
+def _add_findings(
+    network: BayesianNetwork, findings: Mapping[str, list[float]], codes: dict[str, int]
+) -> BayesianNetwork:
+    """Return the network with a variable for each finding, which is observed in `codes`."""
+    variables = {variable.name: variable for variable in network.variables}
+    parents = {name: network.parents(name) for name in variables}
+    tables: dict[str, Any] = {name: network.table(name) for name in variables}
+    for name in sorted(findings):
+        finding = f"soft evidence on {name}"
+        while finding in variables:
+            finding += "'"
+        variables[finding] = Variable(finding, FINDING_STATES)
+        parents[finding] = (name,)
+        weights = np.array(findings[name])
+        tables[finding] = np.stack([1 - weights, weights], axis=1)
+        codes[finding] = 1
+    return BayesianNetwork(variables.values(), parents, tables, network.name)
 
 
 def encode_state(variable: Variable, state: Any) -> int:
-    """Return the number of a state among the states of its variable."""
-    if state not in variable.states:
+    """Return the number of a state; a number falls into its bin.
+
+    >>> encode_state(Variable("age", ("below_18", "from_18")), 40)
+    1
+    """
+    code = find_code(variable, state)
+    if code == UNKNOWN:
         states = format_list([repr(known) for known in variable.states])
         raise NetworkError(
             f"{variable.name!r} has no state {state!r}; its states are {states}."
             f"{suggest_match(state, variable.states)}"
         )
-    return variable.states.index(state)
+    return code
 
 
 def check_targets(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Table, Variable
+from coevo.data import Table, Variable, as_dataset
 from coevo.errors import NetworkError, bad_parameter
 from coevo.graph import DAG
 from coevo.network.bayesian_network import CPT, BayesianNetwork
@@ -26,7 +26,7 @@ class FittedNetwork(NamedTuple):
     parent_counts: dict[str, NDArray[np.int64]]  # by child, in the order of the rows of its table
 
 
-def fit_network(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") -> BayesianNetwork:
+def fit_network(dag: DAG, table: Any, ess: float = 1.0, name: str = "") -> BayesianNetwork:
     """Estimate the tables of a structure from data.
 
     The count of each cell is increased by ``ess / (cells of the table)`` pseudo-counts, then
@@ -36,9 +36,11 @@ def fit_network(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") -> B
     Parameters
     ----------
     dag : DAG
-        The structure. Each of its variables must be a column of `dataset`.
-    dataset : Dataset or Shards
-        The data, in memory or in shards (`open_shards`). Both give the same tables.
+        The structure. Each of its variables must be a column of `table`.
+    table : path, data frame, array, Dataset or Shards
+        The data: a table of any kind that `read_data` accepts, numbers cut into bins as `learn`
+        does, or rows in shards (`open_shards`). ``read_data(table, states=network.variables)``
+        reads a table with the states and bins of another network.
     ess : float
         Equivalent sample size of the prior, at least 0 (default: 1). With 0 the tables are
         the observed frequencies (maximum likelihood), and a state that never occurs has
@@ -57,10 +59,10 @@ def fit_network(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") -> B
     >>> network.table("b").round(3).tolist()
     [[0.6, 0.4], [0.333, 0.667]]
     """
-    return fit_and_count(dag, dataset, ess, name).network
+    return fit_and_count(dag, table, ess, name).network
 
 
-def fit_and_count(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") -> FittedNetwork:
+def fit_and_count(dag: DAG, table: Any, ess: float = 1.0, name: str = "") -> FittedNetwork:
     """Return the network of `fit_network`, and the number of rows with each parent configuration.
 
     >>> import numpy as np
@@ -73,6 +75,7 @@ def fit_and_count(dag: DAG, dataset: Table, ess: float = 1.0, name: str = "") ->
     is_real = isinstance(ess, Real) and not isinstance(ess, bool)
     if not (is_real and math.isfinite(ess) and ess >= 0):
         raise bad_parameter("ess", "fit_network", "a number >= 0", ess)
+    dataset = table if isinstance(table, Table) else as_dataset(table, dag.nodes)
     source = {variable.name: variable for variable in dataset.source_variables}
     variables = [source[dataset.names[dataset.find_position(node)]] for node in dag.nodes]
     families = [[source[axis] for axis in (*dag.parents(node), node)] for node in dag.nodes]

@@ -24,7 +24,7 @@ from coevo.network.elimination import (
     find_relevant,
 )
 from coevo.network.elimination_order import EliminationStep
-from coevo.network.evidence import check_targets, encode_evidence, make_impossible_evidence_error
+from coevo.network.evidence import check_targets, enter_evidence, make_impossible_evidence_error
 
 __all__ = [
     "Explanation",
@@ -48,7 +48,7 @@ def query(
     network: BayesianNetwork, targets: str | Iterable[str], given: Evidence | None = None
 ) -> Distribution:
     """Return the joint distribution of the targets, given evidence."""
-    evidence = encode_evidence(network, given, "query")
+    network, evidence = enter_evidence(network, given, "query")
     names = check_targets(network, targets, evidence, "query")
     variables = tuple(network.variable(name) for name in names)
     check_table_size(2 * math.prod(variable.arity for variable in variables))
@@ -71,9 +71,10 @@ def marginals(
     given: Evidence | None = None,
 ) -> dict[str, Distribution]:
     """Return the marginal distribution of each target, all from one elimination."""
-    evidence = encode_evidence(network, given, "marginals")
+    all_names = [variable.name for variable in network.variables]
+    network, evidence = enter_evidence(network, given, "marginals")
     if targets is None:
-        names = tuple(v.name for v in network.variables if v.name not in evidence)
+        names = tuple(name for name in all_names if name not in evidence)
     else:
         names = check_targets(network, targets, evidence, "marginals")
     elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}))
@@ -127,7 +128,7 @@ def _compute_beliefs(
 
 def log_probability(network: BayesianNetwork, given: Evidence | None = None) -> float:
     """Return the natural logarithm of the probability of the evidence."""
-    evidence = encode_evidence(network, given, "log_probability")
+    network, evidence = enter_evidence(network, given, "log_probability")
     return Elimination(network, evidence, find_relevant(network, evidence)).sum_out()[0]
 
 
@@ -135,7 +136,7 @@ def most_probable_explanation(
     network: BayesianNetwork, given: Evidence | None = None
 ) -> Explanation:
     """Return the jointly most probable states of all variables without evidence."""
-    evidence = encode_evidence(network, given, "most_probable_explanation")
+    network, evidence = enter_evidence(network, given, "most_probable_explanation")
     names = [variable.name for variable in network.variables]
     elimination = Elimination(network, evidence, names)
     total, codes = elimination.maximise()
@@ -150,24 +151,34 @@ def most_probable_explanation(
     return Explanation(states, total)
 
 
-def condition(network: BayesianNetwork, evidence: Mapping[str, int]) -> BayesianNetwork:
+def condition(network: BayesianNetwork, given: Evidence | None, owner: str) -> BayesianNetwork:
     """Return a network whose distribution is the conditional distribution given the evidence.
 
     It has the same variables. The table of an observed variable has probability 1 for the
     observed state. The ancestors of observed variables get new parents. All other variables
     keep their tables: given their parents, they are independent of the evidence.
     """
+    variables = network.variables
+    network, evidence = enter_evidence(network, given, owner)
+    if not evidence:
+        return network
     elimination = Elimination(network, evidence, find_relevant(network, evidence))
     parents = {step.variable: step.separator for step in elimination.steps}
     tables = dict(_sum_out_checked(network, evidence, elimination, parents))
     for name, code in evidence.items():
         parents[name] = ()
         tables[name] = np.eye(network.variable(name).arity)[code]
-    for variable in network.variables:
+    for variable in variables:
         if variable.name not in parents:
             parents[variable.name] = network.parents(variable.name)
             tables[variable.name] = network.table(variable.name)
-    return BayesianNetwork(network.variables, parents, tables, network.name)
+    names = [variable.name for variable in variables]  # without the soft findings
+    return BayesianNetwork(
+        variables,
+        {name: parents[name] for name in names},
+        {name: tables[name] for name in names},
+        network.name,
+    )
 
 
 def _sum_out_checked(

@@ -1,68 +1,96 @@
 """Rows of data under a network: their log-likelihood, and the prediction of one column.
 
-Rows are complete, so no variable must be summed out. The probability of a row is the product
-of one entry of each table, and a variable depends on its Markov blanket only. `log_likelihood`
-and `predict` implement the methods of `BayesianNetwork` with the same names, which document
-them.
+A cell may be unknown: its value is missing, its label is no state of the network, or the table has
+no such column. Unknown variables are summed out, exactly. `log_likelihood` and `predict`
+implement the methods of `BayesianNetwork` with the same names, which document them.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Dataset, Variable, read_data
+from coevo.data.known_rows import KnownRows, UnknownCells, read_known_rows
+from coevo.data.match_states import UNKNOWN
 from coevo.data.source_options import SourceParameters
-from coevo.errors import CoevoWarning, DataError, bad_parameter, format_list, warn_caller
+from coevo.data.variable import Variable
+from coevo.errors import format_count, warn_caller
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination import argmax_first, logarithm
+from coevo.network.metrics import PredictionMetrics, compute_metrics
+from coevo.network.row_elimination import Component, RowInference
 
 __all__ = [
     "Prediction",
-    "PredictionMetrics",
     "RowLikelihood",
     "log_likelihood",
     "predict",
     "read_rows",
 ]
 
-
 GUESSES = ("decimal_mark", "date_order")  # decisions that may differ from those of the network
+
+RowNumbers = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class RowLikelihood:
-    """The log-likelihood of rows under a network, in natural logarithms."""
+    """The log-likelihood of rows under a network, in natural logarithms.
 
-    total: float  # over all rows; a row of weight w counts w times
-    per_row: NDArray[np.float64]  # (n_stored_rows,)
-    per_variable: Mapping[
-        str, float
-    ]  # of each variable given its parents; they add up to the total
+    Attributes
+    ----------
+    total : float
+        Over all rows; a row of weight w counts w times.
+    per_row : array
+        (n_stored_rows,): of the known cells of each row.
+    per_variable : mapping of str to float
+        Of each variable given its parents; they add up to the total. Empty if a cell is unknown:
+        the likelihood of such a row is no product over variables.
+    n_rows : int
+        Number of rows.
+    unknown : UnknownCells
+        The cells that are unknown, and why.
+    """
 
+    total: float
+    per_row: NDArray[np.float64]
+    per_variable: Mapping[str, float]
+    n_rows: int
+    unknown: UnknownCells = field(default_factory=UnknownCells)
 
-@dataclass(frozen=True, eq=False)
-class PredictionMetrics:
-    """The quality of a prediction, measured on rows with known states."""
-
-    accuracy: float  # the share of rows whose predicted state is the true one
-    log_loss: float  # minus the mean log-probability of the true state
-    confusion: NDArray[np.int64]  # (true states, predicted states): number of rows
+    @property
+    def mean(self) -> float:
+        """The mean over all rows."""
+        return self.total / self.n_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """The probability of each state of a variable in each row, given the rest of the row."""
+    """The probability of each state of a variable in each row, given what is known of the row.
+
+    Attributes
+    ----------
+    variable : Variable
+        The target.
+    probabilities : array
+        (n_stored_rows, states), read-only.
+    unknown : UnknownCells
+        The cells that are unknown, and why.
+    impossible : array of int
+        The rows that are impossible under the network. Their prediction uses no evidence.
+    """
 
     variable: Variable
-    probabilities: NDArray[np.float64]  # (n_stored_rows, states)
+    probabilities: NDArray[np.float64]
+    unknown: UnknownCells = field(default_factory=UnknownCells)
+    impossible: RowNumbers = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @property
     def codes(self) -> NDArray[np.intp]:
@@ -74,23 +102,15 @@ class Prediction:
         """The most probable state in each row; ties go to the first state."""
         return tuple(self.variable.states[code] for code in self.codes)
 
-    def evaluate(self, dataset: Dataset) -> PredictionMetrics:
-        """Compare the prediction with the true states in the same rows."""
-        true, arity = _encode_column(self.variable, dataset), self.variable.arity
-        if len(true) != len(self.probabilities):
-            raise DataError(
-                f"The prediction has {len(self.probabilities):,} rows, but the dataset has "
-                f"{len(true):,}. Pass the rows that were predicted."
-            )
-        pairs = true * np.intp(arity) + self.codes
-        confusion = np.bincount(pairs, dataset.weights, minlength=arity * arity).astype(np.int64)
-        logs = logarithm(self.probabilities[np.arange(len(true)), true])
-        weighted = logs if dataset.weights is None else logs * dataset.weights
-        return PredictionMetrics(
-            accuracy=int(confusion[:: arity + 1].sum()) / dataset.n_rows,
-            log_loss=-math.fsum(weighted) / dataset.n_rows + 0.0,  # + 0.0 turns -0.0 into 0.0
-            confusion=confusion.reshape(arity, arity),
-        )
+    def evaluate(self, table: Any) -> PredictionMetrics:
+        """Compare the prediction with the true states in the same rows.
+
+        `table` is a table of any kind with the column of the target. Rows whose true state is
+        unknown do not count.
+        """
+        rows = read_known_rows(table, [self.variable])
+        true = rows.codes.get(self.variable.name, np.full(rows.n_stored, UNKNOWN, np.int32))
+        return compute_metrics(self.variable, self.probabilities, true, rows.weights)
 
 
 def read_rows(
@@ -100,133 +120,167 @@ def read_rows(
     only: Iterable[str] | None = None,
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
-    deduplicate: bool = False,
+    decimal: str | None = None,
+    missing_labels: Iterable[str] | None = None,
     **opening: Unpack[SourceParameters],
-) -> Dataset:
-    """Read a table with the variables, states and bins of a network.
+) -> KnownRows:
+    """Read a table with the variables, states and bins of a network; cells may be unknown.
 
     `only` names the variables to read (default: all). Columns that the network does not have
-    are ignored. A part of a date (``visit_month``) is taken from its column (``visit``). A Dataset
-    is returned unchanged. `read_data` documents the other parameters. A guess about the decimal
-    mark or the order of day and month is a warning.
+    are ignored. A part of a date (``visit_month``) is taken from its column (``visit``).
+    `read_known_rows` documents the other parameters. A guess about the decimal mark or the order
+    of day and month is a warning.
 
     >>> from coevo.bundled import load_network
     >>> table = np.array([["yes", "7.5"], ["no", "9.25"]])
-    >>> read_rows(load_network("asia"), table, names=["smoke", "height"])
-    <Dataset: 2 rows, 1 variables>
+    >>> rows = read_rows(load_network("asia"), table, names=["smoke", "height"])
+    >>> rows.n_rows, list(rows.codes), len(rows.unknown.absent)
+    (2, ['smoke'], 7)
     """
-    if isinstance(table, Dataset):
-        return table
-    wanted = [variable.name for variable in network.variables] if only is None else only
-    with warnings.catch_warnings():  # a column can be constant in a few new rows
-        warnings.simplefilter("ignore", CoevoWarning)
-        dataset, info = read_data(
-            table,
-            states=network.variables,
-            drop=drop,
-            names=names,
-            deduplicate=deduplicate,
-            only=wanted,
-            return_info=True,
-            **opening,
-        )
-    for decision in info.decisions:
+    rows = read_known_rows(
+        table,
+        network.variables,
+        only=only,
+        drop=drop,
+        names=names,
+        decimal=decimal,
+        missing_labels=missing_labels,
+        **opening,
+    )
+    for decision in rows.decisions:
         if decision.kind in GUESSES:
             warn_caller(str(decision))
-    return dataset
+    return rows
 
 
-def log_likelihood(network: BayesianNetwork, dataset: Dataset) -> RowLikelihood:
+def log_likelihood(network: BayesianNetwork, table: Any) -> RowLikelihood:
     """Return the log-likelihood of each row and of all rows."""
-    names = sorted(variable.name for variable in network.variables)
-    reason = "A log-likelihood needs every variable of the network."
-    codes = _encode_columns(network, dataset, names, "log_likelihood", reason)
-    per_row, per_variable = np.zeros(dataset.codes.shape[1]), {}
-    for name in names:
-        table = logarithm(network.table(name))
-        configurations = network.find_configurations(name, codes)
-        per_row += table[configurations, codes[name]]
-        cells = configurations * np.intp(table.shape[1]) + codes[name]
-        rows = np.bincount(cells, dataset.weights, minlength=table.size)
-        occurring = np.flatnonzero(rows)
-        per_variable[name] = math.fsum(rows[occurring] * table.ravel()[occurring])
-    impossible = np.flatnonzero(np.isneginf(per_row))
+    rows = read_rows(network, table)
+    columns, inference = _complete_columns(rows), RowInference(network)
+    per_row, per_variable = np.zeros(rows.n_stored), dict[str, float]()
+    for name in inference.names:
+        family = (*network.parents(name), name)
+        if any(member not in columns for member in family):
+            continue
+        known = np.flatnonzero(_find_known([columns[member] for member in family]))
+        codes = {member: columns[member][known] for member in family}
+        table_logs = logarithm(network.table(name))
+        cells = network.find_configurations(name, codes) * table_logs.shape[1] + codes[name]
+        per_row[known] += table_logs.ravel()[cells]
+        if len(known) == rows.n_stored:
+            n_rows = np.bincount(cells, rows.weights, minlength=table_logs.size)
+            occurring = np.flatnonzero(n_rows)
+            per_variable[name] = math.fsum(n_rows[occurring] * table_logs.ravel()[occurring])
+    is_complete = len(per_variable) == len(network.variables)
+    if not is_complete:
+        for component, numbers in _group_rows(inference, columns, rows.n_stored, None):
+            per_row[numbers] += inference.compute(component, _take(columns, numbers))
+    _warn_of_impossible_rows(rows, np.flatnonzero(np.isneginf(per_row)))
+    weighted = per_row if rows.weights is None else per_row * rows.weights
+    total = math.fsum(weighted)
+    shares = per_variable if is_complete else {}
+    return RowLikelihood(total, per_row, shares, rows.n_rows, rows.unknown)
+
+
+def _warn_of_impossible_rows(rows: KnownRows, impossible: RowNumbers) -> None:
     if len(impossible):
         more = f" (and {len(impossible) - 1:,} more)" if len(impossible) > 1 else ""
         warn_caller(
-            f"{_format_row(dataset, impossible[0])}{more} is impossible under the network; its "
+            f"{rows.describe_row(int(impossible[0]))}{more} is impossible under the network; its "
             "log-likelihood is -inf."
         )
-    weighted = per_row if dataset.weights is None else per_row * dataset.weights
-    return RowLikelihood(math.fsum(weighted), per_row, per_variable)
 
 
-def predict(network: BayesianNetwork, dataset: Dataset, target: str) -> Prediction:
-    """Return the probability of each state of the target in each row, given its blanket."""
+def predict(network: BayesianNetwork, table: Any, target: str) -> Prediction:
+    """Return the probability of each state of the target in each row, given what is known."""
     variable = network.variable(target)
-    blanket = network.dag.markov_blanket(target)
-    reason = f"A prediction of {target!r} needs its parents, its children and their parents."
-    codes = _encode_columns(network, dataset, blanket, "predict", reason)
-    n_rows = dataset.codes.shape[1]
+    rows = read_rows(network, table).hide(target)
+    n_rows = rows.n_stored
     check_memory(
         4 * 8 * n_rows * variable.arity,
         f"A prediction for {n_rows:,} rows",
         "Predict fewer rows at a time.",
     )
+    columns, inference = _complete_columns(rows), RowInference(network)
     logs = np.zeros((n_rows, variable.arity))
-    logs += logarithm(network.table(target))[network.find_configurations(target, codes)]
-    columns = {name: column[:, None] for name, column in codes.items()}
-    columns[target] = np.arange(variable.arity)
-    for child in network.dag.children(target):
-        logs += logarithm(network.table(child))[
-            network.find_configurations(child, columns), columns[child]
-        ]
-    top = logs.max(axis=1, keepdims=True)
-    impossible = np.flatnonzero(np.isneginf(top))
+    if variable.arity > 1:
+        columns.pop(target, None)
+        for component, numbers in _group_rows(inference, columns, n_rows, target):
+            logs[numbers] = inference.compute(component, _take(columns, numbers), target)
+    impossible = np.flatnonzero(np.isneginf(logs.max(axis=1)))
     if len(impossible):
-        raise DataError(
-            f"{_format_row(dataset, impossible[0])} is impossible under the network for every "
-            f"state of {target!r}, so {target!r} cannot be predicted. Remove the row."
-        )
-    logs -= top
+        logs[impossible] = logarithm(network.query(target).probabilities)
+        _warn_of_ignored_evidence(rows, impossible, target)
+    logs -= logs.max(axis=1, keepdims=True)
     np.exp(logs, out=logs)
     logs /= logs.sum(axis=1, keepdims=True)
     logs.flags.writeable = False
-    return Prediction(variable, logs)
+    return Prediction(variable, logs, rows.unknown, impossible)
 
 
-def _format_row(dataset: Dataset, place: int) -> str:
-    """Return a row for a message. Rows of deduplicated data have no number of their own."""
-    return f"{'Row' if dataset.weights is None else 'Distinct row'} {place + 1:,}"
+def _warn_of_ignored_evidence(rows: KnownRows, impossible: RowNumbers, target: str) -> None:
+    n = int(len(impossible) if rows.weights is None else rows.weights[impossible].sum())
+    are, their = ("is", "its") if n == 1 else ("are", "their")
+    first = rows.describe_row(int(impossible[0]))
+    warn_caller(
+        f"{format_count(n, 'row')} {are} impossible under the network for every state of "
+        f"{target!r} ({first} is the first); {their} prediction uses no evidence."
+    )
 
 
-def _encode_columns(
-    network: BayesianNetwork, dataset: Dataset, names: Sequence[str], owner: str, reason: str
-) -> dict[str, NDArray[np.integer]]:
-    """Return for each name the number of its state in each row, in the order of the network."""
-    if not isinstance(dataset, Dataset):
-        raise bad_parameter("dataset", owner, "a Dataset (see read_data)", dataset)
-    for name in names:
-        if name not in dataset.names:
-            raise DataError(f"There is no column {name!r}. {reason}")
-    return {name: _encode_column(network.variable(name), dataset) for name in names}
+def _complete_columns(rows: KnownRows) -> dict[str, NDArray[np.int32]]:
+    """Return the codes of all columns; a variable with one state is always known."""
+    single = [variable.name for variable in rows.variables if variable.arity == 1]
+    return {**rows.codes, **{name: np.zeros(rows.n_stored, np.int32) for name in single}}
 
 
-def _encode_column(variable: Variable, dataset: Dataset) -> NDArray[np.integer]:
-    """Return the number of the state of a variable in each row, in the order of the network."""
-    place = dataset.find_position(variable.name)
-    number = {state: i for i, state in enumerate(variable.states)}
-    new_codes = np.array([number.get(state, -1) for state in dataset.variables[place].states])
-    is_unknown = new_codes[dataset.codes[place]] < 0
-    if is_unknown.any():
-        row = int(is_unknown.argmax())
-        state = dataset.variables[place].states[dataset.codes[place][row]]
-        states = format_list([repr(state) for state in variable.states])
-        raise DataError(
-            f"Column {variable.name!r} holds {state!r}, which is not one of its states in the "
-            f"network: {states}. {_format_row(dataset, row)} is the first."
-        )
-    # Use the smallest dtype: there may be many rows.
-    small = new_codes.clip(0).astype(np.min_scalar_type(variable.arity))
-    codes: NDArray[np.integer] = small[dataset.codes[place]]
-    return codes
+def _find_known(columns: Sequence[NDArray[np.int32]]) -> NDArray[np.bool_]:
+    """Return the rows in which all of these columns are known."""
+    known: NDArray[np.bool_] = columns[0] != UNKNOWN
+    for column in columns[1:]:
+        known &= column != UNKNOWN
+    return known
+
+
+def _take(
+    columns: Mapping[str, NDArray[np.int32]], numbers: RowNumbers
+) -> dict[str, NDArray[np.int32]]:
+    """Return some rows of all columns."""
+    return {name: column[numbers] for name, column in columns.items()}
+
+
+def _group_rows(
+    inference: RowInference,
+    columns: Mapping[str, NDArray[np.int32]],
+    n_rows: int,
+    target: str | None,
+) -> Iterator[tuple[Component, RowNumbers]]:
+    """Yield each component that occurs, with its rows; only that of the target if given."""
+    groups: dict[Component, list[RowNumbers]] = defaultdict(list)
+    number = None if target is None else inference.number[target]
+    for known, numbers in _find_patterns(inference, columns, n_rows):
+        for component in inference.iterate_components(known, number):
+            groups[component].append(numbers)
+    for component, parts in groups.items():
+        yield component, parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+
+
+def _find_patterns(
+    inference: RowInference, columns: Mapping[str, NDArray[np.int32]], n_rows: int
+) -> Iterator[tuple[int, RowNumbers]]:
+    """Yield each set of known variables that occurs, as a bit set, with its rows."""
+    always = [name for name, column in columns.items() if (column != UNKNOWN).all()]
+    sometimes = sorted(columns.keys() - set(always))
+    base = inference.make_set(always)
+    if not sometimes:
+        yield base, np.arange(n_rows)
+        return
+    flags = np.stack([columns[name] != UNKNOWN for name in sometimes], axis=1)
+    packed = np.ascontiguousarray(np.packbits(flags, axis=1))
+    keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    ends = np.cumsum(np.bincount(place))
+    for row, numbers in zip(first.tolist(), np.split(order, ends[:-1]), strict=True):
+        known = [name for name, is_known in zip(sometimes, flags[row], strict=True) if is_known]
+        yield base | inference.make_set(known), numbers

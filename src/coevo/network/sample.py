@@ -21,7 +21,6 @@ from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import CPT, BayesianNetwork, Evidence
-from coevo.network.evidence import encode_evidence
 from coevo.network.inference import condition
 from coevo.randomness import RandomState, resolve_seed
 
@@ -46,9 +45,9 @@ def sample(
         Number of rows.
     random_state : int, numpy Generator or None
         The same int gives the same rows. None (default) gives different rows each time.
-    given : mapping of str to str, optional
-        Evidence: the states of some variables in every row. The other variables follow their
-        exact conditional distribution; no row is rejected.
+    given : mapping, optional
+        Evidence as for `BayesianNetwork.query`: the states of some variables in every row. The
+        other variables follow their exact conditional distribution; no row is rejected.
 
     Returns
     -------
@@ -70,9 +69,7 @@ def sample(
     width = 1 if all(variable.arity <= 256 for variable in network.variables) else 2
     n_bytes = 2 * int(rows) * width * len(network.variables)
     check_memory(n_bytes, f"A sample of {rows:,} rows", "Ask for fewer rows.")
-    evidence = encode_evidence(network, given, "sample")
-    if evidence:
-        network = condition(network, evidence)
+    network = condition(network, given, "sample")
     streams = _make_streams(network, random_state)
     codes: dict[str, NDArray[Any]] = {
         variable.name: np.empty(rows, dtype=np.uint8 if variable.arity <= 256 else np.uint16)

@@ -14,8 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import Dataset
-from coevo.errors import bad_parameter
+from coevo.data import Dataset, as_dataset
 from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
 from coevo.score.counting import (
     build_index,
@@ -48,8 +47,9 @@ class FamilyScorer(Scorer):
 
     Parameters
     ----------
-    dataset : Dataset
-        The observations.
+    table : path, data frame, array or Dataset
+        The observations. Any other table than a Dataset is read as `learn` reads it; a missing
+        value is an error.
     score : str or Score
         The score (default: ``'bdeu'``).
     ess : float, optional
@@ -81,10 +81,9 @@ class FamilyScorer(Scorer):
 
     @accept_options(ScorerOptions, SCORER_DEFAULTS)
     def __init__(
-        self, dataset: Dataset, score: str | Score = "bdeu", **options: Unpack[ScorerOptions]
+        self, table: Any, score: str | Score = "bdeu", **options: Unpack[ScorerOptions]
     ) -> None:
-        if not isinstance(dataset, Dataset):
-            raise bad_parameter("dataset", "FamilyScorer", "a Dataset (see read_data)", dataset)
+        dataset = as_dataset(table)
         super().__init__(dataset, score, **options)
         self._dataset = dataset
         self._index = build_index(dataset)

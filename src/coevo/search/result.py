@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -13,6 +13,9 @@ from coevo.score import CacheStatistics
 from coevo.search.base import Info, SearchState
 from coevo.search.budget import StopReason
 from coevo.search.support import Support
+
+if TYPE_CHECKING:
+    from coevo.picture import Picture
 
 __all__ = ["Checkpoint", "HistoryRow", "SearchResult"]
 
@@ -121,6 +124,18 @@ class SearchResult:
     def checkpoint(self) -> Checkpoint | None:
         """The checkpoint to resume from; None if the search never began."""
         return None if self.state is None else Checkpoint(self.state, self.history)
+
+    def plot(self) -> Picture:
+        """Draw the structure, as `DAG.plot` does."""
+        return self.dag.plot()
+
+    def _repr_html_(self) -> str:
+        from coevo.picture.notebook import Table, render_block, render_graph
+
+        graph = render_graph(
+            len(self.dag.nodes), self.plot, Table(["parent", "child"], self.dag.arcs)
+        )
+        return render_block(repr(self)[1:-1], graph)
 
     def __repr__(self) -> str:
         return (

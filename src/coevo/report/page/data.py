@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from coevo.network import BayesianNetwork
-from coevo.report.layout import Layout
+from coevo.picture.layout import Layout
 from coevo.report.page.edges import DrawnEdge
 from coevo.report.page.model import Page
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from coevo.files import check_output_path, write_text
-from coevo.report.layout import Curve, lay_out
+from coevo.picture.layout import Curve, lay_out
 from coevo.report.page.data import format_script_json, make_page_data
 from coevo.report.page.edges import DrawnEdge, list_drawn_edges, orient_for_layout
 from coevo.report.page.graph_svg import render_graph_svg

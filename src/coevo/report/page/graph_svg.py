@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from coevo.report.layout import Box, Curve, Layout
+from coevo.picture.layout import Box, Curve, Layout
 from coevo.report.page.edges import DrawnEdge
 from coevo.report.page.markup import escape, format_number, make_element
 

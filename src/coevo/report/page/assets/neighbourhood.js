@@ -1,8 +1,8 @@
-// The layout of a part of the graph. It has the steps of coevo.report.layout (layers, order, places,
+// The layout of a part of the graph. It has the steps of coevo.picture.layout (layers, order, places,
 // curves) in a shorter form, and starts from the places in the complete drawing.
 const coevoNeighbourhood = (() => {
   "use strict";
-  const HEIGHT = 26, GAP = 22, DUMMY_GAP = 14, PORT_GAP = 13; // as in coevo.report.layout
+  const HEIGHT = 26, GAP = 22, DUMMY_GAP = 14, PORT_GAP = 13; // as in coevo.picture.layout
   const [TIGHT, STEP, MAX_STEP] = [50, 60, 150]; // between the centres of two layers
   const MIN_WIDTH = 700; // of a layer that is split
   const sum = (values) => values.reduce((a, b) => a + b, 0);
@@ -156,6 +156,17 @@ const coevoNeighbourhood = (() => {
     return ports;
   }
 
+  // Replace each point inside by two, at the top and the bottom of the boxes of its layer.
+  function widenPassages(points) {
+    return points.flatMap(([x, y], i) => {
+      if (i === 0 || i === points.length - 1) return [[x, y]];
+      const [before, after] = [points[i - 1], points[i + 1]].map(([x2, y2]) => (x2 - x) / (y2 - y));
+      const nearer = before * after > 0 ? (Math.abs(before) < Math.abs(after) ? before : after) : 0;
+      const slope = clamp(nearer, 0.3), half = HEIGHT / 2;
+      return [[x - slope * half, y - half], [x + slope * half, y + half]];
+    });
+  }
+
   // Return a curve through points, each below the previous one; it never turns upwards.
   function fitCurve(points) {
     const secants = pairs(points).map(([[x1, y1], [x2, y2]]) => (x2 - x1) / (y2 - y1));
@@ -182,11 +193,11 @@ const coevoNeighbourhood = (() => {
     const width = Math.max(...centres.map((centre, i) => centre + all[i].width / 2));
     const heights = placeLayers(all, rows, centres, Math.max(430, width / ratio));
     const starts = placePorts(all, chains, centres, true), ends = placePorts(all, chains, centres, false);
-    const curves = chains.map((chain, i) => fitCurve([
+    const curves = chains.map((chain, i) => fitCurve(widenPassages([
       [starts[i], heights[all[chain[0]].layer] + HEIGHT / 2],
       ...chain.slice(1, -1).map((node) => [centres[node], heights[all[node].layer]]),
       [ends[i], heights[all[chain.at(-1)].layer] - HEIGHT / 2],
-    ]));
+    ])));
     return {
       width, height: heights.at(-1) + HEIGHT / 2, curves,
       places: nodes.map((_, i) => [centres[i], heights[layer[i]]]),

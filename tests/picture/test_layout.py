@@ -11,11 +11,12 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from coevo.bundled import load_network
-from coevo.report.layout import estimate_text_width, lay_out, shorten_name
-from coevo.report.layout.layering import assign_layers
-from coevo.report.layout.ordering import LayeredGraph, count_crossings, order_layers
-from coevo.report.layout.placing import DUMMY_GAP, GAP, WEIGHTS, place_nodes
-from coevo.report.layout.routing import NODE_HEIGHT, TIGHT_LAYER_STEP, compute_layer_heights
+from coevo.picture.layout import clean_text, estimate_text_width, lay_out, shorten_name
+from coevo.picture.layout.labels import make_labels, wrap_name
+from coevo.picture.layout.layering import assign_layers
+from coevo.picture.layout.ordering import LayeredGraph, count_crossings, order_layers
+from coevo.picture.layout.placing import DUMMY_GAP, GAP, WEIGHTS, place_nodes
+from coevo.picture.layout.routing import NODE_HEIGHT, TIGHT_LAYER_STEP, compute_layer_heights
 
 NETWORKS = ["asia", "sachs", "alarm", "hailfinder", "hepar2", "win95pts", "andes"]
 
@@ -31,6 +32,25 @@ def random_arcs(seed, n, n_arcs):
     return sorted(arcs)
 
 
+def list_points(curve, n=30):
+    """Return points of a curve of cubic Bezier segments."""
+    t = np.linspace(0, 1, n)[:, None]
+    weights = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3])
+    return np.vstack([weights @ np.array(curve[i : i + 4]) for i in range(0, len(curve) - 1, 3)])
+
+
+def find_touched(layout):
+    """Return the arcs that touch a box of another variable, with that variable."""
+    names = list(layout.boxes)
+    boxes = np.array([(b.x, b.y, b.width, b.height) for b in layout.boxes.values()])
+    touched = []
+    for arc, curve in layout.curves.items():
+        points = list_points(curve)[:, None]
+        inside = (np.abs(points - boxes[:, :2]) < boxes[:, 2:] / 2 + 1).all(axis=2).any(axis=0)
+        touched += [(*arc, name) for name, hit in zip(names, inside, strict=True) if hit]
+    return [(one, two, name) for one, two, name in touched if name not in (one, two)]
+
+
 def check(layout, nodes, arcs):
     """Check the properties of every layout."""
     assert sorted(layout.boxes) == sorted(nodes)
@@ -40,7 +60,7 @@ def check(layout, nodes, arcs):
         beside = two.x - two.width / 2 >= one.x + one.width / 2 or (
             one.x - one.width / 2 >= two.x + two.width / 2
         )
-        assert beside or two.y - one.y >= one.height
+        assert beside or two.y - one.y >= (one.height + two.height) / 2
     for box in boxes:
         assert box.width / 2 - 1e-9 <= box.x <= layout.width - box.width / 2 + 1e-9
         assert box.height / 2 <= box.y <= layout.height - box.height / 2 + 1e-9
@@ -52,6 +72,7 @@ def check(layout, nodes, arcs):
         assert curve[-1][1] == lower.y - lower.height / 2
         assert abs(curve[0][0] - upper.x) <= upper.width / 2
         assert abs(curve[-1][0] - lower.x) <= lower.width / 2
+    assert find_touched(layout) == []
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -80,6 +101,19 @@ def test_random_graphs(n, n_arcs, seed):
     arcs = [(f"v{a}", f"v{b}") for a, b in random_arcs(seed, n, n_arcs)]
     nodes = [f"v{i}" for i in range(n)]
     check(lay_out(nodes, arcs), nodes, arcs)
+
+
+@pytest.mark.parametrize("n", [3, 12, 30])
+def test_long_names_have_two_lines(n, seed):
+    chance = random.Random(f"{seed} {n}")
+    words = ["mean", "of_the", "worstCase", "radius", "error", "x" * 20]
+    nodes = [f"{' '.join(chance.choices(words, k=chance.randrange(8)))} {i}" for i in range(n)]
+    arcs = [(nodes[a], nodes[b]) for a, b in random_arcs(seed, n, n)]
+    layout = lay_out(nodes, arcs, max_lines=2)
+    check(layout, nodes, arcs)
+    assert {len(box.lines) for box in layout.boxes.values()} <= {1, 2}
+    alone = lay_out(nodes, [], max_lines=2)
+    check(alone, nodes, [])
 
 
 def test_components_and_variables_without_arcs():
@@ -117,8 +151,9 @@ def test_text_can_be_read_on_a_desktop(name):
 def test_layers_come_closer_in_a_drawing_that_is_too_high(max_height):
     graph = LayeredGraph([*range(6), 5], [*pairwise(range(6)), (4, 6)])
     centres = [0.0, 0.0, 500.0, 0.0, 0.0, 30.0, -30.0]
-    natural = compute_layer_heights(graph, centres)
-    heights = compute_layer_heights(graph, centres, max_height)
+    boxes = [NODE_HEIGHT] * 7
+    natural = compute_layer_heights(graph, centres, boxes)
+    heights = compute_layer_heights(graph, centres, boxes, max_height)
     steps = [two - one for one, two in pairwise(heights)]
     assert min(steps) >= TIGHT_LAYER_STEP
     assert heights[0] == NODE_HEIGHT / 2
@@ -146,7 +181,7 @@ def test_a_star_has_several_layers():
 
 def test_a_layout_does_not_depend_on_the_hash_seed():
     code = (
-        "from coevo.bundled import load_network; from coevo.report.layout import lay_out;"
+        "from coevo.bundled import load_network; from coevo.picture.layout import lay_out;"
         "dag = load_network('sachs').dag; print(lay_out(dag.nodes, dag.arcs))"
     )
     seen = {
@@ -255,3 +290,43 @@ def test_labels():
     layout = lay_out(["x" * 500, "y"], [("y", "x" * 500)])
     assert layout.boxes["x" * 500].width < 250
     assert layout.boxes["y"].width == 44
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("", ("",)),
+        ("worst symmetry", ("worst symmetry",)),
+        ("worst fractal dimension", ("worst fractal", "dimension")),
+        ("worst_fractal_dimension", ("worst_fractal_", "dimension")),
+        ("WorstFractalDimension", ("WorstFractal", "Dimension")),
+        ("x" * 26, ("x" * 26,)),
+        ("x" * 30, ("x" * 15, "x" * 15)),
+        ("x" * 60, ("x" * 26, "…" + "x" * 25)),
+        (f"{'x' * 40} y {'z' * 40}", ("x" * 26, "…" + "z" * 25)),
+        ("one two " * 12, ("one two one two one two", "…one two one two one two")),
+    ],
+)
+def test_lines(name, lines):
+    assert wrap_name(name, 26, 2) == lines
+    assert all(len(line) <= 30 for line in lines)
+
+
+def test_names_that_differ_in_the_middle():
+    text = "In the last thirty days, how often did you feel {} during your work?"
+    names = [text.format(word) for word in ("ill", "well", "very, very, very much ill")]
+    labels = make_labels([*names, "short"], 26, 2)
+    assert [lines[1] for lines in labels.values() if len(lines) == 2] == [
+        "…ill during your work?",
+        "…well during your work?",
+        "…very, very, very much il…",
+    ]
+    (first, second, _) = make_labels(names, 26, 1).values()
+    assert first != second
+    assert make_labels(["\x00", "\x01"], 26, 2) == {"\x00": ("\ufffd",), "\x01": ("\ufffd",)}
+
+
+def test_text_that_xml_cannot_hold():
+    assert clean_text("a\tb\r\nc\u2028d") == "a b c d"
+    assert clean_text("\x00\x1f\ud800\uffff") == "\ufffd" * 4
+    assert clean_text("漢字 e\u0301 😀") == "漢字 e\u0301 😀"

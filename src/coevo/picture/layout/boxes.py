@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.graph.dag import Arc
-from coevo.report.layout.routing import NODE_HEIGHT, Curve
+from coevo.picture.layout.routing import LINE_HEIGHT, NODE_HEIGHT, Curve
 
-__all__ = ["Box", "Layout"]
+__all__ = ["Arc", "Box", "Layout"]
+
+Arc = tuple[str, str]  # (parent, child)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +18,17 @@ class Box:
     x: float  # of the centre
     y: float
     width: float
-    label: str
+    lines: tuple[str, ...]  # of the label
+
+    @property
+    def label(self) -> str:
+        """The label in one line."""
+        return " ".join(self.lines)
 
     @property
     def height(self) -> float:
-        """The height, which is the same for all boxes."""
-        return NODE_HEIGHT
+        """The height, which is the same for all boxes with equally many lines."""
+        return NODE_HEIGHT + LINE_HEIGHT * (len(self.lines) - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from coevo.report.layout.boxes import Box, Layout
-from coevo.report.layout.canvas import CANVAS, COMFORTABLE_SCALE, compute_scale
-from coevo.report.layout.routing import NODE_HEIGHT
+from coevo.picture.layout.boxes import Box, Layout
+from coevo.picture.layout.canvas import CANVAS, COMFORTABLE_SCALE, compute_scale
 
 __all__ = ["pack_components"]
 
@@ -66,8 +65,8 @@ def _add_isolated(joined: Layout, isolated: Mapping[str, Box]) -> list[Layout]:
     below = _lay_out_isolated(isolated, max(joined.width, usual))
     if not joined.boxes:
         return [below]
-    column = max(box.width for box in isolated.values()) + ISOLATED_GAP
-    n_rows = max(1, int((joined.height + ISOLATED_GAP) / (NODE_HEIGHT + ISOLATED_GAP)))
+    column, row = _measure_cell(isolated)
+    n_rows = max(1, int((joined.height + ISOLATED_GAP) / row))
     beside = _lay_out_isolated(isolated, column * -(-len(isolated) // n_rows))
     return [
         _join([joined, _move(below, 0.0, joined.height + COMPONENT_GAP)]),
@@ -75,19 +74,25 @@ def _add_isolated(joined: Layout, isolated: Mapping[str, Box]) -> list[Layout]:
     ]
 
 
+def _measure_cell(isolated: Mapping[str, Box]) -> tuple[float, float]:
+    """Return the width and the height that one isolated variable takes, with its gap."""
+    width = max(box.width for box in isolated.values())
+    height = max(box.height for box in isolated.values())
+    return width + ISOLATED_GAP, height + ISOLATED_GAP
+
+
 def _lay_out_isolated(isolated: Mapping[str, Box], max_width: float) -> Layout:
     """Return variables without arcs in rows and columns, in their order."""
-    column = max(box.width for box in isolated.values()) + ISOLATED_GAP
-    n_columns = max(1, min(len(isolated), int((max_width + ISOLATED_GAP) / column)))
+    width, height = _measure_cell(isolated)
+    n_columns = max(1, min(len(isolated), int((max_width + ISOLATED_GAP) / width)))
     boxes = {}
     for i, (name, box) in enumerate(isolated.items()):
-        row, at = divmod(i, n_columns)
-        x = at * column + (column - ISOLATED_GAP) / 2
-        y = row * (NODE_HEIGHT + ISOLATED_GAP) + NODE_HEIGHT / 2
+        row, column = divmod(i, n_columns)
+        x = column * width + (width - ISOLATED_GAP) / 2
+        y = row * height + (height - ISOLATED_GAP) / 2
         boxes[name] = replace(box, x=x, y=y)
     n_rows = -(-len(isolated) // n_columns)
-    height = n_rows * (NODE_HEIGHT + ISOLATED_GAP) - ISOLATED_GAP
-    return Layout(n_columns * column - ISOLATED_GAP, height, boxes, {})
+    return Layout(n_columns * width - ISOLATED_GAP, n_rows * height - ISOLATED_GAP, boxes, {})
 
 
 def _move(layout: Layout, x: float, y: float) -> Layout:

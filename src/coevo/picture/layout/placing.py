@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from coevo.report.layout.ordering import LayeredGraph, Rows
+from coevo.picture.layout.ordering import LayeredGraph, Rows
 
 __all__ = ["place_nodes"]
 

@@ -19,20 +19,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from coevo.graph.dag import Arc
-from coevo.report.layout.boxes import Box, Layout
-from coevo.report.layout.canvas import COMFORTABLE_SCALE, compute_scale, limit_height
-from coevo.report.layout.labels import estimate_text_width, shorten_name
-from coevo.report.layout.layering import assign_layers
-from coevo.report.layout.ordering import LayeredGraph, order_layers
-from coevo.report.layout.packing import pack_components
-from coevo.report.layout.placing import place_nodes
-from coevo.report.layout.routing import NODE_HEIGHT, compute_layer_heights, route_arcs
+from coevo.picture.layout.boxes import Arc, Box, Layout
+from coevo.picture.layout.canvas import COMFORTABLE_SCALE, compute_scale, limit_height
+from coevo.picture.layout.labels import MAX_LABEL_LENGTH, Lines, estimate_text_width, make_labels
+from coevo.picture.layout.layering import assign_layers
+from coevo.picture.layout.ordering import LayeredGraph, order_layers
+from coevo.picture.layout.packing import pack_components
+from coevo.picture.layout.placing import place_nodes
+from coevo.picture.layout.routing import NODE_HEIGHT, compute_layer_heights, route_arcs
 
 __all__ = ["lay_out"]
 
 FONT_SIZE = 12.0
-MAX_LABEL_LENGTH = 26  # characters
 PADDING = 10.0  # on each side of a label
 MIN_BOX_WIDTH = 44.0
 ASPECT_RATIO = 1.7  # width / height of a component, of which its layers get their width
@@ -42,7 +40,7 @@ MAX_TRIED = 150  # variables of a component for which more than one width is tri
 MIN_TIGHT_SCALE = 0.6  # a drawing that needs a smaller scale is read in parts: it need not be tight
 
 
-def lay_out(nodes: Iterable[str], arcs: Iterable[Arc]) -> Layout:
+def lay_out(nodes: Iterable[str], arcs: Iterable[Arc], max_lines: int = 1) -> Layout:
     """Lay out a directed acyclic graph.
 
     Parameters
@@ -51,6 +49,9 @@ def lay_out(nodes: Iterable[str], arcs: Iterable[Arc]) -> Layout:
         All variables.
     arcs : iterable of (parent, child)
         The arcs. They must not form a cycle.
+    max_lines : int
+        The number of lines of a long label: 1 or 2. A label that is still too long loses its
+        middle part.
 
     Returns
     -------
@@ -68,8 +69,13 @@ def lay_out(nodes: Iterable[str], arcs: Iterable[Arc]) -> Layout:
     names = sorted(nodes)
     pairs = sorted(arcs)
     components, isolated = _find_components(names, pairs)
-    layouts = [_lay_out_component(members, inside) for members, inside in components]
-    return pack_components(layouts, {name: _make_box(name) for name in isolated})
+    labels = make_labels(names, MAX_LABEL_LENGTH, max_lines)
+    boxes = {name: _make_box(lines) for name, lines in labels.items()}
+    layouts = [
+        _lay_out_component({name: boxes[name] for name in members}, inside)
+        for members, inside in components
+    ]
+    return pack_components(layouts, {name: boxes[name] for name in isolated})
 
 
 def _find_components(
@@ -97,20 +103,18 @@ def _find_components(
     return components, [top for top in members if top not in inside]
 
 
-def _make_box(name: str) -> Box:
-    """Return the box of a variable, at (0, 0)."""
-    label = shorten_name(name, MAX_LABEL_LENGTH)
-    width = math.ceil(estimate_text_width(label, FONT_SIZE) + 2 * PADDING)
-    return Box(0.0, 0.0, max(MIN_BOX_WIDTH, width), label)
+def _make_box(lines: Lines) -> Box:
+    """Return the box of a label, at (0, 0)."""
+    text = max(estimate_text_width(line, FONT_SIZE) for line in lines)
+    return Box(0.0, 0.0, max(MIN_BOX_WIDTH, math.ceil(text + 2 * PADDING)), lines)
 
 
-def _lay_out_component(names: list[str], arcs: list[Arc]) -> Layout:
+def _lay_out_component(boxes: dict[str, Box], arcs: list[Arc]) -> Layout:
     """Lay out one connected component, so that its text is large on the canvas."""
-    boxes = {name: _make_box(name) for name in names}
-    area = sum(box.width * 3 * box.height for box in boxes.values())
+    area = sum(box.width * 3 * NODE_HEIGHT for box in boxes.values())
     width = max(MIN_LAYER_WIDTH, math.sqrt(ASPECT_RATIO * area))
     best, largest = None, 0.0
-    for share in LAYER_WIDTHS if len(names) <= MAX_TRIED else LAYER_WIDTHS[:1]:
+    for share in LAYER_WIDTHS if len(boxes) <= MAX_TRIED else LAYER_WIDTHS[:1]:
         layout = _lay_out_layers(boxes, arcs, share * width)
         scale = compute_scale(layout.width, layout.height)
         if best is None or scale > largest:
@@ -130,14 +134,15 @@ def _lay_out_layers(boxes: dict[str, Box], arcs: list[Arc], max_width: float) ->
     all_widths = widths + [0.0] * (len(graph.layer) - len(widths))
     centres = place_nodes(graph, order_layers(graph), all_widths)
     width = max(centre + width / 2 for centre, width in zip(centres, all_widths, strict=True))
-    heights = compute_layer_heights(graph, centres, limit_height(width))
+    box_heights = [box.height for box in boxes.values()]
+    heights = compute_layer_heights(graph, centres, box_heights, limit_height(width))
     if compute_scale(width, heights[-1]) < MIN_TIGHT_SCALE:
-        heights = compute_layer_heights(graph, centres)
-    curves = route_arcs(graph, centres, heights, all_widths)
+        heights = compute_layer_heights(graph, centres, box_heights)
+    curves = route_arcs(graph, centres, heights, all_widths, box_heights)
     right = max(width, *(x for curve in curves for x, _ in curve))
     placed = {
         name: replace(box, x=centres[i], y=heights[graph.layer[i]])
         for i, (name, box) in enumerate(boxes.items())
     }
-    height = heights[-1] + NODE_HEIGHT / 2
-    return Layout(right, height, placed, dict(zip(arcs, curves, strict=True)))
+    bottom = max(box.y + box.height / 2 for box in placed.values())
+    return Layout(right, bottom, placed, dict(zip(arcs, curves, strict=True)))

@@ -1,0 +1,274 @@
+"""Rows of which only a part is known: the evidence for predictions with a network.
+
+`read_known_rows` reads any table in the states and bins of given variables. A cell is unknown if
+its value is missing, if no state of its variable matches it, or if the table has no such column.
+Unknown cells are counted, so that a command can say how many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.data.columns import Column, check_rows
+from coevo.data.dataset import Dataset
+from coevo.data.decisions import Decision
+from coevo.data.incomplete import IncompleteDataset
+from coevo.data.load import load_table
+from coevo.data.match_states import UNKNOWN, match_labels
+from coevo.data.prepare_columns import prepare_columns
+from coevo.data.read_options import ReadOptions
+from coevo.data.source_options import SourceOptions, SourceParameters
+from coevo.data.variable import Variable
+from coevo.errors import format_count, format_list
+
+__all__ = ["KnownRows", "UnknownCells", "read_known_rows"]
+
+Codes = NDArray[np.int32]  # (n_rows,), the number of the state, or -1 if it is unknown
+
+_SHOWN = 3  # unseen labels of one column in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownCells:
+    """The cells of a table that are unknown, and why.
+
+    Attributes
+    ----------
+    absent : tuple of str
+        The variables without a column.
+    missing : dict of str to int
+        Number of missing values of each column that has some.
+    unseen : dict of str to dict of str to int
+        For each column with labels that are no states: how often each of them occurs.
+    """
+
+    absent: tuple[str, ...] = ()
+    missing: Mapping[str, int] = field(default_factory=dict)
+    unseen: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    def describe(self) -> list[str]:
+        """Return one sentence for each reason."""
+        sentences = []
+        if self.absent:
+            columns = format_count(len(self.absent), "variable")
+            has = "has" if len(self.absent) == 1 else "have"
+            listed = format_list([repr(name) for name in self.absent])
+            sentences.append(f"{columns} {has} no column and {_are(len(self.absent))}: {listed}.")
+        if self.missing:
+            n = sum(self.missing.values())
+            listed = format_list([f"{name!r} ({count:,})" for name, count in self.missing.items()])
+            sentences.append(f"{format_count(n, 'missing value')} {_are(n)}: {listed}.")
+        for name, labels in self.unseen.items():
+            n = sum(labels.values())
+            first = sorted(labels, key=lambda label: (-labels[label], label))[:_SHOWN]
+            listed = ", ".join(f"{label!r} ({labels[label]:,})" for label in first)
+            more = ", ..." if len(labels) > _SHOWN else ""
+            sentences.append(
+                f"{format_count(n, 'value')} of {name!r} {_are(n)}, because the network has no "
+                f"such state: {listed}{more}."
+            )
+        return sentences
+
+    def leave_out(self, name: str) -> UnknownCells:
+        """Return the counts without those of a variable."""
+        return UnknownCells(
+            tuple(other for other in self.absent if other != name),
+            {other: n for other, n in self.missing.items() if other != name},
+            {other: labels for other, labels in self.unseen.items() if other != name},
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values."""
+        return {
+            "absent": list(self.absent),
+            "missing": dict(self.missing),
+            "unseen": {name: dict(labels) for name, labels in self.unseen.items()},
+        }
+
+
+def _are(n: int) -> str:
+    return "is unknown" if n == 1 else "are unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """Rows in the states of a network's variables; a code of -1 is unknown.
+
+    Attributes
+    ----------
+    variables : tuple of Variable
+        The variables, also those without a column.
+    codes : dict of str to array
+        The code of each row, for each variable with a column.
+    n_stored : int
+        Number of stored rows.
+    weights : array of int, optional
+        Number of occurrences of each stored row.
+    unknown : UnknownCells
+        What is unknown, and why.
+    decisions : tuple of Decision
+        What the reader decided about the table.
+    """
+
+    variables: tuple[Variable, ...]
+    codes: Mapping[str, Codes]
+    n_stored: int
+    weights: NDArray[np.int64] | None = None
+    unknown: UnknownCells = field(default_factory=UnknownCells)
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.n_stored if self.weights is None else int(self.weights.sum())
+
+    def describe_row(self, place: int) -> str:
+        """Return a row for a message. Rows of deduplicated data have no number of their own."""
+        return f"{'Row' if self.weights is None else 'Distinct row'} {place + 1:,}"
+
+    def hide(self, name: str) -> KnownRows:
+        """Return the rows as if nothing was known or asked about a variable."""
+        codes = {key: column for key, column in self.codes.items() if key != name}
+        return replace(self, codes=codes, unknown=self.unknown.leave_out(name))
+
+
+def read_known_rows(
+    source: Any,
+    variables: Sequence[Variable],
+    *,
+    only: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
+    names: Sequence[str] | None = None,
+    decimal: str | None = None,
+    missing_labels: Iterable[str] | None = None,
+    **opening: Unpack[SourceParameters],
+) -> KnownRows:
+    """Read a table in the states and bins of variables; other columns are ignored.
+
+    Parameters
+    ----------
+    source : path, data frame, array, Dataset, IncompleteDataset or KnownRows
+        A table of any kind that `read_data` accepts. `KnownRows` are returned unchanged.
+    variables : sequence of Variable
+        The variables of a network.
+    only : iterable of str, optional
+        The variables to read (default: all).
+    drop, names, decimal, missing_labels
+        As for `read_incomplete`. A dropped column is as one that the table does not have.
+    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
+        As for `read_data`.
+
+    Examples
+    --------
+    >>> rain = Variable("rain", ("no", "yes"))
+    >>> mm, wet = Variable("mm", ("below_2", "from_2")), Variable("wet", ("no", "yes"))
+    >>> table = np.array([["yes", "7.5"], ["?", "0.1"], ["snow", "3"]])
+    >>> rows = read_known_rows(table, [rain, mm, wet], names=["rain", "mm"])
+    >>> {name: codes.tolist() for name, codes in rows.codes.items()}
+    {'rain': [1, -1, -1], 'mm': [1, 0, 1]}
+    >>> for sentence in rows.unknown.describe():
+    ...     print(sentence)
+    1 variable has no column and is unknown: 'wet'.
+    1 missing value is unknown: 'rain' (1).
+    1 value of 'rain' is unknown, because the network has no such state: 'snow' (1).
+    """
+    if isinstance(source, KnownRows):
+        return source
+    wanted = tuple(variables)
+    if only is not None:
+        chosen = set(only)
+        wanted = tuple(variable for variable in variables if variable.name in chosen)
+    if isinstance(source, Dataset):
+        return _convert_dataset(source, None, wanted)
+    if isinstance(source, IncompleteDataset):
+        return _convert_dataset(source.dataset, source.missing, wanted)
+    opened = SourceOptions.from_parameters("read_known_rows", **opening)
+    options = ReadOptions.from_parameters(
+        wanted, drop, only=[variable.name for variable in wanted], opening=opened
+    )
+    lenient = options.use_decimal(decimal).allow_missing(missing_labels)
+    columns, decisions = _load_columns(source, lenient, names)
+    return _match_columns(columns, wanted, tuple(decisions))
+
+
+def _load_columns(
+    source: Any, options: ReadOptions, names: Sequence[str] | None
+) -> tuple[list[Column], list[Decision]]:
+    """Return the columns of a table with their numbers and dates read, and the decisions."""
+    raw = load_table(source, replace(options, is_lenient=True), names)
+    check_rows(raw.columns)
+    n_rows = len(raw.columns[0].codes)
+    filled, empty = list[Column](), list[Column]()
+    for column in raw.columns:
+        n_missing = int(column.counts[column.find_missing(options.missing_labels)].sum())
+        is_empty = n_missing == n_rows and not column.overflow
+        (empty if is_empty else filled).append(column)
+    decisions = list(raw.decisions)
+    if filled:
+        prepared = prepare_columns(filled, options)
+        filled, decisions = prepared.columns, [*decisions, *prepared.notes.decisions]
+    nothing = np.ones(n_rows, dtype=np.bool_)
+    return [*filled, *(replace(column, missing=nothing) for column in empty)], decisions
+
+
+def _match_columns(
+    columns: Sequence[Column], variables: tuple[Variable, ...], decisions: tuple[Decision, ...]
+) -> KnownRows:
+    """Return the rows of columns in the states of the variables."""
+    by_name = {column.name: column for column in columns}
+    codes: dict[str, Codes] = {}
+    missing, unseen = dict[str, int](), dict[str, dict[str, int]]()
+    for variable in variables:
+        if variable.name not in by_name:
+            continue
+        column = by_name[variable.name]
+        matched = match_labels(variable, column.labels)
+        own = matched[column.codes]
+        occurring = np.flatnonzero((matched == UNKNOWN) & (column.counts > 0)).tolist()
+        if column.missing is not None:
+            own[column.missing] = UNKNOWN
+            missing[variable.name] = int(column.missing.sum())
+        if occurring and column.n_observed:
+            unseen[variable.name] = {
+                str(column.labels[code]): int(column.counts[code]) for code in occurring
+            }
+        codes[variable.name] = own
+    absent = tuple(variable.name for variable in variables if variable.name not in codes)
+    unknown = UnknownCells(absent, missing, unseen)
+    return KnownRows(variables, codes, len(columns[0].codes), unknown=unknown, decisions=decisions)
+
+
+def _convert_dataset(
+    dataset: Dataset, mask: NDArray[np.bool_] | None, variables: tuple[Variable, ...]
+) -> KnownRows:
+    """Return the rows of a dataset; `mask` has its missing values."""
+    codes: dict[str, Codes] = {}
+    missing, unseen = dict[str, int](), dict[str, dict[str, int]]()
+    for variable in variables:
+        if variable.name not in dataset.names:
+            continue
+        place = dataset.find_position(variable.name)
+        states, own = dataset.variables[place].states, dataset.codes[place]
+        matched = match_labels(variable, states)
+        codes[variable.name] = known = matched[own]
+        is_missing = np.zeros(len(own), dtype=np.bool_) if mask is None else mask[place]
+        counts = np.bincount(
+            own[~is_missing],
+            None if dataset.weights is None else dataset.weights[~is_missing],
+            minlength=len(states),
+        )
+        strange = np.flatnonzero((matched == UNKNOWN) & (counts > 0)).tolist()
+        if strange:
+            unseen[variable.name] = {states[code]: int(counts[code]) for code in strange}
+        if is_missing.any():
+            known[is_missing] = UNKNOWN
+            missing[variable.name] = int(is_missing.sum())
+    absent = tuple(variable.name for variable in variables if variable.name not in codes)
+    unknown = UnknownCells(absent, missing, unseen)
+    n_stored = dataset.codes.shape[1]
+    return KnownRows(variables, codes, n_stored, dataset.weights, unknown)

@@ -1,0 +1,281 @@
+"""How good predicted probabilities are: accuracy, log loss, Brier score, AUC, calibration.
+
+All measures count each row with its weight, and only rows whose true state is known.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.data.match_states import UNKNOWN
+from coevo.data.variable import Variable
+from coevo.errors import DataError
+
+__all__ = [
+    "CalibrationBin",
+    "PredictionMetrics",
+    "StateMetrics",
+    "compute_metrics",
+    "compute_roc",
+]
+
+CALIBRATION_BINS = 10
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class StateMetrics:
+    """How well one state is told from all others. A measure without rows to measure is None.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows with this state.
+    sensitivity : float, optional
+        The share of these rows for which the state is predicted (recall).
+    specificity : float, optional
+        The share of the other rows for which another state is predicted.
+    auc : float, optional
+        Area under the ROC curve: the probability that a row with the state has a higher
+        probability of it than a row without; ties count half.
+    """
+
+    n_rows: int
+    sensitivity: float | None
+    specificity: float | None
+    auc: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """Predicted probabilities of similar size, and how often the states came true.
+
+    Attributes
+    ----------
+    low, high : float
+        The probabilities of the bin.
+    n : int
+        Number of predicted probabilities, of all states in all rows.
+    predicted : float
+        Their mean.
+    observed : float
+        The share of them whose state is the true one.
+    """
+
+    low: float
+    high: float
+    n: int
+    predicted: float
+    observed: float
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionMetrics:
+    """The quality of a prediction, measured on rows with known states.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows with a known state.
+    accuracy : float
+        The share of rows whose predicted state is the true one.
+    log_loss : float
+        Minus the mean log-probability of the true state; lower is better.
+    brier : float
+        The mean squared error of the probabilities: over two states that of one of them, over
+        more states the sum over all of them; lower is better.
+    auc : float, optional
+        Area under the ROC curve; with more than two states the mean over all states. None if a
+        state or all others do not occur.
+    calibration_error : float
+        The mean distance between predicted probability and observed share, over the calibration
+        bins, each with its number of probabilities.
+    confusion : array of int
+        (true states, predicted states): number of rows.
+    per_state : dict of str to StateMetrics
+        Each state against all others.
+    calibration : tuple of CalibrationBin
+        The bins that are not empty, from low to high probability.
+    """
+
+    n_rows: int
+    accuracy: float
+    log_loss: float
+    brier: float
+    auc: float | None
+    calibration_error: float
+    confusion: NDArray[np.int64]
+    per_state: dict[str, StateMetrics]
+    calibration: tuple[CalibrationBin, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the measures as plain values; an infinite log loss is None."""
+        return {
+            "n_rows": self.n_rows,
+            "accuracy": self.accuracy,
+            "log_loss": self.log_loss if math.isfinite(self.log_loss) else None,
+            "brier": self.brier,
+            "auc": self.auc,
+            "calibration_error": self.calibration_error,
+            "confusion": self.confusion.tolist(),
+            "per_state": {
+                state: {
+                    "n_rows": one.n_rows,
+                    "sensitivity": one.sensitivity,
+                    "specificity": one.specificity,
+                    "auc": one.auc,
+                }
+                for state, one in self.per_state.items()
+            },
+            "calibration": [
+                {
+                    "low": one.low,
+                    "high": one.high,
+                    "n": one.n,
+                    "predicted": one.predicted,
+                    "observed": one.observed,
+                }
+                for one in self.calibration
+            ],
+        }
+
+
+def compute_metrics(
+    variable: Variable,
+    probabilities: Numbers,
+    true: NDArray[np.integer],
+    weights: NDArray[np.int64] | None = None,
+) -> PredictionMetrics:
+    """Return the quality of predicted probabilities.
+
+    Parameters
+    ----------
+    variable : Variable
+        The target.
+    probabilities : array
+        (n_rows, states): the predicted probabilities.
+    true : array of int
+        The number of the true state in each row; -1 is unknown.
+    weights : array of int, optional
+        Number of occurrences of each row.
+    """
+    from coevo.network.elimination import argmax_first, logarithm
+
+    if len(true) != len(probabilities):
+        raise DataError(
+            f"The prediction has {len(probabilities):,} rows, but the dataset has "
+            f"{len(true):,}. Pass the rows that were predicted."
+        )
+    known = np.flatnonzero(np.asarray(true) != UNKNOWN)
+    if not len(known):
+        raise DataError(
+            f"No row has a known state of {variable.name!r}, so the prediction cannot be evaluated."
+        )
+    codes, shares = np.asarray(true)[known].astype(np.intp), probabilities[known]
+    counts = np.ones(len(known), np.int64) if weights is None else weights[known]
+    n_rows, arity = int(counts.sum()), variable.arity
+    predicted = argmax_first(logarithm(shares))
+    confusion = np.bincount(codes * arity + predicted, counts, minlength=arity * arity)
+    confusion = confusion.astype(np.int64).reshape(arity, arity)
+    logs = logarithm(shares[np.arange(len(codes)), codes])
+    per_state = {
+        state: _measure_state(code, confusion, shares[:, code], codes, counts)
+        for code, state in enumerate(variable.states)
+    }
+    areas = [one.auc for one in per_state.values()]
+    complete = [area for area in areas if area is not None]
+    bins = _calibrate(shares, codes, counts)
+    squares = (shares - np.eye(arity)[codes]) ** 2
+    brier = math.fsum(counts @ squares) / n_rows / (2 if arity == 2 else 1)
+    return PredictionMetrics(
+        n_rows=n_rows,
+        accuracy=float(np.trace(confusion) / n_rows),
+        log_loss=-math.fsum(counts * logs) / n_rows + 0.0,
+        brier=brier,
+        auc=math.fsum(complete) / len(complete) if len(complete) == len(areas) else None,
+        calibration_error=sum(b.n * abs(b.predicted - b.observed) for b in bins) / (n_rows * arity),
+        confusion=confusion,
+        per_state=per_state,
+        calibration=bins,
+    )
+
+
+def _measure_state(
+    code: int,
+    confusion: NDArray[np.int64],
+    shares: Numbers,
+    codes: NDArray[np.intp],
+    counts: NDArray[np.int64],
+) -> StateMetrics:
+    """Return the measures of one state against all others."""
+    n_own, n_all = int(confusion[code].sum()), int(confusion.sum())
+    n_other = n_all - n_own
+    n_false = int(confusion[:, code].sum() - confusion[code, code])
+    return StateMetrics(
+        n_rows=n_own,
+        sensitivity=float(confusion[code, code] / n_own) if n_own else None,
+        specificity=1 - n_false / n_other if n_other else None,
+        auc=_compute_auc(shares, codes == code, counts) if n_own and n_other else None,
+    )
+
+
+def _compute_auc(shares: Numbers, is_own: NDArray[np.bool_], counts: NDArray[np.int64]) -> float:
+    """Return the area under the ROC curve; ties count half."""
+    _, place = np.unique(shares, return_inverse=True)
+    own = np.bincount(place, np.where(is_own, counts, 0))
+    other = np.bincount(place, np.where(is_own, 0, counts))
+    below = np.cumsum(other) - other
+    return float((own * (below + other / 2)).sum() / (own.sum() * other.sum()))
+
+
+def compute_roc(
+    shares: Numbers, is_own: NDArray[np.bool_], counts: NDArray[np.int64]
+) -> tuple[Numbers, Numbers]:
+    """Return the ROC curve: the shares of other and of own rows at or above each probability.
+
+    Parameters
+    ----------
+    shares : array
+        (n_rows,): the probability of a state.
+    is_own : array of bool
+        Whether each row has this state.
+    counts : array of int
+        Number of occurrences of each row.
+    """
+    _, place = np.unique(-shares, return_inverse=True)
+    own = np.cumsum(np.bincount(place, np.where(is_own, counts, 0)))
+    other = np.cumsum(np.bincount(place, np.where(is_own, 0, counts)))
+    return (
+        np.concatenate([[0.0], other / max(1.0, other[-1])]),
+        np.concatenate([[0.0], own / max(1.0, own[-1])]),
+    )
+
+
+def _calibrate(
+    shares: Numbers, codes: NDArray[np.intp], counts: NDArray[np.int64]
+) -> tuple[CalibrationBin, ...]:
+    """Return the calibration bins of all predicted probabilities."""
+    is_true = np.eye(shares.shape[1])[codes].ravel()
+    values, weights = shares.ravel(), np.repeat(counts, shares.shape[1])
+    place = np.minimum((values * CALIBRATION_BINS).astype(np.intp), CALIBRATION_BINS - 1)
+    sums = [
+        np.bincount(place, weights * one, minlength=CALIBRATION_BINS)
+        for one in (np.ones(len(values)), values, is_true)
+    ]
+    return tuple(
+        CalibrationBin(
+            i / CALIBRATION_BINS,
+            (i + 1) / CALIBRATION_BINS,
+            int(n),
+            float(predicted / n),
+            float(observed / n),
+        )
+        for i, (n, predicted, observed) in enumerate(zip(*sums, strict=True))
+        if n
+    )

@@ -22,6 +22,18 @@ BOXES = """() => Object.fromEntries([...document.querySelectorAll(".node:not(.aw
   const box = node.querySelector("rect").getBoundingClientRect();
   return [node.getAttribute("aria-label"), [box.left, box.top, box.right, box.bottom]];
 }))"""
+TOUCHED = """() => {
+  const boxes = [...document.querySelectorAll(".node:not(.away) rect")].map(
+    rect => rect.getBoundingClientRect());
+  return [...document.querySelectorAll(".arc[id]:not(.away)")].filter(path => {
+    const matrix = path.getScreenCTM(), length = path.getTotalLength();
+    return Array.from({ length: 60 }, (_, i) => (i + 0.5) / 60 * length).some(at => {
+      const point = path.getPointAtLength(at).matrixTransform(matrix);
+      return boxes.some(box => box.left + 1 < point.x && point.x < box.right - 1
+        && box.top + 1 < point.y && point.y < box.bottom - 1);
+    });
+  }).map(path => path.id);
+}"""
 ENDS = """() => [...document.querySelectorAll(".arc[id]:not(.away)")].map(path => {
   const matrix = path.getScreenCTM(), length = path.getTotalLength();
   return [0, length].map(at => {
@@ -59,6 +71,7 @@ def check_drawing(tab, dag, members):
         assert boxes[parent][3] <= boxes[child][1]
         drawn.add((parent, child))
     assert drawn == arcs
+    assert tab.evaluate(TOUCHED) == []  # no arc passes behind a box
 
 
 @pytest.mark.parametrize("name", ["insurance", "water", "mildew", "alarm", "barley"])

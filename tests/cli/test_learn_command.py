@@ -516,13 +516,13 @@ def test_ctrl_c_before_the_search_writes_nothing(asia, run, monkeypatch):
 
 @ctrl_c_works()
 def test_ctrl_c_after_the_search_loses_nothing(asia, answer, run, monkeypatch, folder):
-    fit = result.fit_network
+    fit = result.fit_and_count
 
     def press(*arguments, **options):
         press_ctrl_c()
         return fit(*arguments, **options)
 
-    monkeypatch.setattr(result, "fit_network", press)
+    monkeypatch.setattr(result, "fit_and_count", press)
     code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run", "--format", "json")
     assert (code, err) == (0, "")
     check_folder(folder / "run", json.loads(out), asia)
@@ -533,7 +533,7 @@ def test_the_answer_without_model_bif_if_a_table_is_too_large(asia, run, monkeyp
         raise NetworkError("The table of 'a' would be too large.")
 
     assert run("learn", "asia.csv", *QUICK, "-o", "run").code == 0
-    monkeypatch.setattr(result, "fit_network", fit)
+    monkeypatch.setattr(result, "fit_and_count", fit)
     code, out, err = run("learn", "asia.csv", *QUICK, "-o", "run", "--format", "json")
     sentence = "Warning: model.bif is not written. The table of 'a' would be too large.\n"
     assert (code, err) == (0, sentence)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 import coevo
 import coevo.progress.terminal
 from coevo.bundled import load_network
-from coevo.cli.learn_output import _format_arcs, _format_quick_bootstrap
+from coevo.cli.learn_output import _format_arcs, _format_quick_bootstrap, format_answer
 from coevo.network import sample
 from coevo.score import name_gain
 
@@ -111,6 +112,22 @@ def test_the_rejected_arc_of_a_search_that_stopped_early(table, run, as_json):
         f"rejected    {rejected['from']} -> {rejected['to']} is the best other arc; it raises the "
         f"score by {rejected['gain']:.2f}: the search stopped early"
     )
+
+
+def test_a_zero_has_no_sign(as_json, table):
+    answer = as_json("learn", "t.csv", *QUICK)
+    answer |= {"score": -1e-9, "log_prior": -0.0}
+    answer["arcs"][0]["gain"] = -0.001
+    answer["columns"]["a"] = {"type": "continuous", "cuts": [-0.0]}
+    answer["best_rejected"]["gain"] = 0.0
+    text = "\n".join(format_answer(answer))
+    assert (
+        "score       0.000000  (bdeu, ess 5, 4 nats for each parent, log prior of arcs +0" in text
+    )
+    assert "  a: cut points 0\n" in text
+    assert "\n  0.00  decisive" in text
+    assert text.endswith(" is the best other arc; it changes the score by less than 0.01")
+    assert not re.search(r"-0(\.0*)?(?![\d.])", text)
 
 
 def test_a_forbidden_arc_is_not_named_as_rejected(table, run, as_json):

@@ -60,3 +60,9 @@ def open_tabs(browser, path):
     for context in contexts:
         context.close()
     assert seen == []
+
+
+def find_variable(tab, name):
+    """Choose a variable of a report page by the search field."""
+    tab.fill("#search", name)
+    tab.press("#search", "Enter")

@@ -37,6 +37,8 @@ SLOW_PATHS = (
     "parallel",
     "picture/test_notebook_browser.py",
     "report/test_browser.py",
+    "report/test_browser_neighbourhood.py",
+    "report/test_browser_panel.py",
     "score/test_against_peers.py",
     "score/test_arc_weights.py",
     "search/test_ccma.py",

@@ -110,7 +110,7 @@ def test_a_structure_without_tables_is_saved(rows, tmp_path, monkeypatch):
         raise NetworkError("The table of 'a' would be too large.")
 
     found = learn(rows, **QUICK)
-    monkeypatch.setattr("coevo.learning.result.fit_network", too_large)
+    monkeypatch.setattr("coevo.learning.result.fit_and_count", too_large)
     with pytest.warns(CoevoWarning, match=r"^model.bif is not written. The table of 'a' would be"):
         files = found.save(tmp_path / "run")
     assert sorted(files) == ["history", "report", "run"]

@@ -11,6 +11,7 @@ from coevo.data import Dataset, Variable
 from coevo.errors import DataError, NetworkError, ParameterError
 from coevo.graph import DAG
 from coevo.network import fit_network, sample
+from coevo.network.fit import fit_and_count
 
 # Names and states whose order in the source is not the canonical one.
 VARIABLES = (
@@ -57,6 +58,22 @@ def test_tables_match_naive(arcs, ess, seed):
         assert network.variable(variable.name) == variable
         expected = expected_table(rows, dag, variable.name, float(ess))
         np.testing.assert_allclose(network.table(variable.name), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("arcs", DAGS.values(), ids=DAGS)
+def test_parent_counts_match_naive(arcs, seed):
+    """There is one number for each row of the table, in its order; weights count."""
+    rows = random_rows(seed, 40)
+    weights = np.random.default_rng(seed).integers(1, 5, len(rows))
+    dag, names = DAG("abcd", arcs), [variable.name for variable in VARIABLES]
+    for given in (None, weights):
+        network, counts = fit_and_count(dag, dataset_of(rows, given), ess=2.0)
+        assert network == fit_network(dag, dataset_of(rows, given), ess=2.0)
+        assert list(counts) == list("abcd")
+        for child in "abcd":
+            parents = [names.index(parent) for parent in network.parents(child)]
+            table = naive.count_family(rows.tolist(), ARITIES, names.index(child), parents, given)
+            assert counts[child].tolist() == [sum(cells) for cells in table.values()]
 
 
 def test_a_configuration_that_never_occurs_is_uniform(seed):

@@ -71,7 +71,10 @@ def test_every_file_is_that_of_the_rows_in_memory(method, written):
     assert {path.name for path in Path("there").iterdir()} == {
         path.name for path in Path("here").iterdir()
     }
-    assert json.loads(Path("there/run.json").read_text())["data_hash"] == here.data_hash
+    facts = json.loads(Path("there/run.json").read_text())
+    assert facts["data_hash"] == here.data_hash
+    assert facts["parent_counts"] == json.loads(Path("here/run.json").read_text())["parent_counts"]
+    assert set(facts["parent_counts"]) == set(here.dag.nodes)
     assert list(Path("shards").iterdir()) == []
     assert there.dataset.source_variables == here.dataset.source_variables
 
@@ -91,6 +94,8 @@ def test_tables_too_large_for_a_network(written, monkeypatch):
     found = learn(written(), **OPTIONS, shards=".")
     with pytest.raises(NetworkError, match="would have"):
         found.network  # noqa: B018
+    with pytest.raises(NetworkError, match="would have"):
+        found.parent_counts  # noqa: B018
     assert found.score < 0
 
 

@@ -16,6 +16,7 @@ from coevo.picture.layout.labels import make_labels, wrap_name
 from coevo.picture.layout.layering import assign_layers
 from coevo.picture.layout.ordering import LayeredGraph, count_crossings, order_layers
 from coevo.picture.layout.placing import DUMMY_GAP, GAP, WEIGHTS, place_nodes
+from coevo.picture.layout.routing import NODE_HEIGHT, TIGHT_LAYER_STEP, compute_layer_heights
 
 NETWORKS = ["asia", "sachs", "alarm", "hailfinder", "hepar2", "win95pts", "andes"]
 
@@ -126,6 +127,42 @@ def test_components_and_variables_without_arcs():
     assert len({box.y for box in alone}) < 12  # a block, not a line
     assert len({box.x for box in alone}) < 12
     assert layout.width < 3 * layout.height
+
+
+def test_variables_without_arcs_stand_beside_a_high_drawing():
+    names = [f"v{i:02d}" for i in range(14)]
+    arcs = list(pairwise(names))
+    layout = lay_out([*names, *"xyz"], arcs)
+    check(layout, [*names, *"xyz"], arcs)
+    assert layout.height == lay_out(names, arcs).height
+    assert min(layout.boxes[name].x for name in "xyz") > layout.boxes["v00"].x
+
+
+@pytest.mark.parametrize("name", ["insurance", "water", "mildew", "alarm", "barley", "hailfinder"])
+def test_text_can_be_read_on_a_desktop(name):
+    """At 1280 x 800 the canvas is 1240 x 610; text of 12 units must have 9 pixels or more."""
+    dag = load_network(name).dag
+    layout = lay_out(dag.nodes, dag.arcs)
+    check(layout, dag.nodes, dag.arcs)
+    assert 12 * min(1240 / (layout.width + 56), 608 / (layout.height + 56)) >= 9
+
+
+@pytest.mark.parametrize("max_height", [0, 300, 420, 1e9])
+def test_layers_come_closer_in_a_drawing_that_is_too_high(max_height):
+    graph = LayeredGraph([*range(6), 5], [*pairwise(range(6)), (4, 6)])
+    centres = [0.0, 0.0, 500.0, 0.0, 0.0, 30.0, -30.0]
+    boxes = [NODE_HEIGHT] * 7
+    natural = compute_layer_heights(graph, centres, boxes)
+    heights = compute_layer_heights(graph, centres, boxes, max_height)
+    steps = [two - one for one, two in pairwise(heights)]
+    assert min(steps) >= TIGHT_LAYER_STEP
+    assert heights[0] == NODE_HEIGHT / 2
+    if max_height == 0:
+        assert steps == pytest.approx([TIGHT_LAYER_STEP] * 5)
+    elif max_height < natural[-1]:
+        assert heights[-1] + NODE_HEIGHT / 2 == pytest.approx(max_height)
+    else:
+        assert heights == natural
 
 
 def test_an_empty_graph():

@@ -12,24 +12,10 @@ from types import SimpleNamespace
 import pytest
 
 from coevo.bundled import load_network
-from coevo.report.page import make_network_page, write_page
+from coevo.graph import DAG
+from coevo.report.page import ArcFacts, Page, make_network_page
 from coevo.report.page.edges import list_drawn_edges
-from helpers.browser import open_tabs
 from helpers.pages import NASTY, full_page, nasty_page
-
-
-@pytest.fixture
-def opened(browser, tmp_path):
-    """Return a function that opens a page; at the end there must be no errors or requests."""
-    path = tmp_path / "page.html"
-    with open_tabs(browser, path) as open_tab:
-
-        def call(page, **options):
-            write_page(path, page)
-            return open_tab(**options)
-
-        yield call
-
 
 LOOK = """panel => ({
   name: panel.querySelector("h2").textContent,
@@ -178,6 +164,16 @@ def test_an_arc_says_what_it_means(opened):
     assert not tip.is_visible()
     tab.click("#arcs tbody button")
     assert second in tab.locator("#panel .says").all_inner_texts()
+
+
+def test_a_zero_has_no_sign_in_the_panel(opened):
+    dag = DAG("ab", [("a", "b")])
+    tab = opened(Page(dag, arcs={("a", "b"): ArcFacts(-0.0004, -0.0, 0.0)}))
+    tab.fill("#search", "b")
+    tab.press("#search", "Enter")
+    assert tab.inner_text("#panel li small") == (
+        "gain 0.00 (against), strength 0.000, direction 0.000, undirected in the CPDAG"
+    )
 
 
 def test_tables_can_be_sorted(opened):

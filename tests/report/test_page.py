@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html as html_escaping
 import json
 import re
 import shutil
@@ -10,9 +11,11 @@ from importlib.resources import files
 
 import pytest
 
+import coevo
 from coevo.bundled import load_network
-from coevo.errors import FileError, GraphError
+from coevo.errors import CoevoWarning, FileError, GraphError
 from coevo.graph import DAG, compare
+from coevo.io import read_run
 from coevo.report.page import (
     ArcFacts,
     BootstrapArc,
@@ -25,6 +28,7 @@ from coevo.report.page import (
     write_page,
 )
 from coevo.report.page.curve_svg import render_curve_svg
+from coevo.report.page.document import SCRIPTS
 from coevo.report.page.edges import list_drawn_edges
 from coevo.report.page.strength_svg import render_strength_svg
 from helpers.errors import refusal
@@ -171,6 +175,20 @@ def test_large_tables_are_truncated():
     assert all(t["n"] * len(t["rows"][0]) <= 600 for t in complete)
 
 
+def test_the_counts_of_the_shown_rows_are_in_the_data():
+    network = load_network("barley")
+    counts = {name: [0] * len(network.table(name)) for name in network.dag.nodes[:20]}
+    page = Page(network.dag, network, parent_counts=counts)
+    data = Reader(render_page(page)).data
+    assert not data["means"]
+    for name, table in zip(data["names"], data["tables"], strict=True):
+        if name in counts:
+            assert table["counts"] == [0] * len(table["rows"])
+            assert table["unseen"] == table["n"] == len(counts[name])
+        else:
+            assert not {"counts", "unseen"} & set(table)
+
+
 def test_both_views_of_a_comparison():
     """The DAG a -> b -> c is equivalent to a <- b <- c, but not to a -> b <- c."""
     chain = DAG("abc", [("a", "b"), ("b", "c")])
@@ -226,6 +244,80 @@ def test_a_run_without_a_model():
     assert "--max-generations 7" in page.stamp["reproducibility"]
     assert page.history == [ScorePoint(0.1, 0, -6.0)]
     Reader(render_page(page))
+
+
+def test_the_audit_and_the_columns_are_sentences(tmp_path):
+    lines = ["a,c,n,when", *(f"{i % 2},{i % 6},{i * i / 7:.3f},same" for i in range(40))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    with pytest.warns(CoevoWarning, match="'when' is 'same' in every row"):
+        result = coevo.learn(tmp_path / "t.csv", method="hill_climb", output=tmp_path / "run")
+    sentences = [finding.sentence for finding in result.audit]
+    assert {finding.kind for finding in result.audit} >= {"deterministic", "small_table"}
+    run = read_run(tmp_path / "run")
+    page = make_run_page(run.facts, run.history, run.network)
+    assert page.audit == sentences
+    assert page.columns["a"] == "categorical, whole numbers, 2 states: 0, 1"
+    assert page.columns["when"] == "'when' is 'same' in every row; it is left out."
+    (cut,) = run.facts["columns"]["n"]["cuts"]
+    assert page.columns["n"] == (
+        f"continuous, decimal numbers, 2 bins with the cut point {cut:g} (mdl)"
+    )
+    html = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "kind:" not in Reader(html).text
+    assert f"<li>{html_escaping.escape(sentences[0])}</li>" in html
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        ({"type": "ignore"}, "left out"),
+        ({"type": "year+month", "holds": "dates"}, "dates, replaced by year, month"),
+        ({"type": "continuous", "cuts": []}, "continuous, no cut point"),
+        ({"type": "continuous", "cuts": [-0.0]}, "continuous, 2 bins with the cut point 0"),
+        ({"type": "continuous", "cuts": [1, 2.5]}, "continuous, 3 bins with the cut points 1, 2.5"),
+        (
+            {"type": "categorical", "states": ["1", "2"], "source": "day"},
+            "categorical, 2 states: 1, 2, part of day",
+        ),
+        (
+            {"type": "categorical", "holds": "text", "states": list(map(str, range(25)))},
+            f"categorical, text, 25 states: {', '.join(map(str, range(20)))} and 5 more",
+        ),
+    ],
+)
+def test_a_column_in_words(column, text):
+    assert make_run_page({"columns": {"c": column}}, [], None).columns == {"c": text}
+
+
+SIGNED_ZERO = re.compile(r"(?<![\w.,])-0(\.0*)?(?![\d.])")
+
+
+def test_a_zero_has_no_sign():
+    """Numbers that are rounded to zero come without a minus."""
+    assert SIGNED_ZERO.search("gain -0.00, decisive")
+    assert not SIGNED_ZERO.search("-0.01 and 3-0.00 and 0.00")
+    facts = {
+        "score": -0.001,
+        "settings": {"limit": -0.0},
+        "columns": {"a": {"type": "continuous", "cuts": [-0.0]}},
+        "per_variable": {"a": -0.0, "b": -0.0},
+        "arcs": [
+            {"from": "a", "to": "b", "gain": -0.0004, "strength": -0.0, "direction": -0.0},
+        ],
+        "best_rejected": {"from": "b", "to": "a", "gain": 0.0},
+    }
+    history = [
+        {"seconds": 0.0, "generation": 0, "score": -0.001},
+        {"seconds": 0.1, "generation": 1, "score": -0.00001},
+    ]
+    page = make_run_page(facts, history, None)
+    html = render_page(page)
+    assert "0.00 against 0.000 0.000" in Reader(html).text
+    assert not SIGNED_ZERO.search(Reader(html).text)
+    assert not any(SIGNED_ZERO.search(a.get("aria-label") or "") for _, a in Reader(html).tags)
+    assert (
+        page.rejected == "The best rejected arc, b → a, would change the score by less than 0.01."
+    )
 
 
 def test_one_dot_per_arc():
@@ -293,6 +385,9 @@ def test_errors(tmp_path):
     assert refusal(GraphError, Page, DAG("ab"), asia) == (
         "The network of the page must have the structure of the page."
     )
+    assert refusal(GraphError, Page, asia.dag, asia, parent_counts={"dysp": [1, 2, 3]}) == (
+        "'parent_counts' of Page has 3 numbers for 'dysp'; its table has 4 rows."
+    )
     page = Page(DAG("ab"), other=DAG("abc"))
     assert refusal(GraphError, render_page, page) == (
         "The found structure has no variable 'c' of the true one; both must have the same "
@@ -313,6 +408,7 @@ def test_a_page_is_written(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
-def test_the_script_is_javascript():
-    path = files("coevo.report.page").joinpath("assets", "page.js")
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_scripts_are_javascript(name):
+    path = files("coevo.report.page").joinpath("assets", name)
     assert subprocess.run(["node", "--check", str(path)], check=False).returncode == 0

@@ -32,7 +32,7 @@ def make_strength_table(result: BootstrapResult) -> ReportTable:
             arc.child,
             f"{arc.strength:.4f}",
             f"{arc.direction:.4f}",
-            "" if arc.gain is None else f"{arc.gain:.4f}",
+            "" if arc.gain is None else f"{arc.gain:z.4f}",
             *(["" if arc.support is None else f"{arc.support:.4f}"] if supported else []),
             "yes" if arc.in_consensus else "no",
         ]

@@ -270,7 +270,7 @@ def _describe_run(record: BenchRecord) -> str:
         return f"{run}, timed out"
     if record.score is None:
         return f"{run}, failed: {record.error}"
-    return f"{run}, score {record.score:,.1f} in {record.seconds:.2f} s"
+    return f"{run}, score {record.score:z,.1f} in {record.seconds:.2f} s"
 
 
 def _print(result: BenchResult, footer: str) -> None:

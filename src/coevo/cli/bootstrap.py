@@ -23,7 +23,9 @@ def show_bootstrap_progress() -> Iterator[Callable[[BootstrapRun, int, int], Non
         def show_run(run: BootstrapRun, done: int, total: int) -> None:
             name = f"sample {run.bootstrap:,}" if run.bootstrap else "the original table"
             show(
-                done, total, f"{name}, score {run.score:,.1f}, {format_count(len(run.arcs), 'arc')}"
+                done,
+                total,
+                f"{name}, score {run.score:z,.1f}, {format_count(len(run.arcs), 'arc')}",
             )
 
         yield show_run

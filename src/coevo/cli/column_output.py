@@ -23,7 +23,7 @@ def format_columns(columns: dict[str, dict[str, Any]]) -> Iterator[str]:
     lines = []
     for name, column in columns.items():
         if column["type"] == "continuous":
-            points = ", ".join(f"{point:g}" for point in column["cuts"])
+            points = ", ".join(f"{point:zg}" for point in column["cuts"])
             method = f" ({column['method']})" if "method" in column else ""
             text = f"cut points {points}{method}" if points else "no cut point"
             lines.append(f"  {name}: {text}")

@@ -149,5 +149,5 @@ def _print(answer: dict[str, Any]) -> None:
         scores = answer["scores"]
         prior = "" if scores["ess"] is None else f", ess {scores['ess']:g}"
         click.echo(f"scores      {scores['scoring']}{prior}, {scores['n_rows']:,} rows")
-        click.echo(f"  {scores['found']:.6f} found")
-        click.echo(f"  {scores['true']:.6f} true")
+        click.echo(f"  {scores['found']:z.6f} found")
+        click.echo(f"  {scores['true']:z.6f} true")

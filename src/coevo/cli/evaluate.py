@@ -326,4 +326,4 @@ def _make_answer(likelihood: RowLikelihood, names: list[str]) -> dict[str, Any]:
 
 
 def _format(value: float | None) -> str:
-    return "-inf" if value is None else f"{value:.6f}"
+    return "-inf" if value is None else f"{value:z.6f}"

@@ -38,8 +38,8 @@ def format_answer(answer: dict[str, Any]) -> Iterator[str]:
     if "parent_penalty" in answer:
         prior += f", {answer['parent_penalty']:g} nats for each parent"
     if "log_prior" in answer:
-        prior += f", log prior of arcs {answer['log_prior']:+g}"
-    yield f"score       {answer['score']:.6f}  ({answer['scoring']}{prior}; higher is better)"
+        prior += f", log prior of arcs {answer['log_prior']:+zg}"
+    yield f"score       {answer['score']:z.6f}  ({answer['scoring']}{prior}; higher is better)"
     reason = STOP_REASONS.get(answer["stop_reason"], answer["stop_reason"])
     yield (
         f"method      {answer['method']}, seed {answer['seed']}: "
@@ -101,7 +101,7 @@ def _format_arc_table(arcs: list[dict[str, Any]]) -> Iterator[str]:
     if not arcs:
         return
     columns = [
-        ["gain", *(f"{arc['gain']:,.2f}" for arc in arcs)],
+        ["gain", *(f"{arc['gain']:z,.2f}" for arc in arcs)],
         ["", *(arc["word"] for arc in arcs)],
         ["arc", *(_format_arc(arc, MAX_NAME) for arc in arcs)],
         ["", *(_cut(arc["says"] or "", MAX_SENTENCE) for arc in arcs)],
@@ -175,7 +175,9 @@ def _format_best_rejected(answer: dict[str, Any]) -> str:
         return "rejected    none: no further arc is allowed"
     gain = rejected["gain"]
     effect = f"lowers the score by {-gain:,.2f}"
-    if gain > 0:
+    if abs(gain) < 0.005:  # 0.00 when rounded
+        effect = "changes the score by less than 0.01"
+    elif gain > 0:
         effect = f"raises the score by {gain:,.2f}: the search stopped early"
     return f"rejected    {rejected['from']} -> {rejected['to']} is the best other arc; it {effect}"
 

@@ -93,7 +93,7 @@ def command(
             on_run=lambda record, done, total: show_run(
                 done,
                 total,
-                f"{record.network} {record.rows} {record.algorithm}, score {record.score:,.1f}",
+                f"{record.network} {record.rows} {record.algorithm}, score {record.score:z,.1f}",
             ),
             on_interrupt=announce_interrupt,
         )

@@ -18,7 +18,7 @@ def format_metrics(metrics: dict[str, Any]) -> Iterator[str]:
     n_correct = sum(row[i] for i, row in enumerate(confusion))
     rows = format_count(metrics["n_rows"], "row")
     yield f"accuracy    {metrics['accuracy']:.6f}  ({n_correct:,} of {rows})"
-    yield f"log loss    {'inf' if loss is None else f'{loss:.6f}'}  (lower is better)"
+    yield f"log loss    {'inf' if loss is None else f'{loss:z.6f}'}  (lower is better)"
     yield f"Brier       {metrics['brier']:.6f}  (lower is better)"
     if metrics["auc"] is not None:
         mean = "" if len(confusion) == 2 else "  (mean over the states)"

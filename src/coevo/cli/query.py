@@ -75,7 +75,7 @@ def command(
         return
     blocks = _format_answer(answer, log_probability, " given the evidence" if evidence else "")
     if evidence:
-        title = f"evidence, with probability {probability:.6g} (logarithm {log_probability:.6f})"
+        title = f"evidence, with probability {probability:.6g} (logarithm {log_probability:z.6f})"
         blocks.insert(0, _format_block(title, _format_states(evidence)))
     click.echo("\n\n".join(blocks))
 

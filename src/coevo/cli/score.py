@@ -61,7 +61,7 @@ def command(
     if output_format == "json":
         print_json({**answer, "data_hash": dataset.content_hash})
         return
-    click.echo(f"score       {answer['score']:.6f}")
+    click.echo(f"score       {answer['score']:z.6f}")
     prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
     click.echo(f"scoring     {score.name}{prior}: {score.formula}")
     click.echo(f"rows        {answer['n_rows']:,}")

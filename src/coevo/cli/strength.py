@@ -225,7 +225,7 @@ def _count_drawn(facts: dict[str, Any]) -> int:
 
 
 def _format_arc(arc: ArcStrength) -> str:
-    gain = "-" if arc.gain is None else f"{arc.gain:,.2f}"
+    gain = "-" if arc.gain is None else f"{arc.gain:z,.2f}"
     support = "" if arc.support is None else f"  {arc.support:>7.3f}"
     numbers = f"  {arc.strength:>8.3f}  {arc.direction:>9.3f}  {gain:>10}{support}"
     return f"{numbers}  {arc.parent} -> {arc.child}"

@@ -30,8 +30,8 @@ def format_value(number: float) -> str:
     ('36.5', '1234567', '1e12', '0.3')
     """
     if abs(number) < 1e9 and number == round(number):
-        return f"{number:.0f}"
-    return f"{number:.5g}".replace("e+", "e").replace("e-0", "e-")
+        return f"{number:z.0f}"
+    return f"{number:z.5g}".replace("e+", "e").replace("e-0", "e-")
 
 
 def shorten_middle(text: str, length: int, dots: str = "…") -> str:

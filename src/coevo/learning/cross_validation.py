@@ -142,7 +142,7 @@ class CrossValidation:
         accuracy = "" if self.metrics is None else f", accuracy {self.metrics.accuracy:.3f}"
         return (
             f"<CrossValidation: {len(self.folds)} folds, {len(self.per_row):,} rows, "
-            f"log-likelihood {self.log_likelihood:.4f} a row{accuracy}>"
+            f"log-likelihood {self.log_likelihood:z.4f} a row{accuracy}>"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from coevo import __version__
 from coevo.bootstrap import QUICK_METHOD, ArcStrength, BootstrapResult, write_strength
@@ -18,7 +22,8 @@ from coevo.graph import CPDAG, DAG, Arc
 from coevo.io import write_run
 from coevo.learning.result_picture import LineWidths, draw_result, render_result
 from coevo.missing import ImputationResult
-from coevo.network import BayesianNetwork, fit_network
+from coevo.network import BayesianNetwork
+from coevo.network.fit import FittedNetwork, fit_and_count
 from coevo.outofcore import Traffic
 from coevo.picture import Picture
 from coevo.report import require_matplotlib
@@ -29,7 +34,10 @@ from coevo.search import HistoryRow, SearchResult, SearchSpec
 __all__ = ["STRENGTH", "LearnResult"]
 
 STRENGTH = "strength"  # the folder of the bootstrap, in the run folder
+MAX_CONFIGURATIONS = 5000  # of the parents of a variable whose counts are written
 SHARED = ("version", "command", "method", "scoring", "ess", "n_rows", "n_variables", "data_hash")
+
+ParentCounts = Mapping[str, NDArray[np.int64] | NDArray[np.float64]]  # by child
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,6 +78,8 @@ class LearnResult:
         The name of the table: of a file, or of an example.
     fitted_network : BayesianNetwork or None
         The network, where the rows were in shards; None elsewhere.
+    fitted_counts : mapping of str to array, or None
+        The `parent_counts`, where the rows were in shards; None elsewhere.
     traffic : Traffic or None
         The bytes sent to the workers of a cluster and received; None without one.
     files : mapping of str to str
@@ -90,6 +100,7 @@ class LearnResult:
     quick_bootstrap: BootstrapResult | None = None
     source: str | None = None
     fitted_network: BayesianNetwork | None = None
+    fitted_counts: ParentCounts | None = None
     traffic: Traffic | None = None
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -119,7 +130,7 @@ class LearnResult:
         """The progress of the search, one row per generation."""
         return self.search.history
 
-    @cached_property
+    @property
     def network(self) -> BayesianNetwork:
         """The structure with tables fitted to the data (`fit_network`), on first access.
 
@@ -128,9 +139,22 @@ class LearnResult:
         """
         if self.imputation is not None:
             return self.imputation.network
-        if self.fitted_network is not None:
-            return self.fitted_network
-        return fit_network(self.dag, self.dataset)
+        return self._fit.network if self.fitted_network is None else self.fitted_network
+
+    @property
+    def parent_counts(self) -> ParentCounts:
+        """The number of rows with each parent configuration of each variable.
+
+        They are in the order of the rows of ``network.table``. With missing values they are means
+        over imputed tables. Raises `NetworkError` if a table would be too large.
+        """
+        if self.imputation is not None:
+            return self.imputation.parent_counts
+        return self._fit.parent_counts if self.fitted_counts is None else self.fitted_counts
+
+    @cached_property
+    def _fit(self) -> FittedNetwork:
+        return fit_and_count(self.dag, self.dataset)
 
     @property
     def data_hash(self) -> str:
@@ -284,6 +308,7 @@ class LearnResult:
             "settings": self.search.settings,
             "per_variable": self.search.per_variable,
             "families_scored": self.search.cache.scored,
+            "parent_counts": self._describe_parent_counts(),
         }
         fitted: BayesianNetwork | None = None
         notices: list[str] = []
@@ -309,10 +334,23 @@ class LearnResult:
             answer["bootstraps"]["arcs"] = [arc.as_dict() for arc in self.bootstrap.arcs]
         return answer
 
+    def _describe_parent_counts(self) -> dict[str, dict[str, Any]]:
+        """Return the parents of each variable, and the number of rows with each configuration.
+
+        Very large tables are left out; without a network all are.
+        """
+        with contextlib.suppress(NetworkError):
+            return {
+                child: {"parents": list(self.dag.parents(child)), "rows": counts.tolist()}
+                for child, counts in self.parent_counts.items()
+                if len(counts) <= MAX_CONFIGURATIONS
+            }
+        return {}
+
     def __repr__(self) -> str:
         return (
             f"<LearnResult: {len(self.dag.nodes)} variables, {len(self.dag.arcs)} arcs, "
-            f"{self.scoring.name} {self.score:.4f}, by {self.search.method}>"
+            f"{self.scoring.name} {self.score:z.4f}, by {self.search.method}>"
         )
 
 

@@ -53,7 +53,7 @@ def _compute_share(arc: ArcFacts, widths: LineWidths, largest: float) -> float |
 
 
 def _describe_arc(arc: ArcFacts) -> str:
-    parts = [f"gain {arc['gain']:.2f} ({arc['word']})"]
+    parts = [f"gain {arc['gain']:z.2f} ({arc['word']})"]
     if "strength" in arc:
         parts.append(f"strength {arc['strength']:.2f}")
     says = f". {arc['says']}" if arc["says"] else ""
@@ -66,7 +66,7 @@ def render_result(caption: str, nodes: Sequence[str], arcs: Sequence[ArcFacts]) 
     headers = ["parent", "child", "gain", "", *(["strength"] if has_strength else []), "says"]
     rows = [
         [
-            *(arc["from"], arc["to"], f"{arc['gain']:.2f}", arc["word"]),
+            *(arc["from"], arc["to"], f"{arc['gain']:z.2f}", arc["word"]),
             *([f"{arc['strength']:.2f}"] if has_strength else []),
             arc["says"] or "",
         ]

@@ -32,7 +32,7 @@ from coevo.learning.options import Path
 from coevo.learning.result import STRENGTH, LearnResult
 from coevo.learning.settings import LearnSettings
 from coevo.missing import N_IMPUTATIONS, ImputationResult, PolicyInput, learn_with_policy
-from coevo.network import BayesianNetwork, fit_network
+from coevo.network.fit import fit_and_count
 from coevo.outofcore import ShardedScorer, Shards
 from coevo.parallel import distribute_islands
 from coevo.progress import SearchProgress
@@ -363,8 +363,13 @@ class LearnTask:
 
 def _detach_shards(result: LearnResult, shards: Shards) -> LearnResult:
     """Return a result that stays valid when the shards are gone: with its tables fitted."""
-    fitted: BayesianNetwork | None = None
+    network, counts = None, None
     with contextlib.suppress(NetworkError):  # raised again when the network is asked for
-        fitted = fit_network(result.dag, shards)
-    traffic = shards.traffic if shards.traffic.batches else None
-    return replace(result, dataset=shards.without_rows(), fitted_network=fitted, traffic=traffic)
+        network, counts = fit_and_count(result.dag, shards)
+    return replace(
+        result,
+        dataset=shards.without_rows(),
+        fitted_network=network,
+        fitted_counts=counts,
+        traffic=shards.traffic if shards.traffic.batches else None,
+    )

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coevo.checks import is_int
 from coevo.data import Dataset, IncompleteDataset
@@ -30,7 +31,8 @@ from coevo.missing.evolve import N_IMPUTATIONS, evolve
 from coevo.missing.imputations import Imputations
 from coevo.missing.imputed_table import ImputedTable
 from coevo.missing.policy_input import PolicyInput, PolicyOutput
-from coevo.network import BayesianNetwork, fit_network
+from coevo.network import BayesianNetwork
+from coevo.network.fit import FittedNetwork, fit_and_count
 from coevo.score import FamilyScorer
 from coevo.search import (
     Callback,
@@ -87,7 +89,7 @@ class ImputationResult:
         """The imputed table, or the table with the state "missing"."""
         return self.fitted_to if self.imputed_table is None else self.imputed_table.dataset
 
-    @cached_property
+    @property
     def network(self) -> BayesianNetwork:
         """The network: the structure with tables fitted to the rows of all imputed tables.
 
@@ -95,11 +97,30 @@ class ImputationResult:
         same tables as the mean counts over imputed tables with an equivalent sample size of 1.
         Raises `NetworkError` if a table would be too large.
         """
-        dag = DAG([variable.name for variable in self.fitted_to.source_variables], self.dag.arcs)
+        return self._fitted.network
+
+    @property
+    def parent_counts(self) -> dict[str, NDArray[np.float64]]:
+        """The rows with each parent configuration of each variable: the mean over imputed tables.
+
+        They are in the order of the rows of the table of the variable.
+        """
+        return {
+            child: counts / self.n_imputations
+            for child, counts in self._fitted.parent_counts.items()
+        }
+
+    @property
+    def n_imputations(self) -> int:
+        """The number of imputed tables; 1 if "missing" is a state."""
         if self.imputed_table is None:
-            return fit_network(dag, self.fitted_to)
-        n_imputations = self.fitted_to.n_rows // self.imputed_table.dataset.n_rows
-        return fit_network(dag, self.fitted_to, ess=float(n_imputations))
+            return 1
+        return self.fitted_to.n_rows // self.imputed_table.dataset.n_rows
+
+    @cached_property
+    def _fitted(self) -> FittedNetwork:
+        dag = DAG([variable.name for variable in self.fitted_to.source_variables], self.dag.arcs)
+        return fit_and_count(dag, self.fitted_to, ess=float(self.n_imputations))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the policy and the missing values per column, as plain values."""

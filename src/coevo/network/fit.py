@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,16 @@ from coevo.errors import NetworkError, bad_parameter
 from coevo.graph import DAG
 from coevo.network.bayesian_network import CPT, BayesianNetwork
 
-__all__ = ["fit_network"]
+__all__ = ["FittedNetwork", "fit_and_count", "fit_network"]
 
 LARGEST_TABLE = 1 << 25  # cells; fitting takes about 40 bytes a cell
+
+
+class FittedNetwork(NamedTuple):
+    """A network, and the number of rows behind each row of its tables."""
+
+    network: BayesianNetwork
+    parent_counts: dict[str, NDArray[np.int64]]  # by child, in the order of the rows of its table
 
 
 def fit_network(dag: DAG, table: Any, ess: float = 1.0, name: str = "") -> BayesianNetwork:
@@ -52,6 +59,19 @@ def fit_network(dag: DAG, table: Any, ess: float = 1.0, name: str = "") -> Bayes
     >>> network.table("b").round(3).tolist()
     [[0.6, 0.4], [0.333, 0.667]]
     """
+    return fit_and_count(dag, table, ess, name).network
+
+
+def fit_and_count(dag: DAG, table: Any, ess: float = 1.0, name: str = "") -> FittedNetwork:
+    """Return the network of `fit_network`, and the number of rows with each parent configuration.
+
+    >>> import numpy as np
+    >>> from coevo.data import read_data
+    >>> data = read_data(np.array([[0, 0], [0, 0], [0, 1], [1, 1]]), names=["a", "b"])
+    >>> fitted = fit_and_count(DAG(["a", "b"], [("a", "b")]), data)
+    >>> {child: counts.tolist() for child, counts in fitted.parent_counts.items()}
+    {'a': [4], 'b': [3, 1]}
+    """
     is_real = isinstance(ess, Real) and not isinstance(ess, bool)
     if not (is_real and math.isfinite(ess) and ess >= 0):
         raise bad_parameter("ess", "fit_network", "a number >= 0", ess)
@@ -64,9 +84,13 @@ def fit_network(dag: DAG, table: Any, ess: float = 1.0, name: str = "") -> Bayes
     groups = [[dataset.find_position(variable.name) for variable in family] for family in families]
     from coevo.score import count_configurations  # imports numba
 
-    counts = zip(families, count_configurations(dataset, groups), strict=True)
-    tables = {family[-1].name: _estimate_table(family, cells, ess) for family, cells in counts}
-    return BayesianNetwork(variables, {n: dag.parents(n) for n in dag.nodes}, tables, name)
+    tables, parent_counts = {}, {}
+    for family, cells in zip(families, count_configurations(dataset, groups), strict=True):
+        counts = _arrange_counts(family, cells)
+        tables[family[-1].name] = _estimate_table(counts, ess)
+        parent_counts[family[-1].name] = counts.sum(axis=1)
+    parents = {node: dag.parents(node) for node in dag.nodes}
+    return FittedNetwork(BayesianNetwork(variables, parents, tables, name), parent_counts)
 
 
 def _check_size(family: list[Variable]) -> None:
@@ -79,12 +103,16 @@ def _check_size(family: list[Variable]) -> None:
         )
 
 
-def _estimate_table(family: list[Variable], counts: NDArray[np.int64], ess: float) -> CPT:
-    """Return the table of one variable, with axes and states in the order of the source."""
-    n_cells, arity = counts.size, family[-1].arity
+def _arrange_counts(family: list[Variable], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return one row for each parent configuration, with states in the order of the source."""
     for i, variable in enumerate(family):
         canonical = variable.to_canonical().states
         counts = counts.take([canonical.index(state) for state in variable.states], axis=i)
-    table = counts.reshape(-1, arity).astype(np.float64) + ess / n_cells
+    return counts.reshape(-1, family[-1].arity)
+
+
+def _estimate_table(counts: NDArray[np.int64], ess: float) -> CPT:
+    """Return the table of one variable from its counts."""
+    table = counts.astype(np.float64) + ess / counts.size
     totals = table.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, table / np.where(totals > 0, totals, 1), 1 / arity)
+    return np.where(totals > 0, table / np.where(totals > 0, totals, 1), 1 / counts.shape[1])

@@ -32,7 +32,7 @@ def list_links(
             return Link(*pair, is_directed)
         value = values.get(pair, 0.0)
         share = max(0.0, value) / largest if largest > 0 else 0.0
-        return Link(*pair, is_directed, share=share, note=f"{value:.4g}" if pair in values else "")
+        return Link(*pair, is_directed, share=share, note=f"{value:z.4g}" if pair in values else "")
 
     return [make_link(arc, True) for arc in arcs] + [make_link(edge, False) for edge in edges]
 

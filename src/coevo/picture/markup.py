@@ -37,5 +37,4 @@ def format_number(value: float) -> str:
     >>> format_number(12.04), format_number(-0.02), format_number(3.26)
     ('12', '0', '3.3')
     """
-    text = f"{value:.1f}".removesuffix(".0")
-    return "0" if text == "-0" else text
+    return f"{value:z.1f}".removesuffix(".0")

@@ -154,7 +154,7 @@ class SearchProgress:
         phrases = [
             f"generation {row.generation:,}{_format_limit(limits.max_generations)}",
             f"{seconds:,.1f}{_format_limit(limits.max_time)} s",
-            f"best score {row.score:,.2f}",
+            f"best score {row.score:z,.2f}",
         ]
         if snapshot.improved_at is not None:
             ago = max(0.0, seconds - snapshot.improved_at)
@@ -167,7 +167,7 @@ class SearchProgress:
                 f"{row.evaluations:,}{_format_limit(limits.max_evaluations)} evaluations"
             )
         if limits.target is not None:
-            phrases.append(f"target score {limits.target:,.2f}")
+            phrases.append(f"target score {limits.target:z,.2f}")
         if limits.patience is not None:
             without = row.generation - row.improved
             phrases.append(

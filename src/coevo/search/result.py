@@ -139,6 +139,6 @@ class SearchResult:
 
     def __repr__(self) -> str:
         return (
-            f"<SearchResult: {self.method}, score {self.score:.4f}, {len(self.dag.arcs)} arcs, "
+            f"<SearchResult: {self.method}, score {self.score:z.4f}, {len(self.dag.arcs)} arcs, "
             f"stopped by {self.stop_reason} in generation {self.generations}>"
         )

@@ -1,6 +1,7 @@
 """Graph layout: variables in layers, arcs from top to bottom, without Graphviz."""
 
-from coevo.picture.layout.drawing import Arc, Box, Layout, lay_out
+from coevo.picture.layout.boxes import Arc, Box, Layout
+from coevo.picture.layout.drawing import lay_out
 from coevo.picture.layout.labels import clean_text, estimate_text_width, shorten_name
 from coevo.picture.layout.routing import Curve
 

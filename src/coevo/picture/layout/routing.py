@@ -6,8 +6,9 @@ is steep from the top to the bottom of the boxes, so it does not touch those on 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from coevo.picture.layout.ordering import LayeredGraph
 
@@ -26,7 +27,8 @@ Curve = tuple[Point, ...]  # cubic Bezier segments: a start, then three points f
 NODE_HEIGHT = 26.0  # of a label with one line
 LINE_HEIGHT = 15.0  # of each further line
 # Between the centres of two layers whose labels have one line.
-MIN_LAYER_STEP, MAX_LAYER_STEP = 60.0, 150.0
+TIGHT_LAYER_STEP = 50.0  # in a drawing that is too high
+MIN_LAYER_STEP, MAX_LAYER_STEP = 60.0, 150.0  # in all other drawings
 PORT_GAP = 13.0  # between two arcs at one node
 MAX_SLOPE_BETWEEN_BOXES = 0.3  # dx / dy where an arc passes a layer
 MAX_SLOPE_INSIDE = 0.5  # dx / dy above and below such a layer
@@ -34,20 +36,35 @@ MAX_SLOPE_AT_ENDS = 1.1  # dx / dy at the ends of an arc
 
 
 def compute_layer_heights(
-    graph: LayeredGraph, centres: Sequence[float], box_heights: Sequence[float]
+    graph: LayeredGraph,
+    centres: Sequence[float],
+    box_heights: Sequence[float],
+    max_height: float = math.inf,
 ) -> list[float]:
-    """Return the centre of each layer. Layers joined by long segments are farther apart."""
+    """Return the centre of each layer. Layers joined by long segments are farther apart.
+
+    If the drawing is higher than `max_height`, its layers come closer, up to a limit.
+    """
     tallest = _find_tallest(graph, box_heights)
     longest = [0.0] * graph.n_layers
     for node, downs in enumerate(graph.downs):
         for other in downs:
             layer = graph.layer[node]
             longest[layer] = max(longest[layer], abs(centres[node] - centres[other]))
-    heights = [tallest[0] / 2]
-    for length, upper, lower in zip(longest, tallest, tallest[1:], strict=False):
-        step = min(MAX_LAYER_STEP, MIN_LAYER_STEP + length / 9)
-        heights.append(heights[-1] + step + (upper + lower) / 2 - NODE_HEIGHT)
-    return heights
+    wide = [min(MAX_LAYER_STEP, MIN_LAYER_STEP + length / 9) for length in longest[:-1]]
+    tight = [  # an arc beside a taller box needs all the room
+        TIGHT_LAYER_STEP if max(pair) == NODE_HEIGHT else step
+        for step, pair in zip(wide, pairwise(tallest), strict=True)
+    ]
+    spare = sum(wide) - sum(tight)
+    height = sum(wide) + sum(tallest) - NODE_HEIGHT * (graph.n_layers - 1)
+    excess = min(spare, max(0.0, height - max_height))
+    share = 1 - excess / spare if spare > 0 else 1.0  # of the room between layers that is left
+    steps = [
+        least + share * (most - least) + (one + two) / 2 - NODE_HEIGHT
+        for least, most, (one, two) in zip(tight, wide, pairwise(tallest), strict=True)
+    ]
+    return list(accumulate(steps, initial=tallest[0] / 2))
 
 
 def _find_tallest(graph: LayeredGraph, box_heights: Sequence[float]) -> list[float]:

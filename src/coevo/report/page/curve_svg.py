@@ -61,7 +61,7 @@ def render_curve_svg(history: Sequence[ScorePoint]) -> str:
         transform=f"translate(14 {format_number((TOP + HEIGHT - BOTTOM) / 2)}) rotate(-90)",
     )
     about = (
-        f"The score rose from {rows[0].score:,.2f} to {best:,.2f} in {rows[-1].seconds:,.2f} "
+        f"The score rose from {rows[0].score:z,.2f} to {best:z,.2f} in {rows[-1].seconds:,.2f} "
         f"seconds and {rows[-1].generation:,} generations."
     )
     return make_element(

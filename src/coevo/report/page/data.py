@@ -59,6 +59,11 @@ def make_page_data(
     if page.network is not None:
         data["states"] = [page.network.variable(name).states for name in names]
         data["tables"] = [_make_table_data(page.network, name, place) for name in names]
+        for name, counts in page.parent_counts.items():
+            table = data["tables"][place[name]]
+            table["counts"] = [_round(count) for count in counts[: len(table["rows"])]]
+            table["unseen"] = sum(count == 0 for count in counts)
+        data["means"] = page.are_counts_means
     return data
 
 

@@ -17,6 +17,8 @@ from coevo.report.page.template import fill_page, read_asset
 
 __all__ = ["render_page", "write_page"]
 
+SCRIPTS = ("tables.js", "probabilities.js", "neighbourhood.js", "page.js")
+
 
 def render_page(page: Page) -> str:
     """Return a page as one self-contained HTML document.
@@ -36,7 +38,7 @@ def render_page(page: Page) -> str:
     return fill_page(
         read_asset("page.html"),
         read_asset("page.css"),
-        read_asset("tables.js") + read_asset("page.js"),
+        "".join(map(read_asset, SCRIPTS)),
         {
             "title": escape(page.title),
             "facts": render_facts(page, edges),

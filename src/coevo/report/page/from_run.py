@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from coevo.graph import DAG
 from coevo.network import BayesianNetwork
 from coevo.report.page.model import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
+from coevo.report.page.table_facts import (
+    describe_audit,
+    describe_columns,
+    describe_decisions,
+    format_value,
+)
 
 __all__ = ["make_network_page", "make_run_page"]
 
@@ -63,18 +69,37 @@ def make_run_page(
         samples=_describe_quick_bootstrap(facts),
         bootstrap=_summarise_bootstrap(facts.get("bootstraps"), dag),
         history=[ScorePoint(row["seconds"], row["generation"], row["score"]) for row in history],
-        audit=[*_describe_missing(facts), *(_format_item(item) for item in facts.get("audit", ()))],
-        decisions=[_format_decision(item) for item in facts.get("decisions", ())],
-        columns=_format_columns(facts.get("columns", ())),
+        audit=describe_audit(facts),
+        decisions=describe_decisions(facts),
+        columns=describe_columns(facts.get("columns", ())),
         settings=_format_settings(facts),
         command=shlex.join(["coevo", *facts["command"]]) if "command" in facts else "",
         stamp=_format_stamp(facts),
+        parent_counts={} if network is None else _read_parent_counts(facts, network),
+        are_counts_means=facts.get("missing", {}).get("policy", "state") != "state",
     )
 
 
 def _read_arc_facts(arc: Mapping[str, Any]) -> ArcFacts:
     gain, strength, direction = map(arc.get, ("gain", "strength", "direction"))
     return ArcFacts(gain, strength, direction, says=arc.get("says") or "")
+
+
+def _read_parent_counts(
+    facts: Mapping[str, Any], network: BayesianNetwork
+) -> dict[str, list[float]]:
+    """Return the number of rows behind each row of each table, where the run knows it.
+
+    Older runs have no counts. Counts of another network, because model.bif was replaced, are left
+    out.
+    """
+    found = {}
+    for name, family in facts.get("parent_counts", {}).items():
+        if name not in network.dag.nodes or family["parents"] != list(network.parents(name)):
+            continue
+        if len(family["rows"]) == len(network.table(name)):
+            found[name] = [float(count) for count in family["rows"]]
+    return found
 
 
 def _describe_quick_bootstrap(facts: Mapping[str, Any]) -> str:
@@ -96,6 +121,8 @@ def _describe_best_rejected(facts: Mapping[str, Any]) -> str:
     if arc is None:
         return "No further arc is allowed."
     named, gain = f"{arc['from']} → {arc['to']}", arc["gain"]
+    if abs(gain) < 0.005:  # 0.00 when rounded
+        return f"The best rejected arc, {named}, would change the score by less than 0.01."
     if gain > 0:
         return f"The arc {named} would raise the score by {gain:,.2f}: the search stopped early."
     return f"The best rejected arc, {named}, would lower the score by {-gain:,.2f}."
@@ -113,28 +140,9 @@ def _summarise_bootstrap(bootstraps: Mapping[str, Any] | None, dag: DAG) -> Boot
     return BootstrapSummary(bootstraps["n_bootstraps"], bootstraps["threshold"], bootstrap_arcs)
 
 
-def _format_decision(decision: Mapping[str, Any]) -> str:
-    """Return what was decided about the table, and how to undo it."""
-    undo = f" Undo: {decision['undo']}." if decision.get("undo") else ""
-    return f"{decision['sentence']}{undo}"
-
-
-def _describe_missing(facts: Mapping[str, Any]) -> list[str]:
-    """Return a text about missing values, if there are any."""
-    if "missing" not in facts:
-        return []
-    missing = facts["missing"]
-    counts = ", ".join(f"{name} {count:,}" for name, count in missing["columns"].items())
-    return [
-        f"Missing values: {missing['n_missing']:,} ({missing['share']:.1%} of all values). "
-        f"Complete rows: {missing['n_complete_rows']:,}. Policy: {missing['policy']}. "
-        f"Missing values by column: {counts}."
-    ]
-
-
 def _list_main_facts(facts: Mapping[str, Any]) -> dict[str, str]:
     formats = {
-        "score": ("score", "{:,.2f}"),
+        "score": ("score", "{:z,.2f}"),
         "scoring": ("scoring", "{}"),
         "method": ("method", "{}"),
         "n_rows": ("rows", "{:,}"),
@@ -149,46 +157,18 @@ def _list_main_facts(facts: Mapping[str, Any]) -> dict[str, str]:
 def _format_settings(facts: Mapping[str, Any]) -> dict[str, str]:
     """Return the settings of the search, those of the method last."""
     general = ("method", "scoring", "ess", "seed", "generations", "evaluations", "stop_reason")
-    settings = {name: _format_value(facts[name]) for name in general if facts.get(name) is not None}
+    settings = {name: format_value(facts[name]) for name in general if facts.get(name) is not None}
     return settings | {
-        name: _format_value(value) for name, value in facts.get("settings", {}).items()
+        name: format_value(value) for name, value in facts.get("settings", {}).items()
     }
 
 
 def _format_stamp(facts: Mapping[str, Any]) -> dict[str, str]:
     labels = {"version": "coevo", "seed": "seed", "data_hash": "hash of the data"}
-    stamp = {label: _format_value(facts[name]) for name, label in labels.items() if name in facts}
+    stamp = {label: format_value(facts[name]) for name, label in labels.items() if name in facts}
     if facts.get("stop_reason") in ("time", "interrupt", "callback"):
         stamp["reproducibility"] = (
             "The time limit or the user stopped the search. With the limit --max-generations "
             f"{facts['generations']} it gives the same network on any machine."
         )
     return stamp
-
-
-def _format_columns(columns: Mapping[str, Any] | Sequence[Any]) -> dict[str, str]:
-    """Return the type and treatment of each column, from an object or a list of objects."""
-    if isinstance(columns, Mapping):
-        return {name: _format_item(value) for name, value in columns.items()}
-    return {
-        str(item["name"]): _format_item({k: v for k, v in item.items() if k != "name"})
-        for item in columns
-    }
-
-
-def _format_item(item: Any) -> str:
-    if isinstance(item, Mapping):
-        if isinstance(item.get("message"), str):
-            return str(item["message"])
-        return ", ".join(f"{name}: {_format_value(value)}" for name, value in item.items())
-    return _format_value(item)
-
-
-def _format_value(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "none"}[value]
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_format_value, value))
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_format_value(inner)}" for name, inner in value.items())
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -40,7 +40,8 @@ def render_graph_svg(
         class_="graph",
         viewBox=_format_view_box(layout),
         role="group",
-        aria_label="The network. Arrow keys move, plus and minus zoom, 0 fits the view.",
+        aria_label="The network. Arrow keys move, plus and minus zoom, 0 fits the view, "
+        "1 to 3 show a neighbourhood, Escape shows all.",
         tabindex=0,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from coevo.errors import GraphError
+from coevo.errors import GraphError, format_count
 from coevo.graph import DAG
 from coevo.graph.dag import Arc
 from coevo.network import BayesianNetwork
@@ -97,6 +97,11 @@ class Page:
         A second structure over the same variables, to compare with.
     other_name : str
         The name of the second structure.
+    parent_counts : mapping of str to sequence of numbers
+        For each variable the number of rows behind each row of its probability table. A variable
+        whose counts are unknown is left out.
+    are_counts_means : bool
+        Whether the counts are means over imputed tables.
 
     Examples
     --------
@@ -124,10 +129,19 @@ class Page:
     stamp: Mapping[str, str] = field(default_factory=dict)
     other: DAG | None = None
     other_name: str = "the other network"
+    parent_counts: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    are_counts_means: bool = False
 
     def __post_init__(self) -> None:
         if self.network is not None and self.network.dag != self.dag:
             raise GraphError("The network of the page must have the structure of the page.")
+        for name, counts in self.parent_counts.items():
+            n_rows = 0 if self.network is None else len(self.network.table(name))
+            if len(counts) != n_rows:
+                raise GraphError(
+                    f"'parent_counts' of Page has {format_count(len(counts), 'number')} for "
+                    f"{name!r}; its table has {format_count(n_rows, 'row')}."
+                )
         known = set(self.dag.arcs)
         for parent, child in self.arcs:
             if (parent, child) not in known:

@@ -16,6 +16,7 @@ from coevo.score import GAIN_WORDS
 __all__ = ["render_facts", "render_legend", "render_sections"]
 
 MAX_IMPROVEMENTS = 200  # in the table of a search
+MAX_KEY_LENGTH = 26  # of a name that stays on one line
 FACTS = {  # facts about an arc: number of digits, and definition
     "gain": (
         2,
@@ -147,12 +148,12 @@ def _render_history(page: Page) -> str:
     listed = improvements[-MAX_IMPROVEMENTS:]
     table = make_table(
         ("generation", "seconds", "score"),
-        ((f"{r.generation:,}", f"{r.seconds:,.3f}", f"{r.score:,.4f}") for r in listed),
+        ((f"{r.generation:,}", f"{r.seconds:,.3f}", f"{r.score:z,.4f}") for r in listed),
         numbers=range(3),
     )
     summary = f"The last {len(listed):,} of {len(improvements):,} improvements"
     text = (
-        f"From {improvements[0].score:,.2f} to {last.score:,.2f} in {last.generation:,} "
+        f"From {improvements[0].score:z,.2f} to {last.score:z,.2f} in {last.generation:,} "
         f"generations and {last.seconds:,.2f} seconds. Scores are natural logarithms; higher is "
         "better."
     )
@@ -169,9 +170,15 @@ def _render_sentences(sentences: Sequence[str]) -> str:
 def _render_pairs(pairs: Mapping[str, str], first: str, second: str) -> str:
     if not pairs:
         return ""
-    rows = ((escape(name), escape(value)) for name, value in pairs.items())
-    inner = make_table((first, second), list(rows), class_="pairs")
+    rows = [(_render_key(name), escape(value)) for name, value in pairs.items()]
+    inner = make_table((first, second), rows, class_="pairs")
     return make_element("div", inner, class_="scroll")
+
+
+def _render_key(name: str) -> str:
+    """Return the name of a row. A long name has several lines, a short one always one."""
+    kinds = "key long" if len(name) > MAX_KEY_LENGTH else "key"
+    return make_element("span", escape(name), class_=kinds)
 
 
 def _render_arcs(page: Page, edges: list[DrawnEdge], names: list[str]) -> str:
@@ -217,7 +224,7 @@ def _format_facts(facts: ArcFacts) -> dict[str, str]:
     """Return the facts about an arc as texts; an unknown fact is empty."""
     numbers = {"gain": facts.gain, "strength": facts.strength, "direction": facts.direction}
     texts = {
-        name: "" if value is None else f"{value:,.{FACTS[name][0]}f}"
+        name: "" if value is None else f"{value:z,.{FACTS[name][0]}f}"
         for name, value in numbers.items()
     }
     return texts | {"word": facts.word, "what the arc says": facts.says}

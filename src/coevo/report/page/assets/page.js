@@ -27,17 +27,16 @@
     return [...all].sort((a, b) => a - b);
   }
 
-  function make(tag, text, attributes = {}) {
-    const element = document.createElement(tag);
-    if (text !== undefined) element.textContent = text;
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  }
+  const make = coevoProbabilities.make;
 
   // -- the view: scale and translation in user units
 
+  const FONT = 12; // units, as in the style sheet
+  const [LEAST, READABLE] = [8, 10]; // pixels: text that may be fitted, and text to start with otherwise
   const view = { x: 0, y: 0, k: 1 };
   const box = svg.viewBox.baseVal;
+  let isFitted = true; // until the user moves the view
+  let places = data.boxes; // the centre of each variable, in the drawing that is shown
 
   function applyView() {
     world.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.k})`;
@@ -52,22 +51,43 @@
     return new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix);
   }
   function zoom(factor, at = { x: box.x + box.width / 2, y: box.y + box.height / 2 }) {
-    const most = Math.max(4, 3 / pixelsPerUnit());
+    const most = Math.max(4, 3 / pixelsPerUnit()); // text of 36 pixels
     const k = Math.min(most, Math.max(0.5, view.k * factor));
     view.x = at.x - (at.x - view.x) * (k / view.k);
     view.y = at.y - (at.y - view.y) * (k / view.k);
     view.k = k;
+    isFitted = false;
     applyView();
   }
-  function fit() { Object.assign(view, { x: 0, y: 0, k: 1 }); applyView(); }
-  function pan(dx, dy) { view.x += dx; view.y += dy; applyView(); }
-  function centre(n) {
-    const readable = 1 / pixelsPerUnit();
-    view.k = Math.max(view.k, Math.min(readable, 40));
-    const [x, y] = data.boxes[n];
+  // Show the complete drawing. Its box has a least size; on a small screen the text is larger than that.
+  function fit() {
+    const drawn = places.filter((_, n) => !nodes[n].classList.contains("away"));
+    const extent = (at, size) => Math.max(...drawn.map((p) => p[at])) - Math.min(...drawn.map((p) => p[at])) + size;
+    const widest = Math.max(0, ...data.boxes.map(([, , width]) => width));
+    const room = Math.min(svg.clientWidth / extent(0, widest + 16), svg.clientHeight / extent(1, 70));
+    Object.assign(view, { x: 0, y: 0, k: 1 });
+    if (!part) say("");
+    if (drawn.length) zoom(Math.max(1, Math.min(READABLE / FONT, room) / pixelsPerUnit()));
+    isFitted = true;
+  }
+  function refit() { if (isFitted) fit(); else applyView(); }
+  function pan(dx, dy) { view.x += dx; view.y += dy; isFitted = false; applyView(); }
+  function centre(n, pixels = FONT) {
+    const readable = pixels / FONT / pixelsPerUnit();
+    view.k = Math.max(view.k, readable);
+    const [x, y] = places[n];
     view.x = box.x + box.width / 2 - x * view.k;
     view.y = box.y + box.height / 2 - y * view.k;
+    isFitted = false;
     applyView();
+  }
+
+  // Fit the drawing if its text can be read then; otherwise start with a part of it.
+  function start(n) {
+    fit();
+    const isPart = FONT * pixelsPerUnit() * view.k < LEAST && n >= 0;
+    if (isPart) centre(n, READABLE);
+    return isPart;
   }
 
   svg.addEventListener("wheel", (event) => {
@@ -108,7 +128,7 @@
   byId("zoom-in").addEventListener("click", () => zoom(1.4));
   byId("zoom-out").addEventListener("click", () => zoom(1 / 1.4));
   byId("zoom-fit").addEventListener("click", fit);
-  window.addEventListener("resize", applyView);
+  window.addEventListener("resize", refit);
 
   // -- the selected variable
 
@@ -137,19 +157,29 @@
     for (const node of nodes) if (node.tabIndex === 0) node.tabIndex = -1;
     chosen = n;
     nodes[n === null ? 0 : n].tabIndex = 0;
-    const opens = n !== null && panel.hidden;
+    const opens = (n === null) !== panel.hidden; // or closes
     panel.hidden = n === null;
     stage.classList.toggle("open", n !== null);
     if (n !== null) { nodes[n].classList.add("chosen"); fillPanel(n); }
+    if (n === null) depth = 0;
+    showPart();
     highlight(n);
-    if (move && n !== null) centre(n); else if (opens) applyView();
+    if (move && n !== null && !depth) centre(n); else if (opens) refit();
+    if (n !== null) reveal();
+  }
+  // On a narrow screen the panel is below the graph: scroll to it.
+  function reveal() {
+    const isBelow = panel.getBoundingClientRect().top >= svg.getBoundingClientRect().bottom;
+    (isBelow ? panel : svg).scrollIntoView({ block: "nearest" });
   }
   svg.addEventListener("click", (event) => {
     if (moved) { moved = false; return; }
     const arc = arcOf(event.target);
     pinned = arc !== null;
-    if (pinned) showTip(event, arcText(arc)); // until the next click
-    else { tip.hidden = true; choose(numberOf(event.target)); }
+    if (pinned) { showTip(event, arcText(arc)); return; } // until the next click
+    tip.hidden = true;
+    const n = numberOf(event.target);
+    if (n !== null || !depth) choose(n); // a click beside a neighbourhood does not leave it
   });
   svg.addEventListener("pointerover", (event) => {
     if (pinned) return;
@@ -171,12 +201,13 @@
 
   // Thin lines are hard to hit, so each has a wide, invisible one below it.
   let pinned = false; // the tip of an arc stays
-  for (const path of [...paths].reverse()) {
+  const wides = paths.map((path) => {
     const wide = path.cloneNode();
     wide.id = "w" + path.id.slice(1);
     wide.setAttribute("class", "wide-arc");
-    path.parentNode.prepend(wide);
-  }
+    return wide;
+  });
+  if (wides.length) paths[0].parentNode.prepend(...wides);
   function arcOf(target) {
     const arc = target.closest && target.closest(".arc, .wide-arc");
     return arc ? Number(arc.id.slice(1)) : null;
@@ -195,8 +226,8 @@
     if (!arc[DIRECTED]) parts.push("undirected in the CPDAG");
     return parts.join(", ") + (arc[SAYS] ? "\n" + arc[SAYS] : "");
   }
-  const figure = (value, digits) => value.toLocaleString("en-US",
-    { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const figure = (value, digits) => (Number(value.toFixed(digits)) || 0).toLocaleString("en-US",
+    { minimumFractionDigits: digits, maximumFractionDigits: digits }); // "|| 0": no sign of a zero
   function factsOf(i) {
     const values = data.arcs[i].slice(FACTS);
     const parts = FACT_NAMES.map(([name, digits], at) => values[at] === null ? "" : `${name} ${figure(values[at], digits)}`);
@@ -221,53 +252,108 @@
   function fillPanel(n) {
     const close = make("button", "Close", { type: "button", class: "close" });
     close.addEventListener("click", () => { choose(null); svg.focus(); });
-    const parts = [close, make("h2", data.names[n])];
-    if (data.states) parts.push(make("p", `${data.states[n].length} states`));
+    const around = make("button", undefined, { type: "button", class: "around" });
+    around.addEventListener("click", () => { setDepth(depth ? 0 : 1); });
+    const line = make("div", undefined, { class: "line" });
+    line.append(make("p", data.states ? `${data.states[n].length} states` : ""), around);
+    const parts = [close, make("h2", data.names[n]), line];
     parts.push(...listArcs("Parents", into[n], PARENT), ...listArcs("Children", outOf[n], CHILD));
     const blanket = blanketOf(n), names = make("div", undefined, { class: "blanket-list" });
     names.append(...blanket.map(link));
     parts.push(make("h3", `Markov blanket: ${blanket.length}`), names);
-    if (data.tables) parts.push(make("h3", "Probabilities"), ...tableOf(n));
+    if (data.tables) parts.push(make("h3", "Probabilities"), ...coevoProbabilities.render(data, n));
     else parts.push(make("p", "This page has no probability tables."));
     panel.replaceChildren(...parts);
     panel.scrollTop = 0;
   }
-  function tableOf(n) {
-    const { parents, n: total, rows } = data.tables[n];
-    const table = make("table", undefined, { class: "cpt" }), head = make("tr");
-    for (const p of parents) head.append(make("th", data.names[p], { scope: "col", class: "given" }));
-    for (const state of data.states[n]) head.append(make("th", state, { scope: "col" }));
-    const thead = make("thead"), body = make("tbody");
-    thead.append(head);
-    rows.forEach((row, at) => {
-      const line = make("tr");
-      let rest = at;
-      const given = parents.map(() => "");
-      for (let i = parents.length - 1; i >= 0; i--) {
-        const states = data.states[parents[i]];
-        given[i] = states[rest % states.length];
-        rest = Math.floor(rest / states.length);
+
+  // -- the neighbourhood of the selected variable
+
+  let depth = 0; // steps; 0 shows all variables
+  let part = ""; // the variable and the depth that are shown; empty if all variables are
+  const wholeBox = svg.getAttribute("viewBox"), wholePaths = paths.map((path) => path.getAttribute("d"));
+  const depths = [...byId("depths").children], shown = byId("shown");
+  const count = (n, noun) => `${n.toLocaleString("en-US")} ${noun}${n === 1 ? "" : "s"}`;
+  function membersAround(n, steps) {
+    const members = new Set([n]);
+    for (let i = 0; i < steps; i++) {
+      for (const m of [...members]) {
+        const ends = touching[m].flatMap((arc) => [data.arcs[arc][PARENT], data.arcs[arc][CHILD]]);
+        for (const other of [...ends, ...blanketOf(m)]) members.add(other);
       }
-      for (const state of given) line.append(make("td", state, { class: "given" }));
-      for (const p of row) {
-        const cell = make("td", p === 0 || p === 1 ? String(p) : p < 0.0005 ? p.toExponential(1) : p.toFixed(3), { class: "p", title: String(p) });
-        cell.style.background = `linear-gradient(to right, var(--bar) ${100 * p}%, transparent ${100 * p}%)`;
-        line.append(cell);
-      }
-      body.append(line);
-    });
-    table.append(thead, body);
-    const wide = make("div", undefined, { class: "wide", tabindex: "0" });
-    wide.append(table);
-    const note = `The first ${rows.length.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} rows.`;
-    return rows.length < total ? [make("p", note), wide] : [wide];
+    }
+    return [...members].sort((a, b) => a - b);
   }
+  function drawNode(n, isShown) {
+    nodes[n].classList.toggle("away", !isShown);
+    nodes[n].setAttribute("transform", `translate(${places[n][0]} ${places[n][1]})`);
+  }
+  function drawArc(i, d) {
+    for (const line of [paths[i], wides[i]]) {
+      line.classList.toggle("away", !d);
+      if (d) line.setAttribute("d", d);
+    }
+  }
+  function drawPart(members) {
+    const index = new Map(members.map((m, i) => [m, i]));
+    const falls = (arc) => data.boxes[arc[PARENT]][1] < data.boxes[arc[CHILD]][1]; // not so if only the other network has it
+    const inside = data.arcs.map((_, i) => i).filter((i) => index.has(data.arcs[i][PARENT]) && index.has(data.arcs[i][CHILD]));
+    const ends = inside.map((i) => {
+      const both = [index.get(data.arcs[i][PARENT]), index.get(data.arcs[i][CHILD])];
+      return falls(data.arcs[i]) ? both : both.reverse();
+    });
+    const boxes = members.map((m) => ({ x: data.boxes[m][0], y: data.boxes[m][1], width: data.boxes[m][2] }));
+    const drawing = coevoNeighbourhood.layOut(boxes, ends, svg.clientWidth / svg.clientHeight);
+    const curves = new Map(inside.map((i, at) => [i, falls(data.arcs[i]) ? drawing.curves[at] : [...drawing.curves[at]].reverse()]));
+    places = data.boxes.map((each, m) => (index.has(m) ? drawing.places[index.get(m)] : each));
+    nodes.forEach((_, m) => drawNode(m, index.has(m)));
+    paths.forEach((_, i) => {
+      const [first, ...rest] = curves.get(i) || [];
+      drawArc(i, first && `M${first.join(" ")}C${rest.flat().join(" ")}`);
+    });
+    const width = Math.max(760, drawing.width + 56), height = Math.max(430, drawing.height + 56);
+    svg.setAttribute("viewBox", [(drawing.width - width) / 2, (drawing.height - height) / 2, width, height].join(" "));
+  }
+  function drawAll() {
+    places = data.boxes;
+    nodes.forEach((_, n) => drawNode(n, true));
+    paths.forEach((_, i) => drawArc(i, wholePaths[i]));
+    svg.setAttribute("viewBox", wholeBox);
+  }
+  // Draw what the depth and the selected variable ask for.
+  function showPart() {
+    depths.forEach((button, i) => button.setAttribute("aria-pressed", String(i === depth)));
+    const around = panel.querySelector(".around");
+    if (around) around.textContent = depth ? "Show all variables" : "Show its neighbourhood";
+    const wanted = depth && chosen !== null ? `${chosen} ${depth}` : "";
+    if (!wanted) say(depth ? "Choose a variable: click on it, or search for it." : "");
+    if (wanted === part) return;
+    part = wanted;
+    svg.classList.toggle("part", part !== "");
+    if (part) {
+      const members = membersAround(chosen, depth);
+      drawPart(members);
+      start(chosen);
+      say(`${data.names[chosen]} and its neighbourhood, ${count(depth, "step")}: ` +
+        `${members.length.toLocaleString("en-US")} of ${count(data.names.length, "variable")}.`);
+    } else {
+      drawAll();
+      if (chosen === null) fit(); else start(chosen);
+    }
+  }
+  function say(text) { shown.textContent = text; shown.hidden = !text; }
+  function setDepth(steps) {
+    depth = steps;
+    showPart();
+    if (depth && chosen === null) search.focus();
+    else svg.scrollIntoView({ block: "nearest" });
+  }
+  depths.forEach((button, i) => button.addEventListener("click", () => setDepth(i)));
 
   document.addEventListener("click", (event) => {
     const name = event.target.closest(".name");
     if (!name) return;
     choose(Number(name.dataset.n), { move: true });
-    svg.scrollIntoView({ block: "nearest" });
   });
 
   // -- search
@@ -325,11 +411,11 @@
 
   const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   function nearest(n, [dx, dy]) {
-    const [x, y] = data.boxes[n];
+    const [x, y] = places[n];
     let best = null, least = Infinity;
-    data.boxes.forEach(([ox, oy], other) => {
+    places.forEach(([ox, oy], other) => {
       const along = (ox - x) * dx + (oy - y) * dy, aside = Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx);
-      if (other === n || along <= 1) return;
+      if (other === n || along <= 1 || nodes[other].classList.contains("away")) return;
       const cost = along + 2 * aside;
       if (cost < least) { least = cost; best = other; }
     });
@@ -353,11 +439,18 @@
     } else if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-") zoom(0.8);
     else if (event.key === "0") fit();
-    else return;
+    else if (/^[1-3]$/.test(event.key)) {
+      if (n !== null) choose(n);
+      setDepth(Number(event.key));
+    } else return;
     event.preventDefault();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") { pinned = false; tip.hidden = true; choose(null); }
+    if (event.key === "Escape") {
+      pinned = false;
+      tip.hidden = true;
+      if (depth) setDepth(0); else choose(null);
+    }
     if (event.key === "/" && !/^(INPUT|TEXTAREA)$/.test(event.target.tagName)) {
       event.preventDefault();
       search.focus();
@@ -386,5 +479,7 @@
   if (table) coevoTables.makeSortable(table);
   const copy = byId("copy");
   if (copy) copy.addEventListener("click", () => coevoTables.copyText(byId("command"), copy));
-  applyView();
+  // The first view of a large graph: a variable with many arcs, but not so many that they hide all others.
+  const degrees = touching.map((arcs) => (arcs.length > 10 ? 0 : arcs.length));
+  if (start(degrees.indexOf(Math.max(...degrees)))) say("A part of the graph is shown. Drag it to move; Fit shows all of it.");
 })();

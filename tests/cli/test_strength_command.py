@@ -126,9 +126,9 @@ def test_constraints_and_columns(folder, run):
     [
         ("no.csv", "There is no file 'no.csv'."),
         (
-            "asia.csv -m hillclimb",
+            "asia.csv -m hillclimbs",
             "'method' of strength must be one of 'ccga', 'ccma', 'hill_climb', 'islands', 'k2', "
-            "'tabu'; got 'hillclimb'. Did you mean 'hill_climb'?",
+            "'tabu'; got 'hillclimbs'. Did you mean 'hill_climb'?",
         ),
         ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),
         (

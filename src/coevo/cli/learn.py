@@ -224,7 +224,7 @@ def _choose_method(method: str, islands: int | None) -> str:
         return method
     if match_name(name, ("ccma", "islands")) is None:
         raise click.UsageError(f"--islands needs the method ccma; got -m {method}.")
-    return f"islands:{settings},islands={islands}"
+    return f"islands:{','.join(filter(None, (settings, f'islands={islands}')))}"
 
 
 def _print_notices(task: LearnTask, first: int) -> int:

@@ -271,10 +271,10 @@ def test_a_damaged_line(was, now, tmp_path):
             "'n_jobs' of bootstrap_strength must be an int >= 1; got 1.0.",
         ),
         (
-            {"method": "hillclimb"},
+            {"method": "hillclimbs"},
             ParameterError,
             "'method' of bootstrap_strength must be one of 'ccga', 'ccma', 'chow_liu', "
-            "'hill_climb', 'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'hillclimb'. "
+            "'hill_climb', 'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'hillclimbs'. "
             "Did you mean 'hill_climb'?",
         ),
         (

@@ -126,9 +126,9 @@ def test_constraints_and_columns(folder, run):
     [
         ("no.csv", "There is no file 'no.csv'."),
         (
-            "asia.csv -m hillclmb",
+            "asia.csv -m hillclimbs",
             "'method' of strength must be one of 'ccga', 'ccma', 'chow_liu', 'hill_climb', "
-            "'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'hillclmb'. "
+            "'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'hillclimbs'. "
             "Did you mean 'hill_climb'?",
         ),
         ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),

@@ -374,9 +374,9 @@ def test_the_data_are_never_written_to(seed):
         ({"ess": float("nan")}, "'ess' of bdeu must be a number > 0; got nan."),
         ({"score": "k2", "ess": 1.0}, "'ess' goes with 'bdeu' and 'bds' only; the score is 'k2'."),
         (
-            {"score": "BIC"},
+            {"score": "BICC"},
             "'score' of FamilyScorer must be one of 'aic', 'bde', 'bdeu', 'bds', 'bic', "
-            "'fnml', 'k2', 'loglik', 'qnml'; got 'BIC'. Did you mean 'bic'?",
+            "'fnml', 'k2', 'loglik', 'qnml'; got 'BICC'. Did you mean 'bic'?",
         ),
     ],
 )

@@ -59,6 +59,7 @@ def test_texts(text, parsed):
 
 
 def test_lists_of_texts():
+    assert split_methods(["ccma:,orders=3,", "ccma,orders=3"]) == ("ccma:orders=3",) * 2
     assert split_methods(["k2, tabu", "a:B:x=1,y=2,ccma:orders=3", "s.py:M"]) == (
         "k2", "tabu", "a:B:x=1,y=2", "ccma:orders=3", "s.py:M",
     )  # fmt: skip

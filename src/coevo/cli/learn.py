@@ -235,7 +235,7 @@ def _choose_method(method: str, islands: int | None, class_variable: str | None)
         return method
     if match_name(name, ("ccma", "islands")) is None:
         raise click.UsageError(f"--islands needs the method ccma; got -m {method}.")
-    return f"islands:{settings},islands={islands}"
+    return f"islands:{','.join(filter(None, (settings, f'islands={islands}')))}"
 
 
 def _add_class_variable(name: str, class_variable: str) -> Method:

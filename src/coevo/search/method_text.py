@@ -96,7 +96,8 @@ def split_methods(texts: Sequence[str]) -> tuple[str, ...]:
         first = len(methods)
         for item in (part.strip() for part in text.split(",")):
             if _SETTING.match(item) and len(methods) > first:
-                methods[-1] += f"{',' if '=' in methods[-1] else ':'}{item}"
+                begin = methods[-1].removesuffix(":")
+                methods[-1] = f"{begin}{',' if '=' in begin else ':'}{item}"
             elif item:
                 methods.append(item)
     return tuple(methods)

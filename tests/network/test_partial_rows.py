@@ -13,7 +13,9 @@ import naive
 from coevo.bundled import load_network
 from coevo.data import CutPoints, Dataset, IncompleteDataset, Variable
 from coevo.data.known_rows import KnownRows, read_known_rows
+from coevo.errors import DataError, ParameterError
 from coevo.network import BayesianNetwork, row_elimination, sample
+from helpers.errors import refusal
 from helpers.random_networks import random_network
 
 
@@ -243,3 +245,32 @@ def test_an_incomplete_table_of_one_state_variables():
     table = pd.DataFrame({"ill": ["no", None, "yes"]})
     assert np.exp(network.log_likelihood(table).per_row) == pytest.approx([0.25, 1.0, 0.75])
     assert network.predict(table, "one").probabilities.tolist() == [[1.0]] * 3
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_predictions_join_the_rows_of_a_data_frame(kind):
+    frame = pd.DataFrame({"id": ["a", "b"], "predicted": [1, 2], "age": [70.5, None]})
+    frame.index = pd.Index(["row 7", "row 3"])
+    table = {
+        "pandas": lambda: frame,
+        "polars": lambda: pl.from_pandas(frame),
+        "arrow": lambda: pl.from_pandas(frame).to_arrow(),
+    }[kind]()
+    prediction = CLINIC.predict(table, "ill")
+    joined = prediction.join(table, probabilities=True)
+    assert type(joined) is type(table)
+    as_frame = joined if kind == "pandas" else joined.to_pandas()
+    names = ["id", "predicted", "age", "predicted_2", "probability", "ill=no", "ill=yes"]
+    assert list(as_frame.columns) == names
+    assert as_frame["predicted_2"].tolist() == list(prediction.states)
+    assert as_frame["ill=yes"].tolist() == prediction.probabilities[:, 1].tolist()
+    if kind == "pandas":
+        assert list(joined.index) == ["row 7", "row 3"]
+        assert list(frame.columns) == ["id", "predicted", "age"]
+    sentence = refusal(DataError, prediction.join, table[:1])
+    assert sentence == (
+        "The data frame has 1 rows, but there are 2 predictions. Give the rows that were predicted."
+    )
+    assert refusal(ParameterError, prediction.join, [1]) == (
+        "'frame' of join must be a data frame; got [1]."
+    )

@@ -83,7 +83,7 @@ def command(
         answer = _make_answer(prediction, rows.n_rows)
         if target in rows.codes and (rows.codes[target] >= 0).any():
             answer["metrics"] = prediction.evaluate(rows).as_dict()
-        columns = _make_columns(prediction, probabilities)
+        columns = prediction.list_columns(probabilities)
         if output is not None:
             _write_copy(path, Path(output), columns, opening)
             answer["file"] = output
@@ -118,19 +118,6 @@ def _make_answer(prediction: Prediction, n_rows: int) -> dict[str, Any]:
         "unknown": prediction.unknown.as_dict(),
         "n_impossible": len(prediction.impossible),
     }
-
-
-def _make_columns(prediction: Prediction, each_state: bool) -> list[tuple[str, list[Any]]]:
-    """Return the columns of the answer with their names."""
-    name, states = prediction.variable.name, prediction.variable.states
-    shares = prediction.probabilities
-    columns: list[tuple[str, list[Any]]] = [
-        ("predicted", list(prediction.states)),
-        ("probability", shares[range(len(shares)), prediction.codes].tolist()),
-    ]
-    if each_state:
-        columns += [(f"{name}={state}", shares[:, i].tolist()) for i, state in enumerate(states)]
-    return columns
 
 
 def _make_records(columns: Sequence[tuple[str, list[Any]]]) -> list[dict[str, Any]]:

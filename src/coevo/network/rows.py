@@ -102,6 +102,28 @@ class Prediction:
         """The most probable state in each row; ties go to the first state."""
         return tuple(self.variable.states[code] for code in self.codes)
 
+    def join(self, frame: Any, probabilities: bool = False) -> Any:
+        """Return a copy of a data frame with the prediction of each of its rows.
+
+        The new columns are ``predicted`` and ``probability``, and with `probabilities` one for
+        each state, as ``ill=yes``. The index and all other columns stay.
+        """
+        from coevo.data.frame_columns import add_columns  # imports narwhals
+
+        return add_columns(frame, self.list_columns(probabilities), "join")
+
+    def list_columns(self, probabilities: bool = False) -> list[tuple[str, list[Any]]]:
+        """Return the names and the cells of the columns that `join` adds."""
+        shares, name = self.probabilities, self.variable.name
+        columns: list[tuple[str, list[Any]]] = [
+            ("predicted", list(self.states)),
+            ("probability", shares[np.arange(len(shares)), self.codes].tolist()),
+        ]
+        if probabilities:
+            states = enumerate(self.variable.states)
+            columns += [(f"{name}={state}", shares[:, code].tolist()) for code, state in states]
+        return columns
+
     def evaluate(self, table: Any) -> PredictionMetrics:
         """Compare the prediction with the true states in the same rows.
 

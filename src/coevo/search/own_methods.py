@@ -49,9 +49,10 @@ def load_class(source: str | EntryPoint, name: str) -> type[Method]:
 
     `source` is a module, a file or an entry point. It is named in messages.
     """
-    place = source.value if isinstance(source, EntryPoint) else f"{source}:{name}"
+    # Not `isinstance(source, EntryPoint)`: importlib_metadata, if imported, has a class of its own.
+    place = f"{source}:{name}" if isinstance(source, str) else source.value
     try:
-        found = source.load() if isinstance(source, EntryPoint) else _load(source, name)
+        found = _load(source, name) if isinstance(source, str) else source.load()
     except CoevoError:
         raise
     except Exception as error:  # whatever a foreign module raises

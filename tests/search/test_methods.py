@@ -7,6 +7,7 @@ from coevo.score import FamilyScorer
 from coevo.search import (
     CCGA,
     CCMA,
+    GES,
     K2,
     METHODS,
     HillClimb,
@@ -57,6 +58,16 @@ class TestHillClimbWithRestarts(SearchContract):
 class TestTabu(SearchContract):
     def make_method(self, names):
         return Tabu(tenure=3, max_stalled=20)
+
+
+class TestGES(SearchContract):
+    def make_method(self, names):
+        return GES()
+
+
+class TestGESWithoutTurning(SearchContract):
+    def make_method(self, names):
+        return GES(turning=False)
 
 
 class TestCCMA(SearchContract):

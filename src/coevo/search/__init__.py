@@ -4,6 +4,7 @@
 - ``ccma``: a cooperative coevolutionary memetic algorithm, the default of `coevo.learn`
 - ``islands``: several populations of ``ccma`` with migration
 - ``hill_climb``, ``tabu``, ``k2``: the classical greedy methods
+- ``ges``: greedy search over equivalence classes
 """
 
 from coevo.search.base import Info, Method, Problem, Search, SearchState
@@ -20,6 +21,7 @@ from coevo.search.encoding import (
     format_solution,
     n_bits,
 )
+from coevo.search.ges import GES, GESState
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
@@ -32,6 +34,7 @@ from coevo.search.tabu import Tabu, TabuState
 __all__ = [
     "CCGA",
     "CCMA",
+    "GES",
     "K2",
     "METHODS",
     "Budget",
@@ -40,6 +43,7 @@ __all__ = [
     "Callback",
     "Checkpoint",
     "CheckpointCallback",
+    "GESState",
     "HillClimb",
     "HillClimbState",
     "HistoryRow",

@@ -8,6 +8,7 @@ from coevo.errors import bad_choice, bad_parameter
 from coevo.search.base import Method
 from coevo.search.ccga import CCGA
 from coevo.search.ccma import CCMA
+from coevo.search.ges import GES
 from coevo.search.hill_climb import HillClimb
 from coevo.search.islands import Islands
 from coevo.search.k2 import K2
@@ -16,7 +17,7 @@ from coevo.search.tabu import Tabu
 __all__ = ["METHODS", "make_method"]
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (CCGA, CCMA, HillClimb, Islands, K2, Tabu)
+    method.name: method for method in (CCGA, CCMA, GES, HillClimb, Islands, K2, Tabu)
 }
 
 
@@ -28,7 +29,7 @@ def make_method(method: str | Method, owner: str, **settings: Any) -> Method:
     >>> make_method("tabo", "learn")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'ccma', \
-'hill_climb', 'islands', 'k2', 'tabu'; got 'tabo'. Did you mean 'tabu'?
+'ges', 'hill_climb', 'islands', 'k2', 'tabu'; got 'tabo'. Did you mean 'tabu'?
     """
     if isinstance(method, Method) and not settings:
         return method

@@ -341,6 +341,29 @@ def equivalent(one, two):
     return v_structures(one) == v_structures(two)
 
 
+def class_key(arcs):
+    """Return what equivalent DAGs share: the edges and the v-structures."""
+    return frozenset(frozenset(arc) for arc in arcs), frozenset(v_structures(arcs))
+
+
+@functools.cache
+def equivalence_classes(n):
+    """Return the members of every equivalence class of n nodes, by its key."""
+    classes = {}
+    for arcs in all_dags(n):
+        classes.setdefault(class_key(arcs), []).append(arcs)
+    return classes
+
+
+def neighbour_classes(n, members):
+    """Return {kind: keys}: the other classes that a change of one arc of some member leads to."""
+    reached = {"add": set(), "delete": set(), "reverse": set()}
+    for arcs in members:
+        for kind, _, _, after in single_moves(n, arcs, lambda _: True):
+            reached[kind].add(class_key(after))
+    return {kind: keys - {class_key(members[0])} for kind, keys in reached.items()}
+
+
 def essential_graph(arcs, dags):
     """Return the CPDAG: the arcs that all equivalent DAGs share, and the other arcs as edges."""
     members = [other for other in dags if equivalent(arcs, other)]

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from coevo.search import (
         CCGA,
         CCMA,
+        GES,
         K2,
         Budget,
         HillClimb,
@@ -75,6 +76,7 @@ _HOME = {
     "DAG": "graph",
     "Dataset": "data",
     "FamilyScorer": "score",
+    "GES": "search",
     "HillClimb": "search",
     "Islands": "search",
     "K2": "search",
@@ -124,6 +126,7 @@ __all__ = [
     "CCMA",
     "CPDAG",
     "DAG",
+    "GES",
     "K2",
     "BayesianNetwork",
     "BayesianNetworkLearner",

@@ -2,22 +2,21 @@
 
 A step of GES leads from one equivalence class of DAGs to another, not from one DAG to another. The
 *forward* phase adds the edge that raises the score most, until none does. The *backward* phase
-removes edges in the same way, and the *turning* phase (Hauser and Bühlmann 2012) reverses them. The
-phases repeat until none of them finds a better class. At the end, no DAG of the class has a change
-of one arc that raises the score. With `turning` off, the forward and the backward phase are made
+removes edges in the same way. The *turning* phase (Hauser and Bühlmann 2012) reverses them. The
+phases repeat until none of them finds a better class. At the end, no change of one arc, in any DAG
+of the class, raises the score. With `turning` off, the forward and the backward phase are made
 once, as in the paper of 2002. Nothing is random: every seed gives the same structure.
 
 `coevo.search.ges_operators` has the operators. The result is one DAG of the last class; its `CPDAG`
 is the class.
 
 **Score.** GES assumes a score that is the same for all DAGs of a class, as BDeu, BIC, AIC and
-qNML are. With another score (K2, BDs, fNML, or weights of arcs), an operator has the gain of the DAG
-that it chooses, and the search continues with a fixed DAG of the new class. An operator is then
-made only if the score of this DAG rises.
+qNML are. It also runs with another score: K2, BDs, fNML, or weights of arcs. An operator then has
+the gain of one DAG of the old class, and leads to one DAG of the new class. It is applied only if
+the score of this DAG rises. At the end, other DAGs of the class may have a better neighbour.
 
-**Constraints.** A class is allowed if one of its DAGs satisfies the constraints; the result is such a
-DAG. The test is exact. An edge may therefore lose its direction in the class and keep the
-required one in the result.
+**Constraints.** A class is allowed if one of its DAGs satisfies the constraints. The test is exact,
+and the result is such a DAG.
 
 **Start.** The search starts with the class of the start structure, else of the required arcs.
 
@@ -192,9 +191,7 @@ class GESSearch(Search[GESState]):
             return known[1]
         return OperatorQueue(self._problem, EquivalenceClass(make_parent_sets(adjacency)))
 
-    def _improve(
-        self, queue: OperatorQueue, place: _Place, kind: int
-    ) -> tuple[_Place | None, int]:
+    def _improve(self, queue: OperatorQueue, place: _Place, kind: int) -> tuple[_Place | None, int]:
         """Return where the best valid operator of a kind leads, and the evaluations needed.
 
         The place is None if no operator improves the score.

@@ -5,13 +5,13 @@ parents and the clique C of its neighbours. It then changes one arc of that DAG:
 
 - *insert* adds x -> y. It is valid if C holds every neighbour of y that is adjacent to x, and if
   every path from y to x passes through C (Chickering 2002, theorem 15; C is NaYX and T).
-- *delete* removes x -> y. It is valid for every clique C that holds x, or if x is a compelled parent
-  of y (theorem 17; C without x is NaYX without H).
-- *turn* reverses y -> x to x -> y. If y -> x is compelled, it is valid if C holds every neighbour
-  of y that is adjacent to x, and if every other path from y to x passes through C or a neighbour of
-  x. If the edge has no direction, it is valid if the class has a DAG with y -> x, where the parents
-  of x are y and what C shares with its neighbours, and if C holds a variable that is not adjacent to
-  x: else the class stays the same (Hauser and Bühlmann 2012).
+- *delete* removes x -> y. It is valid if C holds x, or if x is a compelled parent of y (theorem
+  17; C without x is NaYX without H).
+- *turn* reverses y -> x to x -> y (Hauser and Bühlmann 2012). If y -> x is compelled, it is valid
+  if C holds every neighbour of y that is adjacent to x, and if every other path from y to x passes
+  through C or a neighbour of x. If the edge has no direction, it is valid if some DAG of the class
+  has y -> x, and if the other parents of x among its neighbours are exactly those in C. C must
+  hold a variable that is not adjacent to x. Otherwise the class stays the same.
 
 A path follows compelled arcs forwards and edges without a direction both ways.
 
@@ -75,8 +75,8 @@ class OperatorQueue:
         n_scored = self._renew(changed)
         self.n_scored += n_scored
         renewed = set(changed)
-        for x, other in parted:  # x may now join variables that have `other` as a neighbour
-            for y in iter_bits(graph.neighbours[other]):
+        for x, other in parted:  # x may now join `other`, and variables that have it as a neighbour
+            for y in iter_bits(graph.neighbours[other] | 1 << other):
                 if y not in renewed:
                     self._push_inserts_of(y, x, other)
         return n_scored
@@ -146,7 +146,10 @@ class OperatorQueue:
                     self._push(-gain, y, x, clique, INSERT)
 
     def _push_inserts_of(self, y: int, x: int, other: int) -> None:
-        """Add the insertions of x -> y that were not valid while x was adjacent to `other`."""
+        """Add the insertions of x -> y that were not valid while x was adjacent to `other`.
+
+        `other` is y, or one of its neighbours.
+        """
         graph = self.graph
         for clique in self._cliques[y]:
             if x == y or clique >> other & 1 or not self._may_insert(y, x, clique):
@@ -182,7 +185,9 @@ def _find_changes(
 
     A variable is renewed if its parents or neighbours changed, or the edges between these.
     """
-    changed, parted, joined = [], [], []
+    changed: list[int] = []
+    parted: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for v in range(len(new.parents)):
         if old.parents[v] != new.parents[v] or old.neighbours[v] != new.neighbours[v]:
             changed.append(v)

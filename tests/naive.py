@@ -173,6 +173,65 @@ def cycles(first, second):
     return found
 
 
+def crossed(name, a, b, segment, chosen, ranks, third):
+    """Return the child of a and b by a crossover of orders, one variable at a time.
+
+    `segment` is (begin, end), `chosen` are positions, `ranks` is a number for each variable.
+    """
+    n, (begin, end) = len(a), segment
+    child = [None] * n
+    if name == "cx":
+        for number, cycle in enumerate(cycles(a, b)):
+            for position in cycle:
+                child[position] = (b if number % 2 else a)[position]
+    elif name == "pmx":
+        child[begin:end] = b[begin:end]
+        for position in [*range(begin), *range(end, n)]:
+            variable = a[position]
+            while variable in b[begin:end]:
+                variable = a[b.index(variable)]
+            child[position] = variable
+    elif name == "ox1":
+        child[begin:end] = a[begin:end]
+        rest = [v for v in b[end:] + b[:end] if v not in a[begin:end]]
+        for position in [*range(end, n), *range(begin)]:
+            child[position] = rest.pop(0)
+    elif name == "ox2":
+        moved = [b[position] for position in chosen]
+        child = [moved.pop(0) if v in {b[p] for p in chosen} else v for v in a]
+    elif name == "pos":
+        kept = {b[position] for position in chosen}
+        rest = [v for v in a if v not in kept]
+        child = [b[p] if p in chosen else rest.pop(0) for p in range(n)]
+    elif name == "ap":
+        child = list(dict.fromkeys(v for pair in zip(a, b, strict=True) for v in pair))
+    elif name == "vr":
+        for position, votes in enumerate(zip(a, b, third, strict=True)):
+            winner = max(votes, key=votes.count)
+            child[position] = winner if votes.count(winner) >= 2 else None
+        rest = sorted({*a} - {*child}, key=lambda v: ranks[v])
+        child = [rest.pop(0) if v is None else v for v in child]
+    return child
+
+
+def mutated(name, order, segment, place, ranks, pair):
+    """Return an order after a mutation; `place` is where a segment begins among the others."""
+    begin, end = segment
+    part, rest = order[begin:end], order[:begin] + order[end:]
+    if name == "exchange":
+        one, two = pair
+        swapped = {order[one]: order[two], order[two]: order[one]}
+        return [swapped.get(v, v) for v in order]
+    if name == "simple_inversion":
+        return order[:begin] + part[::-1] + order[end:]
+    if name == "scramble":
+        shuffled = sorted(range(begin, end), key=lambda position: ranks[position])
+        return order[:begin] + [order[position] for position in shuffled] + order[end:]
+    if name == "inversion":
+        part = part[::-1]
+    return rest[:place] + part + rest[place:]
+
+
 def all_dags(n):
     """Return every DAG of n nodes as a set of arcs: each pair has an arc, its reverse or none."""
     pairs = list(itertools.combinations(range(n), 2))

@@ -9,6 +9,7 @@ from coevo.search import (
     CCMA,
     GES,
     K2,
+    K2GA,
     METHODS,
     HillClimb,
     Islands,
@@ -68,6 +69,16 @@ class TestGES(SearchContract):
 class TestGESWithoutTurning(SearchContract):
     def make_method(self, names):
         return GES(turning=False)
+
+
+class TestK2GA(SearchContract):
+    def make_method(self, names):
+        return K2GA(population=8, offspring=3)
+
+
+class TestK2GAOfThreeParents(SearchContract):
+    def make_method(self, names):
+        return K2GA(population=5, offspring=1, crossover="vr", mutation="scramble", p_mutation=0.8)
 
 
 class TestCCMA(SearchContract):

@@ -25,6 +25,7 @@ from coevo.search.ges import GES, GESState
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
+from coevo.search.k2ga import K2GA, K2GAState
 from coevo.search.registry import METHODS, make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.run import Callback, CheckpointCallback, run_search
@@ -36,6 +37,7 @@ __all__ = [
     "CCMA",
     "GES",
     "K2",
+    "K2GA",
     "METHODS",
     "Budget",
     "CCGAState",
@@ -50,6 +52,7 @@ __all__ = [
     "Info",
     "Islands",
     "IslandsState",
+    "K2GAState",
     "K2State",
     "Mask",
     "Method",

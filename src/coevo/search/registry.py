@@ -12,12 +12,13 @@ from coevo.search.ges import GES
 from coevo.search.hill_climb import HillClimb
 from coevo.search.islands import Islands
 from coevo.search.k2 import K2
+from coevo.search.k2ga import K2GA
 from coevo.search.tabu import Tabu
 
 __all__ = ["METHODS", "make_method"]
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (CCGA, CCMA, GES, HillClimb, Islands, K2, Tabu)
+    method.name: method for method in (CCGA, CCMA, GES, HillClimb, Islands, K2, K2GA, Tabu)
 }
 
 
@@ -29,7 +30,7 @@ def make_method(method: str | Method, owner: str, **settings: Any) -> Method:
     >>> make_method("tabo", "learn")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'ccma', \
-'ges', 'hill_climb', 'islands', 'k2', 'tabu'; got 'tabo'. Did you mean 'tabu'?
+'ges', 'hill_climb', 'islands', 'k2', 'k2ga', 'tabu'; got 'tabo'. Did you mean 'tabu'?
     """
     if isinstance(method, Method) and not settings:
         return method

@@ -156,6 +156,20 @@ def fitted_row(counts, prior):
     return [(n + prior) / total for n in counts]
 
 
+def repaired(n, arcs, required, max_parents, tables=None):
+    """Return the arcs that can be inserted in this order, after the required ones."""
+    kept = set(required)
+    for parent, child in arcs:
+        family = [*parents_in(kept, child), parent]
+        is_small = len(family) <= max_parents
+        if tables is not None:
+            sizes = [tables[0][v] for v in (child, *family)]
+            is_small = is_small and math.prod(sizes) <= tables[1]
+        if is_small and topological_orders(range(n), kept | {(parent, child)}):
+            kept.add((parent, child))
+    return kept
+
+
 def cycles(first, second):
     """Return the cycles of two permutations as lists of positions, as in algorithm 3."""
     unused = list(range(len(first)))

@@ -7,6 +7,7 @@ from coevo.score import FamilyScorer
 from coevo.search import (
     CCGA,
     CCMA,
+    GA,
     GES,
     K2,
     K2GA,
@@ -79,6 +80,21 @@ class TestK2GA(SearchContract):
 class TestK2GAOfThreeParents(SearchContract):
     def make_method(self, names):
         return K2GA(population=5, offspring=1, crossover="vr", mutation="scramble", p_mutation=0.8)
+
+
+class TestGA(SearchContract):
+    def make_method(self, names):
+        return GA(population=9)
+
+
+class TestGAByInformation(SearchContract):
+    def make_method(self, names):
+        return GA(population=6, repair="information", p_flip=0.1, optimise=True)
+
+
+class TestGAWithAnOrder(SearchContract):
+    def make_method(self, names):
+        return GA(population=16, order=sorted(names, reverse=True), max_parents=2)
 
 
 class TestCCMA(SearchContract):

@@ -151,7 +151,8 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             show_default=True,
             help="Search method: ccma (memetic coevolution), ccga (the algorithm of the 2011 "
             "paper), islands (several populations of ccma), hill_climb, tabu, ges (greedy "
-            "search over equivalence classes), or k2 (greedy, random order).",
+            "search over equivalence classes), k2 (greedy, random order), k2ga (a genetic "
+            "algorithm over orders for k2), or ga (a genetic algorithm over graphs).",
         ),
         *_make_score_options(
             None, "bdeu with --ess 5 and --parent-penalty 4", "5; with --score: 1"

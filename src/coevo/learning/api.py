@@ -44,8 +44,9 @@ def learn(
     method : str or Method
         The search method: ``'ccma'`` (memetic coevolution), ``'ccga'`` (the algorithm of the 2011
         paper), ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'``,
-        ``'ges'`` (greedy search over equivalence classes) or ``'k2'``; or a method object with
-        settings.
+        ``'ges'`` (greedy search over equivalence classes), ``'k2'``, ``'k2ga'`` (a genetic
+        algorithm over orders for k2) or ``'ga'`` (a genetic algorithm over graphs); or a method
+        object with settings.
     score : str or Score, optional
         The score to maximise: ``'bdeu'``, ``'bds'``, ``'k2'``, ``'bic'``, ``'aic'``, ``'fnml'``,
         ``'qnml'`` or ``'loglik'``. All are natural logarithms; higher is better.

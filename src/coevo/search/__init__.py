@@ -5,6 +5,7 @@
 - ``islands``: several populations of ``ccma`` with migration
 - ``hill_climb``, ``tabu``, ``k2``: the classical greedy methods
 - ``ges``: greedy search over equivalence classes
+- ``ga``, ``k2ga``: the genetic algorithms of Larrañaga et al. (1996), over graphs and over orders
 """
 
 from coevo.search.base import Info, Method, Problem, Search, SearchState
@@ -21,6 +22,7 @@ from coevo.search.encoding import (
     format_solution,
     n_bits,
 )
+from coevo.search.ga import GA, GAState
 from coevo.search.ges import GES, GESState
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
@@ -35,6 +37,7 @@ from coevo.search.tabu import Tabu, TabuState
 __all__ = [
     "CCGA",
     "CCMA",
+    "GA",
     "GES",
     "K2",
     "K2GA",
@@ -45,6 +48,7 @@ __all__ = [
     "Callback",
     "Checkpoint",
     "CheckpointCallback",
+    "GAState",
     "GESState",
     "HillClimb",
     "HillClimbState",

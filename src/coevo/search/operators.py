@@ -27,6 +27,7 @@ __all__ = [
     "draw_orders",
     "flip_bits",
     "number_cycles",
+    "one_point_crossover",
     "pair_at_random",
     "select_by_rank",
     "select_by_tournament",
@@ -88,6 +89,17 @@ def pair_at_random(rng: Generator, selected: Indices) -> tuple[Indices, Indices,
     shuffled = rng.permutation(selected)
     half = len(shuffled) // 2
     return shuffled[:half], shuffled[half : 2 * half], shuffled[2 * half :]
+
+
+def one_point_crossover(first: Masks, second: Masks, cuts: Indices) -> tuple[Masks, Masks]:
+    """Return two children of each pair: exchange the bits from the cut of the pair on.
+
+    >>> zeros, ones = np.zeros((1, 4), dtype=bool), np.ones((1, 4), dtype=bool)
+    >>> one_point_crossover(zeros, ones, np.array([3]))[0]
+    array([[False, False, False,  True]])
+    """
+    exchanged = (first ^ second) & (np.arange(first.shape[1]) >= cuts[:, None])
+    return first ^ exchanged, second ^ exchanged
 
 
 def two_point_crossover(

@@ -8,6 +8,7 @@ from coevo.errors import bad_choice, bad_parameter
 from coevo.search.base import Method
 from coevo.search.ccga import CCGA
 from coevo.search.ccma import CCMA
+from coevo.search.ga import GA
 from coevo.search.ges import GES
 from coevo.search.hill_climb import HillClimb
 from coevo.search.islands import Islands
@@ -18,7 +19,7 @@ from coevo.search.tabu import Tabu
 __all__ = ["METHODS", "make_method"]
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (CCGA, CCMA, GES, HillClimb, Islands, K2, K2GA, Tabu)
+    method.name: method for method in (CCGA, CCMA, GA, GES, HillClimb, Islands, K2, K2GA, Tabu)
 }
 
 
@@ -30,7 +31,7 @@ def make_method(method: str | Method, owner: str, **settings: Any) -> Method:
     >>> make_method("tabo", "learn")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'ccma', \
-'ges', 'hill_climb', 'islands', 'k2', 'k2ga', 'tabu'; got 'tabo'. Did you mean 'tabu'?
+'ga', 'ges', 'hill_climb', 'islands', 'k2', 'k2ga', 'tabu'; got 'tabo'. Did you mean 'tabu'?
     """
     if isinstance(method, Method) and not settings:
         return method

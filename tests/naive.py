@@ -156,6 +156,20 @@ def fitted_row(counts, prior):
     return [(n + prior) / total for n in counts]
 
 
+def repaired(n, arcs, required, max_parents, tables=None):
+    """Return the arcs that can be inserted in this order, after the required ones."""
+    kept = set(required)
+    for parent, child in arcs:
+        family = [*parents_in(kept, child), parent]
+        is_small = len(family) <= max_parents
+        if tables is not None:
+            sizes = [tables[0][v] for v in (child, *family)]
+            is_small = is_small and math.prod(sizes) <= tables[1]
+        if is_small and topological_orders(range(n), kept | {(parent, child)}):
+            kept.add((parent, child))
+    return kept
+
+
 def cycles(first, second):
     """Return the cycles of two permutations as lists of positions, as in algorithm 3."""
     unused = list(range(len(first)))
@@ -171,6 +185,65 @@ def cycles(first, second):
                 break
         found.append(cycle)
     return found
+
+
+def crossed(name, a, b, segment, chosen, ranks, third):
+    """Return the child of a and b by a crossover of orders, one variable at a time.
+
+    `segment` is (begin, end), `chosen` are positions, `ranks` is a number for each variable.
+    """
+    n, (begin, end) = len(a), segment
+    child = [None] * n
+    if name == "cx":
+        for number, cycle in enumerate(cycles(a, b)):
+            for position in cycle:
+                child[position] = (b if number % 2 else a)[position]
+    elif name == "pmx":
+        child[begin:end] = b[begin:end]
+        for position in [*range(begin), *range(end, n)]:
+            variable = a[position]
+            while variable in b[begin:end]:
+                variable = a[b.index(variable)]
+            child[position] = variable
+    elif name == "ox1":
+        child[begin:end] = a[begin:end]
+        rest = [v for v in b[end:] + b[:end] if v not in a[begin:end]]
+        for position in [*range(end, n), *range(begin)]:
+            child[position] = rest.pop(0)
+    elif name == "ox2":
+        moved = [b[position] for position in chosen]
+        child = [moved.pop(0) if v in {b[p] for p in chosen} else v for v in a]
+    elif name == "pos":
+        kept = {b[position] for position in chosen}
+        rest = [v for v in a if v not in kept]
+        child = [b[p] if p in chosen else rest.pop(0) for p in range(n)]
+    elif name == "ap":
+        child = list(dict.fromkeys(v for pair in zip(a, b, strict=True) for v in pair))
+    elif name == "vr":
+        for position, votes in enumerate(zip(a, b, third, strict=True)):
+            winner = max(votes, key=votes.count)
+            child[position] = winner if votes.count(winner) >= 2 else None
+        rest = sorted({*a} - {*child}, key=lambda v: ranks[v])
+        child = [rest.pop(0) if v is None else v for v in child]
+    return child
+
+
+def mutated(name, order, segment, place, ranks, pair):
+    """Return an order after a mutation; `place` is where a segment begins among the others."""
+    begin, end = segment
+    part, rest = order[begin:end], order[:begin] + order[end:]
+    if name == "exchange":
+        one, two = pair
+        swapped = {order[one]: order[two], order[two]: order[one]}
+        return [swapped.get(v, v) for v in order]
+    if name == "simple_inversion":
+        return order[:begin] + part[::-1] + order[end:]
+    if name == "scramble":
+        shuffled = sorted(range(begin, end), key=lambda position: ranks[position])
+        return order[:begin] + [order[position] for position in shuffled] + order[end:]
+    if name == "inversion":
+        part = part[::-1]
+    return rest[:place] + part + rest[place:]
 
 
 def all_dags(n):
@@ -383,6 +456,29 @@ def equivalent(one, two):
     if {frozenset(arc) for arc in one} != {frozenset(arc) for arc in two}:
         return False
     return v_structures(one) == v_structures(two)
+
+
+def class_key(arcs):
+    """Return what equivalent DAGs share: the edges and the v-structures."""
+    return frozenset(frozenset(arc) for arc in arcs), frozenset(v_structures(arcs))
+
+
+@functools.cache
+def equivalence_classes(n):
+    """Return the members of every equivalence class of n nodes, by its key."""
+    classes = {}
+    for arcs in all_dags(n):
+        classes.setdefault(class_key(arcs), []).append(arcs)
+    return classes
+
+
+def neighbour_classes(n, members):
+    """Return {kind: keys}: the other classes that a change of one arc of some member leads to."""
+    reached = {"add": set(), "delete": set(), "reverse": set()}
+    for arcs in members:
+        for kind, _, _, after in single_moves(n, arcs, lambda _: True):
+            reached[kind].add(class_key(after))
+    return {kind: keys - {class_key(members[0])} for kind, keys in reached.items()}
 
 
 def essential_graph(arcs, dags):

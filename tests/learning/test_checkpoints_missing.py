@@ -85,7 +85,7 @@ def test_resume_after_a_kill_at_any_generation(policy, method, table, seed):
         CHECKPOINT.unlink()
 
 
-@pytest.mark.parametrize("method", ["ccma", "ccga", "islands", "hill_climb", "tabu", "k2"])
+@pytest.mark.parametrize("method", ["ccma", "ccga", "islands", "hill_climb", "tabu", "k2", "ges"])
 def test_resume_after_a_callback_stops_the_search(method, table, seed):
     """A callback stops a search as Ctrl-C does: with an answer and a checkpoint."""
     options = {"missing": "evolve", "method": method, "max_generations": 6, "random_state": seed}

@@ -25,7 +25,9 @@ def count_cells(result, child):
     return arity[child] * math.prod(arity[parent] for parent in result.dag.parents(child))
 
 
-@pytest.mark.parametrize("method", ["ccma", "ccga", "islands", "hill_climb", "tabu", "k2"])
+@pytest.mark.parametrize(
+    "method", ["ccma", "ccga", "islands", "hill_climb", "tabu", "k2", "ges", "ga", "k2ga"]
+)
 def test_every_method_obeys_the_limit(method, rows):
     options = {"method": method, "score": "loglik", "max_generations": 4, "bootstraps": 0}
     free = coevo.learn(rows, max_table=None, **options)

@@ -90,7 +90,7 @@ def test_the_table_is_that_of_read_data(shards_of, tmp_path, seed):
     assert shards_of(other).content_hash != shards.content_hash
 
 
-@pytest.mark.parametrize("method", ["ccma", "ccga", "hill_climb", "tabu", "k2"])
+@pytest.mark.parametrize("method", ["ccma", "ccga", "hill_climb", "tabu", "k2", "ges"])
 def test_searches_find_the_same(method, shards_of, seed):
     dataset = coevo.sample(coevo.load_network("asia"), 500, random_state=seed)
     weights = {("smoke", "lung"): 1.5}

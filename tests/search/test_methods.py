@@ -7,7 +7,10 @@ from coevo.score import FamilyScorer
 from coevo.search import (
     CCGA,
     CCMA,
+    GA,
+    GES,
     K2,
+    K2GA,
     METHODS,
     TAN,
     ChowLiu,
@@ -61,6 +64,41 @@ class TestHillClimbWithRestarts(SearchContract):
 class TestTabu(SearchContract):
     def make_method(self, names):
         return Tabu(tenure=3, max_stalled=20)
+
+
+class TestGES(SearchContract):
+    def make_method(self, names):
+        return GES()
+
+
+class TestGESWithoutTurning(SearchContract):
+    def make_method(self, names):
+        return GES(turning=False)
+
+
+class TestK2GA(SearchContract):
+    def make_method(self, names):
+        return K2GA(population=8, offspring=3)
+
+
+class TestK2GAOfThreeParents(SearchContract):
+    def make_method(self, names):
+        return K2GA(population=5, offspring=1, crossover="vr", mutation="scramble", p_mutation=0.8)
+
+
+class TestGA(SearchContract):
+    def make_method(self, names):
+        return GA(population=9)
+
+
+class TestGAByInformation(SearchContract):
+    def make_method(self, names):
+        return GA(population=6, repair="information", p_flip=0.1, optimise=True)
+
+
+class TestGAWithAnOrder(SearchContract):
+    def make_method(self, names):
+        return GA(population=16, order=sorted(names, reverse=True), max_parents=2)
 
 
 class TestCCMA(SearchContract):

@@ -44,10 +44,11 @@ def learn(
     method : str or Method
         The search method: ``'ccma'`` (memetic coevolution), ``'ccga'`` (the algorithm of the 2011
         paper), ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'``,
-        ``'k2'`` or ``'chow_liu'`` (the best tree); a name with settings, as
-        ``'hill_climb:restarts=5'`` or ``'tan:class_variable=ill'``; a method object, as
-        ``TAN(class_variable='ill')``; or a method of your own, as ``'mypackage.search:MySearch'``
-        (see the guide to own methods).
+        ``'ges'`` (greedy search over equivalence classes), ``'k2'``, ``'k2ga'`` (a genetic
+        algorithm over orders for k2), ``'ga'`` (a genetic algorithm over graphs) or ``'chow_liu'``
+        (the best tree); a name with settings, as ``'hill_climb:restarts=5'`` or
+        ``'tan:class_variable=ill'``; a method object, as ``TAN(class_variable='ill')``; or a method
+        of your own, as ``'mypackage.search:MySearch'`` (see the guide to own methods).
     score : str or Score, optional
         The score to maximise: ``'bdeu'``, ``'bds'``, ``'k2'``, ``'bic'``, ``'aic'``, ``'fnml'``,
         ``'qnml'`` or ``'loglik'``. All are natural logarithms; higher is better.

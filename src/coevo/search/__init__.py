@@ -6,6 +6,8 @@
 - ``hill_climb``, ``tabu``, ``k2``: the classical greedy methods
 - ``chow_liu``: the best tree
 - ``naive_bayes``, ``tan``: structures for classification, with a class variable
+- ``ges``: greedy search over equivalence classes
+- ``ga``, ``k2ga``: the genetic algorithms of Larrañaga et al. (1996), over graphs and over orders
 
 Other packages can add methods (`coevo.search.method_text`).
 """
@@ -25,9 +27,12 @@ from coevo.search.encoding import (
     format_solution,
     n_bits,
 )
+from coevo.search.ga import GA, GAState
+from coevo.search.ges import GES, GESState
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
+from coevo.search.k2ga import K2GA, K2GAState
 from coevo.search.method_text import split_methods
 from coevo.search.naive_bayes import NaiveBayes
 from coevo.search.registry import METHODS, ChosenMethod, choose_method, make_method
@@ -41,7 +46,10 @@ from coevo.search.tree_search import TreeState
 __all__ = [
     "CCGA",
     "CCMA",
+    "GA",
+    "GES",
     "K2",
+    "K2GA",
     "METHODS",
     "TAN",
     "Budget",
@@ -52,12 +60,15 @@ __all__ = [
     "CheckpointCallback",
     "ChosenMethod",
     "ChowLiu",
+    "GAState",
+    "GESState",
     "HillClimb",
     "HillClimbState",
     "HistoryRow",
     "Info",
     "Islands",
     "IslandsState",
+    "K2GAState",
     "K2State",
     "Mask",
     "Method",

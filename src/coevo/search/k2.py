@@ -34,7 +34,7 @@ from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchS
 from coevo.search.budget import Budget
 from coevo.search.decode_kernels import read_order
 
-__all__ = ["K2", "K2State"]
+__all__ = ["K2", "K2State", "resolve_order"]
 
 DEFAULT_MAX_PARENTS = 10  # the limit of the 2011 paper
 
@@ -92,7 +92,7 @@ class K2Search(Search[K2State]):
 
     def __init__(self, method: K2, problem: Problem) -> None:
         self._problem = problem
-        self._order = None if method.order is None else _resolve_order(method.order, problem.names)
+        self._order = None if method.order is None else resolve_order(method.order, problem.names)
         limit = method.max_parents
         if limit is None:
             limit = problem.constraints.max_parents or DEFAULT_MAX_PARENTS
@@ -165,7 +165,7 @@ class K2Search(Search[K2State]):
         return children, parents, FamilyBatch.from_pairs(pairs)
 
 
-def _resolve_order(order: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
+def resolve_order(order: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
     """Return an order as indices of variables; raise `ParameterError` if it is invalid."""
     number = {name: i for i, name in enumerate(names)}
     for name in order:

@@ -26,7 +26,10 @@ __all__ = [
     "draw_masks",
     "draw_orders",
     "flip_bits",
+    "number_cycles",
+    "one_point_crossover",
     "pair_at_random",
+    "select_by_rank",
     "select_by_tournament",
     "swap_two",
     "two_point_crossover",
@@ -69,11 +72,34 @@ def select_by_tournament(rng: Generator, scores: Scores) -> Indices:
     return np.where(second_wins, pairs[:, 1], pairs[:, 0])
 
 
+def select_by_rank(draws: NDArray[np.float64], n_pop: int) -> Indices:
+    """Return the individuals that draws from [0, 1) select, with a chance proportional to rank.
+
+    The population is sorted, best first: the first individual has rank n, the last one rank 1.
+
+    >>> select_by_rank(np.array([0.0, 0.49, 0.51, 0.99]), 3)
+    array([0, 0, 1, 2])
+    """
+    limits = np.cumsum(np.arange(n_pop, 0, -1)) / (n_pop * (n_pop + 1) / 2)
+    return np.searchsorted(limits[:-1], draws, side="right")
+
+
 def pair_at_random(rng: Generator, selected: Indices) -> tuple[Indices, Indices, Indices]:
     """Pair the selected at random; return both halves, and the one left over, if any."""
     shuffled = rng.permutation(selected)
     half = len(shuffled) // 2
     return shuffled[:half], shuffled[half : 2 * half], shuffled[2 * half :]
+
+
+def one_point_crossover(first: Masks, second: Masks, cuts: Indices) -> tuple[Masks, Masks]:
+    """Return two children of each pair: exchange the bits from the cut of the pair on.
+
+    >>> zeros, ones = np.zeros((1, 4), dtype=bool), np.ones((1, 4), dtype=bool)
+    >>> one_point_crossover(zeros, ones, np.array([3]))[0]
+    array([[False, False, False,  True]])
+    """
+    exchanged = (first ^ second) & (np.arange(first.shape[1]) >= cuts[:, None])
+    return first ^ exchanged, second ^ exchanged
 
 
 def two_point_crossover(
@@ -101,11 +127,11 @@ def cycle_crossover(
     crossed with probability `p_crossover`, else copied.
     """
     crossed = _draw_events(rng, len(first), p_crossover)
-    other = (_number_cycles(first, second) % 2 == 1) & crossed[:, None]
+    other = (number_cycles(first, second) % 2 == 1) & crossed[:, None]
     return np.where(other, second, first), np.where(other, first, second)
 
 
-def _number_cycles(first: Orders, second: Orders) -> NDArray[np.int64]:
+def number_cycles(first: Orders, second: Orders) -> NDArray[np.int64]:
     """Return the cycle number of each position, counted from the first position.
 
     The next position of a cycle is where `first` holds the element that `second` holds here.

@@ -18,9 +18,12 @@ from coevo.search.budget import Budget
 from coevo.search.ccga import CCGA
 from coevo.search.ccma import CCMA
 from coevo.search.chow_liu import ChowLiu
+from coevo.search.ga import GA
+from coevo.search.ges import GES
 from coevo.search.hill_climb import HillClimb
 from coevo.search.islands import Islands
 from coevo.search.k2 import K2
+from coevo.search.k2ga import K2GA
 from coevo.search.method_text import MethodText, split_methods
 from coevo.search.naive_bayes import NaiveBayes
 from coevo.search.own_methods import CheckedSearch, find_entry_points, hash_code, load_class
@@ -39,7 +42,10 @@ __all__ = [
 
 METHODS: dict[str, type[Method]] = {
     method.name: method
-    for method in (CCGA, CCMA, ChowLiu, HillClimb, Islands, K2, NaiveBayes, TAN, Tabu)
+    for method in (
+        *(CCGA, CCMA, GA, GES, K2, K2GA, TAN),
+        *(ChowLiu, HillClimb, Islands, NaiveBayes, Tabu),
+    )
 }
 
 
@@ -80,8 +86,8 @@ def choose_method(method: str | Method, owner: str, parameter: str = "method") -
     >>> choose_method("tabo", "learn")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'ccma', \
-'chow_liu', 'hill_climb', 'islands', 'k2', 'naive_bayes', 'tabu', 'tan'; got 'tabo'. \
-Did you mean 'tabu'?
+'chow_liu', 'ga', 'ges', 'hill_climb', 'islands', 'k2', 'k2ga', 'naive_bayes', 'tabu', 'tan'; \
+got 'tabo'. Did you mean 'tabu'?
     """
     if isinstance(method, Method):
         return ChosenMethod(method, text=method.name)

@@ -1,0 +1,178 @@
+r"""Compare greedy equivalence search (`ges`) with that of causal-learn and of pgmpy.
+
+All systems learn from the same rows of bundled networks. causal-learn has one score: BDeu with a
+prior on arcs. pgmpy maximises the score of `--scores`. coevo scores all structures with that score.
+Each run of a peer has its own process and a time limit. A peer that reaches the limit is not tried
+on networks with more variables. Times are CPU seconds from the table in memory to the result, with
+libraries and kernels loaded.
+
+    python benchmarks/ges.py --networks asia,child --rows 1000
+    python benchmarks/ges.py --write        also replace the table of README.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coevo import Dataset, FamilyScorer, load_network, run_search, sample
+from coevo.experiments.peers import PEERS, make_categorical_frame
+from coevo.graph import DAG
+from coevo.parallel.isolated import run_isolated
+from coevo.score import BIC, make_score
+from harness import describe_run, print_json, replace_block
+
+HERE = Path(__file__).parent
+NETWORKS = "asia,sachs,child,insurance,alarm,hailfinder,hepar2,win95pts,andes"
+OURS = "coevo"
+OTHERS = ("causal-learn", "pgmpy")
+
+
+class Job(NamedTuple):
+    """One run of one system."""
+
+    system: str
+    network: str
+    n_rows: int
+    scoring: str
+    seed: int
+
+
+def make_learner(system: str, dataset: Dataset, score: str) -> Callable[[], DAG]:
+    """Load a system and convert the data; return the function that learns."""
+    if system == OURS:
+        run_search(
+            "ges", FamilyScorer(sample(load_network("asia"), 100, 0), score)
+        )  # loads kernels
+        return lambda: run_search("ges", FamilyScorer(dataset, score)).dag
+    if system == "causal-learn":
+        learn = PEERS[system].prepare(dataset, make_score("bdeu", None, "benchmark"))
+        return lambda: DAG(dataset.names, learn())
+    return make_pgmpy_learner(dataset, score)
+
+
+def make_pgmpy_learner(dataset: Dataset, score: str) -> Callable[[], DAG]:
+    """Return the function that runs pgmpy's GES; `coevo.experiments.peers` explains its scores."""
+    from pgmpy import structure_score
+    from pgmpy.causal_discovery import GES
+
+    frame = make_categorical_frame(dataset).astype(str)
+    peer_score: Any
+    if isinstance(make_score(score, None, "benchmark"), BIC):
+        states = {variable.name: list(variable.states) for variable in dataset.variables}
+        peer_score = structure_score.BIC(frame, state_names=states)
+    else:
+        peer_score = structure_score.BDeu(frame, equivalent_sample_size=1.0)
+    search = GES(scoring_method=peer_score, return_type="dag")
+
+    def learn() -> DAG:
+        search.fit(frame)
+        return DAG(dataset.names, list(search.causal_graph_.edges()))
+
+    return learn
+
+
+def run_job(job: Job, start_clock: Callable[[], None]) -> dict[str, float]:
+    """Return the score of the structure that a system learns, and its CPU seconds."""
+    dataset = sample(load_network(job.network), job.n_rows, job.seed)
+    learn = make_learner(job.system, dataset, job.scoring)
+    start_clock()
+    began = time.process_time()
+    dag = learn()
+    seconds = time.process_time() - began
+    return {"score": FamilyScorer(dataset, job.scoring).score(dag), "seconds": seconds}
+
+
+def measure(job: Job, max_time: float) -> dict[str, Any]:
+    """Run one system; a run without a result has a status only."""
+    environment = {"PYTHONHASHSEED": "0"}  # pgmpy depends on it
+    outcome = next(iter(run_isolated(run_job, [job], lambda _: max_time, environment=environment)))
+    answer = {**job._asdict(), "status": outcome.status, "error": outcome.error}
+    return answer | (outcome.result or {})
+
+
+def run_all(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Run all systems on all data sets; skip a peer after its first timeout."""
+    answers: list[dict[str, Any]] = []
+    slow: set[tuple[str, str]] = set()
+    for network in options.networks.split(","):
+        for score in options.scores.split(","):
+            for system in (OURS, *options.others):
+                if (system, score) in slow:
+                    continue
+                job = Job(system, network, options.rows, score, options.seed)
+                answers.append(measure(job, options.max_time))
+                if answers[-1]["status"] == "timeout":
+                    slow.add((system, score))
+    return answers
+
+
+def format_table(answers: list[dict[str, Any]], options: argparse.Namespace, machine: str) -> str:
+    """Return a Markdown table: one line for each data set."""
+    lines = [
+        f"{options.rows:,} rows, one core of {machine}. Limit: {options.max_time:g} s a run. "
+        "*below* is the score of coevo minus that of the peer, *times* the CPU time of the peer "
+        "divided by that of coevo.",
+        "",
+        "| network | score | coevo | s | "
+        + " | ".join(f"{name}: below | s | times" for name in options.others)
+        + " |",
+        "|---|---|---:|---:|" + "---:|---:|---:|" * len(options.others),
+    ]
+    by_key = {(a["network"], a["scoring"], a["system"]): a for a in answers}
+    for network, score, system in by_key:
+        if system != OURS:
+            continue
+        ours = by_key[network, score, OURS]
+        cells = [format_peer(by_key.get((network, score, name)), ours) for name in options.others]
+        lines.append(
+            f"| {network} | {score} | {ours['score']:,.2f} | {ours['seconds']:.2f} | "
+            + " | ".join(cells)
+            + " |"
+        )
+    return "\n".join(lines)
+
+
+def format_peer(peer: dict[str, Any] | None, ours: dict[str, Any]) -> str:
+    """Return the three cells of a peer."""
+    if peer is None:
+        return "| not run |"
+    if peer["status"] != "done":
+        return f"| {peer['status']} |"
+    times = peer["seconds"] / ours["seconds"]
+    return f"{ours['score'] - peer['score']:,.2f} | {peer['seconds']:.1f} | {times:,.0f}"
+
+
+def main() -> None:
+    """Run the benchmark and print its table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--networks", default=NETWORKS, help="from few variables to many")
+    parser.add_argument("--rows", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=1, help="seed of the samples (default: 1)")
+    parser.add_argument("--scores", default="bdeu,bic")
+    parser.add_argument("--others", default=",".join(OTHERS))
+    parser.add_argument("--max-time", type=float, default=600, help="seconds a run (default: 600)")
+    parser.add_argument(
+        "--write", action="store_true", help="replace the table of benchmarks/README.md"
+    )
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    options = parser.parse_args()
+    requested = options.others.split(",")
+    options.others = [name for name in requested if PEERS[name].is_installed]
+    answers = run_all(options)
+    environment = describe_run(*(PEERS[name].package for name in options.others))
+    table = format_table(answers, options, environment["machine"])
+    if options.write:
+        replace_block(HERE / "README.md", "ges", table)
+    if options.format == "json":
+        missing = [name for name in requested if name not in options.others]
+        print_json({"runs": answers, "not_installed": missing, **environment})
+    else:
+        print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Graphs as bit strings, and their repair: what the genetic algorithm `coevo.search.ga` breeds.
+
+A string has one bit for each arc that is free: neither required nor forbidden. The bits stand
+column after column, so that the possible parents of a child are together. With an order, only arcs
+along the order have bits.
+
+Repair is one rule: each arc has a key, and the arcs are inserted by falling key. An arc is skipped
+if it closes a cycle with those before it, or if its child would have too many parents. Required
+arcs come first. A DAG within the limits stays as it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.score import FamilyBatch
+from coevo.search.base import Problem
+from coevo.search.climb_kernels import compute_reachability
+from coevo.search.repair_kernels import insert_arcs
+
+__all__ = ["Bits", "GraphStrings", "Graphs", "measure_pairs"]
+
+Bits = NDArray[np.bool_]  # (n_graphs, n_bits)
+Graphs = NDArray[np.bool_]  # (n_graphs, n, n), [parent, child]
+
+
+class GraphStrings:
+    """Turns bit strings into graphs, repairs them and scores them, for one problem."""
+
+    def __init__(
+        self, problem: Problem, max_parents: int, order: NDArray[np.int64] | None = None
+    ) -> None:
+        rules = problem.rules
+        is_free = rules.allowed & ~rules.required & ~rules.required.T
+        if order is not None:
+            places = np.argsort(order)
+            is_free &= places[:, None] < places
+        self._problem = problem
+        self._child, self._parent = np.nonzero(is_free.T)
+        self._reach = compute_reachability(rules.required)
+        arities = problem.scorer.dataset.arities.astype(np.float64)
+        self._limits = (min(max_parents, rules.max_parents), arities, float(rules.max_table))
+
+    @property
+    def n_bits(self) -> int:
+        """The number of free arcs."""
+        return len(self._child)
+
+    def encode(self, graphs: Graphs) -> Bits:
+        """Return the strings of graphs."""
+        bits: Bits = graphs[:, self._parent, self._child]
+        return bits
+
+    def decode(self, bits: Bits) -> Graphs:
+        """Return the graphs of strings, with the required arcs and without a repair."""
+        graphs = np.tile(self._problem.rules.required, (len(bits), 1, 1))
+        graphs[:, self._parent, self._child] = bits
+        return graphs
+
+    def repair(self, bits: Bits, keys: NDArray[np.float64]) -> Graphs:
+        """Return the DAGs of strings; `keys` has a key for each bit that is set, row by row.
+
+        Among equal keys, the first bit of the string comes first.
+        """
+        graph_of, bit = np.nonzero(bits)
+        by_key = np.lexsort((bit, -keys, graph_of))
+        begin = np.searchsorted(graph_of, np.arange(len(bits) + 1))
+        arcs = (begin, self._parent[bit[by_key]], self._child[bit[by_key]])
+        n = self._problem.n_variables
+        graphs = np.empty((len(bits), n, n), dtype=np.bool_)
+        insert_arcs(arcs, self._problem.rules.required, self._reach, self._limits, graphs)
+        return graphs
+
+    def get_keys(self, bits: Bits, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the key of each bit that is set, from a table ``[parent, child]``."""
+        bit = np.nonzero(bits)[1]
+        keys: NDArray[np.float64] = table[self._parent[bit], self._child[bit]]
+        return keys
+
+    def score(self, graphs: Graphs) -> NDArray[np.float64]:
+        """Return the local scores of graphs, (n_graphs, n), as one batch of families."""
+        n_graphs, n = graphs.shape[:2]
+        families = graphs.transpose(0, 2, 1).reshape(n_graphs * n, n)
+        start = np.concatenate([[0], np.cumsum(1 + families.sum(axis=1))])
+        members = np.empty(int(start[-1]), dtype=np.int32)
+        is_parent = np.ones(len(members), dtype=np.bool_)
+        is_parent[start[:-1]] = False
+        members[start[:-1]] = np.tile(np.arange(n), n_graphs)
+        members[is_parent] = np.nonzero(families)[1]
+        scores = self._problem.scorer.local_scores(FamilyBatch(members, start))
+        return scores.reshape(n_graphs, n)
+
+
+def measure_pairs(problem: Problem) -> NDArray[np.float64]:
+    """Return what the score says that two variables know about each other, as a symmetric table.
+
+    It is the gain of an arc between two variables that have no parents, the mean of both
+    directions. With the log-likelihood it is the number of rows times the mutual information.
+    An arc that is not allowed has no gain to measure and counts as zero.
+    """
+    n = problem.n_variables
+    may_join = problem.rules.allowed
+    if problem.rules.arities is not None:
+        arities = problem.rules.arities.astype(np.float64)
+        may_join = may_join & (arities[:, None] * arities <= problem.rules.max_table)
+    parents, children = np.nonzero(may_join)
+    families: list[tuple[int, tuple[int, ...]]] = [(child, ()) for child in range(n)]
+    for parent, child in zip(parents.tolist(), children.tolist(), strict=True):
+        families.append((child, (parent,)))
+    scores = problem.scorer.local_scores(FamilyBatch.from_pairs(families))
+    gains = np.zeros((n, n))
+    gains[parents, children] = scores[n:] - scores[children]
+    n_directions = np.maximum(may_join.astype(np.float64) + may_join.T, 1.0)
+    means: NDArray[np.float64] = (gains + gains.T) / n_directions
+    return means

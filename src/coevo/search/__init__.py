@@ -28,6 +28,7 @@ from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.run import Callback, CheckpointCallback, run_search
 from coevo.search.spec import SearchSpec, SpecOptions, describe_difference, make_spec
 from coevo.search.tabu import Tabu, TabuState
+from coevo.search.wong import Wong, WongState
 
 __all__ = [
     "CCGA",
@@ -60,6 +61,8 @@ __all__ = [
     "StoredCheckpoint",
     "Tabu",
     "TabuState",
+    "Wong",
+    "WongState",
     "decode",
     "decode_dag",
     "describe_difference",

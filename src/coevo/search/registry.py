@@ -12,11 +12,12 @@ from coevo.search.hill_climb import HillClimb
 from coevo.search.islands import Islands
 from coevo.search.k2 import K2
 from coevo.search.tabu import Tabu
+from coevo.search.wong import Wong
 
 __all__ = ["METHODS", "make_method"]
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (CCGA, CCMA, HillClimb, Islands, K2, Tabu)
+    method.name: method for method in (CCGA, CCMA, HillClimb, Islands, K2, Tabu, Wong)
 }
 
 

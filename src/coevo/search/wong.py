@@ -16,7 +16,7 @@ reading:
   the local score of its head beside the other parents in S; it is 0 if g(p -> v) is not positive.
 - S takes, for one variable after another, the best of its six best sets that raises the score of S
   and closes no cycle. A new parent that had the variable as a parent gives it up first, for its own
-  best set without it.
+  best set without it that closes no cycle.
 
 The paper's score is MDL: ``score='bic'`` with ``parent_penalty`` ln(n) is the same, up to its sign
 and unit. Any other score will do.

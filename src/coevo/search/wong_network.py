@@ -96,27 +96,41 @@ class WongNetwork:
         """Install a set if the network gains from it; return whether, and the scores asked."""
         adjacency, local = self.adjacency.copy(), self.local.copy()
         adjacency[:, child], local[child] = parents, scores[child, member]
+        turned = np.flatnonzero(parents & self.adjacency[child]).tolist()
+        if self._problem.rules.required[child, turned].any():
+            return False, 0
+        adjacency[child, turned] = False
         n_asked = 0
-        required = self._problem.rules.required
-        for parent in np.flatnonzero(parents & self.adjacency[child]).tolist():
-            if required[child, parent]:
-                return False, n_asked
-            without = np.flatnonzero(~sets[parent, :, child] & np.isfinite(scores[parent]))
-            if len(without):
-                adjacency[:, parent] = sets[parent, without[0]]
-                local[parent] = scores[parent, without[0]]
-            else:
-                adjacency[child, parent] = False
-                pair = (parent, np.flatnonzero(adjacency[:, parent]))
-                local[parent] = self._problem.scorer.local_scores(FamilyBatch.from_pairs([pair]))[0]
-                n_asked += 1
-        if local.sum() <= self.local.sum() + LEAST_GAIN:
-            return False, n_asked
-        if compute_reachability(adjacency).diagonal().any() or _has_two_cycle(adjacency):
-            return False, n_asked
-        self.adjacency, self.local = adjacency, local
-        return True, n_asked
+        for parent in turned:
+            n_asked += self._give_up(child, parent, sets[parent], scores[parent], adjacency, local)
+        is_better = local.sum() > self.local.sum() + LEAST_GAIN and not _has_cycle(adjacency)
+        if is_better:
+            self.adjacency, self.local = adjacency, local
+        return bool(is_better), n_asked
+
+    def _give_up(
+        self,
+        child: int,
+        parent: int,
+        sets: NDArray[np.bool_],
+        scores: NDArray[np.float64],
+        adjacency: NDArray[np.bool_],
+        local: NDArray[np.float64],
+    ) -> int:
+        """Give `parent` its best set without `child` that closes no cycle, in place.
+
+        Where it has none, it keeps its other parents. Return the number of scores asked.
+        """
+        own = adjacency[:, parent].copy()
+        for member in np.flatnonzero(~sets[:, child] & np.isfinite(scores)).tolist():
+            adjacency[:, parent], local[parent] = sets[member], scores[member]
+            if not _has_cycle(adjacency):
+                return 0
+        adjacency[:, parent] = own
+        batch = FamilyBatch.from_pairs([(parent, np.flatnonzero(own))])
+        local[parent] = self._problem.scorer.local_scores(batch)[0]
+        return 1
 
 
-def _has_two_cycle(adjacency: NDArray[np.bool_]) -> bool:
-    return bool((adjacency & adjacency.T).any())
+def _has_cycle(adjacency: NDArray[np.bool_]) -> bool:
+    return bool(compute_reachability(adjacency).diagonal().any())

@@ -39,17 +39,16 @@ from coevo.experiments.paper.plan import Paper
 from coevo.experiments.paper.runs import load_kernels, run_paper_job
 from coevo.outofcore import ShardedScorer, open_shards
 from coevo.outofcore.cluster_shards import COUNTS_PER_SUM, GROUPS_PER_THREAD
-from coevo.outofcore.family_counts import (
-    CELLS_PER_BATCH,
-    add_counts,
-    compute_table_offsets,
-    split_into_batches,
-)
+from coevo.outofcore.family_counts import CELLS_PER_BATCH, add_counts
 from coevo.outofcore.shards import Shards
 from coevo.parallel import open_workers
 from coevo.parallel.dask_jobs import DaskWorkers
 from coevo.score import FamilyBatch, FamilyScorer
-from coevo.score.counting import compute_dense_limit
+from coevo.score.counting import (
+    compute_dense_limit,
+    compute_table_offsets,
+    split_into_batches,
+)
 from coevo.threads import Threads
 from harness import describe_run, draw_families, print_json
 

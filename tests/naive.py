@@ -109,6 +109,31 @@ def local_score(name, rows, arities, child, parents, ess=1.0, weights=None):
     return likelihood(table) - size_penalty(name, n_rows, q, r)
 
 
+def independence_test(test, rows, x, y, given, weights=None):
+    """Return the statistic and the degrees of freedom of a test, stratum by stratum."""
+    strata = {}
+    for i, row in enumerate(rows):
+        times = 1 if weights is None else weights[i]
+        stratum = strata.setdefault(tuple(row[z] for z in given), {})
+        stratum[row[x], row[y]] = stratum.get((row[x], row[y]), 0) + times
+    statistic, freedom = 0.0, 0
+    for stratum in strata.values():
+        total = sum(stratum.values())
+        xs, ys = ({cell[axis] for cell in stratum} for axis in (0, 1))
+        freedom += (len(xs) - 1) * (len(ys) - 1)
+        for a in xs:
+            for b in ys:
+                n = stratum.get((a, b), 0)
+                n_a = sum(count for cell, count in stratum.items() if cell[0] == a)
+                n_b = sum(count for cell, count in stratum.items() if cell[1] == b)
+                expected = n_a * n_b / total
+                if test == "x2":
+                    statistic += (n - expected) ** 2 / expected
+                elif n:
+                    statistic += 2 * n * math.log(n / expected)
+    return statistic, freedom
+
+
 def available_score(name, rows, missing, arities, child, parents, ess=1.0):
     """Return the score of a family on its available cases, scaled to all rows.
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from coevo.graph import CPDAG, DAG, Constraints, compare
     from coevo.inspection import inspect_table
     from coevo.io import Knowledge, read_knowledge, write_model
-    from coevo.learning import LearnResult, cross_validate, learn
+    from coevo.learning import LearnResult, cross_validate, learn, measure_dependence
     from coevo.network import BayesianNetwork, fit_network, sample
     from coevo.score import FamilyScorer
     from coevo.search import (
@@ -104,6 +104,7 @@ _HOME = {
     "learn": "learning",
     "list_networks": "bundled",
     "load_network": "bundled",
+    "measure_dependence": "learning",
     "open_network": "bundled",
     "open_structure": "bundled",
     "read_data": "data",
@@ -169,6 +170,7 @@ __all__ = [
     "learn",
     "list_networks",
     "load_network",
+    "measure_dependence",
     "open_network",
     "open_structure",
     "read_data",

@@ -68,7 +68,7 @@ FIRST_GROUPS = (
     ("coevo.search.order_kernels",),
     ("coevo.search.decode_kernels",),
     ("coevo.data.csv_kernels",),
-    ("coevo.score.sparse_kernels",),
+    ("coevo.score.sparse_kernels", "coevo.score.independence_kernels"),
     ("coevo.missing.gibbs_kernels",),
     ("coevo.search.climb_kernels",),
 )

@@ -12,7 +12,15 @@ from coevo.errors import DataError, FileError, ParameterError
 from coevo.outofcore import ShardedScorer, chunks, schema, sharded_scorer, write_shards
 from coevo.outofcore import shards as shards_module
 from coevo.outofcore.family_counts import DistinctRows, FamilyCounts, add_counts, find_distinct_rows
-from coevo.score import SCORES, FamilyBatch, FamilyScorer, arc_gains, count_configurations
+from coevo.score import (
+    SCORES,
+    TESTS,
+    FamilyBatch,
+    FamilyScorer,
+    TripleBatch,
+    arc_gains,
+    count_configurations,
+)
 from coevo.search import Budget, run_search
 from helpers.random_tables import SHAPES, dataset_of, random_codes, random_families
 
@@ -260,3 +268,16 @@ def test_distinct_rows_beyond_every_integer(seed):
     rows = map(tuple, found.codes.T.tolist())
     assert dict(zip(rows, found.counts.tolist(), strict=True)) == counted
     assert isinstance(found, DistinctRows)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_tests_of_independence_to_the_last_bit(shape, shards_of, seed):
+    dataset = dataset_of(*random_codes(shape, seed, n_rows=400))
+    rng = np.random.default_rng(seed)
+    drawn = [rng.permutation(8)[: rng.integers(2, 7)].tolist() for _ in range(100)]
+    triples = TripleBatch.from_triples([(x, y, given) for x, y, *given in drawn])
+    with_shards = ShardedScorer(shards_of(dataset), n_jobs=2)
+    for test in TESTS:
+        found, right = (s.test_triples(triples, test) for s in (with_shards, FamilyScorer(dataset)))
+        for name in ("statistics", "degrees_of_freedom", "p_values"):
+            assert getattr(found, name).tobytes() == getattr(right, name).tobytes()

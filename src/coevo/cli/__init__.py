@@ -19,7 +19,8 @@ from coevo.names import announce_readings, find_slip, match_name, note_reading
 
 __all__ = ["main"]
 
-# Each command with its summary. The module of a command has the same name.
+# Each command with its summary. The module of a command has the same name, except for these.
+MODULES = {"test": "independence"}
 COMMANDS = {
     "bench": "Compare methods and other libraries on the same data sets.",
     "compare": "Compare a structure with the true one.",
@@ -36,6 +37,7 @@ COMMANDS = {
     "sample": "Sample rows from a network.",
     "score": "Score a structure on a table.",
     "strength": "Measure the strength of each arc over bootstrap samples.",
+    "test": "Test whether two columns of a table are dependent.",
     "warmup": "Compile the kernels for this machine.",
 }
 
@@ -49,7 +51,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"coevo.cli.{cmd_name}").command
+        command: click.Command = import_module(
+            f"coevo.cli.{MODULES.get(cmd_name, cmd_name)}"
+        ).command
         return command
 
     def resolve_command(

@@ -6,12 +6,14 @@ replace it.
 
 from coevo.learning.api import learn
 from coevo.learning.cross_validation import CrossValidation, FoldResult, cross_validate
+from coevo.learning.dependence import Dependence, measure_dependence
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import LearnTask, open_task
 
 __all__ = [
     "CrossValidation",
+    "Dependence",
     "FoldResult",
     "LearnResult",
     "LearnSettings",
@@ -19,5 +21,6 @@ __all__ = [
     "check_settings",
     "cross_validate",
     "learn",
+    "measure_dependence",
     "open_task",
 ]

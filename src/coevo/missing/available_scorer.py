@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import Unpack
 
 import numpy as np
@@ -37,8 +38,10 @@ from numpy.typing import NDArray
 
 from coevo.data import IncompleteDataset
 from coevo.missing.available_kernels import evaluate_available
-from coevo.score import FamilyBatch, FamilyScorer, Score
+from coevo.score import FamilyBatch, FamilyScorer, Score, TripleBatch
 from coevo.score.base import ScorerOptions
+from coevo.score.counting import make_count_index
+from coevo.score.independence import CountedTriples
 from coevo.score.score_kernels import LIKELIHOOD, QUOTIENT
 
 __all__ = ["AvailableScorer"]
@@ -88,6 +91,18 @@ class AvailableScorer(FamilyScorer):
         for same_size in self._find_unscored(requested):
             self._stored |= self._score_same_size(same_size)
         return np.array([self._stored[family] for family in requested])
+
+    def _count_triples(self, triples: TripleBatch) -> Iterator[CountedTriples]:
+        """Return, for each triple, the rows that observe all its variables."""
+        facts, rows = self._index.facts, {}
+        for number, (begin, end) in enumerate(itertools.pairwise(triples.start.tolist())):
+            members = triples.members[begin:end]
+            complete = ~self._missing[members].any(axis=0)
+            codes = self._codes[members][:, complete]
+            index = make_count_index(facts[members], codes)
+            rows[number] = (index, np.arange(len(members), dtype=np.int32))
+        none = np.zeros(len(triples) + 1, dtype=np.int64)
+        yield CountedTriples(facts, triples, none, np.empty(0, dtype=np.uint32), rows)
 
     def _find_unscored(self, requested: list[Family]) -> list[list[Family]]:
         """Return the families that are still to score, grouped by size, the smallest first."""

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset
-from coevo.score import FamilyBatch, FamilyScorer, Score
+from coevo.score import FamilyBatch, FamilyScorer, Score, TripleBatch
 from coevo.score.base import ScorerOptions
+from coevo.score.independence import Numbers
 
 __all__ = ["ExpectedScorer"]
 
@@ -69,3 +70,12 @@ class ExpectedScorer(FamilyScorer):
         for other in self._others:
             total += other._compute(families)
         return total / (1 + len(self._others))
+
+    def _measure_triples(self, triples: TripleBatch, kind: int) -> tuple[Numbers, Numbers]:
+        """Return the means of the statistics and of their degrees of freedom."""
+        statistics, freedoms = super()._measure_triples(triples, kind)
+        for other in self._others:
+            more, free = other._measure_triples(triples, kind)
+            statistics, freedoms = statistics + more, freedoms + free
+        n = 1 + len(self._others)
+        return statistics / n, freedoms / n

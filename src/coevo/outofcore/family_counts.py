@@ -8,7 +8,7 @@ the configurations that occur instead, as distinct rows with a count each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Codes
-from coevo.score.families import FamilyBatch
 
 __all__ = [
     "CELLS_PER_BATCH",
@@ -25,9 +24,7 @@ __all__ = [
     "DistinctRows",
     "FamilyCounts",
     "add_counts",
-    "compute_table_offsets",
     "find_distinct_rows",
-    "split_into_batches",
 ]
 
 Cells = NDArray[np.uint32]  # the cells of all tables, one table after another
@@ -113,36 +110,3 @@ def find_distinct_rows(codes: Codes, weights: NDArray[np.int64] | None = None) -
     counts = np.bincount(number, weights=weights, minlength=len(first)).astype(np.int64)
     rows: Codes = codes[:, first].copy(order="C")
     return DistinctRows(rows, counts)
-
-
-def compute_table_offsets(
-    families: FamilyBatch, arities: NDArray[np.int64], dense_limit: int
-) -> NDArray[np.int64]:
-    """Return where the table of each family begins, and where the last table ends.
-
-    The table of a family is empty if it would have more than `dense_limit` cells.
-    """
-    if not len(families):
-        return np.zeros(1, dtype=np.int64)
-    states = arities[families.members].astype(np.float64)
-    with np.errstate(over="ignore"):
-        sizes = np.multiply.reduceat(states, families.start[:-1])
-    sizes[sizes > dense_limit] = 0
-    return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
-
-
-def split_into_batches(begin: NDArray[np.int64], most_cells: int) -> Iterator[tuple[int, int]]:
-    """Yield (first, last): count the tables of the families from `first` to before `last` together.
-
-    `begin` is where each table begins. The tables of a batch have at most `most_cells` cells, or
-    the batch is a single family.
-
-    >>> list(split_into_batches(np.array([0, 4, 4, 9, 20]), 10))
-    [(0, 3), (3, 4)]
-    """
-    first, n_families = 0, len(begin) - 1
-    while first < n_families:
-        end = int(np.searchsorted(begin, begin[first] + most_cells, side="right"))
-        last = max(first + 1, end - 1)
-        yield first, last
-        first = last

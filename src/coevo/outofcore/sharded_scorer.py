@@ -6,6 +6,7 @@ kernels that score a table in memory score these sums. The scores are equal to t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Unpack
 
 import numpy as np
@@ -13,17 +14,19 @@ from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_parameter
 from coevo.outofcore.family_count_kernels import score_tables
-from coevo.outofcore.family_counts import (
-    CELLS_PER_BATCH,
-    DistinctRows,
-    compute_table_offsets,
-    split_into_batches,
-)
+from coevo.outofcore.family_counts import CELLS_PER_BATCH, DistinctRows, FamilyCounts
 from coevo.outofcore.shards import Shards
 from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
-from coevo.score.counting import compute_dense_limit, make_count_index, make_scratch
+from coevo.score.counting import (
+    compute_dense_limit,
+    compute_table_offsets,
+    make_count_index,
+    make_scratch,
+    split_into_batches,
+)
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import SPARSE, BatchPlan
+from coevo.score.family_kernels import SPARSE, BatchPlan, CountIndex
+from coevo.score.independence import CountedTriples, TripleBatch
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse
 from coevo.signatures import accept_options
@@ -72,24 +75,41 @@ class ShardedScorer(Scorer):
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families that are not in the cache."""
         scores = np.empty(len(families))
-        begin = compute_table_offsets(
-            families, self._shards.arities, compute_dense_limit(self._shards.n_rows)
-        )
+        begin = self._find_offsets(families)
         for first, last in split_into_batches(begin, CELLS_PER_BATCH):
             scores[first:last] = self._count_and_score(families.slice(first, last))
         return scores
 
-    def _count_and_score(self, families: FamilyBatch) -> NDArray[np.float64]:
-        """Request the counts of families, in one round trip; return their scores."""
+    def _find_offsets(self, families: FamilyBatch) -> NDArray[np.int64]:
+        """Return where the table of each family begins."""
+        limit = compute_dense_limit(self._shards.n_rows)
+        return compute_table_offsets(families, self._shards.arities, limit)
+
+    def _count(self, families: FamilyBatch) -> FamilyCounts:
+        """Request the counts of families, in one round trip."""
         if self._shards.is_closed:
             raise ParameterError(
                 "These shards are closed. Score families inside 'with open_shards(...)'."
             )
-        counts = self._shards.count_families(families, self.threads)
+        return self._shards.count_families(families, self.threads)
+
+    def _count_triples(self, triples: TripleBatch) -> Iterator[CountedTriples]:
+        """Request the counts of triples, one round trip for each part of the batch."""
+        for first, last in split_into_batches(self._find_offsets(triples), CELLS_PER_BATCH):
+            part = triples.slice(first, last)
+            counts = self._count(part)
+            rows = {}
+            for number, distinct in counts.distinct.items():
+                members = part.members[part.start[number] : part.start[number + 1]]
+                rows[number] = self._index_distinct(members, distinct)
+            facts, begin = self._shards.facts, self._find_offsets(part)
+            yield CountedTriples(facts, part, begin, counts.unpack(), rows)
+
+    def _count_and_score(self, families: FamilyBatch) -> NDArray[np.float64]:
+        """Request the counts of families, in one round trip; return their scores."""
+        counts = self._count(families)
         cells, facts, spec = counts.unpack(), self._shards.facts, self._spec
-        begin = compute_table_offsets(
-            families, self._shards.arities, compute_dense_limit(self._shards.n_rows)
-        )
+        begin = self._find_offsets(families)
         members, start = families.members, families.start
         scores = np.empty(len(families))
 
@@ -103,14 +123,20 @@ class ShardedScorer(Scorer):
             scores[family] = self._score_sparse(family_members, distinct)
         return scores
 
+    def _index_distinct(
+        self, members: NDArray[np.int32], distinct: DistinctRows
+    ) -> tuple[CountIndex, NDArray[np.int32]]:
+        """Return the configurations that occur as weighted rows, and the variables there."""
+        index = make_count_index(self._shards.facts[members], distinct.codes, distinct.counts)
+        return index, np.arange(len(members), dtype=np.int32)
+
     def _score_sparse(self, members: NDArray[np.int32], distinct: DistinctRows) -> float:
-        """Score a family from the configurations that occur, used as weighted rows."""
-        k = len(members)
-        variables = np.arange(k, dtype=np.int32)
+        """Score a family from the configurations that occur."""
+        index, variables = self._index_distinct(members, distinct)
         none = np.empty((0, 0), dtype=np.int32)
         sparse, unknown = np.full(1, SPARSE, dtype=np.int8), np.empty(0, dtype=np.int64)
-        index = make_count_index(self._shards.facts[members], distinct.codes, distinct.counts)
-        batch = BatchPlan(variables, np.array([0, k]), variables, sparse, unknown, none, none)
+        start = np.array([0, len(members)])
+        batch = BatchPlan(variables, start, variables, sparse, unknown, none, none)
         scores = np.empty(1)
         evaluate_sparse(index, self._spec, batch, 0, 1, scores)
         return float(scores[0])

@@ -23,14 +23,13 @@ from coevo.outofcore.family_counts import (
     DistinctRows,
     FamilyCounts,
     add_counts,
-    compute_table_offsets,
     find_distinct_rows,
-    split_into_batches,
 )
 from coevo.outofcore.schema import Schema
 from coevo.score.count_kernels import RANK
 from coevo.score.counting import (
     compute_dense_limit,
+    compute_table_offsets,
     compute_variable_facts,
     make_count_index,
     make_scratch,
@@ -38,6 +37,7 @@ from coevo.score.counting import (
     pack_bits,
     place_bits,
     plan_batches,
+    split_into_batches,
 )
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (

@@ -10,6 +10,7 @@ from coevo.score.cache import CacheStatistics
 from coevo.score.families import FamilyBatch, toggle_families
 from coevo.score.gain_words import GAIN_WORDS, GainWord, name_gain
 from coevo.score.gains import Addition, arc_gains, find_best_addition
+from coevo.score.independence import TESTS, IndependenceTests, TripleBatch
 from coevo.score.joint_counts import count_configurations
 from coevo.score.scorer import FamilyScorer
 from coevo.score.scores import (
@@ -29,6 +30,7 @@ __all__ = [
     "BIC",
     "GAIN_WORDS",
     "SCORES",
+    "TESTS",
     "Addition",
     "ArcEffect",
     "BDeu",
@@ -37,10 +39,12 @@ __all__ = [
     "FamilyBatch",
     "FamilyScorer",
     "GainWord",
+    "IndependenceTests",
     "K2Score",
     "LogLikelihood",
     "Score",
     "Scorer",
+    "TripleBatch",
     "arc_gains",
     "count_configurations",
     "find_arc_effects",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -23,6 +23,15 @@ from coevo.graph import DAG, Arc
 from coevo.score.arc_weights import ArcWeights
 from coevo.score.cache import CacheStatistics, FamilyCache
 from coevo.score.families import FamilyBatch
+from coevo.score.independence import (
+    TESTS,
+    CountedTriples,
+    IndependenceTests,
+    Numbers,
+    TripleBatch,
+    check_test,
+    measure_counts,
+)
 from coevo.score.scores import Score, make_score
 from coevo.threads import Threads
 
@@ -103,6 +112,10 @@ class Scorer(ABC):
         """Count and score families that are not in the cache."""
 
     @abstractmethod
+    def _count_triples(self, triples: TripleBatch) -> Iterator[CountedTriples]:
+        """Count the triples of a batch, part by part, in their order."""
+
+    @abstractmethod
     def estimate_memory(self) -> int:
         """Return the largest number of bytes that the scorer holds, including the data."""
 
@@ -164,6 +177,33 @@ class Scorer(ABC):
         scores = np.full(len(families), -np.inf)
         scores[fits] = self._compute(families.take(np.flatnonzero(fits)))
         return scores
+
+    def test_triples(self, triples: TripleBatch, test: str = "g2") -> IndependenceTests:
+        """Test whether x and y are independent given Z, for each triple of a batch.
+
+        `test` is ``'g2'`` or ``'x2'``. Results are not cached. Neither the score nor the weights
+        of arcs change them.
+        """
+        kind = TESTS[check_test(test, "test_triples")]
+        triples.check_starts()
+        triples.check_members(self._table.n_variables)
+        with self._lock:
+            if not self._is_sound:
+                self._start_over()
+            self._is_sound = False
+            statistics, degrees_of_freedom = self._measure_triples(triples, kind)
+            self._is_sound = True
+        return IndependenceTests.from_statistics(statistics, degrees_of_freedom)
+
+    def _measure_triples(self, triples: TripleBatch, kind: int) -> tuple[Numbers, Numbers]:
+        """Return the statistics and the degrees of freedom of a batch of tests."""
+        counted = self._count_triples(triples)
+        parts = [measure_counts(part, kind, self.threads) for part in counted]
+        none = np.empty(0)
+        return (
+            np.concatenate([none, *(statistics for statistics, _ in parts)]),
+            np.concatenate([none, *(freedoms for _, freedoms in parts)]),
+        )
 
     def local_score(self, child: str, parents: Iterable[str] = ()) -> float:
         """Return the local score of one family, given by names."""

@@ -44,6 +44,7 @@ __all__ = [
     "build_index",
     "clear_shared_tables",
     "compute_dense_limit",
+    "compute_table_offsets",
     "compute_variable_facts",
     "make_count_index",
     "make_scratch",
@@ -51,6 +52,7 @@ __all__ = [
     "pack_bits",
     "place_bits",
     "plan_batches",
+    "split_into_batches",
 ]
 
 MAX_BIT_SET_ARITY = 16  # with more states, the bit sets need more than twice as much as the codes
@@ -256,3 +258,36 @@ def _plan_shared_tables(new: NDArray[np.int32]) -> BatchPlan:
     start = np.arange(0, n * k + 1, k)
     store, none = np.full(n, STORE, dtype=np.int8), np.empty(0, dtype=np.int64)
     return BatchPlan(variables, start, variables, store, none, new, new)
+
+
+def compute_table_offsets(
+    families: FamilyBatch, arities: NDArray[np.int64], dense_limit: int
+) -> NDArray[np.int64]:
+    """Return where the table of each family begins, and where the last table ends.
+
+    The table of a family is empty if it would have more than `dense_limit` cells.
+    """
+    if not len(families):
+        return np.zeros(1, dtype=np.int64)
+    states = arities[families.members].astype(np.float64)
+    with np.errstate(over="ignore"):
+        sizes = np.multiply.reduceat(states, families.start[:-1])
+    sizes[sizes > dense_limit] = 0
+    return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
+
+
+def split_into_batches(begin: NDArray[np.int64], most_cells: int) -> Iterator[tuple[int, int]]:
+    """Yield (first, last): count the tables of the families from `first` to before `last` together.
+
+    `begin` is where each table begins. The tables of a batch have at most `most_cells` cells, or
+    the batch is a single family.
+
+    >>> list(split_into_batches(np.array([0, 4, 4, 9, 20]), 10))
+    [(0, 3), (3, 4)]
+    """
+    first, n_families = 0, len(begin) - 1
+    while first < n_families:
+        end = int(np.searchsorted(begin, begin[first] + most_cells, side="right"))
+        last = max(first + 1, end - 1)
+        yield first, last
+        first = last

@@ -8,6 +8,7 @@ the time and never a score.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Unpack
 
@@ -19,9 +20,11 @@ from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
 from coevo.score.counting import (
     build_index,
     compute_dense_limit,
+    compute_table_offsets,
     make_scratch,
     make_shared_tables,
     plan_batches,
+    split_into_batches,
 )
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
@@ -30,6 +33,7 @@ from coevo.score.family_kernels import (
     TableSums,
     evaluate_families,
 )
+from coevo.score.independence import CountedTriples, TripleBatch
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse
 from coevo.signatures import accept_options
@@ -39,7 +43,9 @@ __all__ = ["FamilyScorer"]
 SHARED_CELLS = 1 << 21  # cells of the tables that families share: 8 MiB
 CELLS_PER_STEP = 1 << 32  # rows or cells, times families, between two checks for interrupts
 SMALLEST_PART = 64  # the fewest families for which a thread pays off
+CELLS_PER_COUNT = 1 << 22  # cells that are counted before they are tested: 16 MiB
 NO_SUMS = TableSums(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint32))
+NO_SCORES = np.empty(0)
 
 
 class FamilyScorer(Scorer):
@@ -117,15 +123,40 @@ class FamilyScorer(Scorer):
         scores = np.empty(len(families))
         limit = compute_dense_limit(self._dataset.n_rows)
         for batch, first, last in plan_batches(self._index, families, self._shared, limit):
-            self._evaluate(batch, first, last, scores)
+            self._evaluate(batch, first, last, NO_SUMS, scores)
         return scores
 
+    def _count_triples(self, triples: TripleBatch) -> Iterator[CountedTriples]:
+        """Count the triples of a batch, part by part, in their order."""
+        arities, limit = self._dataset.arities, compute_dense_limit(self._dataset.n_rows)
+        offsets = compute_table_offsets(triples, arities, limit)
+        for low, high in split_into_batches(offsets, CELLS_PER_COUNT):
+            part = triples.slice(low, high)
+            begin = offsets[low : high + 1] - offsets[low]
+            sums = TableSums(begin, np.zeros(int(begin[-1]), dtype=np.uint32))
+            for batch, first, last in plan_batches(self._index, part, self._shared, limit):
+                self._evaluate(batch, first, last, sums)
+            rows = {
+                number: (self._index, part.members[part.start[number] : part.start[number + 1]])
+                for number in np.flatnonzero(np.diff(begin) == 0).tolist()
+            }
+            yield CountedTriples(self._index.facts, part, begin, sums.cells, rows)
+
     def _evaluate(
-        self, batch: BatchPlan, first: int, last: int, scores: NDArray[np.float64]
+        self,
+        batch: BatchPlan,
+        first: int,
+        last: int,
+        sums: TableSums,
+        scores: NDArray[np.float64] | None = None,
     ) -> None:
-        """Evaluate families in steps, each on all threads; an interrupt stops between steps."""
+        """Score families, or add up their tables, in steps, each on all threads.
+
+        An interrupt stops between steps.
+        """
         index, spec, shared = self._index, self._spec, self._shared
-        has_sparse = bool(np.any(batch.method[first:last] == SPARSE))
+        has_sparse = scores is not None and bool(np.any(batch.method[first:last] == SPARSE))
+        target = NO_SCORES if scores is None else scores
         cost = max(self._dataset.codes.shape[1], compute_dense_limit(self._dataset.n_rows))
         step = max(SMALLEST_PART, CELLS_PER_STEP // cost)
         for beginning in range(first, last, step):
@@ -133,8 +164,8 @@ class FamilyScorer(Scorer):
             def evaluate_part(begin: int, end: int, number: int, offset: int = beginning) -> None:
                 begin, end, scratch = offset + begin, offset + end, self._scratch[number]
                 work = (index, spec, batch, begin, end)
-                evaluate_families(*work, shared, scratch, NO_SUMS, scores)
+                evaluate_families(*work, shared, scratch, sums, target)
                 if has_sparse:
-                    evaluate_sparse(*work, scores)
+                    evaluate_sparse(*work, target)
 
             self.threads.run_in_parts(evaluate_part, min(step, last - beginning), SMALLEST_PART)

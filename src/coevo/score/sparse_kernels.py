@@ -29,7 +29,7 @@ from coevo.score.score_kernels import (
     compute_regret,
 )
 
-__all__ = ["evaluate_sparse"]
+__all__ = ["LARGEST_CODE", "add_codes", "evaluate_sparse", "number_keys", "sort_values"]
 
 LARGEST_CODE = 2.0**62
 LARGEST_LOG = 600.0  # safely below that of the largest float
@@ -39,7 +39,7 @@ LOW_BITS = np.int64(0x7FFFFFFF)
 
 
 @part
-def _number_keys(keys, n_rows, slots, slot_keys, numbers):
+def number_keys(keys, n_rows, slots, slot_keys, numbers):
     """Write the number of each row's key, counted from 0; return how many keys differ.
 
     The length of `slots` is a power of two and larger than the number of rows.
@@ -74,7 +74,7 @@ def _compute_term(kind, a, log_a, count):
 
 
 @part
-def _sort(values, n):
+def sort_values(values, n):
     """Sort the first n values in place by Shell sort, which is short to compile."""
     step = 1
     while step < n // 3:
@@ -109,7 +109,7 @@ def _sum_terms(kind, log_a, numbers, weights, n_rows, n_numbers, counts, histogr
         if histogram[count]:
             total += histogram[count] * _compute_term(kind, a, log_a, float(count))
             histogram[count] = 0
-    _sort(counts, n_large)
+    sort_values(counts, n_large)
     for i in range(n_large):
         total += _compute_term(kind, a, log_a, float(counts[i]))
     return total
@@ -122,7 +122,7 @@ def _sum_regrets(two_states, numbers, weights, n_rows, n_numbers, arity, counts)
         counts[number] = 0
     for row in range(n_rows):
         counts[numbers[row]] += weights[row] if len(weights) else 1
-    _sort(counts, n_numbers)
+    sort_values(counts, n_numbers)
     total = 0.0
     for i in range(n_numbers):
         total += compute_regret(two_states, counts[i], arity)
@@ -138,7 +138,7 @@ def _compute_penalty(penalty, log_q, arity):
 
 
 @inline
-def _add_codes(facts, codes, variable, keys, n_rows):
+def add_codes(facts, codes, variable, keys, n_rows):
     """Append the state of a variable to the key of each row."""
     arity, high = facts[variable, ARITY], facts[variable, HIGH]
     for row in range(n_rows):
@@ -173,13 +173,13 @@ def evaluate_sparse(index, spec, batch, first, last, scores):
             parent = members[member]
             states = facts[parent, ARITY]
             if size * states >= LARGEST_CODE:
-                size = float(_number_keys(keys, n_rows, slots, slot_keys, numbers))
+                size = float(number_keys(keys, n_rows, slots, slot_keys, numbers))
                 for row in range(n_rows):
                     keys[row] = numbers[row]
-            _add_codes(facts, codes, parent, keys, n_rows)
+            add_codes(facts, codes, parent, keys, n_rows)
             size *= states
             log_q += math.log(states)
-        n_seen = _number_keys(keys, n_rows, slots, slot_keys, numbers)
+        n_seen = number_keys(keys, n_rows, slots, slot_keys, numbers)
         log_r = math.log(arity)
         log_a = log_r  # ALL_ONES
         if spec.kind == DIRICHLET or spec.kind == DIRICHLET_SEEN:
@@ -190,8 +190,8 @@ def evaluate_sparse(index, spec, batch, first, last, scores):
             score -= _sum_regrets(spec.regret, numbers, weights, n_rows, n_seen, arity, counts)
         for row in range(n_rows):
             keys[row] = numbers[row]
-        _add_codes(facts, codes, child, keys, n_rows)
-        n_seen = _number_keys(keys, n_rows, slots, slot_keys, numbers)
+        add_codes(facts, codes, child, keys, n_rows)
+        n_seen = number_keys(keys, n_rows, slots, slot_keys, numbers)
         score += _sum_terms(
             spec.kind, log_a - log_r, numbers, weights, n_rows, n_seen, counts, histogram
         )

@@ -42,6 +42,7 @@ from coevo.search.spec import SearchSpec, SpecOptions, describe_difference, make
 from coevo.search.tabu import Tabu, TabuState
 from coevo.search.tan import TAN
 from coevo.search.tree_search import TreeState
+from coevo.search.wong import Wong, WongState
 
 __all__ = [
     "CCGA",
@@ -85,6 +86,8 @@ __all__ = [
     "Tabu",
     "TabuState",
     "TreeState",
+    "Wong",
+    "WongState",
     "choose_method",
     "decode",
     "decode_dag",

@@ -29,6 +29,7 @@ from coevo.search.naive_bayes import NaiveBayes
 from coevo.search.own_methods import CheckedSearch, find_entry_points, hash_code, load_class
 from coevo.search.tabu import Tabu
 from coevo.search.tan import TAN
+from coevo.search.wong import Wong
 
 __all__ = [
     "METHODS",
@@ -44,7 +45,7 @@ METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
         *(CCGA, CCMA, GA, GES, K2, K2GA, TAN),
-        *(ChowLiu, HillClimb, Islands, NaiveBayes, Tabu),
+        *(ChowLiu, HillClimb, Islands, NaiveBayes, Tabu, Wong),
     )
 }
 
@@ -86,8 +87,8 @@ def choose_method(method: str | Method, owner: str, parameter: str = "method") -
     >>> choose_method("tabo", "learn")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'ccma', \
-'chow_liu', 'ga', 'ges', 'hill_climb', 'islands', 'k2', 'k2ga', 'naive_bayes', 'tabu', 'tan'; \
-got 'tabo'. Did you mean 'tabu'?
+'chow_liu', 'ga', 'ges', 'hill_climb', 'islands', 'k2', 'k2ga', 'naive_bayes', 'tabu', \
+'tan', 'wong'; got 'tabo'. Did you mean 'tabu'?
     """
     if isinstance(method, Method):
         return ChosenMethod(method, text=method.name)

@@ -303,6 +303,26 @@ def k2(name, rows, arities, order, max_parents, required=(), allowed=None):
     return arcs
 
 
+def pc_stable(p_value, n, alpha, max_given=None):
+    """Return the edges and the separators of PC-stable, one test after another."""
+    pairs = list(itertools.combinations(range(n), 2))
+    edges, separators, level = set(pairs), {}, 0
+    while max_given is None or level <= max_given:
+        near = {v: [w for w in range(n) if {(v, w), (w, v)} & edges] for v in range(n)}
+        if all(len(others) <= level for others in near.values()):
+            break
+        for x, y in sorted(edges):
+            sets = [*itertools.combinations([z for z in near[x] if z != y], level)]
+            sets += itertools.combinations([z for z in near[y] if z != x], level)
+            for given in sets:
+                if p_value(x, y, given) > alpha:
+                    separators[x, y] = given
+                    edges.discard((x, y))
+                    break
+        level += 1
+    return {frozenset(edge) for edge in edges}, separators
+
+
 def undominated(families):
     """Return the (parents, score) whose subsets all have lower scores, best first."""
     kept = [

@@ -399,7 +399,7 @@ def test_a_run_that_the_time_limit_stopped(tmp_path, in_this_process, monkeypatc
         (
             {"methods": ["k2", "tabo"]},
             "'methods' of bench must be one of 'ccga', 'ccma', 'hill_climb', 'islands', 'k2', "
-            "'tabu'; got 'tabo'. Did you mean 'tabu'?",
+            "'pc', 'tabu'; got 'tabo'. Did you mean 'tabu'?",
         ),
         (
             {"peers": ["pgmpi"]},

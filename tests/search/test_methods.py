@@ -9,6 +9,7 @@ from coevo.search import (
     CCMA,
     K2,
     METHODS,
+    PC,
     HillClimb,
     Islands,
     Tabu,
@@ -76,6 +77,16 @@ class TestOneIsland(SearchContract):
 
     def make_method(self, names):
         return Islands(islands=1, epoch=2, orders=3, masks=2, restart_after=2)
+
+
+class TestPC(SearchContract):
+    def make_method(self, names):
+        return PC()
+
+
+class TestPCWithFewTests(SearchContract):
+    def make_method(self, names):
+        return PC(test="x2", alpha=0.5, max_given=1)
 
 
 def test_methods_by_name():

@@ -4,6 +4,7 @@
 - ``ccma``: a cooperative coevolutionary memetic algorithm, the default of `coevo.learn`
 - ``islands``: several populations of ``ccma`` with migration
 - ``hill_climb``, ``tabu``, ``k2``: the classical greedy methods
+- ``pc``: tests of independence in place of a score
 """
 
 from coevo.search.base import Info, Method, Problem, Search, SearchState
@@ -23,6 +24,7 @@ from coevo.search.encoding import (
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
+from coevo.search.pc import PC, PCState
 from coevo.search.registry import METHODS, make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.run import Callback, CheckpointCallback, run_search
@@ -34,6 +36,7 @@ __all__ = [
     "CCMA",
     "K2",
     "METHODS",
+    "PC",
     "Budget",
     "CCGAState",
     "CCMAState",
@@ -50,6 +53,7 @@ __all__ = [
     "Mask",
     "Method",
     "Order",
+    "PCState",
     "Problem",
     "Search",
     "SearchResult",

@@ -11,6 +11,7 @@ import scipy.stats
 
 import coevo
 import naive
+from coevo.data import IncompleteDataset
 from coevo.errors import ParameterError
 from coevo.graph import CPDAG, DAG, Constraints, compare
 from coevo.score import FamilyScorer, IndependenceTests
@@ -224,3 +225,33 @@ def test_bad_settings(settings, message):
     with pytest.raises(ParameterError) as caught:
         PC(**settings)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("policy", ["evolve", "em", "available", "state", "drop"])
+def test_pc_learns_from_missing_values(policy, seed):
+    rows = coevo.sample(coevo.load_network("asia"), 800, random_state=seed)
+    codes = rows.expand().codes
+    missing = np.random.default_rng(seed).random(codes.shape) < 0.05
+    table = IncompleteDataset(rows.expand(), missing)
+    found = coevo.missing.learn_incomplete(table, policy, method="pc", random_state=seed)
+    assert found.search.method == "pc"
+    edges = {frozenset(arc) for arc in found.search.dag.arcs}
+    assert {frozenset(("bronc", "dysp")), frozenset(("bronc", "smoke"))} <= edges
+    again = coevo.missing.learn_incomplete(table, policy, method="pc", random_state=seed)
+    assert again.search.dag == found.search.dag
+
+
+def test_shards_give_the_same_answer(seed, tmp_path):
+    rows = coevo.sample(coevo.load_network("asia"), 2000, random_state=seed)
+    coevo.write_data(rows, tmp_path / "asia.parquet")
+    in_memory = coevo.learn(tmp_path / "asia.parquet", method="pc", bootstraps=0)
+    sharded = coevo.learn(tmp_path / "asia.parquet", method="pc", shards=tmp_path / "shards")
+    assert sharded.dag == in_memory.dag
+    assert sharded.score == in_memory.score
+
+
+def test_learn_reports_the_class_that_pc_found(seed):
+    rows = coevo.sample(coevo.load_network("asia"), 5000, random_state=seed)
+    found = coevo.learn(rows, method=PC(alpha=0.01), bootstraps=0)
+    arcs, edges = read_graph(found.search)
+    assert (set(found.cpdag.arcs), set(found.cpdag.edges)) == (arcs, edges)

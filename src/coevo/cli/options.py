@@ -150,8 +150,8 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             default="ccma",
             show_default=True,
             help="Search method: ccma (memetic coevolution), ccga (the algorithm of the 2011 "
-            "paper), islands (several populations of ccma), hill_climb, tabu, or k2 (greedy, "
-            "random order).",
+            "paper), islands (several populations of ccma), hill_climb, tabu, k2 (greedy, "
+            "random order), or pc (tests of independence, no score).",
         ),
         *_make_score_options(
             None, "bdeu with --ess 5 and --parent-penalty 4", "5; with --score: 1"

@@ -66,9 +66,10 @@ def learn(
         The same int gives the same network; None gives a new seed each time.
     constraints : Constraints, Knowledge or path, optional
         Required and forbidden arcs, tiers and weights; `read_knowledge` describes the file.
-    start : DAG, BayesianNetwork, path or name, optional
+    start : DAG, BayesianNetwork, Method, path or name, optional
         The structure to start from; the result is at least as good. A file that `open_structure`
-        reads, or the name of a bundled network.
+        reads, or the name of a bundled network. Or a method that finds the structure first, on
+        the same rows and under the same constraints: ``'pc'``, or an object with settings.
     states, drop, names : optional
         Declared states, columns to leave out, and the names of an array's columns, as for
         `read_data`.

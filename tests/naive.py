@@ -323,6 +323,39 @@ def pc_stable(p_value, n, alpha, max_given=None):
     return {frozenset(edge) for edge in edges}, separators
 
 
+def subsets(members, most):
+    sizes = range(min(len(members), most) + 1)
+    return [s for size in sizes for s in itertools.combinations(members, size)]
+
+
+def mmpc(run_test, n, alpha, most):
+    """Return {target: neighbours} of MMPC, before the two sides are compared.
+
+    `run_test` returns (statistic, p). The dependence of a candidate is the least over all subsets.
+    """
+    found = {}
+    for t in range(n):
+        near = []
+        while True:
+            best = None
+            for x in range(n):
+                if x == t or x in near:
+                    continue
+                tests = [run_test(x, t, given) for given in subsets(sorted(near), most)]
+                rank = (max(p for _, p in tests), -min(s for s, _ in tests), x)
+                if rank[0] <= alpha and (best is None or rank < best):
+                    best = rank
+            if best is None:
+                break
+            near.append(best[2])
+        for x in sorted(near):
+            others = sorted(v for v in near if v != x)
+            if any(run_test(x, t, given)[1] > alpha for given in subsets(others, most)):
+                near.remove(x)
+        found[t] = set(near)
+    return found
+
+
 def undominated(families):
     """Return the (parents, score) whose subsets all have lower scores, best first."""
     kept = [

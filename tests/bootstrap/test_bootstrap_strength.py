@@ -274,7 +274,7 @@ def test_a_damaged_line(was, now, tmp_path):
             {"method": "hillclimb"},
             ParameterError,
             "'method' of bootstrap_strength must be one of 'ccga', 'ccma', 'hill_climb', "
-            "'islands', 'k2', 'pc', 'tabu'; got 'hillclimb'. Did you mean 'hill_climb'?",
+            "'islands', 'k2', 'mmhc', 'pc', 'tabu'; got 'hillclimb'. Did you mean 'hill_climb'?",
         ),
         (
             {"random_state": -1},

@@ -117,7 +117,7 @@ def test_the_defaults_are_those_of_python():
         (
             "--methods ccma,tabo",
             "'methods' of bench must be one of 'ccga', 'ccma', 'hill_climb', 'islands', 'k2', "
-            "'pc', 'tabu'; got 'tabo'. Did you mean 'tabu'?",
+            "'mmhc', 'pc', 'tabu'; got 'tabo'. Did you mean 'tabu'?",
         ),
         (
             "--peers pyagrum,pgmpi",

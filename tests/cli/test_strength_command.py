@@ -128,7 +128,7 @@ def test_constraints_and_columns(folder, run):
         (
             "asia.csv -m hillclimb",
             "'method' of strength must be one of 'ccga', 'ccma', 'hill_climb', 'islands', 'k2', "
-            "'pc', 'tabu'; got 'hillclimb'. Did you mean 'hill_climb'?",
+            "'mmhc', 'pc', 'tabu'; got 'hillclimb'. Did you mean 'hill_climb'?",
         ),
         ("asia.csv -o asia.csv", "'asia.csv' is a file. Name a folder."),
         (

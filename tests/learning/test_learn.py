@@ -183,7 +183,7 @@ def test_a_dataset_is_already_read(rows):
     ("given", "sentence"),
     [
         ({"method": "ccmma"}, "'method' of learn must be one of 'ccga', 'ccma', 'hill_climb', "
-         "'islands', 'k2', 'pc', 'tabu'; got 'ccmma'. Did you mean 'ccma'?"),
+         "'islands', 'k2', 'mmhc', 'pc', 'tabu'; got 'ccmma'. Did you mean 'ccma'?"),
         ({"ess": 0}, "'ess' of bdeu must be a number > 0; got 0."),
         ({"max_parents": 0}, "'max_parents' of learn must be an int >= 1 or None; got 0."),
         ({"n_jobs": 0}, "'n_jobs' of learn must be an int >= 1; got 0."),

@@ -9,6 +9,7 @@ from coevo.search import (
     CCMA,
     K2,
     METHODS,
+    MMHC,
     PC,
     HillClimb,
     Islands,
@@ -87,6 +88,20 @@ class TestPC(SearchContract):
 class TestPCWithFewTests(SearchContract):
     def make_method(self, names):
         return PC(test="x2", alpha=0.5, max_given=1)
+
+
+class TestMMHC(SearchContract):
+    n_steps = 12  # the climb comes after the tests
+
+    def make_method(self, names):
+        return MMHC()
+
+
+class TestMMHCWithFewTests(SearchContract):
+    n_steps = 12
+
+    def make_method(self, names):
+        return MMHC(test="x2", alpha=0.3, max_given=1)
 
 
 def test_methods_by_name():

@@ -151,7 +151,8 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             show_default=True,
             help="Search method: ccma (memetic coevolution), ccga (the algorithm of the 2011 "
             "paper), islands (several populations of ccma), hill_climb, tabu, k2 (greedy, "
-            "random order), or pc (tests of independence, no score).",
+            "random order), pc (tests of independence, no score), or mmhc (tests, then hill "
+            "climbing).",
         ),
         *_make_score_options(
             None, "bdeu with --ess 5 and --parent-penalty 4", "5; with --score: 1"

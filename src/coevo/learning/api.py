@@ -44,7 +44,8 @@ def learn(
     method : str or Method
         The search method: ``'ccma'`` (memetic coevolution), ``'ccga'`` (the algorithm of the 2011
         paper), ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'``,
-        ``'k2'`` or ``'pc'`` (tests of independence, no score); or a method object with settings.
+        ``'k2'``, ``'pc'`` (tests of independence, no score) or ``'mmhc'`` (tests, then hill
+        climbing); or a method object with settings.
     score : str or Score, optional
         The score to maximise: ``'bdeu'``, ``'bds'``, ``'k2'``, ``'bic'``, ``'aic'``, ``'fnml'``,
         ``'qnml'`` or ``'loglik'``. All are natural logarithms; higher is better.

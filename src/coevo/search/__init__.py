@@ -5,6 +5,7 @@
 - ``islands``: several populations of ``ccma`` with migration
 - ``hill_climb``, ``tabu``, ``k2``: the classical greedy methods
 - ``pc``: tests of independence in place of a score
+- ``mmhc``: tests of independence, then hill climbing between neighbours
 """
 
 from coevo.search.base import Info, Method, Problem, Search, SearchState
@@ -24,6 +25,7 @@ from coevo.search.encoding import (
 from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
+from coevo.search.mmhc import MMHC, MMHCState
 from coevo.search.pc import PC, PCState
 from coevo.search.registry import METHODS, make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
@@ -36,6 +38,7 @@ __all__ = [
     "CCMA",
     "K2",
     "METHODS",
+    "MMHC",
     "PC",
     "Budget",
     "CCGAState",
@@ -50,6 +53,7 @@ __all__ = [
     "Islands",
     "IslandsState",
     "K2State",
+    "MMHCState",
     "Mask",
     "Method",
     "Order",

@@ -11,13 +11,14 @@ from coevo.search.ccma import CCMA
 from coevo.search.hill_climb import HillClimb
 from coevo.search.islands import Islands
 from coevo.search.k2 import K2
+from coevo.search.mmhc import MMHC
 from coevo.search.pc import PC
 from coevo.search.tabu import Tabu
 
 __all__ = ["METHODS", "make_method"]
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (CCGA, CCMA, HillClimb, Islands, K2, PC, Tabu)
+    method.name: method for method in (CCGA, CCMA, HillClimb, Islands, K2, MMHC, PC, Tabu)
 }
 
 
@@ -29,7 +30,7 @@ def make_method(method: str | Method, owner: str, **settings: Any) -> Method:
     >>> make_method("tabo", "learn")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'ccma', \
-'hill_climb', 'islands', 'k2', 'pc', 'tabu'; got 'tabo'. Did you mean 'tabu'?
+'hill_climb', 'islands', 'k2', 'mmhc', 'pc', 'tabu'; got 'tabo'. Did you mean 'tabu'?
     """
     if isinstance(method, Method) and not settings:
         return method

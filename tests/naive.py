@@ -420,6 +420,59 @@ def mutual_information(rows, one, two, given=()):
     return total
 
 
+def pc_stable(p_value, n, alpha, max_given=None):
+    """Return the edges and the separators of PC-stable, one test after another."""
+    pairs = list(itertools.combinations(range(n), 2))
+    edges, separators, level = set(pairs), {}, 0
+    while max_given is None or level <= max_given:
+        near = {v: [w for w in range(n) if {(v, w), (w, v)} & edges] for v in range(n)}
+        if all(len(others) <= level for others in near.values()):
+            break
+        for x, y in sorted(edges):
+            sets = [*itertools.combinations([z for z in near[x] if z != y], level)]
+            sets += itertools.combinations([z for z in near[y] if z != x], level)
+            for given in sets:
+                if p_value(x, y, given) > alpha:
+                    separators[x, y] = given
+                    edges.discard((x, y))
+                    break
+        level += 1
+    return {frozenset(edge) for edge in edges}, separators
+
+
+def subsets(members, most):
+    sizes = range(min(len(members), most) + 1)
+    return [s for size in sizes for s in itertools.combinations(members, size)]
+
+
+def mmpc(run_test, n, alpha, most):
+    """Return {target: neighbours} of MMPC, before the two sides are compared.
+
+    `run_test` returns (statistic, p). The dependence of a candidate is the least over all subsets.
+    """
+    found = {}
+    for t in range(n):
+        near = []
+        while True:
+            best = None
+            for x in range(n):
+                if x == t or x in near:
+                    continue
+                tests = [run_test(x, t, given) for given in subsets(sorted(near), most)]
+                rank = (max(p for _, p in tests), -min(s for s, _ in tests), x)
+                if rank[0] <= alpha and (best is None or rank < best):
+                    best = rank
+            if best is None:
+                break
+            near.append(best[2])
+        for x in sorted(near):
+            others = sorted(v for v in near if v != x)
+            if any(run_test(x, t, given)[1] > alpha for given in subsets(others, most)):
+                near.remove(x)
+        found[t] = set(near)
+    return found
+
+
 def undominated(families):
     """Return the (parents, score) whose subsets all have lower scores, best first."""
     kept = [

@@ -61,3 +61,10 @@ def test_missing_values_cut_points_and_few_rows(folder, run):
 )  # fmt: skip
 def test_errors(arguments, message, asia, run):
     assert run("test", "asia.csv", *arguments) == (2, "", f"Error: {message}\n")
+
+
+def test_learn_starts_from_the_result_of_a_method(asia, run, as_json):
+    arguments = ("learn", "asia.csv", "-m", "hill_climb", "--start", "pc", "--bootstraps", "0")
+    line = run(*arguments).out.splitlines()[1]
+    assert line.startswith("method      hill_climb from the result of pc, seed 0: ")
+    assert as_json(*arguments)["start_method"] == "pc"

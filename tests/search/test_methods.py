@@ -12,6 +12,8 @@ from coevo.search import (
     K2,
     K2GA,
     METHODS,
+    MMHC,
+    PC,
     TAN,
     ChowLiu,
     HillClimb,
@@ -152,6 +154,30 @@ class TestTANInSmallSteps(TestTAN):
 
     def test_threads_change_nothing(self):
         """A step has too few families for threads."""
+
+
+class TestPC(SearchContract):
+    def make_method(self, names):
+        return PC()
+
+
+class TestPCWithFewTests(SearchContract):
+    def make_method(self, names):
+        return PC(test="x2", alpha=0.5, max_given=1)
+
+
+class TestMMHC(SearchContract):
+    n_steps = 12  # the climb comes after the tests
+
+    def make_method(self, names):
+        return MMHC()
+
+
+class TestMMHCWithFewTests(SearchContract):
+    n_steps = 12
+
+    def make_method(self, names):
+        return MMHC(test="x2", alpha=0.3, max_given=1)
 
 
 def test_methods_by_name():

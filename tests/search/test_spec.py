@@ -114,7 +114,7 @@ def test_a_specification_runs_as_its_parts_do(seed):
         ),
         ({"budget": 3}, "'budget' of learn must be a Budget or None; got 3."),
         ({"constraints": []}, "'constraints' of learn must be a Constraints or None; got []."),
-        ({"start": "asia"}, "'start' of learn must be a DAG or None; got 'asia'."),
+        ({"start": "asia"}, "'start' of learn must be a DAG, a Method or None; got 'asia'."),
     ],
 )
 def test_refusals(options, sentence):

@@ -65,9 +65,9 @@ EXAMPLE_ROWS = 5000
     ),
     click.option(
         "--start",
-        metavar="MODEL",
-        help="Start from this structure, in any format; the result is at least as good.  "
-        "[default: the required arcs]",
+        metavar="MODEL_OR_METHOD",
+        help="Start from this structure, in any format, or from the result of another method, as "
+        "pc. The result is at least as good.  [default: the required arcs]",
     ),
 )
 @column_options

@@ -41,8 +41,9 @@ def format_answer(answer: dict[str, Any]) -> Iterator[str]:
         prior += f", log prior of arcs {answer['log_prior']:+zg}"
     yield f"score       {answer['score']:z.6f}  ({answer['scoring']}{prior}; higher is better)"
     reason = STOP_REASONS.get(answer["stop_reason"], answer["stop_reason"])
+    first = f" from the result of {answer['start_method']}" if "start_method" in answer else ""
     yield (
-        f"method      {answer['method']}, seed {answer['seed']}: "
+        f"method      {answer['method']}{first}, seed {answer['seed']}: "
         f"{format_count(answer['generations'], 'generation')} in {answer['seconds']:.2f} s, "
         f"{reason}"
     )

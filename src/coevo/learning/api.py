@@ -45,10 +45,12 @@ def learn(
         The search method: ``'ccma'`` (memetic coevolution), ``'ccga'`` (the algorithm of the 2011
         paper), ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'``,
         ``'ges'`` (greedy search over equivalence classes), ``'k2'``, ``'k2ga'`` (a genetic
-        algorithm over orders for k2), ``'ga'`` (a genetic algorithm over graphs) or ``'chow_liu'``
-        (the best tree); a name with settings, as ``'hill_climb:restarts=5'`` or
-        ``'tan:class_variable=ill'``; a method object, as ``TAN(class_variable='ill')``; or a method
-        of your own, as ``'mypackage.search:MySearch'`` (see the guide to own methods).
+        algorithm over orders for k2), ``'ga'`` (a genetic algorithm over graphs), ``'wong'``
+        (tests, then one species for each variable), ``'pc'`` (tests of independence, no score),
+        ``'mmhc'`` (tests, then hill climbing) or ``'chow_liu'`` (the best tree); a name with
+        settings, as ``'hill_climb:restarts=5'`` or ``'tan:class_variable=ill'``; a method object,
+        as ``TAN(class_variable='ill')``; or a method of your own, as
+        ``'mypackage.search:MySearch'`` (see the guide to own methods).
     score : str or Score, optional
         The score to maximise: ``'bdeu'``, ``'bds'``, ``'k2'``, ``'bic'``, ``'aic'``, ``'fnml'``,
         ``'qnml'`` or ``'loglik'``. All are natural logarithms; higher is better.
@@ -70,9 +72,10 @@ def learn(
         The same int gives the same network; None gives a new seed each time.
     constraints : Constraints, Knowledge or path, optional
         Required and forbidden arcs, tiers and weights; `read_knowledge` describes the file.
-    start : DAG, BayesianNetwork, path or name, optional
+    start : DAG, BayesianNetwork, Method, path or name, optional
         The structure to start from; the result is at least as good. A file that `open_structure`
-        reads, or the name of a bundled network.
+        reads, or the name of a bundled network. Or a method that finds the structure first, on
+        the same rows and under the same constraints: ``'pc'``, or an object with settings.
     states, drop, names : optional
         Declared states, columns to leave out, and the names of an array's columns, as for
         `read_data`.

@@ -17,6 +17,7 @@ from coevo.io import Knowledge
 from coevo.network import BayesianNetwork
 from coevo.parallel import Cluster
 from coevo.score import Score
+from coevo.search import Method
 from coevo.search.spec import SEARCH_DEFAULTS, SearchOptions
 
 __all__ = [
@@ -33,7 +34,7 @@ __all__ = [
 
 Path = str | os.PathLike[str]
 GivenKnowledge = Constraints | Knowledge | Path
-GivenStart = DAG | BayesianNetwork | Path
+GivenStart = DAG | BayesianNetwork | Method | Path
 GivenTypes = Mapping[str, Any] | Path
 
 

@@ -29,7 +29,7 @@ from coevo.picture import Picture
 from coevo.report import require_matplotlib
 from coevo.report.page import make_run_page, write_page
 from coevo.score import Addition, ArcEffect, Score, name_gain
-from coevo.search import HistoryRow, SearchResult, SearchSpec
+from coevo.search import HistoryRow, Method, SearchResult, SearchSpec
 
 __all__ = ["STRENGTH", "LearnResult"]
 
@@ -213,6 +213,8 @@ class LearnResult:
             "decisions": [decision.as_dict() for decision in self.decisions],
             "audit": [finding.as_dict() for finding in self.audit],
         }
+        if isinstance(self.spec.start, Method):
+            answer["start_method"] = self.spec.start.name
         if self.imputation is not None:
             answer["missing"] = self.imputation.as_dict()
         if self.bootstrap is not None:

@@ -48,7 +48,7 @@ from coevo.names import match_name
 from coevo.network import BayesianNetwork
 from coevo.outofcore import Shards, is_dask_dataframe, read_shards
 from coevo.parallel import Cluster, check_cluster
-from coevo.search import Budget, Islands, SearchSpec, make_spec
+from coevo.search import METHODS, Budget, Islands, Method, SearchSpec, make_method, make_spec
 from coevo.search.spec import SEARCH_DEFAULTS, SearchOptions
 
 __all__ = ["NO_BINS", "LearnSettings", "check_settings"]
@@ -350,13 +350,20 @@ def _open_knowledge(constraints: GivenKnowledge | None, owner: str) -> Knowledge
     raise bad_parameter("constraints", owner, expected, constraints)
 
 
-def _open_start(start: GivenStart | None, owner: str) -> DAG | None:
-    """Return the structure to start from."""
-    if start is None or isinstance(start, DAG):
+def _open_start(start: GivenStart | None, owner: str) -> DAG | Method | None:
+    """Return the structure to start from, or the method that finds it.
+
+    A file or a folder with the name of a method is a file or a folder.
+    """
+    if start is None or isinstance(start, DAG | Method):
         return start
     if isinstance(start, BayesianNetwork):
         return start.dag
+    if isinstance(start, str) and start in METHODS and not pathlib.Path(start).exists():
+        return make_method(start, owner)
     if isinstance(start, str | os.PathLike):
         return open_structure(start)
-    expected = "a DAG, a network, the path of a file, the name of a bundled network or None"
+    expected = (
+        "a DAG, a network, the path of a file, the name of a bundled network, a method or None"
+    )
     raise bad_parameter("start", owner, expected, start)

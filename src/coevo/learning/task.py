@@ -24,6 +24,7 @@ from coevo.bootstrap import (
 )
 from coevo.data import Finding, IncompleteDataset, Rows, Table, TableInfo
 from coevo.errors import NetworkError
+from coevo.graph import DAG
 from coevo.interrupts import defer_interrupts
 from coevo.io import check_run_folder
 from coevo.io.journal import Journal, RunCallback
@@ -106,7 +107,8 @@ def _make_task(
         scorer = ShardedScorer(dataset, spec.score, **options)
     else:
         scorer = spec.make_scorer(dataset, settings.n_jobs)
-    problem = Problem.from_scorer(scorer, spec.constraints, spec.start)  # the start may be illegal
+    start = spec.start if isinstance(spec.start, DAG) else None
+    problem = Problem.from_scorer(scorer, spec.constraints, start)  # raises if it is illegal
     spec.method.make_search(problem)  # raises if the settings of the method do not fit the table
     findings = data.audit(_choose_audited_table(settings.missing, dataset, incomplete))
     task = LearnTask(
@@ -301,8 +303,11 @@ class LearnTask:
 
     @property
     def _bootstrap_spec(self) -> SearchSpec:
-        """The search of each sample: without the start, which would favour its own arcs."""
-        return replace(self.spec, start=None)
+        """The search of each sample: without a start structure, which would favour its own arcs.
+
+        A method that finds the start runs on each sample.
+        """
+        return replace(self.spec, start=None) if isinstance(self.spec.start, DAG) else self.spec
 
     def run_bootstraps(
         self,

@@ -27,8 +27,8 @@ A large table (more than 2**25 for rows times the square of variables) has four 
 of ten, and its last search ends earlier. The size decides, not the time, so the answer is the same
 on every machine.
 
-For methods without species (hill climbing, tabu, K2), imputations cooperate in the same way with
-the structure that hill climbing finds on them. The method itself runs at the end.
+For methods without species (hill climbing, tabu, K2, PC, MMHC), imputations cooperate in the same
+way with the structure that hill climbing finds on them. The method itself runs at the end.
 """
 
 from __future__ import annotations

@@ -8,6 +8,9 @@
 - ``naive_bayes``, ``tan``: structures for classification, with a class variable
 - ``ges``: greedy search over equivalence classes
 - ``ga``, ``k2ga``: the genetic algorithms of Larrañaga et al. (1996), over graphs and over orders
+- ``pc``: tests of independence in place of a score
+- ``mmhc``: tests of independence, then hill climbing between neighbours
+- ``wong``: tests of independence, then one species of parent sets for each variable
 
 Other packages can add methods (`coevo.search.method_text`).
 """
@@ -34,7 +37,9 @@ from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
 from coevo.search.k2ga import K2GA, K2GAState
 from coevo.search.method_text import split_methods
+from coevo.search.mmhc import MMHC, MMHCState
 from coevo.search.naive_bayes import NaiveBayes
+from coevo.search.pc import PC, PCState
 from coevo.search.registry import METHODS, ChosenMethod, choose_method, make_method
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.run import Callback, CheckpointCallback, run_search
@@ -52,6 +57,8 @@ __all__ = [
     "K2",
     "K2GA",
     "METHODS",
+    "MMHC",
+    "PC",
     "TAN",
     "Budget",
     "CCGAState",
@@ -71,10 +78,12 @@ __all__ = [
     "IslandsState",
     "K2GAState",
     "K2State",
+    "MMHCState",
     "Mask",
     "Method",
     "NaiveBayes",
     "Order",
+    "PCState",
     "Problem",
     "Search",
     "SearchResult",

@@ -106,7 +106,7 @@ class SearchState:
     generation : int
         Number of steps so far.
     evaluations : int
-        Number of local scores requested so far. It does not depend on the cache.
+        Number of local scores and of tests requested so far. It does not depend on the cache.
     improved : int
         The generation that found the best structure.
     score : float
@@ -179,6 +179,7 @@ class Method(ABC):
     name: ClassVar[str]
     state_type: ClassVar[type[SearchState]]
     default_budget: ClassVar[Budget]  # holds where the given budget is not bounded
+    maximises: ClassVar[bool] = True  # the score; else the score is reported only
 
     @abstractmethod
     def make_search(self, problem: Problem) -> Search[Any]:

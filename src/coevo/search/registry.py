@@ -25,8 +25,10 @@ from coevo.search.islands import Islands
 from coevo.search.k2 import K2
 from coevo.search.k2ga import K2GA
 from coevo.search.method_text import MethodText, split_methods
+from coevo.search.mmhc import MMHC
 from coevo.search.naive_bayes import NaiveBayes
 from coevo.search.own_methods import CheckedSearch, find_entry_points, hash_code, load_class
+from coevo.search.pc import PC
 from coevo.search.tabu import Tabu
 from coevo.search.tan import TAN
 from coevo.search.wong import Wong
@@ -44,7 +46,7 @@ __all__ = [
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
-        *(CCGA, CCMA, GA, GES, K2, K2GA, TAN),
+        *(CCGA, CCMA, GA, GES, K2, K2GA, MMHC, PC, TAN),
         *(ChowLiu, HillClimb, Islands, NaiveBayes, Tabu, Wong),
     )
 }
@@ -87,8 +89,8 @@ def choose_method(method: str | Method, owner: str, parameter: str = "method") -
     >>> choose_method("tabo", "learn")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'ccma', \
-'chow_liu', 'ga', 'ges', 'hill_climb', 'islands', 'k2', 'k2ga', 'naive_bayes', 'tabu', \
-'tan', 'wong'; got 'tabo'. Did you mean 'tabu'?
+'chow_liu', 'ga', 'ges', 'hill_climb', 'islands', 'k2', 'k2ga', 'mmhc', 'naive_bayes', 'pc', \
+'tabu', 'tan', 'wong'; got 'tabo'. Did you mean 'tabu'?
     """
     if isinstance(method, Method):
         return ChosenMethod(method, text=method.name)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from coevo import __version__
@@ -59,7 +59,7 @@ class SpecOptions(SearchOptions, total=False):
     score: str | Score | None
     constraints: Constraints | None
     weights: Mapping[Arc, float] | None
-    start: DAG | None
+    start: DAG | Method | None
     budget: Budget | None
 
 
@@ -104,8 +104,9 @@ class SearchSpec:
         The log prior of every arc, as a cost in nats.
     max_table : int or None
         The maximum number of cells of the table of a variable with parents.
-    start : DAG or None
-        The structure that the search starts from.
+    start : DAG, Method or None
+        The structure that the search starts from, or the method that finds it on the same rows
+        and under the same constraints.
     budget : Budget
         When the search stops. It is not part of the fingerprint: a larger budget extends a search.
     seed : int
@@ -118,7 +119,7 @@ class SearchSpec:
     weights: Mapping[Arc, float] = field(default_factory=dict)
     parent_penalty: float = 0.0
     max_table: int | None = None
-    start: DAG | None = None
+    start: DAG | Method | None = None
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
 
@@ -149,17 +150,39 @@ class SearchSpec:
         on_checkpoint: CheckpointCallback | None = None,
         seconds: float = 0.0,
     ) -> SearchResult:
-        """Search with a scorer; see `run_search` for the parameters."""
-        return run_search(
+        """Search with a scorer; see `run_search` for the parameters.
+
+        If the start is a method, it runs first. A search that resumes has no need of it. Its time
+        counts against the time limit; if it is interrupted, its structure is the result.
+        """
+        first = self._run_start(scorer, seconds) if state is None else None
+        is_stopped = first is not None and first.stop_reason == "interrupt"
+        given = self.start if isinstance(self.start, DAG) else None
+        result = run_search(
             self.method,
             scorer,
             constraints=self.constraints,
-            budget=self.budget,
+            budget=Budget(max_generations=0) if is_stopped else self.budget,
             random_state=self.seed,
             callbacks=callbacks,
-            start=self.start,
+            start=given if first is None else first.dag,
             state=state,
             on_checkpoint=on_checkpoint,
+            seconds=seconds if first is None else first.seconds,
+        )
+        return replace(result, stop_reason="interrupt") if is_stopped else result
+
+    def _run_start(self, scorer: Scorer, seconds: float) -> SearchResult | None:
+        """Run the method that finds the start, within its own budget and the time limit."""
+        if not isinstance(self.start, Method):
+            return None
+        default = self.start.default_budget
+        return run_search(
+            self.start,
+            scorer,
+            constraints=self.constraints,
+            budget=replace(default, max_time=self.budget.max_time),
+            random_state=self.seed,
             seconds=seconds,
         )
 
@@ -191,10 +214,16 @@ def _return_unchanged(value: Any) -> Any:
     return value
 
 
+def _convert_start(start: DAG | Method | None) -> Any:
+    if isinstance(start, Method):
+        return {"method": start.name, "settings": start.settings}
+    return None if start is None else sorted(map(list, start.arcs))
+
+
 _AS_JSON: dict[str, Callable[[Any], Any]] = {
     "constraints": Constraints.as_dict,
     "weights": lambda weights: [[*arc, float(w)] for arc, w in sorted(weights.items())],
-    "start": lambda dag: None if dag is None else sorted(map(list, dag.arcs)),
+    "start": _convert_start,
 }
 
 
@@ -208,10 +237,13 @@ def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> Searc
     coevo.errors.ParameterError: 'parent_penalty' of learn must be a number >= 0 or None; got -1.
     """
     chosen: SpecOptions = {**SPEC_DEFAULTS, **options}
-    for name, kind in (("constraints", Constraints), ("budget", Budget), ("start", DAG)):
+    for name, kind in (("constraints", Constraints), ("budget", Budget)):
         value: Any = dict(chosen)[name]
         if value is not None and not isinstance(value, kind):
             raise bad_parameter(name, owner, f"a {kind.__name__} or None", value)
+    start = chosen["start"]
+    if start is not None and not isinstance(start, DAG | Method):
+        raise bad_parameter("start", owner, "a DAG, a Method or None", start)
     score, penalty = _resolve_objective(chosen, owner)
     selected = choose_method(chosen["method"], owner)
     return SearchSpec(
@@ -221,7 +253,7 @@ def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> Searc
         weights=chosen["weights"] or {},
         parent_penalty=penalty,
         max_table=check_max_table(chosen["max_table"], owner),
-        start=chosen["start"],
+        start=start,
         budget=selected.limit(chosen["budget"], owner),
         seed=resolve_seed(chosen["random_state"], owner),
     )

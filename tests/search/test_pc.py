@@ -1,0 +1,257 @@
+"""PC finds the class of the truth from an oracle, and the skeletons of causal-learn from rows."""
+
+import json
+from functools import cache, partial
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import coevo
+import naive
+from coevo.data import IncompleteDataset
+from coevo.errors import ParameterError
+from coevo.graph import CPDAG, DAG, Constraints, compare
+from coevo.score import FamilyScorer, IndependenceTests
+from coevo.search import PC, Budget, Problem, pc, run_search
+from coevo.search.pc_orientation import orient
+from helpers.problems import random_constraints, random_table
+from helpers.random_tables import dataset_of
+
+STORED = json.loads(
+    Path(__file__).with_name("causal_learn_skeletons.json").read_text(encoding="utf-8")
+)
+
+
+class OracleScorer(FamilyScorer):
+    """A scorer whose tests answer by d-separation in a given DAG."""
+
+    def __init__(self, dag):
+        codes = np.random.default_rng(0).integers(0, 2, (len(dag.nodes), 8))
+        super().__init__(coevo.read_data(codes.T, names=dag.nodes, types=dict.fromkeys(
+            dag.nodes, "categorical")))  # fmt: skip
+        self.n_tests = 0
+        self._separates = cache(dag.is_d_separated)
+
+    def test_triples(self, triples, test="g2"):
+        names, p_values = self.dataset.names, []
+        for i in range(len(triples)):
+            x, y, *given = triples.members[triples.start[i] : triples.start[i + 1]]
+            given = tuple(names[z] for z in given)
+            p_values.append(float(self._separates(names[x], names[y], given)))
+        self.n_tests += len(p_values)
+        p_values = np.array(p_values)
+        return IndependenceTests(p_values, p_values, p_values)
+
+
+def read_graph(result):
+    """Return the answer of PC as (arcs, edges), by names."""
+    names, directions = result.dag.nodes, result.state.directions
+    pairs = {(names[a], names[b]) for a, b in np.argwhere(directions)}
+    arcs = {(a, b) for a, b in pairs if (b, a) not in pairs}
+    return arcs, {tuple(sorted(pair)) for pair in pairs - arcs}
+
+
+def check_oracle(dag):
+    found = run_search(PC(), OracleScorer(dag))
+    truth = CPDAG(dag)
+    assert read_graph(found) == (set(truth.arcs), set(truth.edges))
+    assert CPDAG(found.dag) == truth
+    assert found.stop_reason == "finished"
+    return found
+
+
+def test_the_class_of_all_dags_of_four_variables():
+    for arcs in naive.all_dags(4):
+        check_oracle(DAG("abcd", [("abcd"[a], "abcd"[b]) for a, b in arcs]))
+
+
+@pytest.mark.parametrize("case", range(25))
+def test_the_class_of_random_dags(case, seed):
+    rng = np.random.default_rng([seed, case])
+    names = rng.permutation([*"abcdefgh"]).tolist()
+    arcs = [pair for pair in combinations(names, 2) if rng.random() < 0.35]
+    check_oracle(DAG(names, arcs))
+
+
+@pytest.mark.parametrize("name", ["asia", "alarm", "insurance"])
+def test_the_class_of_published_networks(name):
+    check_oracle(coevo.load_network(name).dag)
+
+
+@pytest.mark.parametrize("case", STORED["skeletons"], ids=lambda case: case["network"])
+def test_the_skeleton_is_that_of_causal_learn(case):
+    dataset = coevo.sample(coevo.load_network(case["network"]), case["n_rows"], random_state=1)
+    if dataset.content_hash != case["data_hash"]:
+        pytest.fail("The rows differ. Run benchmarks/causal_learn_skeletons.py again.")
+    found = run_search(PC(test=case["test"], alpha=case["alpha"]), FamilyScorer(dataset))
+    names = dataset.names
+    edges = [[names[a], names[b]] for a, b in np.argwhere(np.triu(found.state.edges))]
+    assert edges == case["edges"]
+
+
+def test_alarm_is_nearly_found():
+    alarm = coevo.load_network("alarm")
+    found = run_search(PC(), FamilyScorer(coevo.sample(alarm, 5000, random_state=1)))
+    assert compare(found.dag, alarm.dag).shd_cpdag <= 12
+    arcs, edges = read_graph(found)
+    assert {frozenset(arc) for arc in found.dag.arcs} == {*map(frozenset, arcs | edges)}
+
+
+def compute_p(rows, test, x, y, given):
+    statistic, freedom = naive.independence_test(test, rows, x, y, given)
+    return scipy.stats.chi2.sf(statistic, freedom) if freedom else 1.0
+
+
+@pytest.mark.parametrize("case", range(6))
+@pytest.mark.parametrize("limit", [1 << 16, 1, 7])
+def test_edges_and_separators_equal_one_test_at_a_time(case, limit, seed, monkeypatch):
+    """However many tests a step does."""
+    monkeypatch.setattr(pc, "TESTS_PER_STEP", limit)
+    table = random_table([seed, case], n_variables=6, n_rows=150)
+    test, max_given = [("g2", None), ("x2", None), ("g2", 1)][case % 3]
+    method = PC(test=test, alpha=0.1, max_given=max_given)
+    state = run_search(method, FamilyScorer(table)).state
+    compute = partial(compute_p, table.codes.T.tolist(), test)
+    edges, separators = naive.pc_stable(compute, 6, 0.1, max_given)
+    assert {frozenset(pair) for pair in np.argwhere(state.edges).tolist()} == edges
+    starts = state.separator_start.tolist()
+    found = {
+        tuple(pair): tuple(state.separators[starts[i] : starts[i + 1]].tolist())
+        for i, pair in enumerate(state.separated.tolist())
+    }
+    assert found == separators
+
+
+def test_a_step_does_a_limited_number_of_tests(seed, monkeypatch):
+    monkeypatch.setattr(pc, "TESTS_PER_STEP", 10)
+    found = run_search(PC(alpha=0.01), FamilyScorer(random_table(seed, n_variables=8)))
+    assert max(row.details["n_tests"] for row in found.history) <= 10
+    assert found.generations > 4
+    total = sum(row.details["n_tests"] for row in found.history)
+    assert found.evaluations == total + 2 * 8
+
+
+def test_a_required_arc_is_never_tested_and_a_forbidden_pair_has_no_edge():
+    table = dataset_of([2] * 4, np.random.default_rng(1).integers(0, 2, (4, 300)))
+    a, b, c, d = table.names
+    known = Constraints(required=[(b, a)], forbidden=[(c, d), (d, c)])
+    tested = []
+
+    class Noting(FamilyScorer):
+        def test_triples(self, triples, test="g2"):
+            tested.extend(map(tuple, triples.members[triples.start[:-1][:, None] + [0, 1]]))
+            return super().test_triples(triples, test)
+
+    found = run_search(PC(), Noting(table), constraints=known)
+    assert found.dag.arcs == ((b, a),)
+    assert {(0, 2), (0, 3), (1, 2), (1, 3)} == set(tested)
+
+
+def test_tiers_direct_edges_and_what_follows_from_them():
+    dag = DAG("abcd", [("a", "b"), ("b", "c"), ("c", "d")])
+    scorer = OracleScorer(dag)
+    found = run_search(PC(), scorer, constraints=Constraints(tiers=[["a"], ["b", "c", "d"]]))
+    assert read_graph(found) == (set(dag.arcs), set())
+    back = run_search(PC(), scorer, constraints=Constraints(tiers=[["b", "c", "d"], ["a"]]))
+    assert read_graph(back) == ({("b", "a")}, {("b", "c"), ("c", "d")})
+    assert back.dag.parents("a") == ("b",)
+
+
+@pytest.mark.parametrize("case", range(30))
+def test_any_edges_and_separators_give_a_dag_that_fulfils_the_rules(case, seed):
+    """Contradictions of every kind: the answers of the tests are random."""
+    rng = np.random.default_rng([seed, case])
+    table = random_table([seed, case], n_variables=7, n_rows=20)
+    known = random_constraints(rng, table.names)
+    rules = Problem.from_scorer(FamilyScorer(table), known).rules
+    edges = np.triu(rng.random((7, 7)) < 0.5, 1) & (rules.allowed | rules.allowed.T)
+    edges |= rules.required | rules.required.T
+    edges |= edges.T
+    others = {
+        (a, b): [c for c in range(7) if c not in (a, b)] for a, b in combinations(range(7), 2)
+    }
+    separators = {
+        pair: frozenset(rng.permutation(rest)[: rng.integers(4)].tolist())
+        for pair, rest in others.items()
+        if not edges[pair]
+    }
+    p_values = rng.random((7, 7))
+    p_values += p_values.T
+    graph, dag = orient(edges, separators, p_values, rules)
+    assert rules.is_satisfied_by(dag)
+    assert naive.topological_orders(range(7), {tuple(arc) for arc in np.argwhere(dag).tolist()})
+    assert ((graph | graph.T) == edges).all()
+    assert not (dag & ~edges).any()
+    assert not (graph & ~rules.allowed).any()
+
+
+def test_the_surer_of_two_colliders_wins():
+    """Of a -> b <- c and b -> c <- d, which turn b - c both ways."""
+    edges = np.zeros((4, 4), dtype=np.bool_)
+    for a, b in ((0, 1), (1, 2), (2, 3)):
+        edges[a, b] = edges[b, a] = True
+    separators = {(0, 2): frozenset(), (1, 3): frozenset(), (0, 3): frozenset()}
+    rules = Constraints().to_rules([*"abcd"])
+    for first, second, arcs in ((0.9, 0.5, {(0, 1), (2, 1)}), (0.5, 0.9, {(1, 2), (3, 2)})):
+        p_values = np.zeros((4, 4))
+        p_values[0, 2] = p_values[2, 0] = first
+        p_values[1, 3] = p_values[3, 1] = second
+        graph, _ = orient(edges, separators, p_values, rules)
+        assert arcs <= {tuple(arc) for arc in np.argwhere(graph & ~graph.T).tolist()}
+
+
+def test_without_the_last_step_the_structure_is_the_start(seed):
+    table = random_table(seed)
+    start = DAG(table.names, [table.names[:2]])
+    found = run_search(PC(), FamilyScorer(table), start=start, budget=Budget(max_generations=1))
+    assert found.dag == start
+    assert found.stop_reason == "generations"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"test": "chi2"}, "'test' of PC must be one of 'g2', 'x2'; got 'chi2'."),
+        ({"alpha": 1}, "'alpha' of PC must be a number between 0 and 1; got 1."),
+        ({"alpha": "5%"}, "'alpha' of PC must be a number between 0 and 1; got '5%'."),
+        ({"max_given": -1}, "'max_given' of PC must be an int >= 0 or None; got -1."),
+        ({"max_given": True}, "'max_given' of PC must be an int >= 0 or None; got True."),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(ParameterError) as caught:
+        PC(**settings)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("policy", ["evolve", "em", "available", "state", "drop"])
+def test_pc_learns_from_missing_values(policy, seed):
+    rows = coevo.sample(coevo.load_network("asia"), 800, random_state=seed)
+    codes = rows.expand().codes
+    missing = np.random.default_rng(seed).random(codes.shape) < 0.05
+    table = IncompleteDataset(rows.expand(), missing)
+    found = coevo.missing.learn_incomplete(table, policy, method="pc", random_state=seed)
+    assert found.search.method == "pc"
+    edges = {frozenset(arc) for arc in found.search.dag.arcs}
+    assert {frozenset(("bronc", "dysp")), frozenset(("bronc", "smoke"))} <= edges
+    again = coevo.missing.learn_incomplete(table, policy, method="pc", random_state=seed)
+    assert again.search.dag == found.search.dag
+
+
+def test_shards_give_the_same_answer(seed, tmp_path):
+    rows = coevo.sample(coevo.load_network("asia"), 2000, random_state=seed)
+    coevo.write_data(rows, tmp_path / "asia.parquet")
+    in_memory = coevo.learn(tmp_path / "asia.parquet", method="pc", bootstraps=0)
+    sharded = coevo.learn(tmp_path / "asia.parquet", method="pc", shards=tmp_path / "shards")
+    assert sharded.dag == in_memory.dag
+    assert sharded.score == in_memory.score
+
+
+def test_learn_reports_the_class_that_pc_found(seed):
+    rows = coevo.sample(coevo.load_network("asia"), 5000, random_state=seed)
+    found = coevo.learn(rows, method=PC(alpha=0.01), bootstraps=0)
+    arcs, edges = read_graph(found.search)
+    assert (set(found.cpdag.arcs), set(found.cpdag.edges)) == (arcs, edges)

@@ -4,12 +4,13 @@ import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 import coevo
 from coevo.data import parquet as parquet_module
 from coevo.errors import DataError, FileError, ParameterError
-from coevo.score import FamilyBatch
+from coevo.score import FamilyBatch, TripleBatch
 from helpers.clusters import dask_commands, kill
 from helpers.random_tables import dataset_of, random_codes, random_families
 
@@ -138,3 +139,19 @@ def test_closed_shards(place, table, dask_workers):
     assert str(raised.value) == (
         "These shards are closed. Score families inside 'with open_shards(...)'."
     )
+
+
+def test_tests_of_independence_on_a_cluster(dask_workers, table, seed):
+    path, dataset = table
+    rng = np.random.default_rng(seed)
+    drawn = [rng.permutation(8)[: rng.integers(2, 6)].tolist() for _ in range(60)]
+    triples = TripleBatch.from_triples([(x, y, given) for x, y, *given in drawn])
+    right = coevo.FamilyScorer(dataset).test_triples(triples)
+    client = dask_workers.client
+    with coevo.outofcore.open_shards(path, cluster=client, rows=40) as shards:
+        scorer = coevo.outofcore.ShardedScorer(shards)
+        assert scorer.test_triples(triples).p_values.tobytes() == right.p_values.tobytes()
+        found = coevo.run_search("pc", scorer)
+    assert found.dag == coevo.run_search("pc", coevo.FamilyScorer(dataset)).dag
+    with coevo.parallel.DistributedScorer(dataset, cluster=client) as scorer:
+        assert scorer.test_triples(triples).p_values.tobytes() == right.p_values.tobytes()

@@ -11,6 +11,7 @@ from coevo.search.budget import Budget, StopReason
 from coevo.search.ccga import CCGA, CCGAState
 from coevo.search.ccma import CCMA, CCMAState
 from coevo.search.checkpoint_file import StoredCheckpoint, read_state, write_checkpoint, write_state
+from coevo.search.cooperation import Cooperation, Generation, Species
 from coevo.search.encoding import (
     Mask,
     Order,
@@ -40,6 +41,8 @@ __all__ = [
     "Callback",
     "Checkpoint",
     "CheckpointCallback",
+    "Cooperation",
+    "Generation",
     "HillClimb",
     "HillClimbState",
     "HistoryRow",
@@ -56,6 +59,7 @@ __all__ = [
     "SearchSpec",
     "SearchState",
     "SpecOptions",
+    "Species",
     "StopReason",
     "StoredCheckpoint",
     "Tabu",

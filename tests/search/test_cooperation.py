@@ -175,3 +175,41 @@ def test_bad_settings(wrong, message):
     with pytest.raises(ParameterError) as caught:
         Cooperation(settings.pop("species"), settings.pop("evaluate"), **settings)
     assert str(caught.value) == message
+
+
+def test_the_elite_can_be_scored_again(seed):
+    """With the best partner only, its new credit is the score of the best individuals."""
+    watched, cooperation = make(3, seed, population=5, random_partners=0, rescore_elite=True)
+    before = cooperation.start(random_stream(seed, 0))
+    n_changed = 0
+    for generation in range(1, 6):
+        after = cooperation.step(random_stream(seed, generation), before.populations, before.scores)
+        best = [p[s.argmax()] for p, s in zip(before.populations, before.scores, strict=True)]
+        for own in range(3):
+            assert np.array_equal(after.populations[own][0], best[own])
+            assert after.scores[own][0] == pytest.approx(watched.score(best))
+            n_changed += abs(after.scores[own][0] - before.scores[own].max()) > 1e-9
+        assert after.n_solutions == 3 * 6
+        before = after
+    assert n_changed > 0
+
+
+def test_an_elite_that_keeps_its_credit_can_block_its_species():
+    """Its credit comes from partners that are gone, and no child reaches it."""
+
+    def evaluate(pools, chosen):
+        first, second = (pool[row, 0] for pool, row in zip(pools, chosen, strict=True))
+        return np.where(first == second, 0.0, first + second)  # the start finds 3 + 2 = 5
+
+    still = Species(
+        draw=lambda rng, size: np.array([[3], [2]]),
+        cross=lambda rng, one, two: (one, two),
+        mutate=lambda rng, children: children,
+    )
+    populations, scores = (np.array([[3], [2]]),) * 2, (np.array([5.0, 1.0]),) * 2
+    for rescore, expected in ((False, 5.0), (True, 0.0)):
+        cooperation = Cooperation(
+            [still, still], evaluate, population=2, random_partners=0, rescore_elite=rescore
+        )
+        after = cooperation.step(random_stream(0), populations, scores)
+        assert [one[0] for one in after.scores] == [expected] * 2

@@ -15,10 +15,12 @@ these steps:
 5. Keep the best individual with its credit (the *elite*). All children but the worst take the
    other places.
 
-All species evolve from the populations of the previous generation, as in the 2011 paper
-(`coevo.search.ccga`). Potter and De Jong let one species evolve after the other: name one species
-at a time in `Cooperation.step`. A single species needs no partners; then this is a plain genetic
-algorithm.
+All species evolve from the populations of the previous generation, and the elite keeps the credit
+that it has earned, as in the 2011 paper (`coevo.search.ccga`). Potter and De Jong let one species
+evolve after the other, and score the elite again: name one species at a time in
+`Cooperation.step`, and set `rescore_elite`. An elite that owes its credit to partners that are
+gone can otherwise stay for ever, because no child reaches it. A single species needs no partners;
+then this is a plain genetic algorithm.
 
 A generation is scored as one batch. `Cooperation` owns no randomness: the same arguments give
 the same generation. Each species has its own random stream. Ties go to the first individual.
@@ -99,6 +101,8 @@ class Cooperation:
         Number of individuals of each species, at least 2.
     random_partners : int
         Number of random partners of each child, in addition to the best partner.
+    rescore_elite : bool
+        Score the elite again with the partners of its children.
 
     Examples
     --------
@@ -128,6 +132,7 @@ class Cooperation:
         *,
         population: int = 100,
         random_partners: int = 1,
+        rescore_elite: bool = False,
     ) -> None:
         self._species = tuple(species)
         if not self._species:
@@ -140,6 +145,7 @@ class Cooperation:
                 raise bad_parameter(name, "Cooperation", f"an int >= {least}", value)
         self._evaluate = evaluate
         self._size = population
+        self._rescores = rescore_elite and len(self._species) > 1
         # A single species has no partners: a second score would be the same.
         self._n_random = random_partners if len(self._species) > 1 else 0
 
@@ -190,7 +196,7 @@ class Cooperation:
         best = np.array([own_scores.argmax() for own_scores in scores])
         chosen = [self._choose_solutions(streams[own], own, best) for own in turns]
         tried, found = self._score(pools, np.concatenate(chosen, axis=1))
-        earned = found.reshape(len(turns), -1, self._size).max(axis=1)
+        earned = found.reshape(len(turns), 1 + self._n_random, -1).max(axis=1)
         new_populations, new_scores = list(populations), list(scores)
         for own, credit in zip(turns, earned, strict=True):
             new_populations[own], new_scores[own] = _replace_population(
@@ -217,14 +223,20 @@ class Cooperation:
         return species.mutate(rng, np.concatenate([one, two, population[alone]]))
 
     def _choose_solutions(self, rng: Generator, own: int, best: Indices) -> Chosen:
-        """Return the solutions of all children of a species, with the best partners first."""
+        """Return the solutions of all children of a species, with the best partners first.
+
+        If the elite is scored again, it comes after the children.
+        """
         size = self._size
-        chosen = np.empty((len(best), 1 + self._n_random, size), dtype=np.int64)
+        members = size + np.arange(size)
+        if self._rescores:
+            members = np.append(members, best[own])
+        chosen = np.empty((len(best), 1 + self._n_random, len(members)), dtype=np.int64)
         chosen[:, 0] = best[:, None]
         for other in range(len(best)):
             if other != own:
-                chosen[other, 1:] = rng.integers(size, size=(self._n_random, size))
-        chosen[own] = size + np.arange(size)
+                chosen[other, 1:] = rng.integers(size, size=(self._n_random, len(members)))
+        chosen[own] = members
         return chosen.reshape(len(best), -1)
 
     def _score(
@@ -240,8 +252,13 @@ class Cooperation:
 def _replace_population(
     old: Population, old_scores: Scores, children: Population, earned: Scores
 ) -> tuple[Population, Scores]:
-    """Return the best old individual and all children but the worst, with their scores."""
+    """Return the best old individual and all children but the worst, with their scores.
+
+    `earned` has the scores of the children, and then the new one of the elite, if it has one.
+    """
+    n = len(children)
     elite = int(old_scores.argmax())
-    kept = np.delete(np.arange(len(children)), earned.argmin())
+    elite_score = earned[n:] if len(earned) > n else old_scores[elite : elite + 1]
+    kept = np.delete(np.arange(n), earned[:n].argmin())
     population = np.concatenate([old[elite : elite + 1], children[kept]])
-    return population, np.concatenate([old_scores[elite : elite + 1], earned[kept]])
+    return population, np.concatenate([elite_score, earned[kept]])

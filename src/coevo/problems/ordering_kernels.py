@@ -39,12 +39,12 @@ def weigh_programmes(
     n = orders.shape[1]
     order = np.empty(n, np.int64)
     for s in range(len(order_of)):
-        order[:] = orders[order_of[s]]
-        mask = masks[mask_of[s]]
+        for i in range(n):
+            order[i] = orders[order_of[s], i]
         bit = 0
         for i in range(n - 1):
             for j in range(i + 1, n):
-                if mask[bit]:
+                if masks[mask_of[s], bit]:
                     _move(order, i, j)
                 bit += 1
         totals[s] = _weigh(weights, order)
@@ -126,13 +126,15 @@ def climb_orders(weights: Any, orders: Any, totals: Any, draws: Any, least: Any)
         _climb(net, order, least)
         total = _weigh(weights, order)
         for k in range(draws.shape[1]):
-            old[:] = order
+            for i in range(n):
+                old[i] = order[i]
             for pair in range(draws.shape[2]):
                 _move(order, int(draws[o, k, pair, 0] * n), int(draws[o, k, pair, 1] * n))
             _climb(net, order, least)
             new = _weigh(weights, order)
             if new < total - least:
-                order[:] = old
+                for i in range(n):
+                    order[i] = old[i]
             else:
                 total = new
         totals[o] = total

@@ -48,12 +48,12 @@ def measure_programmes(
     n = orders.shape[1]
     tour = np.empty(n, np.int64)
     for s in range(len(order_of)):
-        tour[:] = orders[order_of[s]]
-        mask = masks[mask_of[s]]
+        for i in range(n):
+            tour[i] = orders[order_of[s], i]
         bit = 0
         for i in range(n - 1):
             for j in range(i + 1, n):
-                if mask[bit]:
+                if masks[mask_of[s], bit]:
                     low, high = i + 1, j
                     while low < high:
                         tour[low], tour[high] = tour[high], tour[low]
@@ -280,13 +280,14 @@ def climb_tours(
             n_moves = _climb(distances, rows, (tour, place), queue, n, credit, least)
         length = _measure(distances, tour)
         for k in range(draws.shape[1]):
-            old[:] = tour
+            for i in range(n):
+                old[i] = tour[i]
             count = _cross_bridge(tour, place, draws[t, k], queue)
             _climb(distances, rows, (tour, place), queue, count, credit, least)
             new = _measure(distances, tour)
             if new > length + least:
-                tour[:] = old
                 for i in range(n):
+                    tour[i] = old[i]
                     place[tour[i]] = i
             else:
                 length = new

@@ -891,3 +891,37 @@ def wrong_distributions(arities, found, true, tables):
             if abs(real - inferred) > 1e-9:
                 wrong.add((cause, effect))
     return wrong
+
+
+def tour_length(distances, tour):
+    """Return the length of a tour: each city, and back to the first."""
+    return sum(distances[tour[i - 1]][tour[i]] for i in range(len(tour)))
+
+
+def ordering_weight(weights, order):
+    """Return the sum of the weights of all pairs in the order of an ordering."""
+    return sum(weights[i][j] for i, j in itertools.combinations(order, 2))
+
+
+def run_programme(order, mask, problem):
+    """Return an order after the moves of a mask: 2-opt for a tour, insertion for an ordering."""
+    made = list(order)
+    for bit, (i, j) in zip(mask, itertools.combinations(range(len(order)), 2), strict=True):
+        if bit and problem == "tsp":
+            made = made[: i + 1] + made[i + 1 : j + 1][::-1] + made[j + 1 :]
+        elif bit:
+            made.insert(j, made.pop(i))
+    return made
+
+
+def shortest_tour(distances):
+    """Return the length of the shortest tour (Held and Karp 1962)."""
+    n = len(distances)
+    best = {(frozenset([i]), i): distances[0][i] for i in range(1, n)}
+    for size in range(2, n):
+        for group in map(frozenset, itertools.combinations(range(1, n), size)):
+            for end in group:
+                rest = group - {end}
+                best[group, end] = min(best[rest, k] + distances[k][end] for k in rest)
+    everyone = frozenset(range(1, n))
+    return min(best[everyone, end] + distances[end][0] for end in everyone)

@@ -49,6 +49,7 @@ LAYERS = [
     ["learning"],
     ["inspection"],
     ["estimators"],
+    ["problems"],
     ["cli"],
 ]
 LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}

@@ -11,7 +11,7 @@ from pathlib import Path
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREEN", "GREY", "LIGHT", "ORANGE", "read_rows", "save"]
+__all__ = ["BLUE", "GREEN", "GREY", "HERE", "LIGHT", "ORANGE", "read_rows", "save"]
 
 HERE = Path(__file__).resolve().parent
 BENCHMARKS = HERE.parents[1] / "benchmarks" / "README.md"

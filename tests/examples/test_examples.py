@@ -45,6 +45,15 @@ EXPECTED = {
         "drop      age -> crp, crp -> ill, crp -> temperature, ill -> smoker",
         "  row 381, ward: 1 (0.27)",
     ],
+    "potter_de_jong": [
+        "10,000 evaluations, mean of 5 runs; the minimum is 0",
+        "function      plain GA      CCGA-1      CCGA-2",
+        "Rastrigin: CCGA-1 is best",
+        "Schwefel: CCGA-1 is best",
+        "Griewangk: CCGA-1 is best",
+        "Ackley: CCGA-1 is best",
+        "Rosenbrock: CCGA-2 is best",
+    ],
     "query_and_predict": [
         "P(lung cancer)                         0.0550",
         "P(lung cancer | smoker, positive xray) 0.6460",

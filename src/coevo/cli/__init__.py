@@ -36,6 +36,7 @@ COMMANDS = {
     "report": "Write an HTML report of a run or a network.",
     "sample": "Sample rows from a network.",
     "score": "Score a structure on a table.",
+    "solve": "Find a short tour or a heavy ordering.",
     "strength": "Measure the strength of each arc over bootstrap samples.",
     "test": "Test whether two columns of a table are dependent.",
     "warmup": "Compile the kernels for this machine.",

@@ -21,6 +21,7 @@ from coevo.search.ccga import CCGA, CCGAState
 from coevo.search.ccma import CCMA, CCMAState
 from coevo.search.checkpoint_file import StoredCheckpoint, read_state, write_checkpoint, write_state
 from coevo.search.chow_liu import ChowLiu
+from coevo.search.cooperation import Cooperation, Generation, Species
 from coevo.search.encoding import (
     Mask,
     Order,
@@ -68,8 +69,10 @@ __all__ = [
     "CheckpointCallback",
     "ChosenMethod",
     "ChowLiu",
+    "Cooperation",
     "GAState",
     "GESState",
+    "Generation",
     "HillClimb",
     "HillClimbState",
     "HistoryRow",
@@ -90,6 +93,7 @@ __all__ = [
     "SearchSpec",
     "SearchState",
     "SpecOptions",
+    "Species",
     "StopReason",
     "StoredCheckpoint",
     "Tabu",

@@ -5,7 +5,8 @@ algorithm of this package is another method, `coevo.search.ccma`.
 
 Two species evolve side by side: orders of the variables, and masks over pairs of positions
 (`coevo.search.encoding`). An order with a mask is a DAG. Each generation makes these steps for
-both species, starting from the populations of the previous generation:
+both species, starting from the populations of the previous generation. They are the steps of
+`coevo.search.cooperation`, with these operators:
 
 1. Select as many individuals as the population has, by tournaments of two. Each individual
    enters exactly two tournaments.
@@ -36,9 +37,9 @@ optimization. PPSN III, 249-257.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -48,6 +49,7 @@ from coevo.checks import is_number
 from coevo.errors import bad_parameter
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
+from coevo.search.cooperation import Cooperation, Generation, Species
 from coevo.search.encoding import encode_dag, n_bits
 from coevo.search.operators import (
     Masks,
@@ -57,19 +59,12 @@ from coevo.search.operators import (
     draw_masks,
     draw_orders,
     flip_bits,
-    pair_at_random,
-    select_by_tournament,
     swap_two,
     two_point_crossover,
 )
 from coevo.search.solution_scorer import SolutionScorer
 
 __all__ = ["CCGA", "CCGAState"]
-
-Item = TypeVar("Item", bound=np.generic)
-Crossover = Callable[
-    [Generator, NDArray[Item], NDArray[Item], float], tuple[NDArray[Item], NDArray[Item]]
-]
 
 GENERATIONS = 250  # table 2 of the paper
 
@@ -144,14 +139,32 @@ class CCGA(Method):
 
 
 class CCGASearch(Search[CCGAState]):
-    """CCGA on a problem."""
+    """CCGA on a problem: the two species of `coevo.search.cooperation`."""
 
     def __init__(self, method: CCGA, problem: Problem) -> None:
         self._method = method
         self._problem = problem
-        self._n = problem.n_variables
+        self._n = n = problem.n_variables
         self._solutions = SolutionScorer(problem)
-        self._p_flip = 1 / max(1, n_bits(self._n)) if method.p_flip is None else method.p_flip
+        p_flip = 1 / max(1, n_bits(n)) if method.p_flip is None else method.p_flip
+        orders = Species(
+            draw=lambda rng, size: draw_orders(rng, size, n),
+            cross=lambda rng, one, two: cycle_crossover(rng, one, two, method.p_crossover),
+            mutate=lambda rng, crossed: swap_two(rng, crossed, method.p_swap),
+        )
+        masks = Species(
+            draw=lambda rng, size: draw_masks(rng, size, n),
+            cross=lambda rng, one, two: two_point_crossover(rng, one, two, method.p_crossover),
+            mutate=lambda rng, crossed: flip_bits(rng, crossed, p_flip),
+        )
+        self._cooperation = Cooperation(
+            (orders, masks),
+            lambda pools, chosen: self._solutions.score_solutions(
+                pools[0], chosen[0], pools[1], chosen[1]
+            ),
+            population=method.population,
+            random_partners=method.random_partners,
+        )
 
     def start(self, rng: Generator) -> tuple[CCGAState, Info]:
         """Return random populations. Each individual is scored with a random partner.
@@ -159,74 +172,31 @@ class CCGASearch(Search[CCGAState]):
         A start structure becomes the first individual of both species, and these two are
         partners.
         """
-        size, n = self._method.population, self._n
-        order_rng, mask_rng = rng.spawn(2)
-        orders, masks = draw_orders(order_rng, size, n), draw_masks(mask_rng, size, n)
-        everyone = np.arange(size)
-        order_of = np.concatenate([everyone, mask_rng.integers(size, size=size)])
-        mask_of = np.concatenate([order_rng.integers(size, size=size), everyone])
+        given = None
         if self._problem.has_start:
-            given = self._problem.make_dag(self._problem.start)
-            orders[0], masks[0] = encode_dag(given, self._problem.names)
-            order_of[size] = mask_of[0] = 0
-        scores = self._solutions.score_solutions(orders, order_of, masks, mask_of)
-        best = int(scores.argmax())
-        adjacency, score = self._solutions.decode_and_score(
-            orders[order_of[best]], masks[mask_of[best]]
-        )
+            dag = self._problem.make_dag(self._problem.start)
+            given = encode_dag(dag, self._problem.names)
+        first = self._cooperation.start(rng, given)
+        adjacency, score = self._solutions.decode_and_score(*first.best)
         state = CCGAState(
             generation=0,
-            evaluations=len(scores) * n,
+            evaluations=first.n_solutions * self._n,
             improved=0,
             score=score,
             adjacency=adjacency,
-            orders=orders,
-            order_scores=scores[:size],
-            masks=masks,
-            mask_scores=scores[size:],
+            **_name_fields(first),
         )
         return state, _make_info(state)
 
     def step(self, rng: Generator, state: CCGAState) -> tuple[CCGAState, Info]:
         """Return the next generation of both species."""
-        order_rng, mask_rng = rng.spawn(2)
-        crossed = self._cross_selected(order_rng, state.orders, state.order_scores, cycle_crossover)
-        new_orders = swap_two(order_rng, crossed, self._method.p_swap)
-        mixed = self._cross_selected(mask_rng, state.masks, state.mask_scores, two_point_crossover)
-        new_masks = flip_bits(mask_rng, mixed, self._p_flip)
-        # One array holds the old population and the children, so that one batch scores all pairs.
-        size = self._method.population
-        orders = np.concatenate([state.orders, new_orders])
-        masks = np.concatenate([state.masks, new_masks])
-        children = size + np.arange(size)
-        mask_partners = self._choose_partners(order_rng, state.mask_scores)
-        order_partners = self._choose_partners(mask_rng, state.order_scores)
-        repeated = np.tile(children, len(mask_partners))
-        order_of = np.concatenate([repeated, order_partners.ravel()])
-        mask_of = np.concatenate([mask_partners.ravel(), repeated])
-        scores = self._solutions.score_solutions(orders, order_of, masks, mask_of)
-        earned = scores.reshape(2, -1, size).max(axis=1)
-
+        made = self._cooperation.step(rng, *_get_species(state))
         better = None
-        best = int(scores.argmax())
-        if scores[best] > state.score:
-            found = self._solutions.decode_and_score(orders[order_of[best]], masks[mask_of[best]])
+        if made.best_score > state.score:
+            found = self._solutions.decode_and_score(*made.best)
             if found[1] > state.score:  # the exact score excludes mere round-off
                 better = found
-        kept_orders, order_scores = _replace_population(
-            state.orders, state.order_scores, new_orders, earned[0]
-        )
-        kept_masks, mask_scores = _replace_population(
-            state.masks, state.mask_scores, new_masks, earned[1]
-        )
-        after = state.advance(
-            len(scores) * self._n,
-            better,
-            orders=kept_orders,
-            order_scores=order_scores,
-            masks=kept_masks,
-            mask_scores=mask_scores,
-        )
+        after = state.advance(made.n_solutions * self._n, better, **_name_fields(made))
         return after, _make_info(after)
 
     def rescore(self, state: CCGAState) -> CCGAState:
@@ -235,21 +205,16 @@ class CCGASearch(Search[CCGAState]):
         Each individual is scored with the best partner of the old state. The best of these
         solutions becomes the best structure.
         """
-        size = self._method.population
-        order_of = np.concatenate([np.arange(size), np.full(size, state.order_scores.argmax())])
-        mask_of = np.concatenate([np.full(size, state.mask_scores.argmax()), np.arange(size)])
-        scores = self._solutions.score_solutions(state.orders, order_of, state.masks, mask_of)
-        best = int(scores.argmax())
-        pair = state.orders[order_of[best]], state.masks[mask_of[best]]
-        adjacency, score = self._solutions.decode_and_score(*pair)
+        made = self._cooperation.rescore(*_get_species(state))
+        adjacency, score = self._solutions.decode_and_score(*made.best)
         return replace(
             state,
-            evaluations=state.evaluations + len(scores) * self._n,
+            evaluations=state.evaluations + made.n_solutions * self._n,
             improved=state.generation if score > state.score else state.improved,
             score=score,
             adjacency=adjacency,
-            order_scores=scores[:size],
-            mask_scores=scores[size:],
+            order_scores=made.scores[0],
+            mask_scores=made.scores[1],
         )
 
     def is_compatible(self, state: CCGAState) -> bool:
@@ -269,30 +234,23 @@ class CCGASearch(Search[CCGAState]):
         for each in state.masks:
             yield self._solutions.decode(order, each)
 
-    def _cross_selected(
-        self, rng: Generator, population: NDArray[Item], scores: Scores, cross: Crossover[Item]
-    ) -> NDArray[Item]:
-        """Select by tournaments, pair at random and cross; copy an individual without a pair."""
-        first, second, alone = pair_at_random(rng, select_by_tournament(rng, scores))
-        p_crossover = self._method.p_crossover
-        one, two = cross(rng, population[first], population[second], p_crossover)
-        return np.concatenate([one, two, population[alone]])
 
-    def _choose_partners(self, rng: Generator, scores: Scores) -> NDArray[np.int64]:
-        """Return (n_partners, n_children): the best partner and random partners of each child."""
-        size, n_random = self._method.population, self._method.random_partners
-        best = np.full((1, size), scores.argmax())
-        return np.concatenate([best, rng.integers(size, size=(n_random, size))])
+def _get_species(
+    state: CCGAState,
+) -> tuple[tuple[Orders, Masks], tuple[Scores, Scores]]:
+    """Return the populations of a state, and their scores."""
+    return (state.orders, state.masks), (state.order_scores, state.mask_scores)
 
 
-def _replace_population(
-    old: NDArray[Item], old_scores: Scores, children: NDArray[Item], earned: Scores
-) -> tuple[NDArray[Item], Scores]:
-    """Return the best old individual and all children but the worst, with their scores."""
-    elite = int(old_scores.argmax())
-    kept = np.delete(np.arange(len(children)), earned.argmin())
-    population = np.concatenate([old[elite : elite + 1], children[kept]])
-    return population, np.concatenate([old_scores[elite : elite + 1], earned[kept]])
+def _name_fields(made: Generation) -> dict[str, NDArray[Any]]:
+    """Return the populations of a generation and their scores, by the names of the state."""
+    (orders, masks), (order_scores, mask_scores) = made.populations, made.scores
+    return {
+        "orders": orders,
+        "order_scores": order_scores,
+        "masks": masks,
+        "mask_scores": mask_scores,
+    }
 
 
 def _make_info(state: CCGAState) -> Info:

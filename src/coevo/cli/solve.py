@@ -1,0 +1,186 @@
+"""``coevo solve``: tours and orderings, with the two species of the 2011 paper."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coevo.cli.console import print_json, show_status
+from coevo.cli.options import bundle_options, format_option, make_seed_option
+
+if TYPE_CHECKING:
+    from coevo.problems import SolveResult, SolveRow
+    from coevo.progress import ProgressCallback
+
+__all__ = ["command"]
+
+WORDS = {"tsp": ("tour", "length"), "lop": ("ordering", "weight")}
+limit_options = bundle_options(
+    "limits",
+    click.option(
+        "-t",
+        "--max-time",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        help="Stop after this time.  [default: no limit]",
+    ),
+    click.option(
+        "--max-generations",
+        type=click.IntRange(min=0),
+        help="Stop after this number of generations.  [default: by the form]",
+    ),
+    click.option(
+        "--patience",
+        type=click.IntRange(min=1),
+        help="Stop after this number of generations without improvement.  [default: by the form]",
+    ),
+    click.option("--target", type=float, help="Stop at this length or weight.  [default: none]"),
+)
+
+
+@click.command("solve")
+@click.argument("problem", type=click.Choice(list(WORDS)))
+@click.argument("instance")
+@click.option(
+    "--form",
+    type=click.Choice(["champion", "literal"]),
+    default="champion",
+    show_default=True,
+    help="champion climbs by moves inside evolving neighbours; literal evolves orders and masks as "
+    "the 2011 paper does.",
+)
+@limit_options
+@make_seed_option("solution")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="File for the solution: a TSPLIB tour, or the numbers of the items in a line.",
+)
+@click.option(
+    "--figure",
+    metavar="FILE",
+    help="File for a picture of the tour: .svg, or .png and .pdf with coevo[plot].",
+)
+@format_option
+def command(
+    problem: str,
+    instance: str,
+    form: str,
+    limits: dict[str, Any],
+    seed: int,
+    output: str | None,
+    figure: str | None,
+    output_format: str,
+) -> None:
+    """Find a short tour or a heavy ordering.
+
+    PROBLEM is tsp (a tour that visits each city once and returns) or lop (an ordering of items
+    with the heaviest sum of weights above the diagonal). INSTANCE is a file in the format of
+    TSPLIB or LOLIB, or the name of a bundled instance: burma14, bays29, att48, eil51, berlin52,
+    st70 and kroA100, or t59n11xx. Cities and items are numbered from 1.
+
+    Without a limit the champion form stops after 25 generations without improvement, the literal
+    form after 250 generations. Ctrl-C stops the run and prints the best solution so far.
+
+    \b
+    coevo solve tsp berlin52 --figure tour.svg
+    coevo solve tsp cities.tsp -t 60 -o best.tour
+    coevo solve lop t59n11xx --format json
+    coevo solve tsp eil51 --form literal --seed 7
+    """
+    if figure is not None and problem != "tsp":
+        raise click.UsageError("--figure needs a tour; it cannot be combined with lop.")
+    with show_status(f"Reading {instance} ...") as show:
+        from coevo.problems import open_ordering, open_tour, solve_ordering, solve_tour
+        from coevo.problems.tour_picture import check_coordinates
+        from coevo.search import Budget
+
+        _check_files(output, figure)
+        budget = Budget(**limits)
+        callbacks = [_make_callback(show, WORDS[problem][1])]
+        options: dict[str, Any] = {"form": form, "budget": budget, "random_state": seed}
+        if problem == "tsp":
+            tour = open_tour(instance)
+            if figure is not None:
+                check_coordinates(tour)
+            result = solve_tour(tour, callbacks=callbacks, **options)
+        else:
+            result = solve_ordering(open_ordering(instance), callbacks=callbacks, **options)
+    _write_files(result, output, figure)
+    answer = result.as_dict()
+    if output_format == "json":
+        print_json(answer)
+    else:
+        click.echo("\n".join(_format_answer(answer)))
+    if result.stop_reason == "interrupt":
+        print(f"Interrupted. This is the best {WORDS[problem][0]} so far.", file=sys.stderr)
+        raise click.exceptions.Exit(130)
+
+
+def _check_files(output: str | None, figure: str | None) -> None:
+    """Raise an error before the run if a file cannot be written."""
+    from coevo.errors import ParameterError
+    from coevo.files import check_output_path
+    from coevo.picture import PICTURE_FORMATS, find_picture_format
+
+    for path in (output, figure):
+        if path is not None:
+            check_output_path(Path(path))
+    if figure is not None and find_picture_format(figure) is None:
+        raise ParameterError(
+            f"The extension of {figure!r} names no format of pictures. Use one of "
+            f"{', '.join(f'.{name}' for name in PICTURE_FORMATS)}."
+        )
+
+
+def _make_callback(show: ProgressCallback, word: str) -> Any:
+    def report(row: SolveRow) -> None:
+        show(
+            f"generation {row.generation:,}, {row.seconds:,.1f} s, {word} {row.value:,.10g}, found "
+            f"in generation {row.improved:,}"
+        )
+
+    return report
+
+
+def _write_files(result: SolveResult, output: str | None, figure: str | None) -> None:
+    """Write the solution and the picture, and say so."""
+    from coevo.files import write_text
+    from coevo.problems.tsplib import format_tour_file
+
+    answer = result.as_dict()
+    if output is not None:
+        if answer["problem"] == "tsp":
+            text = format_tour_file(answer["instance"], answer["tour"])
+        else:
+            text = " ".join(map(str, answer["ordering"])) + "\n"
+        write_text(Path(output), text)
+        print(f"Wrote the solution to {output}.", file=sys.stderr)
+    if figure is not None:
+        result.plot().save(figure)
+        print(f"Wrote the picture to {figure}.", file=sys.stderr)
+
+
+def _format_answer(answer: dict[str, Any]) -> list[str]:
+    """Return the answer as lines."""
+    solution, value = WORDS[answer["problem"]]
+    found, optimum = answer[value], answer["optimum"]
+    note = ""
+    if optimum is not None:
+        above = 100 * abs(found - optimum) / abs(optimum) if optimum else 0.0
+        side = "above" if value == "length" else "below"
+        is_best = found == optimum
+        note = ", the optimum" if is_best else f", {above:.2f}% {side} the optimum {optimum:,}"
+    numbers = answer[solution]
+    return [
+        f"{answer['instance']}: {len(numbers):,} {'cities' if solution == 'tour' else 'items'}, "
+        f"{value} {found:,}{note}",
+        f"{solution}: {' '.join(map(str, numbers))}",
+        f"{answer['form']} form, {answer['generations']:,} generations, found in generation "
+        f"{answer['improved']:,}, {answer['seconds']:.1f} s, stopped by {answer['stop_reason']}, "
+        f"seed {answer['seed']}",
+    ]

@@ -1,0 +1,28 @@
+"""Other graph problems with the two species of the 2011 paper: tours and orderings.
+
+- `solve_tour`: the symmetric travelling salesman problem (TSP)
+- `solve_ordering`: the linear ordering problem (LOP), or the heaviest acyclic subgraph
+
+The paper names such problems as later work. This package shares the generational core
+(`coevo.search.cooperation`), the budgets and the random streams with the searches for networks,
+and nothing else. Nothing of the rest of coevo imports it, except the command line.
+"""
+
+from coevo.problems.api import FORMS, SolveResult, solve_ordering, solve_tour
+from coevo.problems.bundled import ORDERINGS, TOURS, open_ordering, open_tour
+from coevo.problems.problem import OrderingProblem, TourProblem
+from coevo.problems.solver import SolveRow
+
+__all__ = [
+    "FORMS",
+    "ORDERINGS",
+    "TOURS",
+    "OrderingProblem",
+    "SolveResult",
+    "SolveRow",
+    "TourProblem",
+    "open_ordering",
+    "open_tour",
+    "solve_ordering",
+    "solve_tour",
+]

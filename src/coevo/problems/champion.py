@@ -1,0 +1,171 @@
+"""The champion form: populations that climb, as CCMA does for graphs.
+
+Tours. One species are tours, the other one are the neighbours of each city: a row a city, with the
+cities that moves may join it to. Tours climb by 2-opt and or-opt moves inside the rows. Then they
+are perturbed by double bridges and climb again. A row holds the nearest cities, and a few places
+that evolve. A place is credited with what its edge gained in the tours. Each generation the place
+with the least credit gets another city, from a tour or from the cities nearby.
+
+Orderings. Here the partner can be computed: the best mask of an order takes all forward arcs. So
+only orders evolve. They climb by insertion moves, and are perturbed by random ones.
+
+In both, the worst member of the population is replaced by a copy of the best one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.problems.ordering_kernels import climb_orders
+from coevo.problems.problem import OrderingProblem, TourProblem
+from coevo.problems.solver import Solver, SolveState
+from coevo.problems.tour_kernels import climb_tours
+from coevo.search import Budget
+from coevo.search.operators import draw_orders
+
+__all__ = ["ChampionOrderings", "ChampionTours"]
+
+N_TOURS, N_ORDERS = 20, 10
+N_NEAREST, N_EVOLVING = 8, 2  # neighbours of each city
+N_NEARBY = 30  # nearest cities that an evolving place is drawn from
+MAX_PERTURBATIONS = 1000  # of each tour in a generation
+N_PERTURBATIONS, N_MOVES = 50, 3  # of each ordering in a generation, and moves of each
+ROUND_OFF = 1e-13  # of the largest number
+MIN_CITIES = 5  # of the moves; fewer are enumerated
+
+Tours = NDArray[np.int64]  # (n_tours, n)
+Rows = NDArray[np.int64]  # (n, n_neighbours), cities
+
+
+class ChampionTours(Solver):
+    """Tours that climb inside evolving rows of neighbours."""
+
+    default_budget: ClassVar[Budget] = Budget(patience=25)
+    sign = -1.0
+
+    def __init__(self, problem: TourProblem) -> None:
+        self._distances, self._n = problem.distances, problem.n_places
+        self._least = ROUND_OFF * max(1.0, float(np.abs(problem.distances).max()))
+        other = np.array(problem.distances)
+        np.fill_diagonal(other, np.inf)
+        self._nearby = np.argsort(other, axis=1, kind="stable")[:, : min(self._n - 1, N_NEARBY)]
+
+    def start(self, rng: Generator) -> SolveState:
+        """Return tours that join nearest cities, after their first climb."""
+        if self._n < MIN_CITIES:
+            return self._enumerate()
+        starts = rng.integers(self._n, size=N_TOURS)
+        tours = np.array([self._join_nearest(int(city)) for city in starts])
+        evolving = self._nearby[:, N_NEAREST : N_NEAREST + N_EVOLVING].copy()
+        credit = np.zeros(evolving.shape)
+        lengths, earned = self._climb(tours, np.empty((N_TOURS, 0, 3)), evolving)
+        best = int(lengths.argmin())
+        parts = (tours, evolving, credit + earned)
+        return SolveState(0, N_TOURS, 0, -float(lengths[best]), tours[best].copy(), parts)
+
+    def step(self, rng: Generator, state: SolveState) -> SolveState:
+        """Return the next generation of tours and rows."""
+        old_tours, old_evolving, old_credit = state.parts
+        tours = old_tours.copy()
+        evolving, credit = self._evolve_rows(rng, tours, old_evolving, old_credit)
+        n_perturbations = min(self._n, MAX_PERTURBATIONS)
+        draws = rng.random((N_TOURS, n_perturbations, 3))
+        lengths, earned = self._climb(tours, draws, evolving)
+        best = int(lengths.argmin())
+        tours[lengths.argmax()] = tours[best]
+        n_climbs = N_TOURS * (1 + n_perturbations)
+        score = -float(lengths[best])
+        return state.advance(n_climbs, score, tours[best], tours, evolving, credit / 2 + earned)
+
+    def is_finished(self, state: SolveState) -> bool:
+        """Return whether all tours were enumerated."""
+        return self._n < MIN_CITIES
+
+    def _enumerate(self) -> SolveState:
+        """Return the best of all tours through very few cities."""
+        tours = [(0, *rest) for rest in itertools.permutations(range(1, self._n))]
+        index = np.array(tours)
+        lengths = self._distances[index, np.roll(index, -1, axis=1)].sum(axis=1)
+        best = int(lengths.argmin())
+        return SolveState(0, len(tours), 0, -float(lengths[best]), index[best], ())
+
+    def _join_nearest(self, city: int) -> NDArray[np.int64]:
+        """Return the tour that always goes to the nearest city that is left."""
+        left = np.ones(self._n, dtype=np.bool_)
+        tour = [city]
+        for _ in range(self._n - 1):
+            left[tour[-1]] = False
+            tour.append(int(np.where(left, self._distances[tour[-1]], np.inf).argmin()))
+        return np.array(tour)
+
+    def _climb(
+        self, tours: Tours, draws: NDArray[np.float64], evolving: Rows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Overwrite the tours; return their lengths, and the gains of the evolving places."""
+        rows = np.concatenate([self._nearby[:, :N_NEAREST], evolving], axis=1)
+        distances = np.take_along_axis(self._distances, rows, axis=1)
+        places = np.argsort(distances, axis=1, kind="stable")  # the kernel wants nearest first
+        rows = np.ascontiguousarray(np.take_along_axis(rows, places, axis=1))
+        gains, lengths = np.zeros(rows.shape), np.empty(len(tours))
+        climb_tours(self._distances, rows, tours, lengths, draws, gains, self._least)
+        earned = np.empty_like(gains)
+        np.put_along_axis(earned, places, gains, axis=1)
+        return lengths, earned[:, rows.shape[1] - evolving.shape[1] :]
+
+    def _evolve_rows(
+        self, rng: Generator, tours: Tours, evolving: Rows, credit: NDArray[np.float64]
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Put another city into the place with the least credit of each row."""
+        if evolving.shape[1] < N_EVOLVING:
+            return evolving, credit  # the rows hold all cities
+        cities = np.arange(self._n)
+        tour = tours[rng.integers(len(tours))]
+        following = np.empty(self._n, dtype=np.int64)
+        following[tour] = np.roll(tour, -1)
+        near = self._nearby[cities, rng.integers(self._nearby.shape[1], size=self._n)]
+        new = np.where(rng.random(self._n) < 0.5, following, near)
+        row = np.concatenate([self._nearby[:, :N_NEAREST], evolving], axis=1)
+        is_new = (row != new[:, None]).all(axis=1)
+        worst = credit.argmin(axis=1)
+        changed, changed_credit = evolving.copy(), credit.copy()
+        changed[cities[is_new], worst[is_new]] = new[is_new]
+        changed_credit[cities[is_new], worst[is_new]] = 0.0
+        return changed, changed_credit
+
+
+class ChampionOrderings(Solver):
+    """Orders that climb by insertion moves."""
+
+    default_budget: ClassVar[Budget] = Budget(patience=25)
+
+    def __init__(self, problem: OrderingProblem) -> None:
+        self._weights, self._n = problem.weights, problem.n_places
+        largest = float(np.abs(problem.weights).max())
+        self._least = ROUND_OFF * self._n * max(1.0, largest)
+
+    def start(self, rng: Generator) -> SolveState:
+        """Return random orders after their first climb."""
+        orders = draw_orders(rng, N_ORDERS, self._n)
+        weights = self._climb(orders, np.empty((N_ORDERS, 0, N_MOVES, 2)))
+        best = int(weights.argmax())
+        return SolveState(0, N_ORDERS, 0, float(weights[best]), orders[best].copy(), (orders,))
+
+    def step(self, rng: Generator, state: SolveState) -> SolveState:
+        """Return the next generation of orders."""
+        orders = state.parts[0].copy()
+        weights = self._climb(orders, rng.random((N_ORDERS, N_PERTURBATIONS, N_MOVES, 2)))
+        best = int(weights.argmax())
+        orders[weights.argmin()] = orders[best]
+        n_climbs = N_ORDERS * (1 + N_PERTURBATIONS)
+        return state.advance(n_climbs, float(weights[best]), orders[best], orders)
+
+    def _climb(self, orders: NDArray[np.int64], draws: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Overwrite the orders; return their weights."""
+        weights = np.empty(len(orders))
+        climb_orders(self._weights, orders, weights, draws, self._least)
+        return weights

@@ -1,0 +1,224 @@
+"""Read instances of the symmetric travelling salesman problem in the format of TSPLIB.
+
+Distances are given as coordinates (EUC_2D, CEIL_2D, MAN_2D, MAX_2D, ATT, GEO) or as a matrix
+(EXPLICIT, in all row and column forms). A file is never trusted: every number is counted.
+
+References
+----------
+G. Reinelt (1991). TSPLIB, a traveling salesman problem library. ORSA Journal on Computing 3,
+376-384.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.errors import DataError, suggest_match
+from coevo.problems.instance_text import (
+    Line,
+    make_error,
+    parse_numbers,
+    parse_size,
+    read_lines,
+)
+from coevo.problems.problem import TourProblem
+
+__all__ = ["format_tour_file", "read_tsplib"]
+
+Points = NDArray[np.float64]  # (n, 2)
+Matrix = NDArray[np.float64]
+
+PI = 3.141592  # as TSPLIB defines it
+EARTH_RADIUS = 6378.388
+SECTIONS = ("NODE_COORD_SECTION", "DISPLAY_DATA_SECTION", "EDGE_WEIGHT_SECTION")
+KEYS = (
+    *("NAME", "TYPE", "COMMENT", "DIMENSION", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT"),
+    *("EDGE_DATA_FORMAT", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE", "CAPACITY"),
+)
+
+
+def _measure_euclidean(points: Points) -> Matrix:
+    difference = points[:, None] - points[None]
+    return np.asarray(np.sqrt((difference**2).sum(axis=2)))
+
+
+def _measure_att(points: Points) -> Matrix:
+    """Return pseudo-Euclidean distances: sqrt(d^2 / 10), never rounded down."""
+    difference = points[:, None] - points[None]
+    exact = np.sqrt((difference**2).sum(axis=2) / 10)
+    rounded = np.floor(exact + 0.5)
+    return np.asarray(np.where(rounded < exact, rounded + 1, rounded))
+
+
+def _measure_geo(points: Points) -> Matrix:
+    """Return distances on the earth. A coordinate is in degrees and minutes, as in 48.30."""
+    degrees = np.trunc(points)
+    latitude, longitude = (PI * (degrees + 5 * (points - degrees) / 3) / 180).T
+    q1 = np.cos(longitude[:, None] - longitude)
+    q2 = np.cos(latitude[:, None] - latitude)
+    q3 = np.cos(latitude[:, None] + latitude)
+    cosine = 0.5 * ((1 + q1) * q2 - (1 - q1) * q3)
+    return np.asarray(np.trunc(EARTH_RADIUS * np.arccos(np.clip(cosine, -1, 1)) + 1))
+
+
+MEASURES: dict[str, Callable[[Points], Matrix]] = {
+    "EUC_2D": lambda points: np.floor(_measure_euclidean(points) + 0.5),
+    "CEIL_2D": lambda points: np.ceil(_measure_euclidean(points)),
+    "MAN_2D": lambda points: np.floor(np.abs(points[:, None] - points).sum(axis=2) + 0.5),
+    "MAX_2D": lambda points: np.floor(np.abs(points[:, None] - points) + 0.5).max(axis=2),
+    "ATT": _measure_att,
+    "GEO": _measure_geo,
+}
+# A matrix by columns is the other triangle by rows.
+FORMATS = {
+    "FULL_MATRIX": "full",
+    "UPPER_ROW": "upper",
+    "LOWER_COL": "upper",
+    "LOWER_ROW": "lower",
+    "UPPER_COL": "lower",
+    "UPPER_DIAG_ROW": "upper diagonal",
+    "LOWER_DIAG_COL": "upper diagonal",
+    "LOWER_DIAG_ROW": "lower diagonal",
+    "UPPER_DIAG_COL": "lower diagonal",
+}
+
+
+@dataclass
+class _File:
+    """The parts of a file: values by key, and the lines of each section."""
+
+    source: str
+    values: dict[str, Line] = field(default_factory=dict)
+    sections: dict[str, list[Line]] = field(default_factory=dict)
+
+    def choose(self, key: str, choices: tuple[str, ...]) -> str:
+        """Return the value of a key; raise `FormatError` unless it is one of the choices."""
+        if key not in self.values:
+            raise make_error(self.source, None, f"there is no {key}. Add it.")
+        line = self.values[key]
+        if line.text.upper() not in choices:
+            raise make_error(
+                self.source,
+                line.number,
+                f"{key} must be one of {', '.join(choices)}; got {line.text[:40]!r}."
+                f"{suggest_match(line.text, choices)}",
+            )
+        return line.text.upper()
+
+
+def read_tsplib(path: str | Path) -> TourProblem:
+    """Read an instance; raise `FormatError` with the line if the file is malformed."""
+    source = Path(path).name
+    file = _split_file(read_lines(Path(path)), source)
+    file.choose("TYPE", ("TSP",))
+    kind = file.choose("EDGE_WEIGHT_TYPE", (*MEASURES, "EXPLICIT"))
+    if "DIMENSION" not in file.values:
+        raise make_error(source, None, "there is no DIMENSION. Add it.")
+    line = file.values["DIMENSION"]
+    n = parse_size(line.text, source, line.number, "DIMENSION")
+    name = file.values["NAME"].text if "NAME" in file.values else Path(path).stem
+    points = _read_points(file, "NODE_COORD_SECTION", n)
+    shown = _read_points(file, "DISPLAY_DATA_SECTION", n)
+    if kind == "EXPLICIT":
+        matrix = _read_matrix(file, n)
+        shown = points if shown is None else shown
+    elif points is None:
+        raise make_error(source, None, f"{kind} needs a NODE_COORD_SECTION. Add it.")
+    else:
+        matrix = MEASURES[kind](points)
+        # GEO gives the latitude first; a picture has the longitude to the right.
+        shown = (points[:, ::-1] if kind == "GEO" else points) if shown is None else shown
+    try:
+        return TourProblem.from_matrix(matrix, name, shown)
+    except DataError as error:
+        raise make_error(source, None, str(error)) from None
+
+
+def _split_file(lines: list[Line], source: str) -> _File:
+    """Sort the lines of a file into values and sections."""
+    file = _File(source)
+    section: list[Line] | None = None
+    for line in lines:
+        key, _, value = (part.strip() for part in line.text.partition(":"))
+        word = key.upper()
+        if word == "EOF":
+            break
+        if word in SECTIONS or word in KEYS:
+            if word in file.sections or word in file.values:
+                raise make_error(source, line.number, f"{word} is given a second time.")
+            if word in SECTIONS:
+                section = file.sections.setdefault(word, [])
+            else:
+                file.values[word] = Line(line.number, value)
+                section = None
+        elif section is not None and not word[:1].isalpha():
+            section.append(line)
+        else:
+            is_section = word.endswith("_SECTION")
+            hint = "" if is_section else suggest_match(word, KEYS)
+            raise make_error(source, line.number, f"{key[:40]!r} is not supported.{hint}")
+    if not file.values:
+        raise make_error(source, None, "this is not a TSPLIB file.")
+    return file
+
+
+def _read_points(file: _File, section: str, n: int) -> Points | None:
+    """Return the coordinates of a section, or None if the file has no such section."""
+    if section not in file.sections:
+        return None
+    points = np.full((n, 2), np.nan)
+    for line in file.sections[section]:
+        numbers = parse_numbers([line], file.source)
+        if len(numbers) != 3:
+            raise make_error(
+                file.source,
+                line.number,
+                f"a city needs its number and two coordinates in {section}.",
+            )
+        city = numbers[0]
+        if city != int(city) or not 1 <= city <= n:
+            raise make_error(file.source, line.number, f"the cities are 1 to {n}; got {city:g}.")
+        if not np.isnan(points[int(city) - 1, 0]):
+            raise make_error(file.source, line.number, f"city {city:g} is given a second time.")
+        points[int(city) - 1] = numbers[1:]
+    missing = np.flatnonzero(np.isnan(points[:, 0]))
+    if len(missing):
+        raise make_error(
+            file.source, None, f"{section} has no city {missing[0] + 1} of {n}. Add it."
+        )
+    return points
+
+
+def _read_matrix(file: _File, n: int) -> Matrix:
+    """Return the matrix of an explicit instance."""
+    form = FORMATS[file.choose("EDGE_WEIGHT_FORMAT", tuple(FORMATS))]
+    if "EDGE_WEIGHT_SECTION" not in file.sections:
+        raise make_error(file.source, None, "EXPLICIT needs an EDGE_WEIGHT_SECTION. Add it.")
+    numbers = parse_numbers(file.sections["EDGE_WEIGHT_SECTION"], file.source)
+    diagonal = 0 if "diagonal" in form else 1
+    expected = n * n if form == "full" else n * (n - 1) // 2 + (n if diagonal == 0 else 0)
+    if len(numbers) != expected:
+        raise make_error(
+            file.source,
+            None,
+            f"EDGE_WEIGHT_SECTION has {len(numbers):,} numbers; {n} cities need {expected:,}.",
+        )
+    if form == "full":
+        return np.array(numbers).reshape(n, n)
+    matrix = np.zeros((n, n))
+    if form.startswith("upper"):
+        matrix[np.triu_indices(n, diagonal)] = numbers
+    else:
+        matrix[np.tril_indices(n, -diagonal)] = numbers
+    return np.where(matrix != 0, matrix, matrix.T)
+
+
+def format_tour_file(name: str, cities: list[int]) -> str:
+    """Return a TSPLIB tour file; cities are numbered from 1."""
+    header = f"NAME : {name}\nTYPE : TOUR\nDIMENSION : {len(cities)}\nTOUR_SECTION\n"
+    return header + "".join(f"{city}\n" for city in cities) + "-1\nEOF\n"

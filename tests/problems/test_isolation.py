@@ -1,0 +1,32 @@
+"""The package of other problems shares little with the code for networks, and is not used by it."""
+
+from test_package import MODULES, imported
+
+ALLOWED = {
+    *("coevo.errors", "coevo.files", "coevo.interrupts", "coevo.jit", "coevo.memory"),
+    *("coevo.picture", "coevo.problems", "coevo.randomness", "coevo.search", "coevo.warmup"),
+}
+FROM_SEARCH = {
+    *("Budget", "Cooperation", "Generation", "Species", "StopReason", "n_bits"),
+    *("cycle_crossover", "draw_masks", "draw_orders", "flip_bits", "swap_two"),
+    "two_point_crossover",
+}
+
+
+def test_what_the_package_imports():
+    for module in MODULES:
+        if module.startswith("coevo.problems"):
+            for _, name in imported(module):
+                assert ".".join(name.split(".")[:2]) in ALLOWED, f"{module} imports {name}"
+                if name.startswith("coevo.search"):
+                    assert name.split(".")[-1] in FROM_SEARCH, f"{module} imports {name}"
+
+
+def test_only_its_command_imports_it():
+    users = {
+        module
+        for module in MODULES
+        for _, name in imported(module)
+        if name.startswith("coevo.problems") and not module.startswith("coevo.problems")
+    }
+    assert users == {"coevo.cli.solve"}

@@ -149,14 +149,15 @@ def test_without_the_jit_there_is_nothing_to_compile(tmp_path):
 def test_every_kernel_is_in_the_list():
     listed = {one.full_name for one in import_kernels()}
     found = set()
-    for file in find_kernel_files():
+    files = [file for file in find_kernel_files() if file.parent.name != "problems"]
+    for file in files:
         name = ".".join(["coevo", *file.relative_to(ROOT).with_suffix("").parts])
         module = importlib.import_module(name)
         found |= {one.full_name for one in vars(module).values() if isinstance(one, Kernel)}
     assert found == listed
     assert len(listed) == len(import_kernels())
     modules = [name for group in list_groups() for name in group]
-    assert len(set(modules)) == len(modules) == len(find_kernel_files())
+    assert len(set(modules)) == len(modules) == len(files)
     assert {name for group in FIRST_GROUPS for name in group} <= set(modules)
     assert all(one.__module__.endswith("_kernels") for one in import_kernels())
     assert set(map(id, import_kernels())) <= set(map(id, KERNELS))

@@ -1,4 +1,4 @@
-"""Type checks for parameters: what counts as an int, and what as a number."""
+"""Checks of values: what counts as an int, what as a number, and what JSON can hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_int", "is_number"]
+__all__ = ["finite_or_none", "is_int", "is_number"]
 
 
 def is_int(value: Any, minimum: int) -> bool:
@@ -28,3 +28,12 @@ def is_number(value: Any) -> bool:
     (True, False, False, False)
     """
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def finite_or_none(value: float) -> float | None:
+    """Return a number for JSON, which has no infinity.
+
+    >>> finite_or_none(1.5), finite_or_none(float("-inf"))
+    (1.5, None)
+    """
+    return value if math.isfinite(value) else None

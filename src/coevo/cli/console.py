@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import sys
 import warnings
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "announce_interrupt",
-    "finite_or_none",
     "open_console",
     "print_json",
     "show_run_progress",
@@ -35,15 +33,6 @@ def print_json(answer: dict[str, Any] | list[dict[str, Any]]) -> None:
     """Print an answer as JSON."""
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     click.echo(json.dumps(answer, indent=2, ensure_ascii=not is_unicode))
-
-
-def finite_or_none(value: float) -> float | None:
-    """Return a number for JSON, which has no infinity.
-
-    >>> finite_or_none(1.5), finite_or_none(float("-inf"))
-    (1.5, None)
-    """
-    return value if math.isfinite(value) else None
 
 
 @contextlib.contextmanager

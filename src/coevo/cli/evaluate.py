@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import finite_or_none, print_json, show_status
+from coevo.cli.console import print_json, show_status
 from coevo.cli.missing import check_missing_options
 from coevo.cli.options import (
     format_option,
@@ -28,12 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# Options that are for both: to read a table for a network, and to learn in folds.
-READING = (
-    *("drop", "column_types", "decimal", "missing_labels", "encoding", "delimiter", "comment"),
-    *("header", "skiprows", "skipfooter", "bad_rows", "keep_empty_rows", "rename", "value_labels"),
-    *("sheet", "query"),
-)
+OWN_OPTIONS = ("sources", "cv", "target", "figure", "per_variable", "output_format")
 
 
 @click.command("evaluate")
@@ -124,6 +119,13 @@ def _split_sources(sources: tuple[str, ...], cv: int | None) -> tuple[str | None
     return None, sources[0]
 
 
+def _list_reading_options() -> set[str]:
+    """Return the options that also serve to read a table for a network, without learning."""
+    from coevo.data.source_options import SOURCE_DEFAULTS
+
+    return {*SOURCE_DEFAULTS, "drop", "column_types", "decimal", "missing_labels"}
+
+
 def _check_options(
     cv: int | None, target: str | None, figure: str | None, per_variable: bool
 ) -> None:
@@ -150,10 +152,10 @@ def _check_options(
         return
     context = click.get_current_context()
     given = click.core.ParameterSource.COMMANDLINE
+    reading = _list_reading_options()
     for parameter in context.command.params:
         name = parameter.name or ""
-        is_for_learning = name not in (*READING, "sources", "cv", "target", "figure")
-        is_for_learning &= name not in ("per_variable", "output_format")
+        is_for_learning = name not in {*reading, *OWN_OPTIONS}
         if is_for_learning and context.get_parameter_source(name) == given:
             option = max(parameter.opts, key=len)
             raise ParameterError(f"{option!r} is about learning. Use it together with '--cv'.")
@@ -194,18 +196,17 @@ def _print_folds(found: CrossValidation, output_format: str, figure: str | None)
     if output_format == "json":
         print_json(answer)
         return
-    mean, error = found.log_likelihood, found.standard_error
-    spread = f", standard error {error:.6f}" if math.isfinite(error) else ""
+    mean, error = answer["log_likelihood"], answer["standard_error"]
+    spread = "" if error is None else f", standard error {error:.6f}"
     click.echo(f"folds       {len(found.folds)}")
-    click.echo(f"mean        {_format(finite_or_none(mean))} per row that was held out{spread}")
+    click.echo(f"mean        {_format(mean)} per row that was held out{spread}")
     click.echo(f"rows        {len(found.per_row):,}")
     click.echo(f"variables   {found.n_variables:,}")
     click.echo("\n  fold    rows   arcs   mean per row   seconds")
-    for number, fold in enumerate(found.folds, 1):
-        value = _format(finite_or_none(fold.log_likelihood))
-        click.echo(
-            f"  {number:>4} {fold.n_rows:>7,} {fold.n_arcs:>6,} {value:>14} {fold.seconds:>9.1f}"
-        )
+    for number, fold in enumerate(answer["folds"], 1):
+        value, seconds = _format(fold["log_likelihood"]), fold["seconds"]
+        counts = f"{fold['n_rows']:>7,} {fold['n_arcs']:>6,}"
+        click.echo(f"  {number:>4} {counts} {value:>14} {seconds:>9.1f}")
     if "metrics" in answer:
         click.echo("")
         for line in _format_prediction(answer["target"], answer["states"], answer["metrics"]):
@@ -235,7 +236,7 @@ def _evaluate(
         from coevo.bundled import open_network
 
         network = open_network(model)
-        reading = {name: columns[name] for name in READING if name in columns}
+        reading = {name: columns[name] for name in _list_reading_options() & columns.keys()}
         reading["missing_labels"] = reading["missing_labels"] or None
         rows = read_network_rows(network, data, reading)
         likelihood = network.log_likelihood(rows)
@@ -303,6 +304,8 @@ def _format_answer(answer: dict[str, Any], unknown: list[str], per_variable: boo
 
 def _make_answer(likelihood: RowLikelihood, names: list[str]) -> dict[str, Any]:
     """Return the numbers of the answer, variables in the order of the table."""
+    from coevo.checks import finite_or_none
+
     n_rows = likelihood.n_rows
     possible = [value for value in likelihood.per_row.tolist() if value > -math.inf]
     total = math.fsum(possible)

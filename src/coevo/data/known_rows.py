@@ -250,59 +250,72 @@ def _load_columns(
     return [*filled, *(replace(column, missing=nothing) for column in empty)], decisions
 
 
+class _Matching:
+    """Columns that are matched with variables one by one, and what is unknown in them."""
+
+    def __init__(self, variables: tuple[Variable, ...]) -> None:
+        self._variables = variables
+        self._codes: dict[str, Codes] = {}
+        self._missing: dict[str, int] = {}
+        self._unseen: dict[str, dict[str, int]] = {}
+
+    def add(
+        self,
+        variable: Variable,
+        labels: Sequence[str | None],
+        codes: NDArray[np.integer],
+        counts: NDArray[np.int64],
+        missing: NDArray[np.bool_] | None,
+    ) -> None:
+        """Add a column; `counts` has the number of rows with each label."""
+        matched = match_labels(variable, labels)
+        own = matched[codes]
+        strange = np.flatnonzero((matched == UNKNOWN) & (counts > 0)).tolist()
+        if strange:
+            self._unseen[variable.name] = {str(labels[i]): int(counts[i]) for i in strange}
+        if missing is not None and missing.any():
+            own[missing] = UNKNOWN
+            self._missing[variable.name] = int(missing.sum())
+        self._codes[variable.name] = own
+
+    def make_rows(
+        self,
+        n_stored: int,
+        weights: NDArray[np.int64] | None = None,
+        decisions: tuple[Decision, ...] = (),
+    ) -> KnownRows:
+        """Return the rows; a variable without a column is absent."""
+        absent = tuple(v.name for v in self._variables if v.name not in self._codes)
+        unknown = UnknownCells(absent, self._missing, self._unseen)
+        return KnownRows(self._variables, self._codes, n_stored, weights, unknown, decisions)
+
+
 def _match_columns(
     columns: Sequence[Column], variables: tuple[Variable, ...], decisions: tuple[Decision, ...]
 ) -> KnownRows:
     """Return the rows of columns in the states of the variables."""
     by_name = {column.name: column for column in columns}
-    codes: dict[str, Codes] = {}
-    missing, unseen = dict[str, int](), dict[str, dict[str, int]]()
+    matching = _Matching(variables)
     for variable in variables:
-        if variable.name not in by_name:
-            continue
-        column = by_name[variable.name]
-        matched = match_labels(variable, column.labels)
-        own = matched[column.codes]
-        occurring = np.flatnonzero((matched == UNKNOWN) & (column.counts > 0)).tolist()
-        if column.missing is not None:
-            own[column.missing] = UNKNOWN
-            missing[variable.name] = int(column.missing.sum())
-        if occurring and column.n_observed:
-            unseen[variable.name] = {
-                str(column.labels[code]): int(column.counts[code]) for code in occurring
-            }
-        codes[variable.name] = own
-    absent = tuple(variable.name for variable in variables if variable.name not in codes)
-    unknown = UnknownCells(absent, missing, unseen)
-    return KnownRows(variables, codes, len(columns[0].codes), unknown=unknown, decisions=decisions)
+        column = by_name.get(variable.name)
+        if column is not None:
+            matching.add(variable, column.labels, column.codes, column.counts, column.missing)
+    return matching.make_rows(len(columns[0].codes), decisions=decisions)
 
 
 def _convert_dataset(
     dataset: Dataset, mask: NDArray[np.bool_] | None, variables: tuple[Variable, ...]
 ) -> KnownRows:
     """Return the rows of a dataset; `mask` has its missing values."""
-    codes: dict[str, Codes] = {}
-    missing, unseen = dict[str, int](), dict[str, dict[str, int]]()
+    matching = _Matching(variables)
     for variable in variables:
         if variable.name not in dataset.names:
             continue
         place = dataset.find_position(variable.name)
-        states, own = dataset.variables[place].states, dataset.codes[place]
-        matched = match_labels(variable, states)
-        codes[variable.name] = known = matched[own]
-        is_missing = np.zeros(len(own), dtype=np.bool_) if mask is None else mask[place]
-        counts = np.bincount(
-            own[~is_missing],
-            None if dataset.weights is None else dataset.weights[~is_missing],
-            minlength=len(states),
-        )
-        strange = np.flatnonzero((matched == UNKNOWN) & (counts > 0)).tolist()
-        if strange:
-            unseen[variable.name] = {states[code]: int(counts[code]) for code in strange}
-        if is_missing.any():
-            known[is_missing] = UNKNOWN
-            missing[variable.name] = int(is_missing.sum())
-    absent = tuple(variable.name for variable in variables if variable.name not in codes)
-    unknown = UnknownCells(absent, missing, unseen)
-    n_stored = dataset.codes.shape[1]
-    return KnownRows(variables, codes, n_stored, dataset.weights, unknown)
+        states, codes = dataset.variables[place].states, dataset.codes[place]
+        missing = None if mask is None else mask[place]
+        observed = slice(None) if missing is None else ~missing
+        weights = None if dataset.weights is None else dataset.weights[observed]
+        counts = np.bincount(codes[observed], weights, minlength=len(states))
+        matching.add(variable, states, codes, counts, missing)
+    return matching.make_rows(dataset.codes.shape[1], dataset.weights)

@@ -19,7 +19,7 @@ from typing import Any, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.checks import is_int
+from coevo.checks import finite_or_none, is_int
 from coevo.data import ColumnInfo, IncompleteDataset, Rows, Variable
 from coevo.data.decisions import RawTable
 from coevo.data.known_rows import UnknownCells, read_known_rows
@@ -117,15 +117,15 @@ class CrossValidation:
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values; an infinite one is None."""
         answer: dict[str, Any] = {
-            "log_likelihood": _finite(self.log_likelihood),
-            "standard_error": _finite(self.standard_error),
+            "log_likelihood": finite_or_none(self.log_likelihood),
+            "standard_error": finite_or_none(self.standard_error),
             "n_rows": len(self.per_row),
             "n_variables": self.n_variables,
             "folds": [
                 {
                     "n_rows": fold.n_rows,
                     "n_arcs": fold.n_arcs,
-                    "log_likelihood": _finite(fold.log_likelihood),
+                    "log_likelihood": finite_or_none(fold.log_likelihood),
                     "unknown": fold.unknown.as_dict(),
                     "seconds": fold.seconds,
                 }
@@ -144,10 +144,6 @@ class CrossValidation:
             f"<CrossValidation: {len(self.folds)} folds, {len(self.per_row):,} rows, "
             f"log-likelihood {self.log_likelihood:z.4f} a row{accuracy}>"
         )
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 @accept_options(LearnOptions, LEARN_DEFAULTS)

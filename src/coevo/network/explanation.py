@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from coevo.checks import finite_or_none
 from coevo.data.state_words import format_share, format_shares, format_state
 from coevo.data.variable import Variable
 from coevo.graph.active_paths import ActivePath
@@ -81,8 +82,8 @@ class FindingEffect:
             "value": self.value if isinstance(self.value, str) else _make_plain(self.value),
             "alone": dict(self.alone),
             "without": dict(self.without),
-            "weight_alone": _make_finite(self.weight_alone),
-            "weight": _make_finite(self.weight),
+            "weight_alone": finite_or_none(self.weight_alone),
+            "weight": finite_or_none(self.weight),
             "conflict": self.conflict,
             "is_separated": self.is_separated,
             "separated_by": list(self.separated_by),
@@ -284,7 +285,7 @@ class TargetExplanation:
             "given": {name: _make_plain(value) for name, value in self.given.items()},
             "prior": dict(self.prior),
             "posterior": dict(self.posterior),
-            "weight": _make_finite(self.weight),
+            "weight": finite_or_none(self.weight),
             "entropy": self.entropy,
             "sentence": self.describe(),
             "findings": [
@@ -340,7 +341,3 @@ def _join(names: Sequence[str]) -> str:
 
 def _make_plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
-
-
-def _make_finite(weight: float) -> float | None:
-    return weight if math.isfinite(weight) else None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.checks import finite_or_none
 from coevo.data.match_states import UNKNOWN
 from coevo.data.variable import Variable
 from coevo.errors import DataError
@@ -119,7 +120,7 @@ class PredictionMetrics:
         return {
             "n_rows": self.n_rows,
             "accuracy": self.accuracy,
-            "log_loss": self.log_loss if math.isfinite(self.log_loss) else None,
+            "log_loss": finite_or_none(self.log_loss),
             "brier": self.brier,
             "auc": self.auc,
             "calibration_error": self.calibration_error,

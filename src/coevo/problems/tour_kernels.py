@@ -120,12 +120,12 @@ def _move_segment(
     """Move the segment that starts at position `first` by `shift` positions, forwards or back."""
     n, size = len(tour), len(segment)
     step = 1 if shift > 0 else -1
-    hole = first if shift > 0 else (first + size - 1) % n
+    free = first if shift > 0 else (first + size - 1) % n
     for _ in range(abs(shift)):
-        moved = tour[(hole + step * size) % n]
-        tour[hole] = moved
-        place[moved] = hole
-        hole = (hole + step) % n
+        moved = tour[(free + step * size) % n]
+        tour[free] = moved
+        place[moved] = free
+        free = (free + step) % n
     begin = (first + shift) % n
     for i in range(size):
         moved = segment[size - 1 - i] if is_reversed else segment[i]

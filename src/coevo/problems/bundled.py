@@ -1,7 +1,20 @@
 """The bundled instances: known problems with their proved optima.
 
-The coordinates and matrices are those of TSPLIB and LOLIB. Each value is the published optimum;
-the tests reach it from several seeds.
+The coordinates and matrices are those of TSPLIB and LOLIB, and equal public copies of the files.
+Each value is the published optimum; the tests reach it from several seeds.
+
+The orderings are the input-output matrices of LOLIB in their normalised form, as the edition of
+2010 distributes them: of each pair of weights the smaller one is subtracted from both. The best
+orders are those of the original matrices. The weights are lower, by the same number for all
+orders: be75eec has the optimum 236464 here, and 264940 as an original matrix.
+
+References
+----------
+G. Reinelt (1991). TSPLIB, a traveling salesman problem library. ORSA Journal on Computing 3,
+376-384.
+
+R. Marti, G. Reinelt, A. Duarte (2012). A benchmark library and a comparison of heuristic methods
+for the linear ordering problem. Computational Optimization and Applications 51, 1297-1317.
 """
 
 from __future__ import annotations
@@ -27,7 +40,23 @@ TOURS = {
     "st70": 675,
     "kroA100": 21282,
 }
-ORDERINGS = {"t59n11xx": 20928}
+ORDERINGS = {
+    "t59d11xx": 147354,
+    "t59n11xx": 20928,
+    "t65b11xx": 356758,
+    "t65l11xx": 16719,
+    "t65n11xx": 32157,
+    "t69r11xx": 771149,
+    "t70l11xx": 25253,
+    "t75k11xx": 108844,
+    "t75n11xx": 93777,
+    "be75eec": 236464,
+    "be75oi": 111171,
+    "be75tot": 980516,
+    "tiw56n54": 91554,
+    "tiw56n58": 125224,
+    "tiw56r54": 102948,
+}
 
 
 def open_tour(source: str | os.PathLike[str]) -> TourProblem:

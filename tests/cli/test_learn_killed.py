@@ -20,7 +20,7 @@ LONGEST = 120.0  # seconds, for a command that does not end
 AT_EVERY_GENERATION = """
 import coevo.cli
 import coevo.progress.terminal
-from coevo.learning import checkpoints
+from coevo import checkpoints
 coevo.progress.terminal.SECONDS_BETWEEN_LINES = 0.0
 checkpoints.SECONDS_BETWEEN = 0.0
 checkpoints.SHARE_OF_TIME = 1e9

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 import coevo
+from coevo import checkpoints
 from coevo.bundled import load_network
 from coevo.errors import CoevoWarning, FileError, FormatError, GraphError, ParameterError
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, read_run
-from coevo.learning import checkpoints, learn
+from coevo.learning import learn
+from coevo.learning.checkpoints import CheckpointFile
 from coevo.network import sample
 from coevo.search import CCGA, StoredCheckpoint, write_checkpoint
 from helpers.problems import drop_times
@@ -178,8 +180,8 @@ def test_how_often_checkpoints_are_written(rows, monkeypatch):
         now += took
 
     monkeypatch.setattr(checkpoints.time, "perf_counter", lambda: now)
-    monkeypatch.setattr(checkpoints, "write_checkpoint", write)
-    file = checkpoints.CheckpointFile(Path("run"), {}, CCGA())
+    monkeypatch.setattr("coevo.learning.checkpoints.write_checkpoint", write)
+    file = CheckpointFile(Path("run"), {}, CCGA())
     for step in range(30):
         now = 100 + 0.4 * step
         file.write_if_due(None)

@@ -10,9 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import coevo
+from coevo import checkpoints
 from coevo.data import audit
 from coevo.errors import CoevoWarning, DataError, FileError, NetworkError, ParameterError
-from coevo.learning import checkpoints, learn
+from coevo.learning import learn
 from helpers.problems import drop_times
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import coevo
+from coevo import checkpoints
 from coevo.cli import main
 from coevo.data import parquet as parquet_module
-from coevo.learning import checkpoints
+from coevo.learning.checkpoints import CheckpointFile
 from helpers.clusters import dask_commands, kill
 from helpers.interrupts import interrupted_command
 from helpers.problems import drop_times
@@ -93,7 +94,7 @@ def test_a_scheduler_that_dies_in_the_middle(monkeypatch, capsys):
 
 def kill_after(n, process, monkeypatch):
     """Kill a process after n checkpoints are saved; return the number of checkpoints, in a list."""
-    write, n_written = checkpoints.CheckpointFile.write_if_due, [0]
+    write, n_written = CheckpointFile.write_if_due, [0]
 
     def write_and_kill(file, checkpoint):
         write(file, checkpoint)
@@ -101,7 +102,7 @@ def kill_after(n, process, monkeypatch):
         if n_written[0] == n:
             kill(process)
 
-    monkeypatch.setattr(checkpoints.CheckpointFile, "write_if_due", write_and_kill)
+    monkeypatch.setattr(CheckpointFile, "write_if_due", write_and_kill)
     return n_written
 
 

@@ -16,10 +16,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from coevo.checkpoints import describe_difference
 from coevo.errors import FileError, FormatError
 from coevo.files import open_source, replace_file
-from coevo.io.run_folder import format_json_line, make_run_folder, write_json
-from coevo.search.spec import describe_difference
+from coevo.run_files import format_json_line, make_run_folder, write_json
 
 __all__ = ["Journal", "JournalRecord", "RecordFormat", "RunCallback"]
 

@@ -12,17 +12,23 @@ incomplete.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coevo.errors import FileError, FormatError
-from coevo.files import open_source, replace_file, write_text
+from coevo.files import open_source
 from coevo.io.bif_reader import read_bif
 from coevo.io.bif_writer import write_bif
 from coevo.network import BayesianNetwork
+from coevo.run_files import (
+    check_run_folder,
+    format_json_line,
+    make_run_folder,
+    write_json,
+    write_json_lines,
+)
 
 __all__ = [
     "FACTS",
@@ -49,39 +55,6 @@ class SavedRun:
     history: list[dict[str, Any]]
 
 
-def check_run_folder(folder: Path) -> None:
-    """Raise `FileError` unless this folder can be created, or exists and can be written to."""
-    if folder.exists() and not folder.is_dir():
-        raise FileError(f"{str(folder)!r} is a file. Name a folder.")
-    nearest = folder
-    while not nearest.exists() and nearest != nearest.parent:
-        nearest = nearest.parent
-    if not nearest.is_dir():
-        raise FileError(f"{str(folder)!r} cannot be created: {str(nearest)!r} is a file.")
-    if not os.access(nearest, os.W_OK):
-        raise FileError(f"{str(folder)!r} cannot be written: {str(nearest)!r} is write-protected.")
-
-
-def make_run_folder(folder: Path) -> None:
-    """Create a folder and its parent folders; do nothing if it exists."""
-    check_run_folder(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{str(folder)!r} cannot be created: {error.strerror}.") from None
-
-
-def format_json_line(record: Mapping[str, Any]) -> str:
-    """Return a record as one line of JSON."""
-    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def write_json(path: Path, facts: Mapping[str, Any]) -> None:
-    """Write an object as indented JSON."""
-    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_text(path, text)
-
-
 def write_run(
     folder: Path,
     network: BayesianNetwork | None,
@@ -98,8 +71,7 @@ def write_run(
         (folder / MODEL).unlink(missing_ok=True)
     else:
         write_bif(network, folder / MODEL)
-    with replace_file(folder / HISTORY) as stream:
-        stream.writelines(format_json_line(row).encode() for row in history)
+    write_json_lines(folder / HISTORY, history)
     write_json(folder / FACTS, facts)  # last: this file shows that the run is complete
     names = {"model": MODEL, "run": FACTS, "history": HISTORY}
     if network is None:

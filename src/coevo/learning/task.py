@@ -28,7 +28,7 @@ from coevo.graph import DAG
 from coevo.interrupts import defer_interrupts
 from coevo.io import check_run_folder
 from coevo.io.journal import Journal, RunCallback
-from coevo.learning.checkpoints import CHECKPOINT, CheckpointFile
+from coevo.learning.checkpoints import CheckpointFile
 from coevo.learning.options import Path
 from coevo.learning.result import STRENGTH, LearnResult
 from coevo.learning.settings import LearnSettings
@@ -171,10 +171,7 @@ class LearnTask:
         else:
             checkpoint_file.check_replaceable()
         if resume and checkpoint is None:
-            self.notices.append(
-                f"There is nothing to resume in {str(self.folder)!r}: it has no {CHECKPOINT}. The "
-                "search starts from its beginning."
-            )
+            self.notices.append(checkpoint_file.describe_missing())
         journal = None
         if self.settings.bootstraps:
             folder, missing = self.folder / STRENGTH, self.settings.missing

@@ -37,6 +37,7 @@ from coevo.search.hill_climb import HillClimb, HillClimbState
 from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
 from coevo.search.k2ga import K2GA, K2GAState
+from coevo.search.loop import GenerationLoop
 from coevo.search.method_text import split_methods
 from coevo.search.mmhc import MMHC, MMHCState
 from coevo.search.naive_bayes import NaiveBayes
@@ -73,6 +74,7 @@ __all__ = [
     "GAState",
     "GESState",
     "Generation",
+    "GenerationLoop",
     "HillClimb",
     "HillClimbState",
     "HistoryRow",

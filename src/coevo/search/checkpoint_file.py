@@ -12,7 +12,6 @@ needs to resume.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from dataclasses import fields
@@ -20,10 +19,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
+from coevo.checkpoints import make_not_a_state_error, read_entries, write_entries
 from coevo.errors import FormatError
-from coevo.files import open_source, replace_file
 from coevo.search.base import STATES_OF, SearchState
 from coevo.search.result import Checkpoint, HistoryRow
 
@@ -37,20 +34,21 @@ EXTRA = "beside/"  # the prefix of the entries of extra arrays
 
 def write_state(state: SearchState, path: str | PathLike[str]) -> None:
     """Write a state to an NPZ file. The file is replaced only when writing succeeds."""
-    _write_entries(state, Path(path), {})
+    _write_state(state, Path(path), {})
 
 
 def read_state(path: str | PathLike[str], kind: type[State]) -> State:
     """Read a state of the given type from an NPZ file.
 
     >>> import tempfile
+    >>> import numpy as np
     >>> empty = SearchState(0, 0, 0, -1.5, np.zeros((2, 2), dtype=np.bool_))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_state(empty, Path(folder) / "state.npz")
     ...     read_state(Path(folder) / "state.npz", SearchState).score
     -1.5
     """
-    return _build_state(Path(path), _read_entries(Path(path)), kind)
+    return _build_state(Path(path), read_entries(Path(path)), kind)
 
 
 def write_checkpoint(checkpoint: Checkpoint, facts: Mapping[str, Any], path: Path) -> None:
@@ -61,13 +59,14 @@ def write_checkpoint(checkpoint: Checkpoint, facts: Mapping[str, Any], path: Pat
     history = [row.as_dict() for row in checkpoint.history]
     texts = {HISTORY: json.dumps(history), FACTS: json.dumps(facts)}
     extra = {EXTRA + name: array for name, array in checkpoint.extra_arrays.items()}
-    _write_entries(checkpoint.state, path, texts | extra)
+    _write_state(checkpoint.state, path, texts | extra)
 
 
 class StoredCheckpoint:
     """A checkpoint file in memory. Its facts can be read before its state is built.
 
     >>> import tempfile
+    >>> import numpy as np
     >>> empty = SearchState(0, 0, 0, -1.5, np.zeros((2, 2), dtype=np.bool_))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "checkpoint.npz"
@@ -79,7 +78,7 @@ class StoredCheckpoint:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._values = _read_entries(path)
+        self._values = read_entries(path)
         try:
             self.facts: dict[str, Any] = json.loads(str(self._values[FACTS]))
             self._history = [_parse_row(line) for line in json.loads(str(self._values[HISTORY]))]
@@ -102,10 +101,8 @@ def _parse_row(line: dict[str, Any]) -> HistoryRow:
     return HistoryRow(**{name: line[name] for name in columns}, details=details)
 
 
-def _write_entries(state: SearchState, path: Path, others: Mapping[str, Any]) -> None:
-    entries = {**_flatten_state(state), KIND: type(state).__name__, **others}
-    with replace_file(path) as stream:
-        np.savez_compressed(stream, allow_pickle=False, **entries)
+def _write_state(state: SearchState, path: Path, others: Mapping[str, Any]) -> None:
+    write_entries(path, {**_flatten_state(state), KIND: type(state).__name__, **others})
 
 
 def _flatten_state(state: SearchState, prefix: str = "") -> dict[str, Any]:
@@ -122,27 +119,16 @@ def _flatten_state(state: SearchState, prefix: str = "") -> dict[str, Any]:
     return entries
 
 
-def _read_entries(path: Path) -> dict[str, Any]:
-    """Return all entries of a file by name."""
-    with open_source(path) as source:
-        content = io.BytesIO(source.read_all())
-    try:
-        with np.load(content, allow_pickle=False) as entries:
-            return {name: entries[name] for name in entries.files}
-    except Exception:  # a damaged archive fails in many ways
-        raise _make_not_a_state_error(path) from None
-
-
 def _build_state(path: Path, values: Mapping[str, Any], kind: type[State]) -> State:
     stored_kind = str(values.get(KIND))
     if stored_kind != kind.__name__:
         if stored_kind.endswith("State"):
             raise FormatError(f"{str(path)!r} holds a {stored_kind}, not a {kind.__name__}.")
-        raise _make_not_a_state_error(path)
+        raise make_not_a_state_error(path)
     try:
         return _rebuild(kind, values)
     except (KeyError, TypeError, ValueError):
-        raise _make_not_a_state_error(path) from None
+        raise make_not_a_state_error(path) from None
 
 
 def _rebuild(kind: type[State], values: Mapping[str, Any], prefix: str = "") -> State:
@@ -157,7 +143,3 @@ def _rebuild(kind: type[State], values: Mapping[str, Any], prefix: str = "") -> 
         else:
             arguments[field.name] = value.item() if value.ndim == 0 else value
     return kind(**arguments)
-
-
-def _make_not_a_state_error(path: Path) -> FormatError:
-    return FormatError(f"{str(path)!r} is not the state of a search.")

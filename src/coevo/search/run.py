@@ -1,26 +1,25 @@
-"""The loop around every search: budget, clock, history and interrupts.
+"""Run a search for a network: validate its arguments, run the loop, and return the result.
 
-A step is pure, so this loop needs no lock and no clean-up: if a step fails, the previous state
-is still valid. A first interrupt (Ctrl-C) ends the search after the current step, a second one
-ends it at once. In both cases the result is the best structure so far.
+The loop with its budget, clock, history and interrupts is `coevo.search.loop`.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from coevo.errors import ParameterError, bad_parameter
 from coevo.graph import DAG, Constraints
-from coevo.interrupts import DeferredInterrupts, defer_interrupts, is_interrupt
+from coevo.interrupts import defer_interrupts
 from coevo.memory import check_memory
-from coevo.randomness import RandomState, random_stream, resolve_seed
+from coevo.randomness import RandomState, resolve_seed
 from coevo.score import CacheStatistics, Scorer
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget, StopReason
+from coevo.search.loop import GenerationLoop
 from coevo.search.registry import choose_method, open_search
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.support import arc_support
@@ -112,13 +111,15 @@ def run_search(
     ensure_compiled()  # before the clock starts
     before = scorer.cache_statistics
     loop = _Loop(search, limits, seed, tuple(callbacks), on_checkpoint)
-    reason = loop.run(checkpoint, seconds)
+    if checkpoint is not None:
+        loop.resume(checkpoint.state, checkpoint.history)
+    reason = loop.run(seconds if checkpoint is None else max(seconds, checkpoint.seconds))
     with defer_interrupts():  # keep the result even if Ctrl-C comes now
         return _make_result(problem, chosen, loop, reason, seed, before)
 
 
-class _Loop:
-    """A running search: its current state and its history."""
+class _Loop(GenerationLoop[SearchState, HistoryRow]):
+    """A running search for a network."""
 
     def __init__(
         self,
@@ -128,86 +129,37 @@ class _Loop:
         callbacks: tuple[Callback, ...],
         on_checkpoint: CheckpointCallback | None,
     ) -> None:
-        self.search, self.budget, self.seed = search, budget, seed
-        self.callbacks, self.on_checkpoint = callbacks, on_checkpoint
-        self.started_at = time.perf_counter()
-        self.state: SearchState | None = None
+        super().__init__(budget, seed, callbacks)
+        self.search, self.on_checkpoint = search, on_checkpoint
         self.info: Info = {}
-        self.history: list[HistoryRow] = []
 
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.started_at
+    def start(self, rng: Generator) -> SearchState:
+        state: SearchState
+        state, self.info = self.search.start(rng)
+        return state
 
-    def run(self, checkpoint: Checkpoint | None, earlier_seconds: float) -> StopReason:
-        """Start or resume the search, run it until a limit is reached and return that limit."""
-        if checkpoint is not None:
-            self.state = checkpoint.state
-            self.history.extend(checkpoint.history)
-            earlier_seconds = max(earlier_seconds, checkpoint.seconds)
-        self.started_at -= earlier_seconds
-        try:
-            with defer_interrupts() as interrupts:
-                return self._run_steps(interrupts)
-        except (KeyboardInterrupt, SystemError) as error:
-            if not is_interrupt(error):
-                raise
-            self._record_state()  # the last step may have ended just before the interrupt
-            return "interrupt"
+    def step(self, rng: Generator, state: SearchState) -> SearchState:
+        after: SearchState
+        after, self.info = self.search.step(rng, state)
+        return after
 
-    def _run_steps(self, interrupts: DeferredInterrupts) -> StopReason:
-        if self.state is None:
-            self.state, self.info = self.search.start(random_stream(self.seed, 0))
-            if self._report_state():
-                return "callback"
-        while True:
-            reason = self._find_stop_reason(self.state)
-            if reason is not None:
-                return reason
-            if interrupts.is_pending:
-                return "interrupt"
-            rng = random_stream(self.seed, self.state.generation + 1)
-            self.state, self.info = self.search.step(rng, self.state)
-            if self._report_state():
-                return "callback"
+    def is_finished(self, state: SearchState) -> bool:
+        return self.search.is_finished(state)
 
-    def _find_stop_reason(self, state: SearchState) -> StopReason | None:
-        reason = self.budget.find_reached_limit(
-            seconds=self.seconds,
+    def make_row(self, state: SearchState) -> HistoryRow:
+        return HistoryRow(
             generation=state.generation,
-            improved=state.improved,
             evaluations=state.evaluations,
+            seconds=self.seconds,
+            improved=state.improved,
             score=state.score,
-        )
-        if reason in (None, "time") and self.search.is_finished(state):
-            return "finished"
-        return reason
-
-    def _record_state(self) -> None:
-        """Add a row for the current state to the history, unless it has one."""
-        state = self.state
-        last_recorded = self.history[-1].generation if self.history else -1
-        if state is None or state.generation <= last_recorded:
-            return
-        self.history.append(
-            HistoryRow(
-                generation=state.generation,
-                evaluations=state.evaluations,
-                seconds=self.seconds,
-                improved=state.improved,
-                score=state.score,
-                n_arcs=int(state.adjacency.sum()),
-                details=self.info,
-            )
+            n_arcs=int(state.adjacency.sum()),
+            details=self.info,
         )
 
-    def _report_state(self) -> bool:
-        """Record the state and call all callbacks; return whether one of them stops the search."""
-        self._record_state()
-        if self.on_checkpoint is not None and self.state is not None:
-            self.on_checkpoint(Checkpoint(self.state, self.history))
-        answers = [callback(self.history[-1]) for callback in self.callbacks]
-        return any(answer is True for answer in answers)
+    def save(self, state: SearchState) -> None:
+        if self.on_checkpoint is not None:
+            self.on_checkpoint(Checkpoint(state, self.history))
 
 
 def _check_state(state: SearchState, method: Method, problem: Problem, search: Search[Any]) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from coevo import __version__
+from coevo.checkpoints import describe_difference
 from coevo.checks import is_number
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
@@ -272,19 +273,3 @@ def _resolve_objective(chosen: SpecOptions, owner: str) -> tuple[Score, float]:
         score: Score = make_score("bdeu", DEFAULT_ESS if ess is None else ess, owner)
         return score, DEFAULT_PARENT_PENALTY if penalty is None else float(penalty)
     return make_score(name, ess, owner), 0.0 if penalty is None else float(penalty)
-
-
-_LABELS = {"data_hash": "other data: hash", "code_hash": "other code of the method: hash"}
-
-
-def describe_difference(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> str | None:
-    """Return the first setting in which two fingerprints differ, in words; None if none does.
-
-    >>> describe_difference({"seed": 3, "ess": 1.0}, {"seed": 4, "ess": 1.0})
-    'seed 3; this is 4'
-    """
-    for name, value in asked.items():
-        if stored.get(name) != value:
-            label = _LABELS.get(name, name)
-            return f"{label} {stored.get(name)}; this is {value}"
-    return None

@@ -1,0 +1,63 @@
+"""The folder of a run: make it, and write records into it as JSON.
+
+Every command that writes a folder uses these functions. What a folder holds is the business of the
+subpackage that writes it, as of `coevo.io.run_folder` for networks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from coevo.errors import FileError
+from coevo.files import replace_file, write_text
+
+__all__ = [
+    "check_run_folder",
+    "format_json_line",
+    "make_run_folder",
+    "write_json",
+    "write_json_lines",
+]
+
+
+def check_run_folder(folder: Path) -> None:
+    """Raise `FileError` unless this folder can be created, or exists and can be written to."""
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{str(folder)!r} is a file. Name a folder.")
+    nearest = folder
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        raise FileError(f"{str(folder)!r} cannot be created: {str(nearest)!r} is a file.")
+    if not os.access(nearest, os.W_OK):
+        raise FileError(f"{str(folder)!r} cannot be written: {str(nearest)!r} is write-protected.")
+
+
+def make_run_folder(folder: Path) -> None:
+    """Create a folder and its parent folders; do nothing if it exists."""
+    check_run_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{str(folder)!r} cannot be created: {error.strerror}.") from None
+
+
+def format_json_line(record: Mapping[str, Any]) -> str:
+    """Return a record as one line of JSON."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_json(path: Path, facts: Mapping[str, Any]) -> None:
+    """Write an object as indented JSON."""
+    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_text(path, text)
+
+
+def write_json_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write records as JSON, one a line."""
+    with replace_file(path) as stream:
+        stream.writelines(format_json_line(record).encode() for record in records)

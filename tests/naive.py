@@ -925,3 +925,16 @@ def shortest_tour(distances):
                 best[group, end] = min(best[rest, k] + distances[k][end] for k in rest)
     everyone = frozenset(range(1, n))
     return min(best[everyone, end] + distances[end][0] for end in everyone)
+
+
+def heaviest_ordering(weights):
+    """Return the weight of the heaviest ordering, by the best weight of each set of first items."""
+    n = len(weights)
+    best = {frozenset(): 0}
+    for size in range(1, n + 1):
+        for group in map(frozenset, itertools.combinations(range(n), size)):
+            best[group] = max(
+                best[group - {last}] + sum(weights[i][last] for i in group - {last})
+                for last in group
+            )
+    return best[frozenset(range(n))]

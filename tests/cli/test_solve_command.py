@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from helpers.interrupts import interrupted_command
@@ -19,16 +22,50 @@ def test_a_tour(run):
 
 
 def test_the_files(run, folder):
-    arguments = ["solve", "tsp", "burma14", "-o", "best.tour", "--figure", "tour.svg"]
-    code, _, err = run(*arguments)
-    assert code == 0
-    assert err == "Wrote the solution to best.tour.\nWrote the picture to tour.svg.\n"
+    arguments = ["solve", "tsp", "burma14", "-o", "run", "--figure", "mine.svg"]
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[3:] == [
+        f"wrote {path}"
+        for path in (
+            str(Path("run", "solution.tour")),
+            str(Path("run", "run.json")),
+            str(Path("run", "history.jsonl")),
+            str(Path("run", "tour.svg")),
+            "mine.svg",
+        )
+    ]
     numbers = BURMA.split()
-    assert (folder / "best.tour").read_text().splitlines() == [
+    assert (folder / "run/solution.tour").read_text().splitlines() == [
         *("NAME : burma14", "TYPE : TOUR", "DIMENSION : 14", "TOUR_SECTION"),
         *(*numbers, "-1", "EOF"),
     ]
-    assert (folder / "tour.svg").read_text().startswith("<svg ")
+    assert (folder / "mine.svg").read_bytes() == (folder / "run/tour.svg").read_bytes()
+    facts = json.loads((folder / "run/run.json").read_text())
+    assert facts["command"] == arguments
+    assert facts["tour"] == list(map(int, numbers))
+
+
+def test_resume_on_the_command_line(as_json, run, refused, folder):
+    arguments = ["solve", "tsp", "bays29", "--form", "literal", "--seed", 5, "--max-generations"]
+    first = as_json(*arguments, 2, "-o", "run")
+    again = as_json(*arguments, 12, "-o", "run", "--resume")
+    assert (first["generations"], again["generations"]) == (2, 12)
+    uninterrupted = as_json(*arguments, 12, "-o", "other")
+    changing = {"seconds": 0, "files": {}}
+    assert again | changing == uninterrupted | changing
+    for name in ("solution.tour", "tour.svg"):
+        assert (folder / "run" / name).read_bytes() == (folder / "other" / name).read_bytes()
+    assert refused(*arguments, 12, "-o", "run", "--resume", "--seed", 6) == (
+        "'run' holds a search with seed 5; this is 6. Repeat its settings to resume it, or give "
+        "another folder."
+    )
+    code, _, err = run(*arguments, 1, "-o", "new", "--resume")
+    assert code == 0
+    assert err == (
+        "Warning: There is nothing to resume in 'new': it has no checkpoint.npz. The search starts "
+        "from its beginning.\n"
+    )
 
 
 def test_an_ordering(as_json, run, folder):
@@ -47,10 +84,10 @@ def test_an_ordering(as_json, run, folder):
         "seed": 2,
     }
     (folder / "two.lop").write_text("2\n0 1\n5 0\n")
-    code, out, err = run("solve", "lop", "two.lop", "--max-generations", 1, "-o", "two.txt")
-    assert (code, err) == (0, "Wrote the solution to two.txt.\n")
+    code, out, err = run("solve", "lop", "two.lop", "--max-generations", 1, "-o", "run")
+    assert (code, err) == (0, "")
     assert out.splitlines()[:2] == ["two: 2 items, weight 5", "ordering: 2 1"]
-    assert (folder / "two.txt").read_text() == "2 1\n"
+    assert (folder / "run/solution.txt").read_text() == "2 1\n"
 
 
 def test_the_literal_form_and_the_distance_to_the_optimum(run):
@@ -82,8 +119,16 @@ def test_the_literal_form_and_the_distance_to_the_optimum(run):
             ".png, .pdf.",
         ),
         (
-            ["tsp", "burma14", "-o", "nowhere/best.tour"],
-            "Error: 'nowhere/best.tour' cannot be written: there is no folder 'nowhere'.",
+            ["tsp", "burma14", "--figure", "nowhere/tour.svg"],
+            "Error: 'nowhere/tour.svg' cannot be written: there is no folder 'nowhere'.",
+        ),
+        (
+            ["tsp", "burma14", "-o", "bare.tsp"],
+            "Error: 'bare.tsp' is a file. Name a folder.",
+        ),
+        (
+            ["tsp", "burma14", "--resume"],
+            "Error: --resume needs -o, the run folder to resume.",
         ),
         (
             ["tsp", "bare.tsp", "--figure", "tour.svg"],
@@ -104,10 +149,16 @@ def test_errors(arguments, sentence, run, folder):
     assert [path.name for path in folder.iterdir()] == ["bare.tsp"]
 
 
-def test_ctrl_c_prints_the_best_so_far(folder):
-    ended = interrupted_command(
-        "solve", "tsp", "eil51", "--max-generations", 1_000_000, at="generation 2,", cwd=folder
-    )
+def test_ctrl_c_prints_the_best_so_far_and_can_be_resumed(folder, as_json):
+    arguments = ["solve", "tsp", "eil51", "--form", "literal", "--max-generations"]
+    ended = interrupted_command(*arguments, 1_000_000, "-o", "run", at="generation 2,", cwd=folder)
     assert ended.code == 130
     assert ended.out.startswith("eil51: 51 cities, length ")
     assert ended.err == ["Interrupted. This is the best tour so far.\n"]
+    facts = json.loads((folder / "run/run.json").read_text())
+    assert facts["stop_reason"] == "interrupt"
+    limit = facts["generations"] + 5
+    resumed = as_json(*arguments, limit, "-o", "run", "--resume")
+    uninterrupted = as_json(*arguments, limit)
+    assert resumed["tour"] == uninterrupted["tour"]
+    assert resumed["generations"] == limit

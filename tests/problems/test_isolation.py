@@ -3,13 +3,13 @@
 from test_package import MODULES, imported
 
 ALLOWED = {
-    *("coevo.errors", "coevo.files", "coevo.interrupts", "coevo.jit", "coevo.memory"),
-    *("coevo.picture", "coevo.problems", "coevo.randomness", "coevo.search", "coevo.warmup"),
+    *("coevo.__version__", "coevo.checkpoints", "coevo.errors", "coevo.files", "coevo.interrupts"),
+    *("coevo.jit", "coevo.memory", "coevo.picture", "coevo.problems", "coevo.randomness"),
+    *("coevo.run_files", "coevo.search"),
 }
 FROM_SEARCH = {
-    *("Budget", "Cooperation", "Generation", "Species", "StopReason", "n_bits"),
-    *("cycle_crossover", "draw_masks", "draw_orders", "flip_bits", "swap_two"),
-    "two_point_crossover",
+    *("Budget", "Cooperation", "Generation", "GenerationLoop", "Species", "StopReason"),
+    *("cycle_crossover", "draw_orders", "flip_bits", "n_bits", "swap_two", "two_point_crossover"),
 }
 
 

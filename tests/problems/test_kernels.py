@@ -7,8 +7,9 @@ import pytest
 
 import naive
 from coevo.problems.literal import move_item, reverse_positions, run_programme
-from coevo.problems.ordering_kernels import climb_orders, weigh_programmes
-from coevo.problems.tour_kernels import climb_tours, measure_programmes
+from coevo.problems.ordering_kernels import climb_orders
+from coevo.problems.programme_kernels import measure_programmes
+from coevo.problems.tour_kernels import climb_tours
 from coevo.search.operators import draw_orders
 from helpers.problem_matrices import random_distances
 
@@ -32,8 +33,7 @@ def test_programmes_match_naive(problem, n, seed):
     masks = rng.random((4, n * (n - 1) // 2)) < 0.4
     order_of, mask_of = rng.integers(4, size=20), rng.integers(4, size=20)
     values = np.empty(20)
-    kernel = measure_programmes if problem == "tsp" else weigh_programmes
-    kernel(matrix, orders, order_of, masks, mask_of, values)
+    measure_programmes(problem == "tsp", matrix, orders, order_of, masks, mask_of, values)
     measure = naive.tour_length if problem == "tsp" else naive.ordering_weight
     move = reverse_positions if problem == "tsp" else move_item
     for value, o, m in zip(values, order_of, mask_of, strict=True):

@@ -8,6 +8,7 @@ import pytest
 
 from coevo.errors import CoevoError, FileError, FormatError
 from coevo.problems import ORDERINGS, TOURS, open_ordering, open_tour
+from coevo.problems.bundled import FOLDER
 from coevo.problems.lolib import read_lolib
 from coevo.problems.tsplib import format_tour_file, read_tsplib
 
@@ -100,6 +101,30 @@ EUCLIDEAN = f"{HEADER}EDGE_WEIGHT_TYPE: EUC_2D\n"
             "four.tsp, line 3: DIMENSION must be a whole number >= 1; got 'four'.",
         ),
         (EUCLIDEAN.replace("DIMENSION: 4\n", ""), "four.tsp: there is no DIMENSION. Add it."),
+        (
+            EUCLIDEAN.replace("DIMENSION: 4", "DIMENSION: -4"),
+            "four.tsp, line 3: DIMENSION must be a whole number >= 1; got '-4'.",
+        ),
+        (
+            EUCLIDEAN.replace("DIMENSION: 4", "DIMENSION: 0"),
+            "four.tsp, line 3: DIMENSION must be a whole number >= 1; got '0'.",
+        ),
+        (
+            EUCLIDEAN.replace("DIMENSION: 4", f"DIMENSION: {'9' * 400}"),
+            f"four.tsp, line 3: DIMENSION must be a whole number >= 1; got '{'9' * 40}'.",
+        ),
+        (
+            EUCLIDEAN + POINTS + POINTS,
+            "four.tsp, line 10: NODE_COORD_SECTION is given a second time.",
+        ),
+        (
+            EUCLIDEAN + POINTS.replace("1 0 0", "-1 0 0"),
+            "four.tsp, line 6: the cities are 1 to 4; got -1.",
+        ),
+        (
+            EUCLIDEAN + POINTS.replace("1 0 0", "1.5 0 0"),
+            "four.tsp, line 6: the cities are 1 to 4; got 1.5.",
+        ),
         (f"{HEADER}NAME: again\n", "four.tsp, line 4: NAME is given a second time."),
         (
             f"{HEADER}EDGE_WEIGHT_TYP: EUC_2D\n",
@@ -162,14 +187,34 @@ def test_bad_tsplib_files(text, message, tmp_path):
     assert str(caught.value) == message
 
 
-def test_a_huge_dimension_is_refused(tmp_path):
+@pytest.mark.parametrize("read", [read_tsplib, read_lolib])
+def test_a_huge_number_of_places_is_refused(read, tmp_path):
     text = EUCLIDEAN.replace("DIMENSION: 4", "DIMENSION: 999999999")
+    text = text if read is read_tsplib else "999999999\n0 1 2\n"
     with pytest.raises(CoevoError, match=r"four\.tsp with 999,999,999 places needs .* GB"):
+        read(write(tmp_path, text))
+
+
+@pytest.mark.parametrize("kind", ["EUC_2D", "CEIL_2D", "MAN_2D", "MAX_2D", "ATT", "GEO"])
+def test_huge_coordinates_are_refused(kind, tmp_path):
+    """Their squares and products are no finite numbers. No warning is shown."""
+    text = f"{HEADER}EDGE_WEIGHT_TYPE: {kind}\n{POINTS}"
+    text = text.replace("2 3 4", "2 -1.7e308 1.7e308").replace("1 0 0", "1 1.7e308 -1.7e308")
+    with pytest.raises(FormatError) as caught:
         read_tsplib(write(tmp_path, text))
+    assert str(caught.value) == "four.tsp: the coordinates are too large. Scale them."
 
 
 @pytest.mark.parametrize(
-    "text", ["3\n0 1 2\n3 0 4\n5 6 0\n", "a title\n3\n0 1 2 3 0 4\n5 6 0", "0 1 2\n3 0 4\n5 6 0\n"]
+    "text",
+    [
+        "3\n0 1 2\n3 0 4\n5 6 0\n",
+        "a title\n3\n0 1 2 3 0 4\n5 6 0",
+        "3 sectors, 1975\n3\n0 1 2\n3 0 4\n5 6 0\n",
+        "a title\n3\n0 1 2\n3 0 4\n5 6 0\na title\n",
+        "0 1 2\n3 0 4\n5 6 0\n",
+        "\ufeff3\r\n0 1 2\r\n3 0 4\r\n5 6 0\r\n",
+    ],
 )
 def test_forms_of_lolib_files(text, tmp_path):
     problem = read_lolib(write(tmp_path, text, "three.lop"))
@@ -186,6 +231,21 @@ def test_forms_of_lolib_files(text, tmp_path):
         ("0 1 2\n3 0 4\n5 6\n", "three.lop: the matrix has 8 numbers; 2 items need 4."),
         ("3\n0 1 2\n3 - 4\n5 6 0\n", "three.lop, line 3: '-' is not a number."),
         ("0\n", "three.lop, line 1: The number of items must be a whole number >= 1; got '0'."),
+        (
+            "-3\n0 1\n",
+            "three.lop, line 1: The number of items must be a whole number >= 1; got '-3'.",
+        ),
+        ("2\n0 nan\n1 0\n", "three.lop, line 2: 'nan' is not a number."),
+        ("2\n0 1e400\n1 0\n", "three.lop, line 2: '1e400' is not a number."),
+        (
+            "2\n0 1e308\n1e308 0\n",
+            "three.lop: The numbers of the matrix 'three' are too large to add. Scale them.",
+        ),
+        ("2\n0 1\n1 0\nother title\n", "three.lop, line 4: 'other' is not a number."),
+        (
+            "1 2\n3 x" + "y" * 99,
+            f"three.lop, line 2: '{'x' + 'y' * 39}' is not a number.",
+        ),
     ],
 )
 def test_bad_lolib_files(text, message, tmp_path):
@@ -214,12 +274,29 @@ def test_bundled_instances():
     assert {name: open_ordering(name).optimum for name in ORDERINGS} == ORDERINGS
     sizes = [open_tour(name).n_places for name in TOURS]
     assert sizes == [14, 29, 48, 51, 52, 70, 100]
+    assert [open_ordering(name).n_places for name in ORDERINGS] == [44] * 9 + [50] * 3 + [56] * 3
     with pytest.raises(FileError) as caught:
         open_ordering("t59n11x")
     assert str(caught.value) == (
-        "There is no file and no bundled instance 't59n11x'. The bundled ones are t59n11xx. Did "
-        "you mean 't59n11xx'?"
+        "There is no file and no bundled instance 't59n11x'. The bundled ones are "
+        f"{', '.join(ORDERINGS)}. Did you mean 't59n11xx'?"
     )
+
+
+@pytest.mark.parametrize("name", ORDERINGS)
+def test_bundled_orderings_are_normalised(name):
+    """As LOLIB defines it: of each pair the smaller weight is 0. A wrong digit would show."""
+    weights = open_ordering(name).weights
+    assert (np.minimum(weights, weights.T) == 0).all()
+    assert (weights >= 0).all()
+    assert (weights == np.floor(weights)).all()
+
+
+@pytest.mark.parametrize("name", ORDERINGS)
+def test_bundled_orderings_are_complete(name):
+    text = (FOLDER / f"{name}.lop").read_text()
+    size, *rows = text.splitlines()
+    assert {len(row.split()) for row in rows} == {int(size)} == {len(rows)}
 
 
 def test_a_tour_file():

@@ -57,8 +57,15 @@ limit_options = bundle_options(
 @click.option(
     "-o",
     "--output",
-    metavar="FILE",
-    help="File for the solution: a TSPLIB tour, or the numbers of the items in a line.",
+    metavar="DIR",
+    help="Run folder for the solution, run.json, history.jsonl and the picture of a tour. It holds "
+    "a checkpoint while the run goes on.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Resume the run of the folder after it was stopped or killed, or extend it with a larger "
+    "limit.",
 )
 @click.option(
     "--figure",
@@ -73,6 +80,7 @@ def command(
     limits: dict[str, Any],
     seed: int,
     output: str | None,
+    resume: bool,
     figure: str | None,
     output_format: str,
 ) -> None:
@@ -81,37 +89,40 @@ def command(
     PROBLEM is tsp (a tour that visits each city once and returns) or lop (an ordering of items
     with the heaviest sum of weights above the diagonal). INSTANCE is a file in the format of
     TSPLIB or LOLIB, or the name of a bundled instance: burma14, bays29, att48, eil51, berlin52,
-    st70 and kroA100, or t59n11xx. Cities and items are numbered from 1.
+    st70 and kroA100; t59d11xx, t59n11xx, t65b11xx, t65l11xx, t65n11xx, t69r11xx, t70l11xx,
+    t75k11xx, t75n11xx, be75eec, be75oi, be75tot, tiw56n54, tiw56n58 and tiw56r54. Cities and items
+    are numbered from 1.
 
     Without a limit the champion form stops after 25 generations without improvement, the literal
-    form after 250 generations. Ctrl-C stops the run and prints the best solution so far.
+    form after 250 generations. Ctrl-C stops the run and prints the best solution so far; --resume
+    continues it, or resumes a killed run from its last checkpoint.
 
     \b
     coevo solve tsp berlin52 --figure tour.svg
-    coevo solve tsp cities.tsp -t 60 -o best.tour
+    coevo solve tsp cities.tsp -t 60 -o run/
+    coevo solve tsp cities.tsp -t 600 -o run/ --resume
     coevo solve lop t59n11xx --format json
     coevo solve tsp eil51 --form literal --seed 7
     """
     if figure is not None and problem != "tsp":
         raise click.UsageError("--figure needs a tour; it cannot be combined with lop.")
+    if resume and output is None:
+        raise click.UsageError("--resume needs -o, the run folder to resume.")
     with show_status(f"Reading {instance} ...") as show:
-        from coevo.problems import open_ordering, open_tour, solve_ordering, solve_tour
+        from coevo.problems import open_ordering, open_tour
+        from coevo.problems.task import SolveSettings, open_task
         from coevo.problems.tour_picture import check_coordinates
         from coevo.search import Budget
 
-        _check_files(output, figure)
-        budget = Budget(**limits)
-        callbacks = [_make_callback(show, WORDS[problem][1])]
-        options: dict[str, Any] = {"form": form, "budget": budget, "random_state": seed}
-        if problem == "tsp":
-            tour = open_tour(instance)
-            if figure is not None:
-                check_coordinates(tour)
-            result = solve_tour(tour, callbacks=callbacks, **options)
-        else:
-            result = solve_ordering(open_ordering(instance), callbacks=callbacks, **options)
-    _write_files(result, output, figure)
-    answer = result.as_dict()
+        _check_figure(figure)
+        opened = open_tour(instance) if problem == "tsp" else open_ordering(instance)
+        if figure is not None:
+            check_coordinates(opened)
+        settings = SolveSettings(form, Budget(**limits), seed, output, resume, sys.argv[1:])
+        task = open_task(opened, settings, "solve")
+        result = task.run([_make_callback(show, WORDS[problem][1])])
+    files = _save_figure(result, figure)
+    answer = result.as_dict() | ({"files": files} if files else {})
     if output_format == "json":
         print_json(answer)
     else:
@@ -121,20 +132,28 @@ def command(
         raise click.exceptions.Exit(130)
 
 
-def _check_files(output: str | None, figure: str | None) -> None:
-    """Raise an error before the run if a file cannot be written."""
+def _check_figure(figure: str | None) -> None:
+    """Raise an error before the run if the picture cannot be written."""
     from coevo.errors import ParameterError
     from coevo.files import check_output_path
     from coevo.picture import PICTURE_FORMATS, find_picture_format
 
-    for path in (output, figure):
-        if path is not None:
-            check_output_path(Path(path))
-    if figure is not None and find_picture_format(figure) is None:
+    if figure is None:
+        return
+    check_output_path(Path(figure))
+    if find_picture_format(figure) is None:
         raise ParameterError(
             f"The extension of {figure!r} names no format of pictures. Use one of "
             f"{', '.join(f'.{name}' for name in PICTURE_FORMATS)}."
         )
+
+
+def _save_figure(result: SolveResult, figure: str | None) -> dict[str, str]:
+    """Write the picture; return all files of the run."""
+    if figure is None:
+        return dict(result.files)
+    result.plot().save(figure)
+    return {**result.files, "figure": figure}
 
 
 def _make_callback(show: ProgressCallback, word: str) -> Any:
@@ -145,24 +164,6 @@ def _make_callback(show: ProgressCallback, word: str) -> Any:
         )
 
     return report
-
-
-def _write_files(result: SolveResult, output: str | None, figure: str | None) -> None:
-    """Write the solution and the picture, and say so."""
-    from coevo.files import write_text
-    from coevo.problems.tsplib import format_tour_file
-
-    answer = result.as_dict()
-    if output is not None:
-        if answer["problem"] == "tsp":
-            text = format_tour_file(answer["instance"], answer["tour"])
-        else:
-            text = " ".join(map(str, answer["ordering"])) + "\n"
-        write_text(Path(output), text)
-        print(f"Wrote the solution to {output}.", file=sys.stderr)
-    if figure is not None:
-        result.plot().save(figure)
-        print(f"Wrote the picture to {figure}.", file=sys.stderr)
 
 
 def _format_answer(answer: dict[str, Any]) -> list[str]:
@@ -183,4 +184,5 @@ def _format_answer(answer: dict[str, Any]) -> list[str]:
         f"{answer['form']} form, {answer['generations']:,} generations, found in generation "
         f"{answer['improved']:,}, {answer['seconds']:.1f} s, stopped by {answer['stop_reason']}, "
         f"seed {answer['seed']}",
+        *(f"wrote {path}" for path in answer.get("files", {}).values()),
     ]

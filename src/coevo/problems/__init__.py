@@ -4,14 +4,17 @@
 - `solve_ordering`: the linear ordering problem (LOP), or the heaviest acyclic subgraph
 
 The paper names such problems as later work. This package shares the generational core
-(`coevo.search.cooperation`), the budgets and the random streams with the searches for networks,
-and nothing else. Nothing of the rest of coevo imports it, except the command line.
+(`coevo.search.cooperation`), the loop with its budgets and random streams, and the checkpoint files
+with the searches for networks, and nothing else. Nothing of the rest of coevo imports it, except
+the command line.
 """
 
-from coevo.problems.api import FORMS, SolveResult, solve_ordering, solve_tour
+from coevo.problems.api import solve_ordering, solve_tour
 from coevo.problems.bundled import ORDERINGS, TOURS, open_ordering, open_tour
 from coevo.problems.problem import OrderingProblem, TourProblem
+from coevo.problems.result import SolveResult
 from coevo.problems.solver import SolveRow
+from coevo.problems.task import FORMS
 
 __all__ = [
     "FORMS",

@@ -15,7 +15,8 @@ In both, the worst member of the population is replaced by a copy of the best on
 from __future__ import annotations
 
 import itertools
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from coevo.problems.ordering_kernels import climb_orders
 from coevo.problems.problem import OrderingProblem, TourProblem
-from coevo.problems.solver import Solver, SolveState
+from coevo.problems.solver import Solver, SolveState, are_orders
 from coevo.problems.tour_kernels import climb_tours
 from coevo.search import Budget
 from coevo.search.operators import draw_orders
@@ -46,20 +47,22 @@ class ChampionTours(Solver):
     """Tours that climb inside evolving rows of neighbours."""
 
     default_budget: ClassVar[Budget] = Budget(patience=25)
+    kernels: ClassVar[tuple[Callable[..., Any], ...]] = (climb_tours,)
     sign = -1.0
 
     def __init__(self, problem: TourProblem) -> None:
-        self._distances, self._n = problem.distances, problem.n_places
+        self._distances, self.n_places = problem.distances, problem.n_places
         self._least = ROUND_OFF * max(1.0, float(np.abs(problem.distances).max()))
         other = np.array(problem.distances)
         np.fill_diagonal(other, np.inf)
-        self._nearby = np.argsort(other, axis=1, kind="stable")[:, : min(self._n - 1, N_NEARBY)]
+        n_nearby = min(self.n_places - 1, N_NEARBY)
+        self._nearby = np.argsort(other, axis=1, kind="stable")[:, :n_nearby]
 
     def start(self, rng: Generator) -> SolveState:
         """Return tours that join nearest cities, after their first climb."""
-        if self._n < MIN_CITIES:
+        if self.n_places < MIN_CITIES:
             return self._enumerate()
-        starts = rng.integers(self._n, size=N_TOURS)
+        starts = rng.integers(self.n_places, size=N_TOURS)
         tours = np.array([self._join_nearest(int(city)) for city in starts])
         evolving = self._nearby[:, N_NEAREST : N_NEAREST + N_EVOLVING].copy()
         credit = np.zeros(evolving.shape)
@@ -73,7 +76,7 @@ class ChampionTours(Solver):
         old_tours, old_evolving, old_credit = state.parts
         tours = old_tours.copy()
         evolving, credit = self._evolve_rows(rng, tours, old_evolving, old_credit)
-        n_perturbations = min(self._n, MAX_PERTURBATIONS)
+        n_perturbations = min(self.n_places, MAX_PERTURBATIONS)
         draws = rng.random((N_TOURS, n_perturbations, 3))
         lengths, earned = self._climb(tours, draws, evolving)
         best = int(lengths.argmin())
@@ -82,13 +85,25 @@ class ChampionTours(Solver):
         score = -float(lengths[best])
         return state.advance(n_climbs, score, tours[best], tours, evolving, credit / 2 + earned)
 
+    def is_compatible(self, state: SolveState) -> bool:
+        """Return whether a state holds tours through these cities and their neighbours."""
+        if self.n_places < MIN_CITIES:
+            return state.parts == ()
+        if len(state.parts) != 3 or not are_orders(state.parts[0], (N_TOURS, self.n_places)):
+            return False
+        shape = self._nearby[:, N_NEAREST : N_NEAREST + N_EVOLVING].shape
+        evolving, credit = state.parts[1:]
+        is_in_range = bool(((evolving >= 0) & (evolving < self.n_places)).all())
+        has_types = evolving.dtype == np.int64 and credit.dtype == np.float64
+        return has_types and evolving.shape == credit.shape == shape and is_in_range
+
     def is_finished(self, state: SolveState) -> bool:
         """Return whether all tours were enumerated."""
-        return self._n < MIN_CITIES
+        return self.n_places < MIN_CITIES
 
     def _enumerate(self) -> SolveState:
         """Return the best of all tours through very few cities."""
-        tours = [(0, *rest) for rest in itertools.permutations(range(1, self._n))]
+        tours = [(0, *rest) for rest in itertools.permutations(range(1, self.n_places))]
         index = np.array(tours)
         lengths = self._distances[index, np.roll(index, -1, axis=1)].sum(axis=1)
         best = int(lengths.argmin())
@@ -96,9 +111,9 @@ class ChampionTours(Solver):
 
     def _join_nearest(self, city: int) -> NDArray[np.int64]:
         """Return the tour that always goes to the nearest city that is left."""
-        left = np.ones(self._n, dtype=np.bool_)
+        left = np.ones(self.n_places, dtype=np.bool_)
         tour = [city]
-        for _ in range(self._n - 1):
+        for _ in range(self.n_places - 1):
             left[tour[-1]] = False
             tour.append(int(np.where(left, self._distances[tour[-1]], np.inf).argmin()))
         return np.array(tour)
@@ -123,12 +138,12 @@ class ChampionTours(Solver):
         """Put another city into the place with the least credit of each row."""
         if evolving.shape[1] < N_EVOLVING:
             return evolving, credit  # the rows hold all cities
-        cities = np.arange(self._n)
+        cities = np.arange(self.n_places)
         tour = tours[rng.integers(len(tours))]
-        following = np.empty(self._n, dtype=np.int64)
+        following = np.empty(self.n_places, dtype=np.int64)
         following[tour] = np.roll(tour, -1)
-        near = self._nearby[cities, rng.integers(self._nearby.shape[1], size=self._n)]
-        new = np.where(rng.random(self._n) < 0.5, following, near)
+        near = self._nearby[cities, rng.integers(self._nearby.shape[1], size=self.n_places)]
+        new = np.where(rng.random(self.n_places) < 0.5, following, near)
         row = np.concatenate([self._nearby[:, :N_NEAREST], evolving], axis=1)
         is_new = (row != new[:, None]).all(axis=1)
         worst = credit.argmin(axis=1)
@@ -142,15 +157,16 @@ class ChampionOrderings(Solver):
     """Orders that climb by insertion moves."""
 
     default_budget: ClassVar[Budget] = Budget(patience=25)
+    kernels: ClassVar[tuple[Callable[..., Any], ...]] = (climb_orders,)
 
     def __init__(self, problem: OrderingProblem) -> None:
-        self._weights, self._n = problem.weights, problem.n_places
+        self._weights, self.n_places = problem.weights, problem.n_places
         largest = float(np.abs(problem.weights).max())
-        self._least = ROUND_OFF * self._n * max(1.0, largest)
+        self._least = ROUND_OFF * self.n_places * max(1.0, largest)
 
     def start(self, rng: Generator) -> SolveState:
         """Return random orders after their first climb."""
-        orders = draw_orders(rng, N_ORDERS, self._n)
+        orders = draw_orders(rng, N_ORDERS, self.n_places)
         weights = self._climb(orders, np.empty((N_ORDERS, 0, N_MOVES, 2)))
         best = int(weights.argmax())
         return SolveState(0, N_ORDERS, 0, float(weights[best]), orders[best].copy(), (orders,))
@@ -163,6 +179,10 @@ class ChampionOrderings(Solver):
         orders[weights.argmin()] = orders[best]
         n_climbs = N_ORDERS * (1 + N_PERTURBATIONS)
         return state.advance(n_climbs, float(weights[best]), orders[best], orders)
+
+    def is_compatible(self, state: SolveState) -> bool:
+        """Return whether a state holds orders of these items."""
+        return len(state.parts) == 1 and are_orders(state.parts[0], (N_ORDERS, self.n_places))
 
     def _climb(self, orders: NDArray[np.int64], draws: NDArray[np.float64]) -> NDArray[np.float64]:
         """Overwrite the orders; return their weights."""

@@ -1,7 +1,8 @@
 """Read instances of the linear ordering problem in the format of LOLIB.
 
-A file holds the number of items and then the matrix, row by row. Older files have a name before
-the number, and some copies have the matrix alone. The diagonal is not used.
+A file holds the number of items and then the matrix, row by row. Older files have a title before
+the number, some repeat it after the matrix, and some copies have the matrix alone. The diagonal is
+not used.
 
 References
 ----------
@@ -15,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from coevo.problems.instance_text import make_error, parse_numbers, parse_size, read_lines
+from coevo.errors import DataError
+from coevo.problems.instance_text import Line, make_error, parse_numbers, parse_size, read_lines
 from coevo.problems.problem import OrderingProblem
 
 __all__ = ["read_lolib"]
@@ -24,9 +26,7 @@ __all__ = ["read_lolib"]
 def read_lolib(path: str | Path) -> OrderingProblem:
     """Read an instance; raise `FormatError` with the line if the file is malformed."""
     source = Path(path).name
-    lines = read_lines(Path(path))
-    if lines and not lines[0].text.lstrip("-+.")[:1].isdigit():
-        lines = lines[1:]  # a title
+    lines = _drop_title(read_lines(Path(path)))
     if not lines:
         raise make_error(source, None, "the file holds no numbers.")
     numbers = parse_numbers(lines, source)
@@ -43,4 +43,20 @@ def read_lolib(path: str | Path) -> OrderingProblem:
             None,
             f"the matrix has {len(numbers):,} numbers; {n} items need {n * n:,}.",
         )
-    return OrderingProblem.from_matrix(np.array(numbers).reshape(n, n), Path(path).stem)
+    try:
+        return OrderingProblem.from_matrix(np.array(numbers).reshape(n, n), Path(path).stem)
+    except DataError as error:
+        raise make_error(source, None, str(error)) from None
+
+
+def _drop_title(lines: list[Line]) -> list[Line]:
+    """Return the lines without a title, also at the end."""
+    if not lines:
+        return lines
+    title, rest = lines[0].text, lines[1:]
+    is_title = not title.lstrip("-+.")[:1].isdigit()
+    if not is_title and rest and rest[0].text.isdecimal():  # as "44 sectors", before the number
+        is_title = not all(word.lstrip("-+.")[:1].isdigit() for word in title.split())
+    if not is_title:
+        return lines
+    return rest[:-1] if rest and rest[-1].text == title else rest

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import DataError
 
-__all__ = ["OrderingProblem", "TourProblem"]
+__all__ = ["OrderingProblem", "Problem", "TourProblem"]
 
 Matrix = NDArray[np.float64]
 
@@ -57,6 +57,13 @@ class TourProblem:
             )
         return cls(name, matrix, coordinates)
 
+    kind: ClassVar[str] = "tsp"
+
+    @property
+    def matrix(self) -> Matrix:
+        """The distances."""
+        return self.distances
+
     @property
     def n_places(self) -> int:
         """The number of cities."""
@@ -99,6 +106,13 @@ class OrderingProblem:
         """Check a matrix of weights; raise `DataError` if it is not square."""
         return cls(name, _read_matrix(weights, name, "item"))
 
+    kind: ClassVar[str] = "lop"
+
+    @property
+    def matrix(self) -> Matrix:
+        """The weights."""
+        return self.weights
+
     @property
     def n_places(self) -> int:
         """The number of items."""
@@ -108,6 +122,9 @@ class OrderingProblem:
         """Return the weight of an ordering."""
         items = np.asarray(order)
         return float(np.triu(self.weights[np.ix_(items, items)], k=1).sum())
+
+
+Problem = TourProblem | OrderingProblem
 
 
 def _read_matrix(values: Any, name: str, place: str) -> Matrix:
@@ -127,6 +144,10 @@ def _read_matrix(values: Any, name: str, place: str) -> Matrix:
         raise DataError(
             f"The matrix {name!r} has no finite number in row {row}, column {column}. Replace it."
         )
+    with np.errstate(over="ignore"):
+        is_too_large = not np.isfinite(np.abs(matrix).sum())
+    if is_too_large:
+        raise DataError(f"The numbers of the matrix {name!r} are too large to add. Scale them.")
     np.fill_diagonal(matrix, 0.0)
     matrix.flags.writeable = False
     return matrix

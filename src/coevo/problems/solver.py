@@ -1,28 +1,34 @@
-"""The loop around a solver: start, step until a limit is reached, keep the best so far.
+"""The interface of all solvers, and the loop around them.
 
 `Solver.start` and `Solver.step` are pure, as those of a search method (`coevo.search.base`). The
-budget and the random streams are those of a search, so a run without a time limit is
-reproducible.
+loop, the budget and the random streams are those of a search, so a run without a time limit is
+reproducible, and a state is all that a run needs to resume.
 """
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.interrupts import DeferredInterrupts, defer_interrupts, is_interrupt
-from coevo.randomness import random_stream
-from coevo.search import Budget, StopReason
-from coevo.warmup import ensure_compiled
+from coevo.jit import Kernel
+from coevo.search import Budget, GenerationLoop, StopReason
 
-__all__ = ["Callback", "SolveRow", "SolveState", "Solver", "run_solver"]
+__all__ = [
+    "Callback",
+    "CheckpointCallback",
+    "SolveCheckpoint",
+    "SolveRow",
+    "SolveState",
+    "Solver",
+    "are_orders",
+    "run_solver",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +79,42 @@ class SolveRow:
     improved: int
     value: float
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return one flat record."""
+        return asdict(self) | {"seconds": round(self.seconds, 6)}
+
+
+@dataclass(frozen=True, slots=True)
+class SolveCheckpoint:
+    """The state and the history of a run: all that is needed to resume it."""
+
+    state: SolveState
+    history: Sequence[SolveRow]  # may grow while the run goes on
+
+    @property
+    def seconds(self) -> float:
+        """The time that the run has taken so far."""
+        return self.history[-1].seconds if self.history else 0.0
+
 
 Callback = Callable[[SolveRow], bool | None]
+CheckpointCallback = Callable[[SolveCheckpoint], object]
+
+
+def are_orders(orders: NDArray[Any], shape: tuple[int, ...]) -> bool:
+    """Return whether an array has this shape, and each row is a permutation."""
+    if orders.shape != shape or orders.dtype != np.int64:
+        return False
+    return bool((np.sort(orders, axis=-1) == np.arange(shape[-1])).all())
 
 
 class Solver(ABC):
     """A form of a solver, applied to a problem."""
 
     default_budget: ClassVar[Budget]
+    kernels: ClassVar[tuple[Callable[..., Any], ...]] = ()  # loaded before the clock starts
     sign: float = 1.0  # value = sign * score; -1 where the value is minimised
+    n_places: int
 
     @abstractmethod
     def start(self, rng: Generator) -> SolveState:
@@ -91,66 +124,68 @@ class Solver(ABC):
     def step(self, rng: Generator, state: SolveState) -> SolveState:
         """Return the state of the next generation."""
 
+    @abstractmethod
+    def is_compatible(self, state: SolveState) -> bool:
+        """Return whether a state from a file fits this problem. Kernels check no range."""
+
     def is_finished(self, state: SolveState) -> bool:
         """Return whether no better solution exists."""
         return False
 
 
-class _Loop:
-    """A running solver: its current state and its history."""
+class _Loop(GenerationLoop[SolveState, SolveRow]):
+    """A running solver."""
 
-    def __init__(self, solver: Solver, budget: Budget, seed: int) -> None:
-        self.solver, self.budget, self.seed = solver, budget, seed
-        self.state: SolveState | None = None
-        self.history: list[SolveRow] = []
-        self.started_at = time.perf_counter()
+    def __init__(
+        self,
+        solver: Solver,
+        budget: Budget,
+        seed: int,
+        callbacks: tuple[Callback, ...],
+        on_checkpoint: CheckpointCallback | None,
+    ) -> None:
+        super().__init__(budget, seed, callbacks)
+        self.solver, self.on_checkpoint = solver, on_checkpoint
 
-    def run(self, callbacks: tuple[Callback, ...]) -> StopReason:
-        """Run until a limit is reached and return that limit."""
-        try:
-            with defer_interrupts() as interrupts:
-                return self._run_steps(callbacks, interrupts)
-        except (KeyboardInterrupt, SystemError) as error:
-            if not is_interrupt(error) or self.state is None:
-                raise
-            return "interrupt"
+    def start(self, rng: Generator) -> SolveState:
+        return self.solver.start(rng)
 
-    def _run_steps(
-        self, callbacks: tuple[Callback, ...], interrupts: DeferredInterrupts
-    ) -> StopReason:
-        state = self.state = self.solver.start(random_stream(self.seed, 0))
-        while True:
-            seconds = time.perf_counter() - self.started_at
-            value = self.solver.sign * state.score
-            self.history.append(
-                SolveRow(state.generation, state.evaluations, seconds, state.improved, value)
-            )
-            answers = [callback(self.history[-1]) for callback in callbacks]
-            if any(answer is True for answer in answers):
-                return "callback"
-            reason = self.budget.find_reached_limit(
-                seconds=seconds,
-                generation=state.generation,
-                improved=state.improved,
-                evaluations=state.evaluations,
-                score=state.score,
-            )
-            if self.solver.is_finished(state):
-                return "finished"
-            if reason is not None:
-                return reason
-            if interrupts.is_pending:
-                return "interrupt"
-            rng = random_stream(self.seed, state.generation + 1)
-            state = self.state = self.solver.step(rng, state)
+    def step(self, rng: Generator, state: SolveState) -> SolveState:
+        return self.solver.step(rng, state)
+
+    def is_finished(self, state: SolveState) -> bool:
+        return self.solver.is_finished(state)
+
+    def make_row(self, state: SolveState) -> SolveRow:
+        value = self.solver.sign * state.score
+        return SolveRow(state.generation, state.evaluations, self.seconds, state.improved, value)
+
+    def save(self, state: SolveState) -> None:
+        if self.on_checkpoint is not None:
+            self.on_checkpoint(SolveCheckpoint(state, self.history))
 
 
 def run_solver(
-    solver: Solver, budget: Budget, seed: int, callbacks: Iterable[Callback]
-) -> tuple[SolveState, tuple[SolveRow, ...], StopReason]:
-    """Run a solver; return its last state, the history and the reason for the end."""
-    ensure_compiled()  # before the clock starts
-    loop = _Loop(solver, budget.with_default(solver.default_budget), seed)
-    reason = loop.run(tuple(callbacks))
-    assert loop.state is not None
-    return loop.state, tuple(loop.history), reason
+    solver: Solver,
+    budget: Budget,
+    seed: int,
+    callbacks: Iterable[Callback] = (),
+    resume_from: SolveCheckpoint | None = None,
+    on_checkpoint: CheckpointCallback | None = None,
+) -> tuple[SolveCheckpoint, StopReason]:
+    """Run a solver; return its last state with the history, and the reason for the end.
+
+    Ctrl-C ends the run with the best solution so far; before generation 0 there is none, and
+    `KeyboardInterrupt` is raised.
+    """
+    for one in solver.kernels:
+        if isinstance(one, Kernel):
+            one.load()
+    limits = budget.with_default(solver.default_budget)
+    loop = _Loop(solver, limits, seed, tuple(callbacks), on_checkpoint)
+    if resume_from is not None:
+        loop.resume(resume_from.state, resume_from.history)
+    reason = loop.run(0.0 if resume_from is None else resume_from.seconds)
+    if loop.state is None:
+        raise KeyboardInterrupt
+    return SolveCheckpoint(loop.state, tuple(loop.history)), reason

@@ -1,4 +1,4 @@
-"""The compiled part of tours: decode and measure solutions, and climb by 2-opt and or-opt.
+"""The compiled part of tours: measure them, and climb by 2-opt and or-opt.
 
 A tour is a permutation of the cities. It is a cycle: the first city follows the last one. The
 distances are symmetric. Kernels never draw: random numbers come as arrays.
@@ -20,51 +20,14 @@ import numpy as np
 
 from coevo.jit import FLOAT, array_of, kernel, part
 
-__all__ = ["climb_tours", "measure_programmes"]
+__all__ = ["climb_tours", "measure_tour"]
 
-READ_ONLY_MATRIX = array_of(np.float64, 2, is_read_only=True)
-NUMBERS = array_of(np.int64, 1, is_read_only=True)
 MAX_SEGMENT = 3  # cities that or-opt moves together
 MAX_BRIDGE = 30  # cities of each segment that a double bridge exchanges
 
 
-@kernel(
-    (
-        READ_ONLY_MATRIX,
-        array_of(np.int64, 2, is_read_only=True),
-        NUMBERS,
-        array_of(np.bool_, 2, is_read_only=True),
-        NUMBERS,
-        array_of(np.float64),
-    )
-)
-def measure_programmes(
-    distances: Any, orders: Any, order_of: Any, masks: Any, mask_of: Any, lengths: Any
-) -> None:
-    """Overwrite ``lengths[s]`` with the length of order ``order_of[s]`` after mask ``mask_of[s]``.
-
-    Bit (i, j) of a mask reverses positions i + 1 to j. The bits act row by row.
-    """
-    n = orders.shape[1]
-    tour = np.empty(n, np.int64)
-    for s in range(len(order_of)):
-        for i in range(n):
-            tour[i] = orders[order_of[s], i]
-        bit = 0
-        for i in range(n - 1):
-            for j in range(i + 1, n):
-                if masks[mask_of[s], bit]:
-                    low, high = i + 1, j
-                    while low < high:
-                        tour[low], tour[high] = tour[high], tour[low]
-                        low += 1
-                        high -= 1
-                bit += 1
-        lengths[s] = _measure(distances, tour)
-
-
 @part
-def _measure(distances: Any, tour: Any) -> Any:
+def measure_tour(distances: Any, tour: Any) -> Any:
     """Return the length of a tour."""
     total = distances[tour[-1], tour[0]]
     for i in range(1, len(tour)):
@@ -245,7 +208,7 @@ def _cross_bridge(tour: Any, place: Any, draws: Any, queue: Any) -> Any:
 
 @kernel(
     (
-        READ_ONLY_MATRIX,
+        array_of(np.float64, 2, is_read_only=True),
         array_of(np.int64, 2, is_read_only=True),
         array_of(np.int64, 2),
         array_of(np.float64),
@@ -278,13 +241,13 @@ def climb_tours(
                 queue[0, i] = tour[i]
                 queue[1, i] = 1
             n_moves = _climb(distances, rows, (tour, place), queue, n, credit, least)
-        length = _measure(distances, tour)
+        length = measure_tour(distances, tour)
         for k in range(draws.shape[1]):
             for i in range(n):
                 old[i] = tour[i]
             count = _cross_bridge(tour, place, draws[t, k], queue)
             _climb(distances, rows, (tour, place), queue, count, credit, least)
-            new = _measure(distances, tour)
+            new = measure_tour(distances, tour)
             if new > length + least:
                 for i in range(n):
                     tour[i] = old[i]

@@ -130,13 +130,22 @@ def read_tsplib(path: str | Path) -> TourProblem:
     elif points is None:
         raise make_error(source, None, f"{kind} needs a NODE_COORD_SECTION. Add it.")
     else:
-        matrix = MEASURES[kind](points)
+        matrix = _measure(points, kind, source)
         # GEO gives the latitude first; a picture has the longitude to the right.
         shown = (points[:, ::-1] if kind == "GEO" else points) if shown is None else shown
     try:
         return TourProblem.from_matrix(matrix, name, shown)
     except DataError as error:
         raise make_error(source, None, str(error)) from None
+
+
+def _measure(points: Points, kind: str, source: str) -> Matrix:
+    """Return the distances; raise `FormatError` if they are no finite numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        matrix = MEASURES[kind](points)
+    if not np.isfinite(matrix).all():
+        raise make_error(source, None, "the coordinates are too large. Scale them.")
+    return matrix
 
 
 def _split_file(lines: list[Line], source: str) -> _File:

@@ -1,0 +1,167 @@
+"""The steps of a run, shared by `solve_tour`, `solve_ordering` and ``coevo solve``.
+
+`open_task` validates the settings and the run folder. `SolveTask.run` runs the solver with
+checkpoints and writes the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo import __version__
+from coevo.errors import ParameterError, bad_choice, bad_parameter, warn_caller
+from coevo.interrupts import defer_interrupts
+from coevo.problems.champion import ChampionOrderings, ChampionTours
+from coevo.problems.checkpoints import SolveCheckpointFile
+from coevo.problems.literal import LiteralSolver
+from coevo.problems.problem import Problem, TourProblem
+from coevo.problems.result import SolveResult
+from coevo.problems.solver import Callback, SolveCheckpoint, Solver, run_solver
+from coevo.randomness import RandomState, resolve_seed
+from coevo.run_files import check_run_folder
+from coevo.search import Budget, StopReason
+
+__all__ = ["FORMS", "SolveSettings", "SolveTask", "open_task"]
+
+FORMS = ("champion", "literal")
+Path = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SolveSettings:
+    """The options of a run, as the caller gave them."""
+
+    form: str = "champion"
+    budget: Budget | None = None
+    random_state: RandomState = None
+    output: Path | None = None
+    resume: bool = False
+    command: Sequence[str] | None = None  # the arguments of ``coevo``, for run.json
+
+
+@dataclass(frozen=True, slots=True)
+class SolveTask:
+    """A run on a problem, validated and ready."""
+
+    problem: Problem
+    form: str
+    budget: Budget  # its target is a length or a weight
+    seed: int
+    solver: Solver
+    folder: pathlib.Path | None = None
+    command: Sequence[str] | None = None
+    checkpoint_file: SolveCheckpointFile | None = None
+    checkpoint: SolveCheckpoint | None = None
+
+    @property
+    def fingerprint(self) -> dict[str, Any]:
+        """All that the answer depends on but the budget."""
+        return {
+            "version": __version__,
+            "data_hash": _hash_problem(self.problem),
+            "problem": self.problem.kind,
+            "form": self.form,
+            "seed": self.seed,
+        }
+
+    def run(self, callbacks: Iterable[Callback] = ()) -> SolveResult:
+        """Run the solver, and write the run folder. Ctrl-C stops with the best so far."""
+        file = self.checkpoint_file
+        limits = self.budget
+        if limits.target is not None:  # of the solver it is a score
+            limits = replace(limits, target=self.solver.sign * limits.target)
+        last, reason = run_solver(
+            self.solver,
+            limits,
+            self.seed,
+            callbacks,
+            self.checkpoint,
+            None if file is None else file.write_if_due,
+        )
+        with defer_interrupts():  # keep the result even if Ctrl-C comes now
+            if file is not None:
+                file.finish(last, reason)
+            return self._finish(last, reason)
+
+    def _open_folder(self, resume: bool) -> SolveTask:
+        """Return the task with the checkpoint of its folder, validated."""
+        if self.folder is None:
+            return self
+        check_run_folder(self.folder)
+        file = SolveCheckpointFile(self.folder, self.fingerprint, self.solver)
+        if not resume:
+            file.check_replaceable()
+            return replace(self, checkpoint_file=file)
+        checkpoint = file.load()
+        if checkpoint is None:
+            warn_caller(file.describe_missing())
+        return replace(self, checkpoint_file=file, checkpoint=checkpoint)
+
+    def _finish(self, last: SolveCheckpoint, reason: StopReason) -> SolveResult:
+        """Return the result, and write it if there is a folder."""
+        order = last.state.order
+        if isinstance(self.problem, TourProblem):
+            order = _rotate(order)
+        result = SolveResult(
+            problem=self.problem,
+            form=self.form,
+            order=tuple(order.tolist()),
+            value=self.problem.measure(order),
+            history=tuple(last.history),
+            stop_reason=reason,
+            seed=self.seed,
+        )
+        if self.folder is None:
+            return result
+        facts = {
+            **({} if self.command is None else {"command": list(self.command)}),
+            "data_hash": self.fingerprint["data_hash"],
+            "limits": asdict(self.budget.with_default(self.solver.default_budget)),
+        }
+        return replace(result, files=result.write(self.folder, facts))
+
+
+def open_task(problem: Problem, settings: SolveSettings, owner: str) -> SolveTask:
+    """Validate the settings and the run folder; return the task."""
+    if settings.form not in FORMS:
+        raise bad_choice("form", owner, FORMS, settings.form)
+    budget = Budget() if settings.budget is None else settings.budget
+    if not isinstance(budget, Budget):
+        raise bad_parameter("budget", owner, "a Budget or None", budget)
+    if settings.resume and settings.output is None:
+        raise ParameterError(f"'resume' of {owner} needs 'output', the run folder to resume.")
+    seed = resolve_seed(settings.random_state, owner)
+    folder = None if settings.output is None else pathlib.Path(settings.output)
+    solver = _make_solver(problem, settings.form)
+    task = SolveTask(problem, settings.form, budget, seed, solver, folder, settings.command)
+    return task._open_folder(settings.resume)
+
+
+def _make_solver(problem: Problem, form: str) -> Solver:
+    if form == "literal":
+        return LiteralSolver(problem)
+    if isinstance(problem, TourProblem):
+        return ChampionTours(problem)
+    return ChampionOrderings(problem)
+
+
+def _hash_problem(problem: Problem) -> str:
+    """Return a hash of the matrix. Names and coordinates do not change an answer."""
+    content = f"{problem.kind} {problem.n_places}\n".encode() + problem.matrix.tobytes()
+    return hashlib.sha256(content).hexdigest()
+
+
+def _rotate(tour: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a tour that starts with city 0 and goes to the neighbour with the lower number."""
+    start = int(np.flatnonzero(tour == 0)[0])
+    rotated = np.roll(tour, -start)
+    is_backwards = len(tour) > 2 and rotated[-1] < rotated[1]
+    return np.concatenate([rotated[:1], rotated[:0:-1]]) if is_backwards else rotated

@@ -5,27 +5,12 @@ from __future__ import annotations
 import json
 import random
 import signal
-import subprocess
-import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from coevo.io import read_run
-
-LONGEST = 120.0  # seconds, for a command that does not end
-
-# Prints each generation and writes each checkpoint, as long searches do.
-AT_EVERY_GENERATION = """
-import coevo.cli
-import coevo.progress.terminal
-from coevo import checkpoints
-coevo.progress.terminal.SECONDS_BETWEEN_LINES = 0.0
-checkpoints.SECONDS_BETWEEN = 0.0
-checkpoints.SHARE_OF_TIME = 1e9
-"""
-COMMAND = f"{AT_EVERY_GENERATION}\ncoevo.cli.main()"
+from helpers.killing import AT_EVERY_GENERATION, LONGEST, killed_at_a_line, started
 
 # Dies instead of putting the n-th file into place.
 DYING = f"""{AT_EVERY_GENERATION}
@@ -40,31 +25,6 @@ def replace(*paths):
 os.replace = replace
 coevo.cli.main()
 """
-
-
-def started(code, *arguments, cwd):
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=cwd, text=True, **pipes)
-
-
-def killed_at_a_line(number, *arguments, cwd):
-    """Kill a command when it prints its n-th generation; return whether it was in time."""
-    with started(COMMAND, *arguments, cwd=cwd) as process:
-        guard = threading.Timer(LONGEST, process.kill)
-        guard.start()
-        try:
-            for line in process.stderr:
-                number -= line.startswith("generation")
-                if number <= 0:
-                    process.kill()
-                    break
-            process.stdout.read()
-            process.stderr.read()
-        finally:
-            guard.cancel()
-    assert process.returncode in (0, -signal.SIGKILL)
-    return process.returncode != 0
 
 
 def timeless(folder):

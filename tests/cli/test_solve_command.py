@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 
 from helpers.interrupts import interrupted_command
+from helpers.killing import killed_at_a_line
 
 BURMA = "1 2 14 3 4 5 6 12 7 13 8 11 9 10"
 
@@ -162,3 +164,30 @@ def test_ctrl_c_prints_the_best_so_far_and_can_be_resumed(folder, as_json):
     uninterrupted = as_json(*arguments, limit)
     assert resumed["tour"] == uninterrupted["tour"]
     assert resumed["generations"] == limit
+
+
+@pytest.mark.parametrize("problem", [["tsp", "att48"], ["lop", "be75oi"]])
+def test_killed_again_and_again(problem, folder, run, seed):
+    """A process is killed at random generations; the last one gives the uninterrupted answer."""
+    arguments = ["solve", *problem, "--form", "literal", "--seed", seed, "--max-generations", 40]
+    assert run(*arguments, "-o", "uninterrupted").code == 0
+    rng, n_kills = random.Random(seed), 0
+    while killed_at_a_line(rng.randint(2, 25), *arguments, "-o", "run", "--resume", cwd=folder):
+        n_kills += 1
+        assert n_kills < 60
+    assert n_kills >= 1
+    facts, expected = (
+        json.loads((folder / name / "run.json").read_text()) for name in ("run", "uninterrupted")
+    )
+    changing = {"seconds": 0, "command": []}
+    assert facts | changing == expected | changing
+    name = "solution.tour" if problem[0] == "tsp" else "solution.txt"
+    assert (folder / "run" / name).read_bytes() == (folder / "uninterrupted" / name).read_bytes()
+    assert not list((folder / "run").glob(".*.tmp"))
+
+
+def test_the_time_limit(run):
+    code, out, err = run("solve", "tsp", "st70", "-t", 0)
+    assert (code, err) == (0, "")
+    assert ", 0 generations, found in generation 0, " in out
+    assert ", stopped by time, seed 0" in out

@@ -76,6 +76,12 @@ def test_a_file_may_be_compressed_and_have_windows_lines(tmp_path):
     assert read_tsplib(path).n_places == 4
 
 
+def test_a_file_may_have_several_comments(tmp_path):
+    comments = "COMMENT : VLSI\nCOMMENT : 4 cities: a test\n"
+    text = f"{comments}{HEADER}COMMENT : again\nEDGE_WEIGHT_TYPE: EUC_2D\n{POINTS}"
+    assert read_tsplib(write(tmp_path, text)).n_places == 4
+
+
 EXPLICIT = f"{HEADER}EDGE_WEIGHT_TYPE: EXPLICIT\n"
 EUCLIDEAN = f"{HEADER}EDGE_WEIGHT_TYPE: EUC_2D\n"
 

@@ -18,7 +18,9 @@ __all__ = ["check_coordinates", "draw_tour"]
 SIZE, MARGIN, TITLE = 640.0, 24.0, 28.0  # of the longer side, CSS pixels
 RADIUS = 3.5
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#555555"
-FREE_SPACE = 14.0  # around a city with a number
+NUMBER_SIZE, NUMBER_DISTANCE = 9.0, 11.0  # the distance of its centre from the city
+FREE_SPACE = 11.0  # between the centres of a number and another one or a city
+STRAIGHT = 0.3  # where the two roads of a city are nearly opposite
 
 
 def draw_tour(
@@ -38,14 +40,16 @@ def draw_tour(
     for before, after in itertools.pairwise(corners):
         curve += [before, after, after]  # a straight line
     about = f"{problem.name}: a tour through {format_count(len(order), 'city', 'cities')}"
-    title = Text(MARGIN, 20, f"{about}, length {length:,.10g}", 13, GREY, SIZE, is_centred=False)
+    full_width = max(float(width), 380.0)
+    space = full_width - 2 * MARGIN
+    title = Text(MARGIN, 20, f"{about}, length {length:,.10g}", 13, GREY, space, is_centred=False)
     cities = [
         _draw_city(city, float(x), float(y), city == order[0]) for city, (x, y) in enumerate(places)
     ]
-    cities.append(Group(tuple(_draw_numbers(places))))
+    cities.append(Group(tuple(_draw_numbers(places, np.array(order)))))
     line = Line(tuple(curve), BLUE, 1.6)
     groups = (Group((title,)), Group((line,)), *cities)
-    return Picture(Scene(max(float(width), 380.0), float(height) + TITLE, groups, f"{about}."))
+    return Picture(Scene(full_width, float(height) + TITLE, groups, f"{about}."))
 
 
 def check_coordinates(problem: TourProblem | OrderingProblem) -> NDArray[np.float64]:
@@ -60,13 +64,24 @@ def check_coordinates(problem: TourProblem | OrderingProblem) -> NDArray[np.floa
     return problem.coordinates
 
 
-def _draw_numbers(places: NDArray[np.float64]) -> Iterator[Text]:
-    """Yield the number of each city that has no other city close by."""
+def _draw_numbers(places: NDArray[np.float64], order: NDArray[np.int64]) -> Iterator[Text]:
+    """Yield the number of each city that has space for it, away from its two roads."""
+    before, after = np.empty_like(order), np.empty_like(order)
+    before[order], after[order] = np.roll(order, 1), np.roll(order, -1)
+    taken: list[NDArray[np.float64]] = []  # where numbers are
     for city, place in enumerate(places):
-        distances = np.delete(np.abs(places - place).max(axis=1), city)
-        if not (distances < FREE_SPACE).any():
-            x, y = map(float, place)
-            yield Text(x + 6, y - 5, str(city + 1), 9, GREY, 30, is_centred=False)
+        near = places[[before[city], after[city]]] - place
+        roads = near / np.maximum(np.linalg.norm(near, axis=1, keepdims=True), 1e-9)
+        away = -roads.sum(axis=0)
+        if np.linalg.norm(away) < STRAIGHT:  # beside the road, and rather above it
+            away = np.array([roads[0, 1], -roads[0, 0]]) * (1 if roads[0, 0] > 0 else -1)
+        away /= max(float(np.linalg.norm(away)), 1e-9)
+        centre = place + NUMBER_DISTANCE * away
+        others = np.concatenate([np.delete(places, city, axis=0), *taken])
+        if not (np.linalg.norm(others - centre, axis=1) < FREE_SPACE).any():
+            taken.append(centre[None])
+            x, y = map(float, centre)
+            yield Text(x, y + NUMBER_SIZE / 3, str(city + 1), NUMBER_SIZE, GREY, 30)
 
 
 def _draw_city(city: int, x: float, y: float, is_first: bool) -> Group:

@@ -158,7 +158,8 @@ def _split_file(lines: list[Line], source: str) -> _File:
         if word == "EOF":
             break
         if word in SECTIONS or word in KEYS:
-            if word in file.sections or word in file.values:
+            is_given = word in file.sections or word in file.values
+            if is_given and word != "COMMENT":  # there may be several comments
                 raise make_error(source, line.number, f"{word} is given a second time.")
             if word in SECTIONS:
                 section = file.sections.setdefault(word, [])

@@ -36,7 +36,6 @@ SLOW_PATHS = (
     "outofcore",
     "parallel",
     "picture/test_notebook_browser.py",
-    "problems/test_proofs.py",
     "report/test_browser.py",
     "report/test_browser_neighbourhood.py",
     "report/test_browser_panel.py",

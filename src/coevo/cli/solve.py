@@ -90,8 +90,8 @@ def command(
     with the heaviest sum of weights above the diagonal). INSTANCE is a file in the format of
     TSPLIB or LOLIB, or the name of a bundled instance: burma14, bays29, att48, eil51, berlin52,
     st70 and kroA100; t59d11xx, t59n11xx, t65b11xx, t65l11xx, t65n11xx, t69r11xx, t70l11xx,
-    t75k11xx, t75n11xx, be75eec, be75oi, be75tot, tiw56n54, tiw56n58 and tiw56r54. Cities and items
-    are numbered from 1.
+    t75k11xx, t75n11xx, be75eec, be75oi, be75tot, tiw56n54, tiw56n58, tiw56r54 and usa79. Cities and
+    items are numbered from 1.
 
     Without a limit the champion form stops after 25 generations without improvement, the literal
     form after 250 generations. Ctrl-C stops the run and prints the best solution so far; --resume

@@ -199,8 +199,8 @@ def format_orderings(records: list[dict[str, Any]], machine: str) -> str:
 def main() -> None:
     """Run the benchmark and print its tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--seeds", type=int, default=20, help="of the champion form (default: 20)")
-    parser.add_argument("--literal", type=int, default=10, help="seeds of the literal form")
+    parser.add_argument("--seeds", type=int, default=10, help="of the champion form (default: 10)")
+    parser.add_argument("--literal", type=int, default=3, help="of the literal form (default: 3)")
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--write", action="store_true", help="write into benchmarks/README.md")
     options = parser.parse_args()

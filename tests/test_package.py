@@ -46,6 +46,7 @@ LAYERS = [
     ["report"],
     ["experiments"],
     ["bootstrap"],
+    ["posterior"],
     ["learning"],
     ["inspection"],
     ["estimators"],

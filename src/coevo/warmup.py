@@ -57,7 +57,8 @@ WORKER = (
 MAX_PROCESSES = 3  # the first group takes nearly half of the time
 MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 
-OWN_ROOM = "coevo.problems."  # ``coevo solve`` compiles its kernels on their first call
+# ``coevo solve`` and ``coevo posterior`` compile their kernels on their first call
+OWN_ROOMS = ("coevo.problems.", "coevo.posterior.")
 
 # Modules with kernels that share parts, so that one process should compile them; then those that
 # take longest, by measured time. Each other module follows by itself.
@@ -93,7 +94,7 @@ def list_groups() -> list[tuple[str, ...]]:
         for file in jit.find_kernel_files()
     ]
     first = {name for group in FIRST_GROUPS for name in group}
-    others = [name for name in names if name not in first and not name.startswith(OWN_ROOM)]
+    others = [name for name in names if name not in first and not name.startswith(OWN_ROOMS)]
     return [*FIRST_GROUPS, *((name,) for name in others)]
 
 

@@ -176,7 +176,7 @@ def test_sums_over_layerings(seed, spread):
 def test_shares_of_pieces(seed, spread):
     tables, families = random_tables(seed, spread)
     layer_tables, states, scales, log_total = sum_all_layerings(tables)
-    found = np.zeros_like(layer_tables.sums_with)
+    found = np.zeros((N, N - 1, 1 << (N - 2)))
     share_layerings(layer_tables, states, scales, log_total, found)
     expected = np.zeros_like(found)
     for (child, t, others), share in naive.share_pieces(N, families).items():

@@ -5,6 +5,9 @@ variables is a number: bit v says whether variable v is in it. A *state* is a pa
 variables of all layers so far, and those of all layers but the last, which are fewer. The number
 of a state has one digit in base 3 for each variable: 0 if it is in no layer so far, 1 if it is in
 an earlier layer, 2 if it is in the last layer.
+
+For one set of all layers so far, the kernels go through its subsets, the possible earlier layers,
+in blocks of four: processors add and multiply four floats at once.
 """
 
 from __future__ import annotations
@@ -29,35 +32,38 @@ SMALLEST = 1e-290  # a smaller share of a sum is dropped
 
 
 class LayerTables(NamedTuple):
-    """The sums over parent sets, in logs. The place of the child is left out of all sets."""
+    """The sums over parent sets. The place of the child is left out of all sets."""
 
-    sums: NDArray[np.float64]  # (n, 2^(n-1)), [v, S]: all parent sets of v within S
-    # (n, n - 1, 2^(n-2)), [v, t, S]: the parent sets of v within S and t that contain t
-    sums_with: NDArray[np.float64]
+    sums: NDArray[np.float64]  # (n, 2^(n-1)), [v, S]: log of the sum of all parent sets within S
+    # (n, n - 1, 2^(n-2), 2), [v, t, S]: of the weight of all parent sets of v within S + t,
+    # the share of the sets with t, and the share of the sets without t; no logs
+    steps: NDArray[np.float64]
     powers: NDArray[np.int64]  # (2^n,), the sum of 3^v over the variables v of a set
 
 
 class Scratch(NamedTuple):
-    """Working memory of a sum over the next layers."""
+    """Working memory for one set U: its members, and the free variables outside it."""
 
-    members: NDArray[np.int64]  # (n,), the variables of a set
+    members: NDArray[np.int64]  # (n,), the variables of U
     free: NDArray[np.int64]  # (n,), the other variables
-    log_free: NDArray[np.float64]  # (n,), log sums of their parent sets within the set
+    log_free: NDArray[np.float64]  # (n,), log sums of their parent sets within U
+    subsets: NDArray[np.int64]  # (2^n,), the subsets of U
     layers: NDArray[np.int64]  # (2^n,), the sets of free variables
     logs: NDArray[np.float64]  # (2^n,), the sums of `log_free` over these sets
     after: NDArray[np.float64]  # (2^n,), scaled weights of all that follows a layer
-    work: NDArray[np.float64]  # (2^n,)
-    subsets: NDArray[np.int64]  # (2^n,), the subsets of the set
-    pieces: NDArray[np.float64]  # (2^n,), see `_fill_shares`
-    shares: NDArray[np.float64]  # (2^n,)
+    work: NDArray[np.float64]  # (2^n * 4,)
+    totals: NDArray[np.float64]  # (2^n * 4,)
+    rests: NDArray[np.float64]  # (2^n,), shares of the parent sets within a subset of U
+    shares: NDArray[np.float64]  # (2^n,), shares of the others, see `_fill_shares`
+    pieces: NDArray[np.float64]  # (2^n,)
 
 
 TABLE, READ_TABLE = array_of(np.float64), array_of(np.float64, 1, True)
 NUMBERS, READ_NUMBERS = array_of(np.int64), array_of(np.int64, 1, True)
-TABLES = tuple_of(array_of(np.float64, 2), array_of(np.float64, 3), NUMBERS, kind=LayerTables)
+TABLES = tuple_of(array_of(np.float64, 2), array_of(np.float64, 4), NUMBERS, kind=LayerTables)
 
 
-@inline
+@part
 def _make_scratch(n: Any) -> Any:
     """Return working memory for n variables."""
     size = 1 << n
@@ -66,22 +72,15 @@ def _make_scratch(n: Any) -> Any:
         np.empty(n, np.int64),
         np.empty(n),
         np.empty(size, np.int64),
-        np.empty(size),
-        np.empty(size),
-        np.empty(size),
         np.empty(size, np.int64),
         np.empty(size),
         np.empty(size),
+        np.empty(4 * size),
+        np.empty(4 * size),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
     )
-
-
-@inline
-def _find_lowest_bit(number: Any) -> Any:
-    """Return the place of the lowest bit of a number that is not zero."""
-    place = 0
-    while not number >> place & 1:
-        place += 1
-    return place
 
 
 @part
@@ -132,52 +131,90 @@ def _fill_after(tables: Any, states: Any, inside: Any, n_free: Any, scratch: Any
 
 
 @inline
-def _weigh_piece(tables: Any, v: Any, t: Any, parents: Any, log_free: Any) -> Any:
-    """Return the share of the parent sets of v within `parents` that contain t."""
-    place = t - 1 if t > v else t
-    number = remove_bit(remove_bit(parents, v) ^ (1 << place), place)
-    return math.exp(tables.sums_with[v, place, number] - log_free)
+def _find_first_missing(number: Any) -> Any:
+    """Return the lowest place with a zero bit."""
+    place = 0
+    while number >> place & 1:
+        place += 1
+    return place
 
 
 @part
-def _fill_shares(tables: Any, n_members: Any, n_free: Any, scratch: Any) -> None:
-    """Overwrite ``shares[r * n_free + j]``: what free variable j needs if r is all but one layer.
+def _fill_shares(tables: Any, n_members: Any, n_free: Any, size: Any, scratch: Any) -> None:
+    """Overwrite ``shares[j * size + r]``: the part of the parent sets that are no subsets of r.
 
-    It is the share of its parent sets that are no subsets of r. Let t be the first member that
-    is not in r. A set that is no subset of r is no subset of r and t, or it is within r and t
-    and contains t (`pieces`).
+    They are the parents that free variable j may have if r is the set of all earlier layers. Let
+    t be the first member that is not in r. A set that is no subset of r is no subset of r and t,
+    or it is within r and t and contains t (`pieces`).
     """
-    shares, pieces, subsets = scratch.shares, scratch.pieces, scratch.subsets
+    shares, pieces, rests = scratch.shares, scratch.pieces, scratch.rests
+    subsets, steps = scratch.subsets, tables.steps
     _list_subsets(scratch.members, n_members, subsets)
     last = (1 << n_members) - 1
     for j in range(n_free):
-        shares[last * n_free + j] = 0.0
-    for r in range(last - 1, -1, -1):
-        larger = r | (r + 1)
-        t = scratch.members[_find_lowest_bit(r + 1)]
-        for j in range(n_free):
-            v, log_free = scratch.free[j], scratch.log_free[j]
-            piece = 0.0
-            if log_free > -np.inf:
-                piece = _weigh_piece(tables, v, t, subsets[larger], log_free)
-            pieces[r * n_free + j] = piece
-            shares[r * n_free + j] = shares[larger * n_free + j] + piece
+        v, base = scratch.free[j], j * size
+        rests[last] = 1.0
+        for r in range(last, size):  # a block of four may be larger than all subsets
+            shares[base + r] = 0.0
+        for r in range(last - 1, -1, -1):
+            larger = r | (r + 1)
+            t = scratch.members[_find_first_missing(r)]
+            place = t - 1 if t > v else t
+            number = remove_bit(remove_bit(subsets[r], v), place)
+            piece = rests[larger] * steps[v, place, number, 0]
+            rests[r] = rests[larger] * steps[v, place, number, 1]
+            pieces[base + r] = piece
+            shares[base + r] = shares[base + larger] + piece
 
 
 @part
-def _sum_next(after: Any, shares: Any, n_free: Any, work: Any) -> Any:
-    """Return the sum over all next layers: one variable after the other is in it or not."""
+def _sum_block(after: Any, shares: Any, size: Any, n_free: Any, r: Any, work: Any) -> None:
+    """Overwrite ``work[:4]`` with the sums over all next layers, for subsets r to r + 3.
+
+    One free variable after the other is in the layer or not.
+    """
     half = 1 << (n_free - 1)
-    share = shares[n_free - 1]
+    at = (n_free - 1) * size + r
+    s0, s1, s2, s3 = shares[at], shares[at + 1], shares[at + 2], shares[at + 3]
     for i in range(half):
-        work[i] = after[i] + share * after[half + i]
+        without, within = after[i], after[half + i]
+        work[4 * i] = without + s0 * within
+        work[4 * i + 1] = without + s1 * within
+        work[4 * i + 2] = without + s2 * within
+        work[4 * i + 3] = without + s3 * within
     for j in range(n_free - 2, -1, -1):
-        half = 1 << j
-        share = shares[j]
-        low, high = work[:half], work[half : 2 * half]
-        for i in range(half):
-            low[i] += share * high[i]
-    return work[0]
+        at = j * size + r
+        s0, s1, s2, s3 = shares[at], shares[at + 1], shares[at + 2], shares[at + 3]
+        for low in range(0, 4 << j, 4):
+            high = low + (4 << j)
+            a0, a1, a2, a3 = work[low], work[low + 1], work[low + 2], work[low + 3]
+            b0, b1, b2, b3 = work[high], work[high + 1], work[high + 2], work[high + 3]
+            work[low] = a0 + s0 * b0
+            work[low + 1] = a1 + s1 * b1
+            work[low + 2] = a2 + s2 * b2
+            work[low + 3] = a3 + s3 * b3
+
+
+@part
+def _sum_after_set(tables: Any, states: Any, inside: Any, counts: Any, scratch: Any) -> Any:
+    """Overwrite the entries of all states of one set; return the log of the scale."""
+    n_members, n_free = counts
+    scale, powers, work = 0.0, tables.powers, scratch.work
+    n_subsets = 1 << n_members
+    size = max(n_subsets, 4)
+    if n_free > 0:
+        scale = _fill_after(tables, states, inside, n_free, scratch)
+    _fill_shares(tables, n_members, n_free, size, scratch)
+    for r in range(0, n_subsets, 4):
+        if n_free > 0 and scale > -np.inf:
+            _sum_block(scratch.after, scratch.shares, size, n_free, r, work)
+        else:
+            work[0] = work[1] = work[2] = work[3] = 1.0
+        for i in range(min(4, n_subsets - r)):
+            if r + i < n_subsets - 1:
+                value = scale + math.log(work[i]) if work[i] > SMALLEST else -np.inf
+                states[2 * powers[inside] - powers[scratch.subsets[r + i]]] = value
+    return scale
 
 
 @kernel((TABLES, TABLE, TABLE))
@@ -185,149 +222,194 @@ def sum_layerings(tables: Any, states: Any, scales: Any) -> Any:
     """Return the log of the sum of the weights of all DAGs.
 
     ``states[s]`` is overwritten with the log weight of all that can follow state s, and
-    ``scales[U]`` with the scale of the sums over the layers that follow the set U.
+    ``scales[U]`` with the log of the scale of the sums over the layers that follow the set U.
     """
     n = len(tables.sums)
-    powers = tables.powers
     scratch = _make_scratch(n)
-    every = (1 << n) - 1
-    log_total = -np.inf
-    for inside in range(every, -1, -1):
-        n_members, n_free = _split_variables(tables, inside, scratch)
-        scale = 0.0
-        if n_free > 0:
-            scale = _fill_after(tables, states, inside, n_free, scratch)
-        scales[inside] = scale
-        if inside == 0:
-            if scale > -np.inf:
-                for j in range(n_free):
-                    scratch.shares[j] = 1.0
-                total = _sum_next(scratch.after, scratch.shares, n_free, scratch.work)
-                log_total = scale + math.log(total)
-            continue
-        _fill_shares(tables, n_members, n_free, scratch)
-        for r in range((1 << n_members) - 1):
-            value = scale
-            if n_free > 0 and scale > -np.inf:
-                shares = scratch.shares[r * n_free : (r + 1) * n_free]
-                total = _sum_next(scratch.after, shares, n_free, scratch.work)
-                value = scale + math.log(total) if total > SMALLEST else -np.inf
-            states[2 * powers[inside] - powers[scratch.subsets[r]]] = value
-    return log_total
+    for inside in range((1 << n) - 1, 0, -1):
+        counts = _split_variables(tables, inside, scratch)
+        scales[inside] = _sum_after_set(tables, states, inside, counts, scratch)
+    _split_variables(tables, 0, scratch)
+    scales[0] = _fill_after(tables, states, 0, n, scratch)
+    if scales[0] == -np.inf:
+        return -np.inf
+    total = 0.0
+    for i in range(1 << n):
+        total += scratch.after[i]
+    return scales[0] + math.log(total)
 
 
 @part
-def _spread(first: Any, shares: Any, n_free: Any, work: Any) -> None:
-    """Overwrite ``work[i]`` with `first` times the product of the shares of layer i."""
-    work[0] = first
+def _spread_block(shares: Any, size: Any, n_free: Any, r: Any, work: Any) -> None:
+    """Overwrite ``work[4 * i : 4 * i + 4]`` with the products of the shares of layer i.
+
+    They are multiplied by ``work[:4]``.
+    """
     for j in range(n_free):
-        half = 1 << j
-        share = shares[j]
-        low, high = work[:half], work[half : 2 * half]
-        for i in range(half):
-            high[i] = share * low[i]
+        at = j * size + r
+        s0, s1, s2, s3 = shares[at], shares[at + 1], shares[at + 2], shares[at + 3]
+        for low in range(0, 4 << j, 4):
+            high = low + (4 << j)
+            a0, a1, a2, a3 = work[low], work[low + 1], work[low + 2], work[low + 3]
+            work[high] = s0 * a0
+            work[high + 1] = s1 * a1
+            work[high + 2] = s2 * a2
+            work[high + 3] = s3 * a3
 
 
 @part
-def _sum_memberships(work: Any, n_free: Any, shares: Any, adjoints: Any) -> None:
-    """Overwrite ``adjoints[j]``: the probability that j is in the layer, divided by its share.
+def _add_block(after: Any, work: Any, totals: Any) -> None:
+    """Add `work` to `totals`, and multiply it by the weights of all that follows each layer."""
+    for i in range(len(after)):
+        at, factor = 4 * i, after[i]
+        a0, a1, a2, a3 = work[at], work[at + 1], work[at + 2], work[at + 3]
+        b0, b1, b2, b3 = totals[at], totals[at + 1], totals[at + 2], totals[at + 3]
+        totals[at] = b0 + a0
+        totals[at + 1] = b1 + a1
+        totals[at + 2] = b2 + a2
+        totals[at + 3] = b3 + a3
+        work[at] = a0 * factor
+        work[at + 1] = a1 * factor
+        work[at + 2] = a2 * factor
+        work[at + 3] = a3 * factor
 
-    ``work[i]`` is the probability of layer i; it is overwritten.
+
+@part
+def _replace_shares(work: Any, size: Any, n_free: Any, r: Any, shares: Any) -> None:
+    """Replace each share by the probability that its variable is in the layer, divided by it.
+
+    `work` has the probabilities of all layers, in blocks of four; it is overwritten.
     """
     for j in range(n_free - 1, -1, -1):
-        half = 1 << j
-        low, high = work[:half], work[half : 2 * half]
-        total = 0.0
-        for i in range(half):
-            total += high[i]
-            low[i] += high[i]
-        adjoints[j] = total / shares[j] if shares[j] > 0.0 else 0.0
+        t0 = t1 = t2 = t3 = 0.0
+        for low in range(0, 4 << j, 4):
+            high = low + (4 << j)
+            a0, a1, a2, a3 = work[low], work[low + 1], work[low + 2], work[low + 3]
+            b0, b1, b2, b3 = work[high], work[high + 1], work[high + 2], work[high + 3]
+            work[low] = a0 + b0
+            work[low + 1] = a1 + b1
+            work[low + 2] = a2 + b2
+            work[low + 3] = a3 + b3
+            t0 += b0
+            t1 += b1
+            t2 += b2
+            t3 += b3
+        at = j * size + r
+        shares[at] = t0 / shares[at] if t0 > 0.0 else 0.0
+        shares[at + 1] = t1 / shares[at + 1] if t1 > 0.0 else 0.0
+        shares[at + 2] = t2 / shares[at + 2] if t2 > 0.0 else 0.0
+        shares[at + 3] = t3 / shares[at + 3] if t3 > 0.0 else 0.0
 
 
 @part
-def _share_pieces(tables: Any, n_members: Any, n_free: Any, scratch: Any, found: Any) -> None:
-    """Add the probability of each piece to ``found[v, t, S]``; `shares` holds the adjoints."""
-    pieces, adjoints = scratch.pieces, scratch.shares
-    for r in range((1 << n_members) - 1):
-        larger = r | (r + 1)
-        t = scratch.members[_find_lowest_bit(r + 1)]
-        parents = scratch.subsets[larger]
-        for j in range(n_free):
-            v, adjoint = scratch.free[j], adjoints[r * n_free + j]
-            if adjoint > 0.0:
+def _share_pieces(n_members: Any, n_free: Any, size: Any, scratch: Any, found: Any) -> None:
+    """Add the probability of each piece to ``found[v, t, S]``.
+
+    `shares` holds what `_replace_shares` wrote. A piece of r belongs to the parent sets of r, and
+    of all smaller sets that lead to r in `_fill_shares`.
+    """
+    pieces, factors = scratch.pieces, scratch.shares
+    for j in range(n_free):
+        v, base = scratch.free[j], j * size
+        for r in range((1 << n_members) - 1):
+            factor = factors[base + r]
+            if factor > 0.0:
+                t = scratch.members[_find_first_missing(r)]
                 place = t - 1 if t > v else t
-                number = remove_bit(remove_bit(parents, v) ^ (1 << place), place)
-                found[v, place, number] += adjoint * pieces[r * n_free + j]
-                adjoints[larger * n_free + j] += adjoint
+                number = remove_bit(remove_bit(scratch.subsets[r], v), place)
+                found[v, place, number] += factor * pieces[base + r]
+                factors[base + (r | (r + 1))] += factor
 
 
 @part
-def _visit_set(tables: Any, states: Any, inside: Any, counts: Any, scratch: Any, found: Any) -> Any:
-    """Return the sum over the states of a set of the factors of each next layer.
+def _visit_set(
+    tables: Any, states: Any, inside: Any, counts: Any, scratch: Any, found: Any
+) -> None:
+    """Overwrite `totals` with the factors of each next layer, summed over the states of a set.
 
-    The shares are replaced by adjoints, and the probabilities of the parents are added to
-    `found`.
+    The probabilities of the pieces are added to `found`.
     """
     n_members, n_free = counts
-    powers, size = tables.powers, 1 << n_free
-    sums = np.zeros(size)
-    adjoints = np.empty(n_free)
-    _fill_shares(tables, n_members, n_free, scratch)
-    for r in range((1 << n_members) - 1):
-        shares = scratch.shares[r * n_free : (r + 1) * n_free]
-        first = states[2 * powers[inside] - powers[scratch.subsets[r]]]
-        if first > 0.0:
-            _spread(first, shares, n_free, scratch.work)
-            for i in range(size):
-                sums[i] += scratch.work[i]
-                scratch.work[i] *= scratch.after[i]
-            _sum_memberships(scratch.work, n_free, shares, adjoints)
-        for j in range(n_free):
-            shares[j] = adjoints[j] if first > 0.0 else 0.0
-    _share_pieces(tables, n_members, n_free, scratch, found)
-    return sums
+    powers, work, n_subsets = tables.powers, scratch.work, 1 << n_members
+    size, after = max(n_subsets, 4), scratch.after[: 1 << n_free]
+    for i in range(4 << n_free):
+        scratch.totals[i] = 0.0
+    _fill_shares(tables, n_members, n_free, size, scratch)
+    for r in range(0, n_subsets, 4):
+        highest = 0.0
+        for i in range(4):
+            work[i] = 0.0
+            if r + i < n_subsets - 1:
+                work[i] = states[2 * powers[inside] - powers[scratch.subsets[r + i]]]
+            highest = max(highest, work[i])
+        if highest > 0.0:
+            _spread_block(scratch.shares, size, n_free, r, work)
+            _add_block(after, work, scratch.totals)
+            _replace_shares(work, size, n_free, r, scratch.shares)
+        else:
+            for j in range(n_free):
+                for i in range(4):
+                    scratch.shares[j * size + r + i] = 0.0
+    _share_pieces(n_members, n_free, size, scratch, found)
 
 
 @kernel((TABLES, TABLE, READ_TABLE, FLOAT, array_of(np.float64, 3)))
 def share_layerings(tables: Any, states: Any, scales: Any, log_total: Any, found: Any) -> None:
-    """Add to ``found[v, t, S]`` the probability that v has parents within S and t, with t.
+    """Add to ``found[v, t, S]`` the probability that v has parents within S + t, with t.
 
-    S lacks the place of t and the place of v. These events exclude each other: each state
-    and each child has one. `states`, `scales` and `log_total` come from `sum_layerings`.
-    `states` is overwritten: its new entries are the weights of all that leads to a state, times
-    the scale of what follows.
+    These events exclude each other: the variables of S + t are in the earlier layers of v, or in
+    the last one before it and not after t. `states`, `scales` and `log_total` come from
+    `sum_layerings`. `states` is overwritten: its new entries are the weights of all that leads
+    to a state, times the scale of what follows it.
     """
     n = len(tables.sums)
     powers = tables.powers
     scratch = _make_scratch(n)
     for inside in range((1 << n) - 1):
-        if scales[inside] == -np.inf:
-            continue
-        n_members, n_free = _split_variables(tables, inside, scratch)
-        scale = _fill_after(tables, states, inside, n_free, scratch)
-        if inside == 0:
-            sums = np.full(1 << n_free, math.exp(scale - log_total))
+        counts = _split_variables(tables, inside, scratch)
+        n_layers, totals = 1 << counts[1], scratch.totals
+        scale = _fill_after(tables, states, inside, counts[1], scratch)
+        if inside > 0:
+            _visit_set(tables, states, inside, counts, scratch, found)
         else:
-            sums = _visit_set(tables, states, inside, (n_members, n_free), scratch, found)
-        for i in range(1, 1 << n_free):
+            for i in range(4 * n_layers):
+                totals[i] = 0.25 * math.exp(scale - log_total)
+        for i in range(1, n_layers):
+            total = totals[4 * i] + totals[4 * i + 1] + totals[4 * i + 2] + totals[4 * i + 3]
             layer = scratch.layers[i]
             state = powers[inside] + 2 * powers[layer]
             log_factor = scales[inside | layer] + scratch.logs[i] - scale
-            is_possible = sums[i] > 0.0 and states[state] > -np.inf and log_factor > -np.inf
-            states[state] = math.exp(math.log(sums[i]) + log_factor) if is_possible else 0.0
+            is_possible = total > 0.0 and states[state] > -np.inf and log_factor > -np.inf
+            states[state] = math.exp(math.log(total) + log_factor) if is_possible else 0.0
 
 
 @part
-def _fill_one_share(tables: Any, n_free: Any, last: Any, earlier: Any, scratch: Any) -> None:
-    """Overwrite ``shares[j]`` for one state: the set of the last layer, and of all earlier."""
+def _fill_one_share(tables: Any, n_free: Any, inside: Any, earlier: Any, scratch: Any) -> None:
+    """Overwrite ``shares[j]`` for one state; for the first layer, all are 1."""
     for j in range(n_free):
-        v, log_free = scratch.free[j], scratch.log_free[j]
-        parents, share = earlier, 0.0
-        for t in range(len(tables.sums)):
-            if last >> t & 1 and log_free > -np.inf:
-                parents |= 1 << t
-                share += _weigh_piece(tables, v, t, parents, log_free)
+        v, subset = scratch.free[j], inside
+        share, rest = (1.0 if inside == 0 else 0.0), 1.0
+        for t in range(len(tables.sums) - 1, -1, -1):
+            if (inside ^ earlier) >> t & 1:
+                subset ^= 1 << t
+                place = t - 1 if t > v else t
+                number = remove_bit(remove_bit(subset, v), place)
+                share += rest * tables.steps[v, place, number, 0]
+                rest *= tables.steps[v, place, number, 1]
         scratch.shares[j] = share
+
+
+@part
+def _cumulate_layers(n_free: Any, scratch: Any) -> None:
+    """Overwrite ``work[i]`` with the sum of the weights of the layers up to i."""
+    work = scratch.work
+    work[0] = 1.0
+    for j in range(n_free):
+        for i in range(1 << j):
+            work[(1 << j) + i] = scratch.shares[j] * work[i]
+    work[0] = 0.0
+    for i in range(1, 1 << n_free):
+        work[i] = work[i - 1] + work[i] * scratch.after[i]
 
 
 @part
@@ -366,7 +448,6 @@ def draw_layers(
     for each v in the new layer.
     """
     scratch = _make_scratch(len(tables.sums))
-    work = scratch.work
     n_free = 0
     inside, earlier = np.int64(-1), np.int64(-1)
     for draw in sequence:
@@ -374,16 +455,11 @@ def draw_layers(
             inside, earlier = reached[draw, 0], reached[draw, 1]
             n_free = _split_variables(tables, inside, scratch)[1]
             _fill_after(tables, states, inside, n_free, scratch)
-            _fill_one_share(tables, n_free, inside ^ earlier, earlier, scratch)
-            if inside == 0:
-                for j in range(n_free):
-                    scratch.shares[j] = 1.0
-            _spread(1.0, scratch.shares, n_free, work)
-            work[0] = 0.0
-            for i in range(1, 1 << n_free):
-                work[i] = work[i - 1] + work[i] * scratch.after[i]
+            _fill_one_share(tables, n_free, inside, earlier, scratch)
+            _cumulate_layers(n_free, scratch)
         size = 1 << n_free
-        layer = scratch.layers[_find_place(work, size, lots[draw] * work[size - 1])]
+        target = lots[draw] * scratch.work[size - 1]
+        layer = scratch.layers[_find_place(scratch.work, size, target)]
         for j in range(n_free):
             if layer >> scratch.free[j] & 1:
                 log_share = math.log(scratch.shares[j])

@@ -74,7 +74,7 @@ def sum_over_dags(tables: CompleteTables) -> tuple[float, NDArray[np.float64]]:
     n = tables.n_variables
     layer_tables = _make_layer_tables(tables)
     states, scales, log_total = _sum_states(layer_tables)
-    found = np.zeros_like(layer_tables.sums_with)
+    found = np.zeros(layer_tables.steps.shape[:3])
     share_layerings(layer_tables, states, scales, log_total, found)
     arcs = np.zeros((n, n))
     for child in range(n):
@@ -88,20 +88,26 @@ def sum_over_dags(tables: CompleteTables) -> tuple[float, NDArray[np.float64]]:
 def _make_layer_tables(tables: CompleteTables) -> LayerTables:
     """Return the sums over parent sets that the kernels read."""
     n = tables.n_variables
-    sums_with = np.empty((n, n - 1, 1 << max(n - 2, 0)))
+    sums = sum_all_subsets(tables)
+    steps = np.zeros((n, n - 1, 1 << max(n - 2, 0), 2))
     for child in range(n):
         for place in range(n - 1):
-            sums_with[child, place] = _select_with(tables.log_weight[child], place)
-            sum_subsets(sums_with[child, place])
+            larger = _select(sums[child], place, 1)
+            is_possible = larger > -np.inf
+            within = _select(tables.log_weight[child], place, 1)
+            sum_subsets(within)
+            for i, part in enumerate((within, _select(sums[child], place, 0))):
+                part[is_possible] -= larger[is_possible]
+                np.exp(part, out=steps[child, place, :, i])
     powers = np.zeros(1, dtype=np.int64)
     for variable in range(n):
         powers = np.concatenate([powers, powers + 3**variable])
-    return LayerTables(sum_all_subsets(tables), sums_with, powers)
+    return LayerTables(sums, steps, powers)
 
 
-def _select_with(row: NDArray[np.float64], place: int) -> NDArray[np.float64]:
-    """Return the entries of the sets that contain the thing at a place, which is left out."""
-    return np.ascontiguousarray(row.reshape(-1, 2, 1 << place)[:, 1]).ravel()
+def _select(row: NDArray[np.float64], place: int, bit: int) -> NDArray[np.float64]:
+    """Return a copy of the entries of the sets with (or without) the thing at a place."""
+    return row.reshape(-1, 2, 1 << place)[:, bit].flatten()
 
 
 def _sum_states(
@@ -124,16 +130,16 @@ def _share_piece(
     place: int,
 ) -> NDArray[np.float64]:
     """Return the probability of each parent of a child in pieces of one variable."""
-    n_others = tables.n_variables - 1
     probability = found[child, place]
     factors = np.full(len(probability), -np.inf)
     is_possible = probability > 0
-    factors[is_possible] = np.log(probability[is_possible])
-    factors[is_possible] -= layer_tables.sums_with[child, place][is_possible]
+    within = np.log(layer_tables.steps[child, place, is_possible, 0])
+    within += _select(layer_tables.sums[child], place, 1)[is_possible]
+    factors[is_possible] = np.log(probability[is_possible]) - within
     sum_supersets(factors)
-    totals = np.zeros(n_others - 1)
-    whole = add_member_weights(_select_with(tables.log_weight[child], place), factors, totals)
-    return np.insert(totals, place, whole)
+    totals = np.zeros(tables.n_variables - 2)
+    total = add_member_weights(_select(tables.log_weight[child], place, 1), factors, totals)
+    return np.insert(totals, place, total)
 
 
 class DagSampler:

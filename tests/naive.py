@@ -403,6 +403,19 @@ def sum_layers_after(n, table, placed, last):
     )
 
 
+def share_states(n, table):
+    """Return {(placed, last): probability} of the layers of a DAG so far and of the last one."""
+    weights = weigh_dags(n, table, "uniform")
+    total = log_sum(weights.values())
+    shares = {}
+    for parents, weight in weights.items():
+        placed = frozenset()
+        for layer in split_layers(parents):
+            placed |= layer
+            shares[placed, layer] = shares.get((placed, layer), 0.0) + math.exp(weight - total)
+    return shares
+
+
 def share_pieces(n, table):
     """Return {(child, t, S): probability}: the last parent of a child in the last layer is t.
 

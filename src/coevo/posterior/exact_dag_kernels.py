@@ -28,7 +28,8 @@ __all__ = [
     "sum_layerings",
 ]
 
-SMALLEST = 1e-290  # a smaller share of a sum is dropped
+NEGLIGIBLE = 1e-50  # a smaller share of a sum is dropped: see `coevo.posterior.exact_dags`
+NEGLIGIBLE_LOG = math.log(NEGLIGIBLE)
 
 
 class LayerTables(NamedTuple):
@@ -126,7 +127,8 @@ def _fill_after(tables: Any, states: Any, inside: Any, n_free: Any, scratch: Any
             scale = max(scale, after[at])
     if scale > -np.inf:
         for i in range(1 << n_free):
-            after[i] = math.exp(after[i] - scale)
+            log_share = after[i] - scale
+            after[i] = math.exp(log_share) if log_share > NEGLIGIBLE_LOG else 0.0
     return scale
 
 
@@ -162,7 +164,9 @@ def _fill_shares(tables: Any, n_members: Any, n_free: Any, size: Any, scratch: A
             place = t - 1 if t > v else t
             number = remove_bit(remove_bit(subsets[r], v), place)
             piece = rests[larger] * steps[v, place, number, 0]
-            rests[r] = rests[larger] * steps[v, place, number, 1]
+            piece = piece if piece > NEGLIGIBLE else 0.0
+            rest = rests[larger] * steps[v, place, number, 1]
+            rests[r] = rest if rest > NEGLIGIBLE else 0.0
             pieces[base + r] = piece
             shares[base + r] = shares[base + larger] + piece
 
@@ -212,7 +216,7 @@ def _sum_after_set(tables: Any, states: Any, inside: Any, counts: Any, scratch: 
             work[0] = work[1] = work[2] = work[3] = 1.0
         for i in range(min(4, n_subsets - r)):
             if r + i < n_subsets - 1:
-                value = scale + math.log(work[i]) if work[i] > SMALLEST else -np.inf
+                value = scale + math.log(work[i]) if work[i] > NEGLIGIBLE else -np.inf
                 states[2 * powers[inside] - powers[scratch.subsets[r + i]]] = value
     return scale
 
@@ -380,7 +384,8 @@ def share_layerings(tables: Any, states: Any, scales: Any, log_total: Any, found
             state = powers[inside] + 2 * powers[layer]
             log_factor = scales[inside | layer] + scratch.logs[i] - scale
             is_possible = total > 0.0 and states[state] > -np.inf and log_factor > -np.inf
-            states[state] = math.exp(math.log(total) + log_factor) if is_possible else 0.0
+            log_weight = math.log(total) + log_factor if is_possible else -np.inf
+            states[state] = math.exp(log_weight) if log_weight > NEGLIGIBLE_LOG else 0.0
 
 
 @part

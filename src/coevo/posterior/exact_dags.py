@@ -20,11 +20,11 @@ R + t1 + t2 that contain t2, and so on.
 
 **Plain floats.** Let A_v(U) be the sum over all parent sets of v within U. The shares
 t_v / A_v(U) are between 0 and 1. The weights of the layers that follow U, with A_v(U) in place of
-t_v, are divided by the largest of them. So the terms are between 0 and 1, and some underflow. A
-term below 1e-290 is negligible for the posterior: if the variables of L may have any parents within
-U, or if the heaviest layer follows instead of L, the structures are still DAGs, each of which
-counts once, and their sum is at most the evidence. So the probability of such a sequence of
-layers is below 1e-290.
+t_v, are divided by the largest of them. So all terms are between 0 and 1, whatever the weights. A
+term below 1e-50 is dropped. This is negligible for the posterior: if the variables of L may have
+any parents within U, or if the heaviest layer follows instead of L, the structures are still DAGs,
+each of which counts once, and their sum is at most the evidence. So the posterior probability of
+a dropped sequence of layers is below 1e-50, and there are less than 1e11 of them.
 
 **Arcs.** A second pass computes the probability of each state, and of each piece for each
 child. The probability of a family within its piece is its weight over the weight of the piece. So

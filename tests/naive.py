@@ -291,6 +291,161 @@ def structure_score(name, rows, arities, arcs):
     )
 
 
+# The posterior over structures. A table of weights maps (child, parents) to a log weight, where
+# parents is a frozenset; what it lacks has the weight zero.
+
+
+def log_sum(logs):
+    """Return the log of the sum of the exponentials."""
+    logs = list(logs)
+    high = max(logs, default=-math.inf)
+    if high == -math.inf:
+        return high
+    return high + math.log(math.fsum(math.exp(value - high) for value in logs))
+
+
+def all_subsets(members):
+    """Return all subsets, as frozensets."""
+    return [frozenset(some) for some in subsets(sorted(members), len(members))]
+
+
+def sum_parent_sets(table, child, inside, touching=None):
+    """Return the log weight of the parent sets within a set, of those that touch another one."""
+    return log_sum(
+        table.get((child, parents), -math.inf)
+        for parents in all_subsets(inside)
+        if touching is None or parents & touching
+    )
+
+
+@functools.cache
+def dags_with_orders(n):
+    """Return each DAG as the parent sets of all variables, and its number of orders."""
+    found = {}
+    for arcs in itertools.product([None, 0, 1], repeat=n * (n - 1) // 2):
+        parents = [set() for _ in range(n)]
+        for (i, j), direction in zip(itertools.combinations(range(n), 2), arcs, strict=True):
+            if direction is not None:
+                parents[(i, j)[direction]].add((j, i)[direction])
+        n_orders = count_orders(tuple(map(frozenset, parents)), frozenset(range(n)))
+        if n_orders:
+            found[tuple(map(frozenset, parents))] = n_orders
+    return found
+
+
+def count_orders(parents, left):
+    """Return the number of orders of the variables that are left, parents first."""
+    if not left:
+        return 1
+    return sum(count_orders(parents, left - {v}) for v in left if not parents[v] & left)
+
+
+def weigh_dags(n, table, prior):
+    """Return {parent sets of all variables: log weight} of all possible DAGs."""
+    weights = {}
+    for parents, n_orders in dags_with_orders(n).items():
+        weight = sum(table.get(family, -math.inf) for family in enumerate(parents))
+        if weight > -math.inf:
+            weights[parents] = weight + (math.log(n_orders) if prior == "order" else 0.0)
+    return weights
+
+
+def posterior(n, table, prior):
+    """Return the log evidence and the matrix of arc probabilities, by enumeration."""
+    weights = weigh_dags(n, table, prior)
+    total = log_sum(weights.values())
+    terms = [[[] for _ in range(n)] for _ in range(n)]
+    for parents, weight in weights.items():
+        share = math.exp(weight - total)
+        for child in range(n):
+            for parent in parents[child]:
+                terms[parent][child].append(share)
+    return total, [[math.fsum(some) for some in row] for row in terms]
+
+
+def sum_orders(table, inside, before=frozenset()):
+    """Return the log weight of all orders of a set that follow the set `before`."""
+    logs = []
+    for order in itertools.permutations(sorted(inside)):
+        weight, earlier = 0.0, before
+        for v in order:
+            weight += sum_parent_sets(table, v, earlier)
+            earlier = earlier | {v}
+        logs.append(weight)
+    return log_sum(logs)
+
+
+def split_layers(parents):
+    """Return the layers of a DAG: each variable comes one layer after its last parent."""
+    layers, placed = [], frozenset()
+    while len(placed) < len(parents):
+        layers.append(
+            frozenset(v for v in range(len(parents)) if v not in placed and parents[v] <= placed)
+        )
+        placed |= layers[-1]
+    return layers
+
+
+def sum_layers_after(n, table, placed, last):
+    """Return the log weight of all ways to place the other variables, layer by layer.
+
+    A variable of the next layer has its parents among the placed variables, at least one of them
+    in the last layer.
+    """
+    free = frozenset(range(n)) - placed
+    if not free:
+        return 0.0
+    return log_sum(
+        sum(sum_parent_sets(table, v, placed, last) for v in layer)
+        + sum_layers_after(n, table, placed | layer, layer)
+        for layer in all_subsets(free)
+        if layer
+    )
+
+
+def share_states(n, table):
+    """Return {(placed, last): probability} of the layers of a DAG so far and of the last one."""
+    weights = weigh_dags(n, table, "uniform")
+    total = log_sum(weights.values())
+    shares = {}
+    for parents, weight in weights.items():
+        placed = frozenset()
+        for layer in split_layers(parents):
+            placed |= layer
+            shares[placed, layer] = shares.get((placed, layer), 0.0) + math.exp(weight - total)
+    return shares
+
+
+def share_pieces(n, table):
+    """Return {(child, t, S): probability}: the last parent of a child in the last layer is t.
+
+    S has all variables of earlier layers, and those of the last layer that are below t.
+    """
+    weights = weigh_dags(n, table, "uniform")
+    total = log_sum(weights.values())
+    shares = {}
+    for parents, weight in weights.items():
+        layers = split_layers(parents)
+        for i, layer in enumerate(layers[1:]):
+            for child in layer:
+                t = max(parents[child] & layers[i])
+                below = {u for u in layers[i] if u < t}
+                key = child, t, frozenset(below.union(*layers[:i]))
+                shares[key] = shares.get(key, 0.0) + math.exp(weight - total)
+    return shares
+
+
+def draw_by_weight(items, log_weights, lot):
+    """Return the first item whose cumulated share of the weight is above a lot."""
+    total = log_sum(log_weights)
+    cumulated = 0.0
+    for item, weight in zip(items, log_weights, strict=True):
+        cumulated += math.exp(weight - total)
+        if cumulated > lot:
+            return item
+    raise ValueError(lot)
+
+
 def read_order(order, required):
     """Return the order after repair: take repeatedly the first variable with all required parents.
 

@@ -1080,3 +1080,89 @@ def shortest_tour(distances):
                 best[group, end] = min(best[rest, k] + distances[k][end] for k in rest)
     everyone = frozenset(range(1, n))
     return min(best[everyone, end] + distances[end][0] for end in everyone)
+
+
+def layering(n, arcs):
+    """Return the layer of each variable: 0 without parents, else one after its last parent."""
+
+    @functools.cache
+    def layer_of(v):
+        return max((layer_of(u) + 1 for u in parents_in(arcs, v)), default=0)
+
+    return tuple(layer_of(v) for v in range(n))
+
+
+def dag_weights(n, log_weights):
+    """Return {DAG: weight}; ``log_weights[child]`` is {parent set: log weight}.
+
+    A parent set that is not listed has the weight 0.
+    """
+    weights = {}
+    for arcs in all_dags(n):
+        families = [frozenset(parents_in(arcs, v)) for v in range(n)]
+        if all(family in log_weights[v] for v, family in enumerate(families)):
+            weights[arcs] = math.exp(sum(log_weights[v][f] for v, f in enumerate(families)))
+    return weights
+
+
+def shares(weights):
+    """Return the weights divided by their sum."""
+    total = math.fsum(weights.values())
+    return {key: weight / total for key, weight in weights.items()}
+
+
+def arc_shares(n, weights):
+    """Return the probability of each arc, [parent][child]."""
+    share = shares(weights)
+    return [
+        [math.fsum(p for arcs, p in share.items() if (u, v) in arcs) for v in range(n)]
+        for u in range(n)
+    ]
+
+
+def grouped(weights, key):
+    """Return the sums of the weights of the items with the same key."""
+    sums = {}
+    for item, weight in weights.items():
+        sums[key(item)] = sums.get(key(item), 0.0) + weight
+    return sums
+
+
+def relocation_places(layers, v):
+    """Return all layerings with v put elsewhere: gap 0, layer 0, gap 1, layer 1, ..., last gap."""
+    others = {w: layer for w, layer in enumerate(layers) if w != v}
+    used = sorted(set(others.values()))
+    others = {w: used.index(layer) for w, layer in others.items()}
+    places = []
+    for k in range(len(used) + 1):
+        gap = {w: layer + (layer >= k) for w, layer in others.items()} | {v: k}
+        places.append(gap)
+        if k < len(used):
+            places.append(others | {v: k})
+    return [tuple(place[w] for w in range(len(layers))) for place in places]
+
+
+def block_choices(weights, arcs, members):
+    """Return the DAGs, with their weights, that differ from `arcs` in families of members only."""
+    fixed = {(u, v) for u, v in arcs if v not in members}
+    return {
+        other: weight
+        for other, weight in weights.items()
+        if {(u, v) for u, v in other if v not in members} == fixed
+    }
+
+
+def block_layers(arcs, members):
+    """Return the layer of each member: i leads to j if a parent of j is i or descends from it.
+
+    Arcs into members do not count for the descent.
+    """
+    rest = [(u, v) for u, v in arcs if v not in members]
+    below = [{member, *reachable(rest, member)} for member in members]
+    leads = {
+        (i, j)
+        for i in range(len(members))
+        for j in range(len(members))
+        if i != j and below[i] & set(parents_in(arcs, members[j]))
+    }
+    return layering(len(members), frozenset(leads))

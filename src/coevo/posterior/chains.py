@@ -1,0 +1,200 @@
+"""Markov chains over layerings or orders, whose stationary distribution is the posterior.
+
+The two priors over structures have different chains. With the uniform prior over DAGs the state
+of a chain is a layering, of which each DAG has exactly one (partition MCMC [1]_). With the prior
+over orders it is an order (order MCMC [2]_). In both the sum over all DAGs of a state comes from
+the tables of `coevo.posterior.chain_tables`, as in Gadget [3]_.
+
+What makes the chains over layerings mix are blocks: a DAG of the layering is drawn, and the
+families of up to `block_size` variables, which may be parents of each other, are redrawn
+together from their exact conditional distribution (`coevo.posterior.block_kernels`). No move is
+ever rejected.
+
+A chain begins at a given DAG. For some rounds a chain over orders moves it to the region of high
+weight. Then it takes the layering of a DAG that is drawn under its order.
+
+Random numbers belong to (seed, step, chain), so the answer does not depend on the number of
+threads, and a run that is stopped and resumed gives the same bits.
+
+.. [1] J. Kuipers and G. Moffa, Partition MCMC for inference on acyclic digraphs, JASA 112, 2017.
+.. [2] N. Friedman and D. Koller, Being Bayesian about network structure, Machine Learning 50,
+   2003.
+.. [3] J. Viinikka, A. Hyttinen, J. Pensar and M. Koivisto, Towards scalable Bayesian learning of
+   causal DAGs, NeurIPS 2020.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.posterior.block_kernels import list_blocks
+from coevo.posterior.chain_kernels import Records, count_uniforms, run_layerings, run_orders
+from coevo.posterior.chain_state import ChainRecords, ChainSettings, ChainState
+from coevo.posterior.chain_tables import ChainTables, prepare_tables
+from coevo.posterior.family_weights import FamilyWeights
+from coevo.randomness import random_stream
+from coevo.threads import Threads
+
+__all__ = ["start_chains", "step_chains"]
+
+WARM_UP = 1 << 62  # in place of the number of a step, the key of the random numbers of the start
+ROUNDS_AT_ONCE = 100  # of the warm-up
+
+
+def start_chains(
+    weights: FamilyWeights | ChainTables,
+    settings: ChainSettings,
+    starts: NDArray[np.bool_] | None = None,
+    seed: int = 0,
+    threads: Threads | None = None,
+) -> ChainState:
+    """Return chains that have made no step.
+
+    Parameters
+    ----------
+    weights : FamilyWeights or ChainTables
+        The weights of all families, or the tables made of them (`prepare_tables`).
+    settings : ChainSettings
+        The prior, the number of chains and the moves.
+    starts : array of bool, (n_starts, n, n), optional
+        DAGs, ``[start, parent, child]``, which the chains begin from by turns (default: random
+        orders).
+    seed : int
+        The seed of all random numbers, below 2^64.
+    threads : Threads, optional
+        The threads that share the chains (default: none).
+    """
+    tables = weights if isinstance(weights, ChainTables) else prepare_tables(weights)
+    level = np.empty((settings.chains, tables.n_variables), dtype=np.int64)
+
+    def start(begin: int, end: int, _: int) -> None:
+        for chain in range(begin, end):
+            graph = None if starts is None or not len(starts) else starts[chain % len(starts)]
+            rng = random_stream(seed, WARM_UP, chain)
+            level[chain] = _find_start(tables, settings, graph, rng)
+
+    (threads or Threads(1)).run_in_parts(start, settings.chains, 1)
+    return ChainState.make_first(level, tables.pairs, settings, seed)
+
+
+def step_chains(
+    tables: FamilyWeights | ChainTables,
+    settings: ChainSettings,
+    state: ChainState,
+    threads: Threads | None = None,
+) -> ChainState:
+    """Return the chains after one more step: `ChainSettings.rounds` rounds of moves."""
+    if not isinstance(tables, ChainTables):
+        tables = prepare_tables(tables)
+    prepared, plan = tables, settings.make_plan(state.n_variables)
+    n_rounds = int(state.rounds)
+    shape = (n_rounds, count_uniforms(state.n_variables, plan))
+    new = _make_records(prepared, state.n_chains, n_rounds)
+    level = state.level.copy()
+
+    def step(begin: int, end: int, _: int) -> None:
+        for chain in range(begin, end):
+            uniforms = random_stream(int(state.seed), int(state.step), chain).random(shape)
+            _run_chain(prepared, settings.prior, plan, level[chain], uniforms, _row(new, chain))
+
+    (threads or Threads(1)).run_in_parts(step, state.n_chains, 1)
+    return state.advance(level, new)
+
+
+def _make_records(tables: ChainTables, n_chains: int, n_rounds: int) -> ChainRecords:
+    """Return room for what the chains write."""
+    n = tables.n_variables
+    return ChainRecords(
+        arcs=np.zeros((n_chains, len(tables.arrays.pair_parent))),
+        trace=np.empty((n_chains, n_rounds)),
+        dags=np.empty((n_chains, n_rounds, n), dtype=np.int32),
+        best=np.zeros((n_chains, n), dtype=np.int32),
+        best_weight=np.full(n_chains, -np.inf),
+        counts=np.zeros((n_chains, 2, 2), dtype=np.int64),
+    )
+
+
+def _row(new: ChainRecords, chain: int) -> Records:
+    """Return the records of one chain, as views."""
+    return Records(
+        new.arcs[chain],
+        new.trace[chain],
+        new.dags[chain],
+        new.best[chain],
+        new.best_weight[chain : chain + 1],
+        new.counts[chain],
+    )
+
+
+def _run_chain(
+    tables: ChainTables,
+    prior: str,
+    plan: NDArray[np.int64],
+    level: NDArray[np.int64],
+    uniforms: NDArray[np.float64],
+    records: Records,
+) -> None:
+    """Run one chain, and overwrite its level and its records."""
+    if prior == "order":
+        run_orders(tables.arrays, plan, level, uniforms, records)
+    else:
+        run_layerings(tables.arrays, list_blocks(int(plan[2])), plan, level, uniforms, records)
+
+
+def _find_start(
+    tables: ChainTables, settings: ChainSettings, graph: NDArray[np.bool_] | None, rng: Generator
+) -> NDArray[np.int64]:
+    """Return the layering or the order at which a chain begins."""
+    n = tables.n_variables
+    level = 2 * np.argsort(_find_order(tables, graph, rng))
+    plan = np.array([n, 0, 1])
+    shape = (max(1, settings.warm_up), count_uniforms(n, plan))
+    new = _make_records(tables, 1, shape[0])
+    if settings.warm_up or settings.prior == "uniform":
+        run_orders(tables.arrays, plan, level, rng.random(shape), _row(new, 0))
+    if settings.prior == "order":
+        return level
+    return _find_layering(tables.make_adjacency(new.dags[0, -1]))
+
+
+def _find_order(
+    tables: ChainTables, graph: NDArray[np.bool_] | None, rng: Generator
+) -> NDArray[np.int64]:
+    """Return a random topological order of a graph and the arcs that every DAG has."""
+    needed = tables.find_required()
+    lots = rng.random(tables.n_variables)
+    if graph is not None:
+        order = _sort_graph(graph | needed, lots)
+        if order is not None:
+            return order
+    order = _sort_graph(needed, lots)
+    assert order is not None
+    return order
+
+
+def _sort_graph(graph: NDArray[np.bool_], lots: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """Return a topological order, the smallest lot first where there is a choice, or None."""
+    order = list[int]()
+    waiting = graph.sum(axis=0)
+    is_left = np.ones(len(graph), dtype=np.bool_)
+    while is_left.any():
+        ready = np.flatnonzero(is_left & (waiting == 0))
+        if not len(ready):
+            return None
+        v = int(ready[lots[ready].argmin()])
+        order.append(v)
+        is_left[v] = False
+        waiting = waiting - graph[v]
+    return np.array(order, dtype=np.int64)
+
+
+def _find_layering(adjacency: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return twice the layer of each variable of a DAG."""
+    level = np.zeros(len(adjacency), dtype=np.int64)
+    while True:
+        after = np.where(adjacency, level[:, None] + 2, 0).max(axis=0, initial=0)
+        if (after == level).all():
+            return level
+        level = after

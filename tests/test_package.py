@@ -46,7 +46,7 @@ LAYERS = [
     ["report"],
     ["experiments"],
     ["bootstrap"],
-    ["posterior"],
+    ["averaging"],
     ["learning"],
     ["inspection"],
     ["estimators"],

@@ -58,7 +58,7 @@ MAX_PROCESSES = 3  # the first group takes nearly half of the time
 MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 
 # ``coevo solve`` and ``coevo posterior`` compile their kernels on their first call
-OWN_ROOMS = ("coevo.problems.", "coevo.posterior.")
+OWN_ROOMS = ("coevo.problems.", "coevo.averaging.")
 
 # Modules with kernels that share parts, so that one process should compile them; then those that
 # take longest, by measured time. Each other module follows by itself.

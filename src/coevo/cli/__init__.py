@@ -31,6 +31,7 @@ COMMANDS = {
     "learn": "Learn a network from a table.",
     "networks": "List the bundled networks.",
     "paper": "Reproduce the experiments of the 2011 paper.",
+    "posterior": "Compute the posterior probability of every arc.",
     "predict": "Predict a variable in each row of a table.",
     "query": "Compute probabilities of variables, given evidence.",
     "report": "Write an HTML report of a run or a network.",

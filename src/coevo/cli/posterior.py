@@ -22,8 +22,8 @@ from coevo.cli.tables import read_declared_states
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
+    from coevo.averaging.result import Posterior
     from coevo.learning.task import LearnTask
-    from coevo.posterior.result import Posterior
 
 __all__ = ["command"]
 
@@ -132,9 +132,9 @@ def command(
     if resume and output is None:
         raise click.UsageError("--resume needs -o, the run folder to resume.")
     with show_status(f"Reading {data} ...") as show:
+        from coevo.averaging.settings import PosteriorSettings, check_score
         from coevo.learning import check_settings, open_task
         from coevo.learning.structure_posterior import describe_step, run_posterior
-        from coevo.posterior.settings import PosteriorSettings, check_score
 
         declared = read_declared_states(columns["states"])
         wanted = PosteriorSettings(**chosen)

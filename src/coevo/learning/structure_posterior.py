@@ -8,22 +8,22 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
-from coevo.errors import ParameterError, warn_caller
-from coevo.learning.checkpoints import CheckpointFile
-from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
-from coevo.learning.result import LearnResult
-from coevo.learning.settings import check_settings
-from coevo.learning.task import LearnTask, open_task
-from coevo.posterior.result import Posterior
-from coevo.posterior.run import compute_posterior, make_chain_method
-from coevo.posterior.settings import (
+from coevo.averaging.result import Posterior
+from coevo.averaging.run import compute_posterior, make_chain_method
+from coevo.averaging.settings import (
     POSTERIOR_DEFAULTS,
     PosteriorOptions,
     PosteriorSettings,
     check_score,
     describe_score,
 )
-from coevo.posterior.write_files import write_posterior
+from coevo.averaging.write_files import write_posterior
+from coevo.errors import ParameterError, warn_caller
+from coevo.learning.checkpoints import CheckpointFile
+from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
+from coevo.learning.result import LearnResult
+from coevo.learning.settings import check_settings
+from coevo.learning.task import LearnTask, open_task
 from coevo.progress import check_progress, show_progress
 from coevo.report import require_matplotlib
 from coevo.search import Callback, HistoryRow

@@ -27,18 +27,18 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.posterior.exact_kernels import (
+from coevo.averaging.exact_kernels import (
     add_member_weights,
     draw_families,
     sum_supersets,
 )
-from coevo.posterior.exact_order_kernels import (
+from coevo.averaging.exact_order_kernels import (
     draw_orders,
     sum_orders_after,
     sum_orders_before,
     weigh_places,
 )
-from coevo.posterior.exact_tables import (
+from coevo.averaging.exact_tables import (
     CompleteTables,
     make_impossible_error,
     sort_families,

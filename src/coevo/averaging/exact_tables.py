@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.averaging.exact_kernels import SortedFamilies, sum_subsets
+from coevo.averaging.family_weights import FamilyWeights
 from coevo.errors import ParameterError
-from coevo.posterior.exact_kernels import SortedFamilies, sum_subsets
-from coevo.posterior.family_weights import FamilyWeights
 
 __all__ = [
     "CompleteTables",

@@ -10,6 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.averaging.answers import AveragedNetwork
+from coevo.averaging.diagnostics import ChainDiagnostics
+from coevo.averaging.edges import EdgeProbability, find_median_graph, list_edges
+from coevo.averaging.sample import DagSample
+from coevo.averaging.settings import PosteriorSettings
 from coevo.checks import finite_or_none
 from coevo.data import Dataset
 from coevo.errors import ParameterError, bad_parameter, format_count, suggest_match
@@ -19,11 +24,6 @@ from coevo.network.distribution import Distribution
 from coevo.network.rows import Prediction
 from coevo.picture import Link, Picture, draw_graph
 from coevo.picture.notebook import Table, render_block, render_graph_and_table
-from coevo.posterior.averaging import AveragedNetwork
-from coevo.posterior.diagnostics import ChainDiagnostics
-from coevo.posterior.edges import EdgeProbability, find_median_graph, list_edges
-from coevo.posterior.sample import DagSample
-from coevo.posterior.settings import PosteriorSettings
 
 __all__ = ["Posterior"]
 

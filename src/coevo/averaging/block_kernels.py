@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.averaging.layering_kernels import CANCELLATION, LOG_ROUND_OFF, add_logs, draw_index
 from coevo.jit import array_of, part, tuple_of
-from coevo.posterior.layering_kernels import CANCELLATION, LOG_ROUND_OFF, add_logs, draw_index
 
 __all__ = ["BLOCKS", "Blocks", "choose_block", "list_blocks", "redraw_block"]
 

@@ -95,7 +95,7 @@ class ChainSettings:
 
 @dataclass(frozen=True)
 class ChainRecords:
-    """What all chains wrote in one step; see `coevo.posterior.chain_kernels.Records`."""
+    """What all chains wrote in one step; see `coevo.averaging.chain_kernels.Records`."""
 
     arcs: NDArray[np.float64]  # (n_chains, n_pairs)
     trace: NDArray[np.float64]  # (n_chains, n_rounds)

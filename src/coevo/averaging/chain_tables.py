@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.averaging.family_weights import FamilyWeights
 from coevo.jit import array_of, tuple_of
 from coevo.memory import check_memory, get_machine_memory
-from coevo.posterior.family_weights import FamilyWeights
 
 __all__ = [
     "TABLES",

@@ -1,8 +1,8 @@
 """The exact posterior of small problems: the evidence, the arcs, and independent draws of DAGs.
 
 Two priors over structures are kept apart. Under ``'uniform'`` each DAG counts once
-(`coevo.posterior.exact_dags`). Under ``'order'`` a DAG counts once for each of its orders
-(`coevo.posterior.exact_orders`). The arc probabilities of the two can differ by 0.1.
+(`coevo.averaging.exact_dags`). Under ``'order'`` a DAG counts once for each of its orders
+(`coevo.averaging.exact_orders`). The arc probabilities of the two can differ by 0.1.
 
 The work grows as n^2 2^n for orders, and as 4^n for DAGs; the memory as n 2^n and as 3^n.
 `estimate_exact_cost` says what a number of variables needs. `MAX_EXACT` has the largest number
@@ -18,13 +18,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.averaging.exact_dags import DagSampler, sum_over_dags
+from coevo.averaging.exact_orders import OrderSampler, sum_over_orders
+from coevo.averaging.exact_tables import CompleteTables, make_complete_tables
+from coevo.averaging.family_weights import FamilyWeights, count_family_sets
 from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.memory import check_memory
-from coevo.posterior.exact_dags import DagSampler, sum_over_dags
-from coevo.posterior.exact_orders import OrderSampler, sum_over_orders
-from coevo.posterior.exact_tables import CompleteTables, make_complete_tables
-from coevo.posterior.family_weights import FamilyWeights, count_family_sets
 
 __all__ = [
     "MAX_EXACT",
@@ -111,7 +111,7 @@ def compute_exact_posterior(weights: FamilyWeights, prior: str = "uniform") -> E
 
     Examples
     --------
-    >>> from coevo.posterior.family_weights import OutsideFamilies, FamilyWeights
+    >>> from coevo.averaging.family_weights import OutsideFamilies, FamilyWeights
     >>> none = OutsideFamilies(*(np.zeros(k, dtype=t) for k, t in ((3, int), (0, float), (1, int),
     ...     (0, np.int32))))
     >>> candidates = np.array([1]), np.array([0])

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coevo.averaging.result import Posterior
 from coevo.files import replace_file
 from coevo.io import make_run_folder, write_json
-from coevo.posterior.result import Posterior
 from coevo.report import ReportTable, make_figure, write_figure
 from coevo.report.figures import BLUE, GREY, ORANGE, apply_style
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from coevo.averaging.layering_kernels import FAR, LOG_ROUND_OFF, NO_PARENTS, add_logs, draw_index
 from coevo.jit import part
-from coevo.posterior.layering_kernels import FAR, LOG_ROUND_OFF, NO_PARENTS, add_logs, draw_index
 
 __all__ = [
     "add_order_arcs",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
+from coevo.averaging.exact import STRUCTURE_PRIORS
+from coevo.averaging.family_weights import FAMILY_PRIORS
 from coevo.checks import is_int, is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
-from coevo.posterior.exact import STRUCTURE_PRIORS
-from coevo.posterior.family_weights import FAMILY_PRIORS
 from coevo.score import Score
 
 __all__ = [

@@ -3,11 +3,11 @@
 The two priors over structures have different chains. With the uniform prior over DAGs the state
 of a chain is a layering, of which each DAG has exactly one (partition MCMC [1]_). With the prior
 over orders it is an order (order MCMC [2]_). In both the sum over all DAGs of a state comes from
-the tables of `coevo.posterior.chain_tables`, as in Gadget [3]_.
+the tables of `coevo.averaging.chain_tables`, as in Gadget [3]_.
 
 What makes the chains over layerings mix are blocks: a DAG of the layering is drawn, and the
 families of up to `block_size` variables, which may be parents of each other, are redrawn
-together from their exact conditional distribution (`coevo.posterior.block_kernels`). No move is
+together from their exact conditional distribution (`coevo.averaging.block_kernels`). No move is
 ever rejected.
 
 A chain begins at a given DAG. For some rounds a chain over orders moves it to the region of high
@@ -29,11 +29,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.posterior.block_kernels import list_blocks
-from coevo.posterior.chain_kernels import Records, count_uniforms, run_layerings, run_orders
-from coevo.posterior.chain_state import ChainRecords, ChainSettings, ChainState
-from coevo.posterior.chain_tables import ChainTables, prepare_tables
-from coevo.posterior.family_weights import FamilyWeights
+from coevo.averaging.block_kernels import list_blocks
+from coevo.averaging.chain_kernels import Records, count_uniforms, run_layerings, run_orders
+from coevo.averaging.chain_state import ChainRecords, ChainSettings, ChainState
+from coevo.averaging.chain_tables import ChainTables, prepare_tables
+from coevo.averaging.family_weights import FamilyWeights
 from coevo.randomness import random_stream
 from coevo.threads import Threads
 

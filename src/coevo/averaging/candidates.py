@@ -18,9 +18,9 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.averaging.chain_tables import check_table_memory
 from coevo.checks import is_int
 from coevo.errors import bad_parameter
-from coevo.posterior.chain_tables import check_table_memory
 from coevo.score import FamilyBatch
 from coevo.search.archive import Archive
 from coevo.search.base import LEAST_GAIN, Problem

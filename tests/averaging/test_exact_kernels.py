@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 import naive
-from coevo.posterior.exact_dag_kernels import draw_layers, share_layerings, sum_layerings
-from coevo.posterior.exact_dags import _make_layer_tables
-from coevo.posterior.exact_kernels import (
+from coevo.averaging.exact_dag_kernels import draw_layers, share_layerings, sum_layerings
+from coevo.averaging.exact_dags import _make_layer_tables
+from coevo.averaging.exact_kernels import (
     add_member_weights,
     draw_families,
     sum_subsets,
     sum_supersets,
 )
-from coevo.posterior.exact_order_kernels import (
+from coevo.averaging.exact_order_kernels import (
     draw_orders,
     sum_orders_after,
     sum_orders_before,
     weigh_places,
 )
-from coevo.posterior.exact_tables import make_complete_tables, sort_families, sum_all_subsets
+from coevo.averaging.exact_tables import make_complete_tables, sort_families, sum_all_subsets
 from helpers.family_tables import list_families, make_weights, number_set, random_rows
 
 pytestmark = pytest.mark.kernel

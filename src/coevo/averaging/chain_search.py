@@ -17,12 +17,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.posterior.candidates import choose_candidates
-from coevo.posterior.chain_state import ChainSettings, ChainState
-from coevo.posterior.chain_tables import ChainTables, prepare_tables
-from coevo.posterior.chains import start_chains, step_chains
-from coevo.posterior.diagnostics import diagnose_chains
-from coevo.posterior.family_weights import FamilyWeights, count_family_sets, make_family_weights
+from coevo.averaging.candidates import choose_candidates
+from coevo.averaging.chain_state import ChainSettings, ChainState
+from coevo.averaging.chain_tables import ChainTables, prepare_tables
+from coevo.averaging.chains import start_chains, step_chains
+from coevo.averaging.diagnostics import diagnose_chains
+from coevo.averaging.family_weights import FamilyWeights, count_family_sets, make_family_weights
 from coevo.search import Budget, Method, Problem
 from coevo.search.archive import Archive
 from coevo.search.base import Info, Search, SearchState

@@ -19,10 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import array_of, kernel, part, tuple_of
-from coevo.posterior.block_kernels import BLOCKS, choose_block, redraw_block
-from coevo.posterior.chain_tables import TABLES
-from coevo.posterior.layering_kernels import (
+from coevo.averaging.block_kernels import BLOCKS, choose_block, redraw_block
+from coevo.averaging.chain_tables import TABLES
+from coevo.averaging.layering_kernels import (
     add_layer_arcs,
     compute_terms,
     count_layers,
@@ -31,13 +30,14 @@ from coevo.posterior.layering_kernels import (
     relocate,
     sort_by_level,
 )
-from coevo.posterior.order_chain_kernels import (
+from coevo.averaging.order_chain_kernels import (
     add_order_arcs,
     compute_order_terms,
     draw_order_dag,
     relocate_in_order,
     sort_order,
 )
+from coevo.jit import array_of, kernel, part, tuple_of
 
 __all__ = ["BLOCK", "RELOCATION", "Records", "count_uniforms", "run_layerings", "run_orders"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from coevo.averaging.exact_kernels import remove_bit
 from coevo.jit import INT, array_of, kernel, part
-from coevo.posterior.exact_kernels import remove_bit
 
 __all__ = ["draw_orders", "sum_orders_after", "sum_orders_before", "weigh_places"]
 

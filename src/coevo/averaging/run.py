@@ -12,21 +12,21 @@ from dataclasses import asdict
 
 import numpy as np
 
-from coevo.data import Dataset
-from coevo.errors import ParameterError
-from coevo.posterior.chain_search import ChainMethod, ChainSearch, PosteriorState
-from coevo.posterior.chain_tables import prepare_tables
-from coevo.posterior.diagnostics import diagnose_chains
-from coevo.posterior.exact import (
+from coevo.averaging.chain_search import ChainMethod, ChainSearch, PosteriorState
+from coevo.averaging.chain_tables import prepare_tables
+from coevo.averaging.diagnostics import diagnose_chains
+from coevo.averaging.exact import (
     MAX_EXACT,
     ExactSampler,
     compute_exact_posterior,
     estimate_exact_cost,
 )
-from coevo.posterior.family_weights import make_complete_weights
-from coevo.posterior.result import Posterior
-from coevo.posterior.sample import DagSample
-from coevo.posterior.settings import PosteriorSettings, check_score
+from coevo.averaging.family_weights import make_complete_weights
+from coevo.averaging.result import Posterior
+from coevo.averaging.sample import DagSample
+from coevo.averaging.settings import PosteriorSettings, check_score
+from coevo.data import Dataset
+from coevo.errors import ParameterError
 from coevo.randomness import random_stream
 from coevo.score import Scorer
 from coevo.search import Budget, Callback, Checkpoint, Problem, SearchResult, SearchSpec, run_search

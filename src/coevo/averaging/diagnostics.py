@@ -32,7 +32,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.posterior.chain_state import ChainState
+from coevo.averaging.chain_state import ChainState
 
 __all__ = [
     "ChainDiagnostics",

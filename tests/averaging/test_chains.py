@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import naive
+from coevo.averaging.chain_state import N_BATCHES, ChainSettings
+from coevo.averaging.chain_tables import prepare_tables
+from coevo.averaging.chains import start_chains, step_chains
+from coevo.averaging.diagnostics import diagnose_chains
 from coevo.errors import ParameterError
-from coevo.posterior.chain_state import N_BATCHES, ChainSettings
-from coevo.posterior.chain_tables import prepare_tables
-from coevo.posterior.chains import start_chains, step_chains
-from coevo.posterior.diagnostics import diagnose_chains
 from coevo.threads import Threads
 from helpers.random_weights import list_log_weights, make_random_weights
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import naive
-from coevo.posterior.block_kernels import list_blocks
-from coevo.posterior.chain_kernels import Records, count_uniforms, run_layerings, run_orders
-from coevo.posterior.chain_tables import prepare_tables
+from coevo.averaging.block_kernels import list_blocks
+from coevo.averaging.chain_kernels import Records, count_uniforms, run_layerings, run_orders
+from coevo.averaging.chain_tables import prepare_tables
 from helpers.random_weights import list_log_weights, make_random_weights
 
 pytestmark = pytest.mark.kernel

@@ -1,6 +1,6 @@
 """The compiled part of the sums over all DAGs, layer by layer.
 
-`coevo.posterior.exact_dags` explains the sums and why they may use plain floats. A set of
+`coevo.averaging.exact_dags` explains the sums and why they may use plain floats. A set of
 variables is a number: bit v says whether variable v is in it. A *state* is a pair of sets: the
 variables of all layers so far, and those of all layers but the last, which are fewer. The number
 of a state has one digit in base 3 for each variable: 0 if it is in no layer so far, 1 if it is in
@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.averaging.exact_kernels import remove_bit
 from coevo.jit import FLOAT, array_of, inline, kernel, part, tuple_of
-from coevo.posterior.exact_kernels import remove_bit
 
 __all__ = [
     "LayerTables",
@@ -28,7 +28,7 @@ __all__ = [
     "sum_layerings",
 ]
 
-NEGLIGIBLE = 1e-50  # a smaller share of a sum is dropped: see `coevo.posterior.exact_dags`
+NEGLIGIBLE = 1e-50  # a smaller share of a sum is dropped: see `coevo.averaging.exact_dags`
 NEGLIGIBLE_LOG = math.log(NEGLIGIBLE)
 
 

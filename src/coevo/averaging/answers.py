@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from coevo.averaging.sample import DagSample
 from coevo.data import Dataset
 from coevo.network import BayesianNetwork, fit_network
 from coevo.network.bayesian_network import Evidence
 from coevo.network.distribution import Distribution
 from coevo.network.rows import Prediction
-from coevo.posterior.sample import DagSample
 
 __all__ = ["AveragedNetwork"]
 

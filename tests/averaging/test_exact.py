@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from coevo.errors import ParameterError
-from coevo.graph import Constraints
-from coevo.posterior import exact
-from coevo.posterior.exact import (
+from coevo.averaging import exact
+from coevo.averaging.exact import (
     MAX_EXACT,
     ExactSampler,
     compute_exact_posterior,
     estimate_exact_cost,
 )
-from coevo.posterior.family_weights import make_complete_weights, make_family_weights
+from coevo.averaging.family_weights import make_complete_weights, make_family_weights
+from coevo.errors import ParameterError
+from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search.base import Problem
 from helpers.family_tables import key_of, list_families, make_weights, random_rows

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.bootstrap.consensus import has_path
+from coevo.checks import finite_or_none
 from coevo.graph import Arc
 
 __all__ = ["EdgeProbability", "find_median_graph", "list_edges"]
@@ -40,7 +41,7 @@ class EdgeProbability:
     direction : float
         The share of this probability that the arc from parent to child has.
     error : float
-        The standard error of the probability; 0 if it is exact.
+        The standard error of the probability; 0 if it is exact, nan after too few steps.
     """
 
     parent: str
@@ -61,7 +62,7 @@ class EdgeProbability:
             "to": self.child,
             "probability": self.probability,
             "direction": self.direction,
-            "error": self.error,
+            "error": finite_or_none(self.error),
         }
 
 

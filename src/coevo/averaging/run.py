@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -114,21 +114,28 @@ def compute_posterior(
     problem = Problem.from_scorer(scorer, spec.constraints)
     if choose_sampler(problem, settings) == "exact":
         return _compute_exactly(problem, spec, settings, found)
-    result = run_search(
-        make_chain_method(settings, found),
-        scorer,
-        constraints=spec.constraints,
-        budget=Budget(max_time=max_time, max_generations=settings.max_steps),
-        random_state=spec.seed,
-        callbacks=callbacks,
-        start=found.dag,
-        state=state,
-        on_checkpoint=on_checkpoint,
-    )
+    method = make_chain_method(settings, found)
+
+    def run(budget: Budget, state: Checkpoint | None) -> SearchResult:
+        return run_search(
+            method,
+            scorer,
+            constraints=spec.constraints,
+            budget=budget,
+            random_state=spec.seed,
+            callbacks=callbacks,
+            start=found.dag,
+            state=state,
+            on_checkpoint=on_checkpoint,
+        )
+
+    result = run(Budget(max_time=max_time, max_generations=settings.max_steps), state)
+    if result.generations == 0 and result.stop_reason == "time":  # an answer needs a step
+        result = replace(run(Budget(max_generations=1), result.checkpoint), stop_reason="time")
     on_end(result.checkpoint, result.stop_reason)
     if not isinstance(result.state, PosteriorState) or result.state.step == 0:
         raise KeyboardInterrupt  # no step has ended: there is nothing to report
-    return summarise_chains(problem, spec, settings, result)
+    return _summarise_chains(problem, spec, settings, result)
 
 
 def _compute_exactly(
@@ -158,7 +165,7 @@ def _compute_exactly(
     )
 
 
-def summarise_chains(
+def _summarise_chains(
     problem: Problem, spec: SearchSpec, settings: PosteriorSettings, result: SearchResult
 ) -> Posterior:
     """Return the posterior of chains, from their last state."""

@@ -30,7 +30,7 @@ def make_posterior_table(result: Posterior) -> ReportTable:
             edge.child,
             f"{edge.probability:.4f}",
             f"{edge.direction:.4f}",
-            "" if result.sampler == "exact" else f"{edge.error:.4f}",
+            f"{edge.error:.4f}" if edge.error > 0 else "",
         ]
         for edge in result.edges
     ]

@@ -61,6 +61,8 @@ def format_answer(answer: dict[str, Any]) -> Iterator[str]:
         yield _format_quick_bootstrap(answer)
     if "bootstraps" in answer:
         yield from _format_bootstrap(answer["arcs"], answer["bootstraps"])
+    if "posterior" in answer:
+        yield _format_posterior(answer)
     if 2 * answer["n_arcs"] < answer["n_variables"]:
         yield _format_best_rejected(answer)
     for path in answer.get("files", {}).values():
@@ -109,7 +111,9 @@ def _format_arc_table(arcs: list[dict[str, Any]]) -> Iterator[str]:
     ]
     if "strength" in arcs[0]:
         columns.insert(2, ["strength", *(f"{arc['strength']:.2f}" for arc in arcs)])
-    numeric = {column[0] for column in columns} & {"gain", "strength"}
+    if "probability" in arcs[0]:
+        columns.insert(-2, ["probability", *(f"{arc['probability']:.2f}" for arc in arcs)])
+    numeric = {column[0] for column in columns} & {"gain", "strength", "probability"}
     widths = [max(map(len, column)) for column in columns]
     for row in zip(*columns, strict=True):
         cells = [
@@ -167,6 +171,13 @@ def _format_quick_bootstrap(answer: dict[str, Any]) -> str:
         f"bootstrap   {n_samples:,} quick samples{table} (hill climbing): {n_found:,} of "
         f"{format_count(len(arcs), 'arc')} in more than half; --bootstraps 100 for the full one"
     )
+
+
+def _format_posterior(answer: dict[str, Any]) -> str:
+    """Return how many edges are probable, and how far the probabilities can be trusted."""
+    facts = answer["posterior"]
+    number = format_count(facts["n_edges"], "edge")
+    return f"posterior   {number} with a probability above 0.5. {facts['verdict']}"
 
 
 def _format_best_rejected(answer: dict[str, Any]) -> str:

@@ -132,9 +132,13 @@ def command(
     if resume and output is None:
         raise click.UsageError("--resume needs -o, the run folder to resume.")
     with show_status(f"Reading {data} ...") as show:
-        from coevo.averaging.settings import PosteriorSettings, check_score
+        from coevo.averaging.settings import PosteriorSettings
         from coevo.learning import check_settings, open_task
-        from coevo.learning.structure_posterior import describe_step, run_posterior
+        from coevo.learning.structure_posterior import (
+            describe_step,
+            limit_search,
+            run_posterior,
+        )
 
         declared = read_declared_states(columns["states"])
         wanted = PosteriorSettings(**chosen)
@@ -146,15 +150,18 @@ def command(
             random_state=seed,
             n_jobs=n_jobs,
             bootstraps=0,
+            posterior=True,
         )
-        check_score(settings.spec.score)
+        settings = limit_search(settings)
         with open_task(
             settings, data, source=data, output=output, resume=resume, command=sys.argv[1:]
         ) as task:
             declared.check(tuple(column.name for column in task.info.columns))
             show(f"Learning by {task.spec.method.name} ...")
             learned = task.search([task.make_progress().as_callback(show)])
-            result = run_posterior(task, learned, wanted, resume, [describe_step(show)])
+            learned = run_posterior(task, learned, wanted, resume, [describe_step(show)])
+    result = learned.posterior
+    assert result is not None
     for notice in task.notices:
         print(f"Warning: {notice}", file=sys.stderr)
     if output_format == "json":

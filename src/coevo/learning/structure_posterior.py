@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import os
-import pathlib
-from collections.abc import Iterable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Unpack
 
-from coevo.averaging.result import Posterior
+from coevo.averaging import Posterior
 from coevo.averaging.run import compute_posterior, make_chain_method
 from coevo.averaging.settings import (
     POSTERIOR_DEFAULTS,
     PosteriorOptions,
     PosteriorSettings,
-    check_score,
     describe_score,
 )
-from coevo.averaging.write_files import write_posterior
+from coevo.data import Dataset
 from coevo.errors import ParameterError, warn_caller
+from coevo.interrupts import defer_interrupts
 from coevo.learning.checkpoints import CheckpointFile
 from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
-from coevo.learning.result import LearnResult
-from coevo.learning.settings import check_settings
+from coevo.learning.result import POSTERIOR, LearnResult
+from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import LearnTask, open_task
 from coevo.progress import check_progress, show_progress
-from coevo.report import require_matplotlib
 from coevo.search import Callback, HistoryRow
 from coevo.signatures import accept_options
 from coevo.warmup import ensure_compiled
 
-__all__ = ["describe_step", "posterior", "run_posterior"]
-
-POSTERIOR = "posterior"  # the folder of the posterior, in the run folder
+__all__ = ["describe_step", "limit_search", "posterior", "run_posterior"]
 
 
 class PosteriorCall(PosteriorOptions, LearnOptions, total=False):
@@ -99,8 +95,10 @@ n_jobs : optional
 value_labels, sheet, query, connection, states, drop, names, types, discretise, bins, missing, \
 missing_labels, decimal, strict : optional
         How the table is read, as for `learn`.
-    start, max_generations, patience, target, bootstraps, shards, cluster : optional
+    start, max_generations, patience, target, shards, cluster : optional
         Further options of the search, as for `learn`.
+    bootstraps, posterior : optional
+        Options of `learn` that have no effect here.
 
     Returns
     -------
@@ -124,8 +122,8 @@ missing_labels, decimal, strict : optional
     given: dict[str, Any] = dict(options)
     asked = {name: given.pop(name) for name in POSTERIOR_DEFAULTS if name in given}
     chosen = PosteriorSettings(**asked)
-    settings = check_settings("posterior", **{"bootstraps": 0, **given})
-    check_score(settings.spec.score)
+    settings = check_settings("posterior", **{**given, "bootstraps": 0, "posterior": True})
+    settings = limit_search(settings)
     ensure_compiled()
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
@@ -134,20 +132,11 @@ missing_labels, decimal, strict : optional
             warn_caller(str(decision))
         with show_progress(progress, f"Learning by {settings.spec.method.name} ...") as show:
             learned = task.search([task.make_progress().as_callback(show)])
-            result = run_posterior(task, learned, chosen, resume, [describe_step(show)])
+            learned = run_posterior(task, learned, chosen, resume, [describe_step(show)])
     for notice in task.notices:
         warn_caller(notice)
-    return result
-
-
-def describe_step(show: Any) -> Callback:
-    """Return a callback that shows the progress of the chains."""
-
-    def callback(row: HistoryRow) -> None:
-        difference = row.details["largest_difference"]
-        show(f"Sampling: step {row.generation:,}, largest difference of chains {difference:.3f}")
-
-    return callback
+    assert learned.posterior is not None
+    return learned.posterior
 
 
 def run_posterior(
@@ -156,12 +145,15 @@ def run_posterior(
     settings: PosteriorSettings,
     resume: bool = False,
     callbacks: Iterable[Callback] = (),
-) -> Posterior:
-    """Return the posterior on the rows that a search has learned from, and write its files."""
-    spec = task.spec
-    scorer = task.scorer
+) -> LearnResult:
+    """Return the result of a search with the posterior on its rows, and write the run folder.
+
+    The chains have the time limit of the search, from their own beginning.
+    """
+    spec, scorer = task.spec, task.scorer
     if task.incomplete is not None:
-        scorer = spec.make_scorer(learned.dataset, task.settings.n_jobs)  # type: ignore[arg-type]
+        assert isinstance(learned.dataset, Dataset)
+        scorer = spec.make_scorer(learned.dataset, task.settings.n_jobs)
     checkpoints, state = None, None
     if task.folder is not None:
         checkpoints = _open_checkpoints(task, settings)
@@ -169,25 +161,22 @@ def run_posterior(
             state = checkpoints.load()
         else:
             checkpoints.check_replaceable()
-    sentence = describe_score(spec.score)
-    if sentence is not None:
-        task.notices.append(sentence)
-    result = compute_posterior(
+    found = compute_posterior(
         scorer,
         spec,
         settings,
         learned.search,
-        max_time=spec.budget.max_time,
+        max_time=task.settings.spec.budget.max_time,
         callbacks=callbacks,
         state=state,
         on_checkpoint=None if checkpoints is None else checkpoints.write_if_due,
         on_end=(lambda last, reason: None) if checkpoints is None else checkpoints.finish,
     )
-    if not result.is_converged:
-        task.notices.append(result.verdict)
-    if task.folder is not None:
-        _write(task, learned, result)
-    return result
+    sentence = describe_score(spec.score)
+    task.notices.extend(() if sentence is None else (sentence,))
+    task.notices.extend(() if found.is_converged else (found.verdict,))
+    with defer_interrupts():  # keep the result even if Ctrl-C comes now
+        return task.write(replace(learned, posterior=found))
 
 
 def _open_checkpoints(task: LearnTask, settings: PosteriorSettings) -> CheckpointFile:
@@ -200,21 +189,21 @@ def _open_checkpoints(task: LearnTask, settings: PosteriorSettings) -> Checkpoin
     return CheckpointFile(task.folder / POSTERIOR, fingerprint, method)
 
 
-def _write(task: LearnTask, learned: LearnResult, result: Posterior) -> None:
-    """Write the files of the posterior; without matplotlib, without its figure."""
-    from coevo.errors import DependencyError
+def limit_search(settings: LearnSettings) -> LearnSettings:
+    """Return settings whose search also ends by itself where only its time is limited."""
+    spec = settings.spec
+    if spec.budget.patience is not None or spec.budget.max_generations is not None:
+        return settings
+    default = spec.method.default_budget
+    budget = replace(default, max_time=spec.budget.max_time, target=spec.budget.target)
+    return replace(settings, spec=replace(spec, budget=budget))
 
-    assert task.folder is not None
-    has_figures = True
-    try:
-        require_matplotlib()
-    except DependencyError as error:
-        has_figures = False
-        task.notices.append(f"The figure of the posterior is not written. {error}")
-    facts = {
-        "n_rows": learned.dataset.n_rows,
-        "n_variables": len(learned.dataset.names),
-        "data_hash": learned.dataset.content_hash,
-        "search": {"method": learned.search.method, "settings": asdict(task.spec.method)},
-    }
-    write_posterior(result, pathlib.Path(task.folder) / POSTERIOR, figures=has_figures, facts=facts)
+
+def describe_step(show: Callable[[str], object]) -> Callback:
+    """Return a callback that shows the progress of the chains."""
+
+    def callback(row: HistoryRow) -> None:
+        difference = row.details["largest_difference"]
+        show(f"Sampling: step {row.generation:,}, largest difference of chains {difference:.3f}")
+
+    return callback

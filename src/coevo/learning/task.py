@@ -284,9 +284,9 @@ class LearnTask:
         )
         if isinstance(dataset, Shards):
             learned = _detach_shards(learned, dataset)
-        return self._write(learned)
+        return self.write(learned)
 
-    def _write(self, result: LearnResult) -> LearnResult:
+    def write(self, result: LearnResult) -> LearnResult:
         """Write the run folder, if there is one."""
         if self.folder is None:
             return result
@@ -343,7 +343,7 @@ class LearnTask:
         except KeyboardInterrupt:
             return result
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
-            return self._write(replace(result, bootstrap=bootstrap))
+            return self.write(replace(result, bootstrap=bootstrap))
 
     def count_quick_samples(self, result: LearnResult) -> int:
         """Return the number of samples of the quick bootstrap; 0 if there is none."""
@@ -363,7 +363,7 @@ class LearnTask:
         if quick is None:
             return result
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
-            return self._write(replace(result, quick_bootstrap=quick))
+            return self.write(replace(result, quick_bootstrap=quick))
 
 
 def _detach_shards(result: LearnResult, shards: Shards) -> LearnResult:

@@ -33,7 +33,7 @@ def test_text_names_the_computation_and_every_probable_edge(run):
     code, out, err = run("posterior", *QUICK)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "data        300 rows, 5 variables"
+    assert lines[0] == "table       300 rows, 5 variables"
     assert lines[1] == "posterior   bdeu, ess 1, uniform over DAGs, seed 5"
     assert lines[2].startswith("computed    exactly, from 80 families, in ")
     assert lines[3].strip() == "Exact: the weights of all structures are summed."

@@ -188,7 +188,7 @@ def _print(task: LearnTask, result: Posterior) -> None:
     if spec.parent_penalty:
         prior += f", {spec.parent_penalty:g} nats for each parent"
     rows = format_count(task.dataset.n_rows, "row")
-    click.echo(f"data        {rows}, {format_count(len(result.names), 'variable')}")
+    click.echo(f"table       {rows}, {format_count(len(result.names), 'variable')}")
     for line in format_decisions([decision.as_dict() for decision in task.info.decisions]):
         click.echo(line)
     over = "DAGs" if wanted.prior == "uniform" else "orders"

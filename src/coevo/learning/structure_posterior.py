@@ -115,6 +115,7 @@ missing_labels, decimal, strict : optional
     >>> found.verdict
     'Exact: the weights of all structures are summed.'
     >>> [(edge.parent, edge.child, round(edge.probability, 2)) for edge in found.edges[:2]]
+    [('Cancer', 'Xray', 0.92), ('Cancer', 'Smoker', 0.82)]
     """
     check_progress(progress, "posterior")
     if resume and output is None:

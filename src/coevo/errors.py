@@ -27,6 +27,7 @@ import difflib
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from types import FrameType, ModuleType
 
 __all__ = [
@@ -55,6 +56,8 @@ __all__ = [
 
 MAX_VALUE_LENGTH = 200  # characters; a message shows the type of a longer value instead
 _OWN_MODULES = ("coevo", "contextlib")  # contextlib runs the context managers of coevo
+MAX_COMPARED = 100  # characters of a name; a comparison takes the square of that
+MAX_NAMES = 10_000  # that a name is compared with
 MAX_LISTED = 5  # names or states that a message lists before it counts the rest
 
 
@@ -157,8 +160,11 @@ def suggest_match(got: object, names: Iterable[str]) -> str:
     >>> suggest_match("Bicc", ["bic", "bdeu"])
     " Did you mean 'bic'?"
     """
-    by_lower = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(str(got).lower(), list(by_lower), n=1)
+    text = str(got).lower()
+    if len(text) > MAX_COMPARED:
+        return ""
+    by_lower = {name.lower(): name for name in names if len(name) <= MAX_COMPARED}
+    close = difflib.get_close_matches(text, list(islice(by_lower, MAX_NAMES)), n=1)
     return f" Did you mean {by_lower[close[0]]!r}?" if close else ""
 
 

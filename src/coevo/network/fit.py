@@ -106,8 +106,8 @@ def _check_size(family: list[Variable]) -> None:
 def _arrange_counts(family: list[Variable], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return one row for each parent configuration, with states in the order of the source."""
     for i, variable in enumerate(family):
-        canonical = variable.to_canonical().states
-        counts = counts.take([canonical.index(state) for state in variable.states], axis=i)
+        canonical = {state: k for k, state in enumerate(variable.to_canonical().states)}
+        counts = counts.take([canonical[state] for state in variable.states], axis=i)
     return counts.reshape(-1, family[-1].arity)
 
 

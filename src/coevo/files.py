@@ -14,6 +14,7 @@ import importlib
 import io
 import lzma
 import os
+import stat
 import sys
 import zipfile
 import zlib
@@ -36,6 +37,7 @@ __all__ = [
     "ByteSource",
     "ByteStream",
     "check_output_path",
+    "is_stream",
     "open_input",
     "open_source",
     "remove_temporary_files",
@@ -247,6 +249,15 @@ def open_source(path: Path) -> Iterator[ByteSource]:
         ) from None
     with raw:
         yield ByteSource(path, raw)
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether a path is a pipe or a device, which can be read only once."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _find_memory_limit() -> int:

@@ -43,8 +43,10 @@ def _parse(text: str, path: Path) -> Any:
     """Return the JSON value of a text; JSON lines are a list."""
     try:
         return load_json(text)
-    except ValueError:
+    except json.JSONDecodeError:
         pass
+    except ValueError as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error}.") from None
     values = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():

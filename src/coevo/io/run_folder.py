@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coevo.checks import as_plain
 from coevo.errors import FileError, FormatError
 from coevo.files import MAX_TEXT_BYTES, open_source, replace_file, write_text
 from coevo.io.bif_reader import read_bif
@@ -74,13 +75,13 @@ def make_run_folder(folder: Path) -> None:
 
 def format_json_line(record: Mapping[str, Any]) -> str:
     """Return a record as one line of JSON."""
-    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, default=as_plain) + "\n"
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Write an object as indented JSON."""
-    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_text(path, text)
+    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False, default=as_plain)
+    write_text(path, f"{text}\n")
 
 
 def write_run(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack, cast
 
 from coevo.bundled import open_structure
-from coevo.checks import is_int
+from coevo.checks import is_bool, is_int
 from coevo.data import (
     BIN_METHODS,
     Dataset,
@@ -238,7 +238,7 @@ def _check_counts(chosen: LearnOptions, owner: str) -> None:
             raise bad_parameter(name, owner, f"an int >= {least} or None", value)
     if not is_int(chosen["n_jobs"], 1):
         raise bad_parameter("n_jobs", owner, "an int >= 1", chosen["n_jobs"])
-    if not isinstance(chosen["strict"], bool):
+    if not is_bool(chosen["strict"]):
         raise bad_parameter("strict", owner, "a bool", chosen["strict"])
     check_cluster(owner, chosen["cluster"])
 

@@ -220,6 +220,8 @@ def _parse_rows(source: Path, rows: list[CsvRow]) -> dict[str, Any]:
     types: dict[str, Any] = {}
     for line, cells in rows:
         name = cells["column"]
+        if not name:
+            raise FormatError(f"{str(source)!r}, line {line}: the name of the column is missing.")
         if name in types:
             raise FormatError(f"{str(source)!r}, line {line}: column {name!r} occurs twice.")
         found: dict[str, Any] = {key: cell for key, cell in cells.items() if cell}

@@ -135,8 +135,8 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     assert (code, out) == (2, "")
     assert err.startswith(f"Error: '{tmp_path / 'file' / 'kernels'}{os.sep}")
     assert err.endswith(
-        "' is not writable, so compiled kernels cannot be stored. Set COEVO_CACHE_DIR to a folder "
-        "that is writable.\n"
+        "' is not writable, or its disk is full, so compiled kernels cannot be stored. Set "
+        "COEVO_CACHE_DIR to a folder that is writable.\n"
     )
 
 
@@ -244,3 +244,24 @@ def test_the_script_of_a_user_does_not_run_again(warm, tmp_path):
     code, out, _ = run(script, cache=warm[0])
     assert (code, out) == (0, "run\n")
     assert marker.exists()
+
+
+def test_a_full_disk_is_an_error_of_the_command_and_a_warning_of_a_search(tmp_path):
+    """A limit on the size of files fails in the same place as a full disk."""
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000));"
+        "from coevo import warmup;"
+        "warmup.list_groups = lambda: [('coevo.search.archive_kernels',)];"
+        "import coevo.cli; sys.argv[1:] = ['warmup'];"
+        "warmup.ensure_compiled(); coevo.cli.main()"
+    )
+    status, out, err = run("-W", "always", "-c", code, cache=tmp_path / "new")
+    assert (status, out) == (2, "")
+    sentence = (
+        "' is not writable, or its disk is full, so compiled kernels cannot be stored. Set "
+        "COEVO_CACHE_DIR to a folder that is writable.\n"
+    )
+    assert err.count(sentence) == 2
+    assert "CoevoWarning: '" in err
+    assert "Error: '" in err
+    assert not list((tmp_path / "new").rglob("complete-*[!k]"))  # the next start tries again

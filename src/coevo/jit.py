@@ -7,9 +7,9 @@ and all tables use the same machine code. It is made of smaller functions, each 
 
 The machine code is cached in the user's cache directory: the first run on a machine compiles
 (see `coevo.warmup`), every later run loads. The directory may be read-only if it is complete. If
-it is neither complete nor writable, each process compiles its kernels again and nothing else
-changes. Processes that start together may compile the same kernel. Each writes a file of its own
-and renames it, so no process sees half a file.
+it is neither complete nor writable, each process compiles its kernels again, and a warning says
+so. Processes that start together may compile the same kernel. Each writes a file of its own and
+renames it. `coevo.kernel_cache` checks the files before it reads them.
 
 The name of the directory contains a hash of every ``*_kernels.py`` file and of this file. The
 time stamps of these files do not matter.
@@ -31,6 +31,9 @@ import numba
 import numpy as np
 from numba.core import caching, event, registry, types
 from numba.extending import intrinsic
+
+from coevo.errors import CoevoWarning
+from coevo.kernel_cache import KernelFiles
 
 __all__ = [
     "FLAG",
@@ -105,7 +108,7 @@ class _Place:
         return None if folder is None else cls(folder)
 
     def ensure_cache_path(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        """Do nothing: `KernelFiles` makes the folder."""
 
     def get_cache_path(self) -> str:
         return str(self._folder)
@@ -122,17 +125,21 @@ class _StoredKernel(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
-    """The cache of a kernel. A folder that cannot be read is empty; one may be read-only."""
+    """The cache of a kernel; see `coevo.kernel_cache`. It never fails: it is empty instead."""
 
     _impl_class = _StoredKernel
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        with contextlib.suppress(OSError):
-            return super().load_overload(signature, target_context)
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self._cache_file = KernelFiles(Path(self._cache_path), self._impl.filename_base)
 
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        with contextlib.suppress(OSError):
-            super().save_overload(signature, compiled)
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(signature, target_context)
+        except CoevoWarning:  # if warnings are errors
+            raise
+        except Exception:  # of an entry that another version of a library wrote
+            return None
 
 
 def array_of(dtype: Any, n_axes: int = 1, is_read_only: bool = False) -> Any:

@@ -34,6 +34,7 @@ import numba
 from coevo import jit
 from coevo.errors import FileError, WorkerError
 from coevo.faster_numba import make_numba_faster
+from coevo.kernel_cache import find_fault, has_warned, make_folder, warn_once
 from coevo.threads import count_usable_cores
 
 __all__ = [
@@ -55,6 +56,7 @@ WORKER = (
     "from coevo.warmup import compile_requested; compile_requested()"
 )
 MAX_PROCESSES = 3  # the first group takes nearly half of the time
+UNSTORED = -1  # the answer of a process that cannot store its kernels
 MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 
 # ``coevo solve`` and ``coevo posterior`` compile their kernels on their first call
@@ -146,8 +148,12 @@ def ensure_compiled() -> None:
         _State.is_checked = True  # whatever happens: nothing is tried twice
         if is_complete() or not _can_start_processes():
             return
-        with contextlib.suppress(OSError, FileError, WorkerError):
+        try:
             _warm_up(jit.get_announcer() or _print_message)
+        except FileError as error:
+            warn_once(str(error))
+        except (OSError, WorkerError):
+            pass
 
 
 def _print_message() -> None:
@@ -192,6 +198,8 @@ def _warm_up(announce: Callable[[], None]) -> tuple[int, int]:
             return 0, 0
         groups = list_groups()
         counts = _compile_in_processes(groups)
+        if (0, UNSTORED) in counts:
+            raise _make_folder_error(marker.parent)
         if len(counts) < len(groups):
             raise WorkerError(
                 f"{len(groups) - len(counts)} of {len(groups)} groups of kernels were not "
@@ -206,15 +214,25 @@ def _check_folder(folder: Path | None) -> None:
     try:
         if folder is None:
             raise OSError
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
+        fault = find_fault(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError:
-        place = "There is no home folder" if folder is None else f"{str(folder)!r} is not writable"
+        raise _make_folder_error(folder) from None
+    if fault:
         raise FileError(
-            f"{place}, so compiled kernels cannot be stored. Set COEVO_CACHE_DIR to a folder that "
-            "is writable."
-        ) from None
+            f"{str(folder)!r} cannot hold compiled kernels, because {fault}. Set COEVO_CACHE_DIR "
+            "to a folder of your own."
+        )
+
+
+def _make_folder_error(folder: Path | None) -> FileError:
+    place = f"{str(folder)!r} is not writable, or its disk is full"
+    return FileError(
+        f"{'There is no home folder' if folder is None else place}, so compiled kernels cannot be "
+        "stored. Set COEVO_CACHE_DIR to a folder that is writable."
+    )
 
 
 @contextlib.contextmanager
@@ -300,11 +318,15 @@ def _feed(
 def compile_requested() -> None:
     """Compile the kernels of the modules that stdin names, one group on each line.
 
-    Answer each line with the number of kernels and the number of those that were compiled.
+    Answer each line with the number of kernels and the number of those that were compiled, and end
+    if they cannot be stored.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one handles it
     gc.disable()  # it takes a tenth of the time, and there is little garbage
     make_numba_faster()
     for line in sys.stdin:
         kernels = import_kernels(line.split())
-        print(len(kernels), sum(one.load() > 0 for one in kernels), flush=True)
+        n_compiled = sum(one.load() > 0 for one in kernels)
+        print(*((0, UNSTORED) if has_warned() else (len(kernels), n_compiled)), flush=True)
+        if has_warned():
+            return

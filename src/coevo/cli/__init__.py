@@ -13,6 +13,7 @@ from importlib import import_module
 import click
 
 from coevo import __version__
+from coevo.cli.safe_output import protect_output
 from coevo.errors import CoevoError, WorkerError, suggest_match
 from coevo.interrupts import is_interrupt
 from coevo.names import announce_readings, find_slip, match_name, note_reading
@@ -85,6 +86,11 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    with protect_output():
+        _main()
+
+
+def _main() -> None:
     try:
         with announce_readings(lambda sentence: print(sentence, file=sys.stderr)):
             code = cli.main(prog_name="coevo", standalone_mode=False)
@@ -100,6 +106,14 @@ def main() -> None:
     except CoevoError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(1 if isinstance(error, WorkerError) else 2)
+    except UnicodeEncodeError as error:
+        character = error.object[error.start]
+        print(
+            f"Error: The output cannot hold {character!a}, because its encoding is "
+            f"{error.encoding}. Set PYTHONIOENCODING=utf-8.",
+            file=sys.stderr,
+        )
+        sys.exit(1)
     except BrokenPipeError:  # the reader of the output closed the pipe
         sys.stderr.close()
         sys.exit(1)

@@ -18,10 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coevo.checks import as_plain
 from coevo.errors import FileError, FormatError
-from coevo.files import open_source, replace_file, write_text
+from coevo.files import MAX_TEXT_BYTES, open_source, replace_file, write_text
 from coevo.io.bif_reader import read_bif
 from coevo.io.bif_writer import write_bif
+from coevo.json_text import load_json
 from coevo.network import BayesianNetwork
 
 __all__ = [
@@ -73,13 +75,13 @@ def make_run_folder(folder: Path) -> None:
 
 def format_json_line(record: Mapping[str, Any]) -> str:
     """Return a record as one line of JSON."""
-    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, default=as_plain) + "\n"
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Write an object as indented JSON."""
-    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_text(path, text)
+    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False, default=as_plain)
+    write_text(path, f"{text}\n")
 
 
 def write_run(
@@ -125,10 +127,11 @@ def read_run(folder: Path) -> SavedRun:
 def _read_objects(path: Path, is_jsonl: bool) -> list[dict[str, Any]]:
     """Return the JSON objects of a file: one a line, or one only."""
     with open_source(path) as stream:
-        text = stream.read_all()
+        content = stream.read_all(MAX_TEXT_BYTES)
+    parts = content.splitlines() if is_jsonl else [content]
     try:
-        objects = [json.loads(part) for part in (text.splitlines() if is_jsonl else [text])]
-    except (ValueError, RecursionError):
+        objects = [load_json(part.decode()) for part in parts]
+    except ValueError:
         objects = [None]
     if not all(isinstance(each, dict) for each in objects):
         raise FormatError(f"{str(path)!r} is damaged: it does not hold JSON objects.")

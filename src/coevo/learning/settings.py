@@ -16,7 +16,7 @@ from typing import Any, Unpack, cast
 
 from coevo.averaging.settings import check_score
 from coevo.bundled import open_structure
-from coevo.checks import is_int
+from coevo.checks import is_bool, is_int
 from coevo.data import (
     BIN_METHODS,
     Dataset,
@@ -244,7 +244,7 @@ def _check_counts(chosen: LearnOptions, owner: str) -> None:
     if not is_int(chosen["n_jobs"], 1):
         raise bad_parameter("n_jobs", owner, "an int >= 1", chosen["n_jobs"])
     for name in ("strict", "posterior"):
-        if not isinstance(dict(chosen)[name], bool):
+        if not is_bool(dict(chosen)[name]):
             raise bad_parameter(name, owner, "a bool", dict(chosen)[name])
     check_cluster(owner, chosen["cluster"])
 

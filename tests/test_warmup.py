@@ -15,7 +15,7 @@ import pytest
 import coevo
 from coevo import warmup
 from coevo.jit import KERNELS, Kernel, announce_compilation, find_kernel_files
-from coevo.warmup import COMPILING_MESSAGE, FIRST_GROUPS, import_kernels, list_groups
+from coevo.warmup import COMPILING_MESSAGE, FIRST_GROUPS, ROOMS, import_kernels, list_groups
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the JIT is off")
 
@@ -97,6 +97,11 @@ def test_ten_varied_commands_compile_nothing_after_the_warm_up(warm, tmp_path):
         ["score", asia, "--structure", model, "-s", "k2"],
         ["predict", model, asia, "lung"],
         ["query", model, "lung"],
+        ["posterior", asia, "-s", "bdeu", "--networks", "5"],
+        ["posterior", asia, "--sampler", "chains", "--max-steps", "1"],
+        ["posterior", asia, "--sampler", "chains", "--prior", "order", "--max-steps", "1"],
+        ["solve", "tsp", "burma14", "--max-generations", "1"],
+        ["solve", "lop", "t59n11xx", "--max-generations", "1"],
     ]
     code, _, err = run("-c", DRIVER, json.dumps(commands, default=str), cache=warm[0])
     assert code == 0
@@ -146,10 +151,18 @@ def test_without_the_jit_there_is_nothing_to_compile(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_rooms_are_compiled_apart():
+    rooms = [{name for group in list_groups(room) for name in group} for room in ROOMS]
+    assert set.union(*rooms) == {name for group in list_groups() for name in group}
+    assert sum(map(len, rooms)) == len(set.union(*rooms))
+    assert all(name.startswith("coevo.averaging.") for name in rooms[1])
+    assert all(name.startswith("coevo.problems.") for name in rooms[2])
+
+
 def test_every_kernel_is_in_the_list():
     listed = {one.full_name for one in import_kernels()}
     found = set()
-    files = [file for file in find_kernel_files() if file.parent.name != "problems"]
+    files = find_kernel_files()
     for file in files:
         name = ".".join(["coevo", *file.relative_to(ROOT).with_suffix("").parts])
         module = importlib.import_module(name)
@@ -167,8 +180,8 @@ def test_every_kernel_is_in_the_list():
 def unchecked(monkeypatch):
     """Let `ensure_compiled` check again, with an incomplete cache and no process to start."""
     calls = []
-    monkeypatch.setattr(warmup._State, "is_checked", False)
-    monkeypatch.setattr(warmup, "is_complete", lambda: False)
+    monkeypatch.setattr(warmup._State, "checked", set())
+    monkeypatch.setattr(warmup, "is_complete", lambda room: False)
     monkeypatch.setattr(warmup, "_warm_up", calls.append)
     return calls
 

@@ -63,7 +63,7 @@ INT, FLOAT, FLAG = types.int64, types.float64, types.boolean
 
 KERNELS: list[Kernel] = []  # all kernels of the modules that are imported so far
 _LOADING = threading.RLock()
-_PREPARATIONS: list[Callable[[], None]] = []  # called before the first call of each kernel
+_PREPARATIONS: list[Callable[[str], None]] = []  # called before the first call of each kernel
 _ANNOUNCERS: list[Callable[[], None]] = []  # of the places that show progress, the last one counts
 
 
@@ -189,7 +189,7 @@ class Kernel:
 
     def _load_and_call(self, *arguments: Any) -> Any:
         for prepare in _PREPARATIONS:
-            prepare()
+            prepare(self.__module__)
         self.load()
         return self._call(*arguments)
 
@@ -293,8 +293,8 @@ def get_announcer() -> Callable[[], None] | None:
 
 
 @contextlib.contextmanager
-def prepare_first_call(prepare: Callable[[], None]) -> Iterator[None]:
-    """Call `prepare` before the first call of a kernel inside the ``with`` block."""
+def prepare_first_call(prepare: Callable[[str], None]) -> Iterator[None]:
+    """Call `prepare` with the module of a kernel before its first call in the ``with`` block."""
     _PREPARATIONS.append(prepare)
     try:
         yield

@@ -110,7 +110,7 @@ def compute_posterior(
         Called with the last checkpoint of the chains and the reason why they stopped.
     """
     check_score(spec.score)
-    ensure_compiled()
+    ensure_compiled("averaging")  # before the clock starts
     problem = Problem.from_scorer(scorer, spec.constraints)
     if choose_sampler(problem, settings) == "exact":
         return _compute_exactly(problem, spec, settings, found)

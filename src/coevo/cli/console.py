@@ -61,14 +61,17 @@ def open_console() -> Iterator[Console]:
 
     from coevo.jit import announce_compilation, prepare_first_call
     from coevo.progress import COMPILING_MESSAGE
-    from coevo.warmup import ensure_compiled
+    from coevo.warmup import ensure_compiled, find_room
 
     console = Console(file=get_terminal(sys.stderr), stderr=True, highlight=False)
 
     def announce() -> None:
         console.print(COMPILING_MESSAGE)
 
-    with show_warnings(), announce_compilation(announce), prepare_first_call(ensure_compiled):
+    def prepare(module: str) -> None:
+        ensure_compiled(find_room(module))
+
+    with show_warnings(), announce_compilation(announce), prepare_first_call(prepare):
         yield console
 
 

@@ -182,7 +182,7 @@ def unchecked(monkeypatch):
     calls = []
     monkeypatch.setattr(warmup._State, "checked", set())
     monkeypatch.setattr(warmup, "is_complete", lambda room: False)
-    monkeypatch.setattr(warmup, "_warm_up", calls.append)
+    monkeypatch.setattr(warmup, "_warm_up", lambda rooms, announce: calls.append(announce))
     return calls
 
 
@@ -191,7 +191,7 @@ def test_a_search_compiles_once_before_its_clock_starts(unchecked, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("coevo.search.run.time.perf_counter", lambda: now[0])
 
-    def take_a_minute(announce):
+    def take_a_minute(rooms, announce):
         unchecked.append(announce)
         now[0] += 60
 
@@ -240,7 +240,7 @@ def test_nothing_is_compiled_where_no_process_can_start(unchecked, monkeypatch):
 
 
 def test_a_failed_warm_up_stops_no_search(unchecked, monkeypatch):
-    def fail(announce):
+    def fail(rooms, announce):
         raise warmup.WorkerError("2 of 3 kernels were not compiled.")
 
     monkeypatch.setattr(warmup, "_warm_up", fail)
@@ -264,7 +264,7 @@ def test_a_full_disk_is_an_error_of_the_command_and_a_warning_of_a_search(tmp_pa
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000));"
         "from coevo import warmup;"
-        "warmup.list_groups = lambda: [('coevo.search.archive_kernels',)];"
+        "warmup.list_groups = lambda *rooms: [('coevo.search.archive_kernels',)];"
         "import coevo.cli; sys.argv[1:] = ['warmup'];"
         "warmup.ensure_compiled(); coevo.cli.main()"
     )

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import FLOAT, array_of, inline, kernel, part, tuple_of
+from coevo.jit import INT, array_of, inline, kernel, part, tuple_of
 from coevo.posterior.exact_kernels import remove_bit
 
 __all__ = [
@@ -221,18 +221,21 @@ def _sum_after_set(tables: Any, states: Any, inside: Any, counts: Any, scratch: 
     return scale
 
 
-@kernel((TABLES, TABLE, TABLE))
-def sum_layerings(tables: Any, states: Any, scales: Any) -> Any:
-    """Return the log of the sum of the weights of all DAGs.
+@kernel((TABLES, INT, INT, TABLE, TABLE))
+def sum_layerings(tables: Any, begin: Any, end: Any, states: Any, scales: Any) -> Any:
+    """Sum up what follows the sets from `end` - 1 down to `begin`; larger ones were done before.
 
     ``states[s]`` is overwritten with the log weight of all that can follow state s, and
     ``scales[U]`` with the log of the scale of the sums over the layers that follow the set U.
+    Return the log of the sum of the weights of all DAGs if `begin` is 0, else nan.
     """
     n = len(tables.sums)
     scratch = _make_scratch(n)
-    for inside in range((1 << n) - 1, 0, -1):
+    for inside in range(end - 1, max(begin, 1) - 1, -1):
         counts = _split_variables(tables, inside, scratch)
         scales[inside] = _sum_after_set(tables, states, inside, counts, scratch)
+    if begin > 0:
+        return np.nan
     _split_variables(tables, 0, scratch)
     scales[0] = _fill_after(tables, states, 0, n, scratch)
     if scales[0] == -np.inf:
@@ -357,27 +360,34 @@ def _visit_set(
     _share_pieces(n_members, n_free, size, scratch, found)
 
 
-@kernel((TABLES, TABLE, READ_TABLE, FLOAT, array_of(np.float64, 3)))
-def share_layerings(tables: Any, states: Any, scales: Any, log_total: Any, found: Any) -> None:
+@kernel((TABLES, INT, INT, TABLE, READ_TABLE, array_of(np.float64, 3)))
+def share_layerings(
+    tables: Any, begin: Any, end: Any, states: Any, scales: Any, found: Any
+) -> None:
     """Add to ``found[v, t, S]`` the probability that v has parents within S + t, with t.
 
+    Visit the sets from `begin` to `end` - 1; smaller ones were visited before.
+
     These events exclude each other: the variables of S + t are in the earlier layers of v, or in
-    the last one before it and not after t. `states`, `scales` and `log_total` come from
-    `sum_layerings`. `states` is overwritten: its new entries are the weights of all that leads
-    to a state, times the scale of what follows it.
+    the last one before it and not after t. `states` and `scales` come from `sum_layerings`.
+    `states` is overwritten: its new entries are the weights of all that leads to a state, times
+    the scale of what follows it.
     """
     n = len(tables.sums)
     powers = tables.powers
     scratch = _make_scratch(n)
-    for inside in range((1 << n) - 1):
+    for inside in range(begin, min(end, (1 << n) - 1)):
         counts = _split_variables(tables, inside, scratch)
         n_layers, totals = 1 << counts[1], scratch.totals
         scale = _fill_after(tables, states, inside, counts[1], scratch)
         if inside > 0:
             _visit_set(tables, states, inside, counts, scratch, found)
         else:
+            total = 0.0
+            for i in range(n_layers):
+                total += scratch.after[i]
             for i in range(4 * n_layers):
-                totals[i] = 0.25 * math.exp(scale - log_total)
+                totals[i] = 0.25 / total
         for i in range(1, n_layers):
             total = totals[4 * i] + totals[4 * i + 1] + totals[4 * i + 2] + totals[4 * i + 3]
             layer = scratch.layers[i]

@@ -68,6 +68,8 @@ from coevo.posterior.exact_tables import (
 
 __all__ = ["DagSampler", "sum_over_dags"]
 
+SETS_PER_CALL = 1 << 10  # sets that a kernel visits at once: Ctrl-C waits for the end of the call
+
 
 def sum_over_dags(tables: CompleteTables) -> tuple[float, NDArray[np.float64]]:
     """Return the log evidence and the probability of each arc, ``[parent, child]``."""
@@ -75,7 +77,8 @@ def sum_over_dags(tables: CompleteTables) -> tuple[float, NDArray[np.float64]]:
     layer_tables = _make_layer_tables(tables)
     states, scales, log_total = _sum_states(layer_tables)
     found = np.zeros(layer_tables.steps.shape[:3])
-    share_layerings(layer_tables, states, scales, log_total, found)
+    for begin in range(0, 1 << n, SETS_PER_CALL):
+        share_layerings(layer_tables, begin, begin + SETS_PER_CALL, states, scales, found)
     arcs = np.zeros((n, n))
     for child in range(n):
         totals = np.zeros(n - 1)
@@ -116,7 +119,10 @@ def _sum_states(
     """Return the log weight of what follows each state, the scales, and the log of the total."""
     n = len(layer_tables.sums)
     states, scales = np.full(3**n, -np.inf), np.empty(1 << n)
-    log_total = float(sum_layerings(layer_tables, states, scales))
+    log_total = -np.inf
+    for begin in reversed(range(0, 1 << n, SETS_PER_CALL)):
+        end = min(begin + SETS_PER_CALL, 1 << n)
+        log_total = float(sum_layerings(layer_tables, begin, end, states, scales))
     if log_total == -np.inf:
         raise make_impossible_error()
     return states, scales, log_total

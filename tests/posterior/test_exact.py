@@ -66,7 +66,11 @@ def test_the_number_of_dags():
 def test_random_weights(n, prior, seed):
     rng = np.random.default_rng([seed, n])
     for spread, zeros in [(1.0, 0.0), (30.0, 0.5), (3000.0, 0.2)]:
-        check(make_weights(random_rows(rng, n, spread, zeros)), prior)
+        weights = make_weights(random_rows(rng, n, spread, zeros))
+        check(weights, prior)
+        drawn = ExactSampler(weights, prior).draw_dags(20, rng)
+        possible = naive.weigh_dags(n, list_families(weights), prior)
+        assert {key_of(matrix) for matrix in drawn} <= set(possible)
 
 
 @pytest.mark.parametrize("prior", PRIORS)

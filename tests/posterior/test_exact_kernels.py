@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import naive
-from coevo.posterior.exact_dag_kernels import draw_layers, share_layerings, sum_layerings
+from coevo.posterior.exact_dag_kernels import share_layerings, sum_layerings
 from coevo.posterior.exact_dags import _make_layer_tables
+from coevo.posterior.exact_draw_kernels import draw_layers
 from coevo.posterior.exact_kernels import (
     add_member_weights,
     draw_families,

@@ -47,18 +47,15 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.posterior.exact_dag_kernels import (
-    LayerTables,
-    draw_layers,
-    share_layerings,
-    sum_layerings,
-)
+from coevo.posterior.exact_dag_kernels import share_layerings, sum_layerings
+from coevo.posterior.exact_draw_kernels import draw_layers
 from coevo.posterior.exact_kernels import (
     add_member_weights,
     draw_families,
     sum_subsets,
     sum_supersets,
 )
+from coevo.posterior.exact_layer_kernels import LayerTables
 from coevo.posterior.exact_tables import (
     CompleteTables,
     make_impossible_error,

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -65,7 +66,11 @@ def test_the_number_of_dags():
 def test_random_weights(n, prior, seed):
     rng = np.random.default_rng([seed, n])
     for spread, zeros in [(1.0, 0.0), (30.0, 0.5), (3000.0, 0.2)]:
-        check(make_weights(random_rows(rng, n, spread, zeros)), prior)
+        weights = make_weights(random_rows(rng, n, spread, zeros))
+        check(weights, prior)
+        drawn = ExactSampler(weights, prior).draw_dags(20, rng)
+        possible = naive.weigh_dags(n, list_families(weights), prior)
+        assert {key_of(matrix) for matrix in drawn} <= set(possible)
 
 
 @pytest.mark.parametrize("prior", PRIORS)
@@ -114,6 +119,30 @@ def test_pruned_weights(prior, seed):
     assert not weights.is_complete
     assert len(weights.outside.log_weight) > 3
     check(weights, prior)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("most", [4, 3000])
+def test_six_variables_with_integers(most, prior, seed):
+    """Integer weights up to 2^3000, summed by another recursion without any round-off."""
+    n = 6
+    rng = np.random.default_rng([seed, most])
+    logs = rng.integers(0, most, size=(n, 1 << (n - 1)))
+    is_zero = rng.random(logs.shape) < 0.2
+    found = compute_exact_posterior(
+        make_weights(np.where(is_zero, -np.inf, logs * math.log(2))), prior
+    )
+    rows = [[0] * (1 << n) for _ in range(n)]
+    for v, s in zip(*np.nonzero(~is_zero), strict=True):
+        low = int(s) & ((1 << v) - 1)
+        rows[v][low | (int(s) - low) << 1] = 1 << int(logs[v, s])
+    total = naive.count_exactly(rows, prior)
+    assert found.log_evidence == pytest.approx(math.log(total), rel=1e-12, abs=TOLERANCE)
+    for parent, child in [(0, 1), (3, 2), (5, 0), (4, 5)]:
+        with_arc = [list(row) for row in rows]
+        with_arc[child] = [w * (p >> parent & 1) for p, w in enumerate(rows[child])]
+        expected = Fraction(naive.count_exactly(with_arc, prior), total)
+        assert found.arcs[parent, child] == pytest.approx(float(expected), abs=TOLERANCE)
 
 
 LOG_WEIGHTS = st.one_of(

@@ -37,22 +37,23 @@ __all__ = [
 ]
 
 STRUCTURE_PRIORS = ("uniform", "order")
-MAX_EXACT = {"uniform": 17, "order": 22}  # variables
-COST_PER_SET = 5.0  # nanoseconds, measured: benchmarks/exact_posterior.py
-COST_PER_TRIPLE = 5.0
-COST_PER_SHARE = 10.0
+MAX_EXACT = {"uniform": 16, "order": 22}  # variables
+# nanoseconds on one core, measured: benchmarks/exact_posterior.py
+COST_PER_SET = 9.0  # and pair of variables, for orders
+COST_PER_TRIPLE = 2.5  # for DAGs: layers so far, the last one, the next one
+COST_PER_SHARE = 15.0  # for DAGs: layers so far, the last one, and a child
 
 
 class ExactCost(NamedTuple):
     """What the exact posterior of a problem needs."""
 
-    operations: float  # steps of the sums, in units of about one nanosecond
-    n_bytes: int  # peak memory, with the tables of the weights
+    operations: float  # of the sums; about 1e9 a second
+    n_bytes: int  # peak memory, with the tables of the weights, and with the draws of DAGs
     n_families: int  # families to score before
 
     @property
     def seconds(self) -> float:
-        """Seconds of the sums on one core of the machine that the estimate was made on."""
+        """An estimate of the seconds for the sums, on one core."""
         return self.operations * 1e-9
 
 
@@ -83,15 +84,14 @@ def estimate_exact_cost(n_variables: int, max_parents: int, prior: str) -> Exact
     (True, True, 24576)
     """
     _check_prior(prior, "estimate_exact_cost")
-    n = n_variables
-    n_sets = float(1 << n)
+    n, n_sets = n_variables, 1 << n_variables
     n_families = n * count_family_sets(n - 1, max_parents)
-    tables = 8 * n * (1 << n) // 2
+    n_bytes = 3 * 4 * n * n_sets + 32 * n_families + 64 * n_sets
     if prior == "order":
-        return ExactCost(COST_PER_SET * n**2 * n_sets, 3 * tables + 40 * (1 << n), n_families)
+        return ExactCost(COST_PER_SET * n**2 * n_sets, n_bytes, n_families)
     steps = COST_PER_TRIPLE * 4.0**n + COST_PER_SHARE * n * 3.0**n
-    pieces = 8 * n * (n - 1) * (1 << n) // 4
-    return ExactCost(steps, 3 * tables + 2 * pieces + 8 * 3**n, n_families)
+    n_bytes += 3 * 2 * n * (n - 1) * n_sets + 128 * n_sets + 8 * 3**n
+    return ExactCost(steps, n_bytes, n_families)
 
 
 def compute_exact_posterior(weights: FamilyWeights, prior: str = "uniform") -> ExactPosterior:

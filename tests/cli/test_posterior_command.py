@@ -64,6 +64,9 @@ def test_learn_shows_the_probability_of_its_arcs(run, folder):
     assert "with a probability above 0.5. Exact: the weights of all structures" in out
     stored = json.loads((folder / "run" / "run.json").read_text())
     assert stored["posterior"]["sampler"] == "exact"
+    page = (folder / "run" / "report.html").read_text()
+    assert "posterior probability that the two variables are joined" in page
+    assert "Exact: the weights of all structures are summed." in page
 
 
 def test_bad_requests_end_in_one_sentence(run):

@@ -82,8 +82,9 @@ def make_run_page(
 
 
 def _read_arc_facts(arc: Mapping[str, Any]) -> ArcFacts:
-    numbers = map(arc.get, ("gain", "strength", "direction", "probability"))
-    return ArcFacts(*numbers, says=arc.get("says") or "")
+    gain, strength, direction = map(arc.get, ("gain", "strength", "direction"))
+    says = arc.get("says") or ""
+    return ArcFacts(gain, strength, direction, arc.get("probability"), says)
 
 
 def _read_parent_counts(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["finite_or_none", "is_int", "is_number"]
+__all__ = ["finite_or_none", "is_int", "is_number", "is_true"]
 
 
 def is_int(value: Any, minimum: int) -> bool:
@@ -28,6 +28,15 @@ def is_number(value: Any) -> bool:
     (True, False, False, False)
     """
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def is_true(value: Any) -> bool:
+    """Return whether a value is True, of Python or NumPy. Other values that count as true are not.
+
+    >>> is_true(True), is_true(np.bool_(1)), is_true(1), is_true("yes")
+    (True, True, False, False)
+    """
+    return isinstance(value, bool | np.bool_) and bool(value)
 
 
 def finite_or_none(value: float) -> float | None:

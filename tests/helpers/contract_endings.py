@@ -131,6 +131,12 @@ class Endings:
         assert found.generations == last
         assert drop_times(rows) == drop_times(self.run(scorer, seed).history)[: last + 1]
 
+    def test_a_callback_may_return_the_true_of_numpy(self, seed):
+        scorer = FamilyScorer(random_table(seed), "k2")
+        for answer, stops in ((np.True_, True), (np.False_, False), (1, False)):
+            found = self.run(scorer, seed, callbacks=[lambda row, answer=answer: answer])
+            assert (found.stop_reason == "callback") is stops
+
     @pytest.mark.parametrize("kind", ["exception", "signal"])
     @pytest.mark.parametrize("last", [0, 1])
     def test_an_interrupt_between_steps(self, last, kind, seed):

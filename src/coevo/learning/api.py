@@ -178,6 +178,7 @@ def learn(
             result = task.search([*callbacks, task.make_progress().as_callback(show)])
         result = task.run_bootstraps(result)
     _warn(task.notices[n_shown:])
+    _warn([f"The run folder is not complete: {failure}" for failure in task.failures.values()])
     return result
 
 

@@ -28,7 +28,7 @@ from coevo.graph import DAG
 from coevo.interrupts import defer_interrupts
 from coevo.io import check_run_folder
 from coevo.io.journal import Journal, RunCallback
-from coevo.learning.checkpoints import CHECKPOINT, CheckpointFile
+from coevo.learning.checkpoints import CHECKPOINT, CheckpointFile, write_with_retries
 from coevo.learning.options import Path
 from coevo.learning.result import STRENGTH, LearnResult
 from coevo.learning.settings import LearnSettings
@@ -141,7 +141,8 @@ class LearnTask:
 
     `incomplete` is the table with missing values, if some are missing; `scorer` then only
     estimates the memory. `checkpoint` is the one to resume from. `notices` are sentences that the
-    caller shows as warnings.
+    caller shows as warnings. `failures` has the errors of files that could not be written; the
+    result is there all the same.
     """
 
     settings: LearnSettings
@@ -158,6 +159,7 @@ class LearnTask:
     checkpoint: Checkpoint | None = None
     journal: Journal[BootstrapRun] | None = None
     notices: list[str] = field(default_factory=list)
+    failures: dict[str, OSError] = field(default_factory=dict)
 
     def _open_folder(self, resume: bool) -> LearnTask:
         """Return the task with the checkpoint and the journal of its folder, validated."""
@@ -257,7 +259,13 @@ class LearnTask:
 
     def _finish_checkpoints(self, last: Checkpoint | None, result: SearchResult) -> None:
         if self.checkpoint_file is not None:
-            self.checkpoint_file.finish(last, result.stop_reason)
+            self._note("checkpoint", self.checkpoint_file.finish(last, result.stop_reason))
+
+    def _note(self, what: str, error: OSError | None) -> None:
+        """Note whether files could be written, at the last attempt."""
+        self.failures.pop(what, None)
+        if error is not None:
+            self.failures[what] = error
 
     def _finish(
         self,
@@ -287,11 +295,17 @@ class LearnTask:
         return self._write(learned)
 
     def _write(self, result: LearnResult) -> LearnResult:
-        """Write the run folder, if there is one."""
-        if self.folder is None:
+        """Write the run folder, if there is one. A failure does not lose the result."""
+        folder, files = self.folder, dict[str, str]()
+        if folder is None:
             return result
-        files, notices = result.write(self.folder, self.command)
-        self.notices.extend(notice for notice in notices if notice not in self.notices)
+
+        def write() -> None:
+            written, notices = result.write(folder, self.command)
+            files.update(written)
+            self.notices.extend(notice for notice in notices if notice not in self.notices)
+
+        self._note("run", write_with_retries(write))
         return replace(result, files=files)
 
     @property

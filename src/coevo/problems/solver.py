@@ -17,6 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.checks import is_true
 from coevo.interrupts import DeferredInterrupts, defer_interrupts, is_interrupt
 from coevo.randomness import random_stream
 from coevo.search import Budget, StopReason
@@ -126,7 +127,7 @@ class _Loop:
                 SolveRow(state.generation, state.evaluations, seconds, state.improved, value)
             )
             answers = [callback(self.history[-1]) for callback in callbacks]
-            if any(answer is True for answer in answers):
+            if any(map(is_true, answers)):
                 return "callback"
             reason = self.budget.find_reached_limit(
                 seconds=seconds,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from coevo.checks import is_true
 from coevo.errors import ParameterError, bad_parameter
 from coevo.graph import DAG, Constraints
 from coevo.interrupts import DeferredInterrupts, defer_interrupts, is_interrupt
@@ -207,7 +208,7 @@ class _Loop:
         if self.on_checkpoint is not None and self.state is not None:
             self.on_checkpoint(Checkpoint(self.state, self.history))
         answers = [callback(self.history[-1]) for callback in self.callbacks]
-        return any(answer is True for answer in answers)
+        return any(map(is_true, answers))
 
 
 def _check_state(state: SearchState, method: Method, problem: Problem, search: Search[Any]) -> None:

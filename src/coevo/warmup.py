@@ -16,6 +16,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import hashlib
+import os
+import queue
 import signal
 import subprocess
 import sys
@@ -301,9 +303,21 @@ def compile_requested() -> None:
 
     Answer each line with the number of kernels and the number of those that were compiled.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one handles it
+    for name in ("SIGINT", "SIGHUP"):  # the process that started this one handles them
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     gc.disable()  # it takes a tenth of the time, and there is little garbage
     make_numba_faster()
-    for line in sys.stdin:
+    lines = queue.SimpleQueue[str]()
+    threading.Thread(target=_read_lines, args=(lines,), daemon=True).start()
+    while True:
+        line = lines.get()
         kernels = import_kernels(line.split())
         print(len(kernels), sum(one.load() > 0 for one in kernels), flush=True)
+
+
+def _read_lines(lines: queue.SimpleQueue[str]) -> None:
+    """Put the lines of stdin into a queue; end the process with the one that writes them."""
+    for line in sys.stdin:
+        lines.put(line)
+    os._exit(0)

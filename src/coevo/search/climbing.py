@@ -30,13 +30,19 @@ from coevo.search.climb_kernels import (
     fill_move_gains,
     find_best_move,
 )
+from coevo.search.state_schema import ACYCLIC, FINITE, SCORES, Array, Schema
 
-__all__ = ["MOVES_PER_STEP", "Climb", "Move", "climb_up"]
+__all__ = ["CLIMB_SCHEMA", "MOVES_PER_STEP", "Climb", "Move", "climb_up"]
 
 MOVES_PER_STEP = 16  # the budget is checked between steps
 Kind = Literal["delete", "add", "reverse"]
 KINDS: tuple[Kind, ...] = ("delete", "add", "reverse")
 Adjacency = NDArray[np.bool_]  # (n, n), [parent, child]
+CLIMB_SCHEMA: Schema = {  # of the fields of `Climb.as_fields`
+    "current": Array(np.bool_, ("n", "n"), ACYCLIC),
+    "gains": Array(np.float64, ("n", "n"), SCORES),
+    "local": Array(np.float64, ("n",), FINITE),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ from coevo.search.ga_graphs import Bits, Graphs, GraphStrings, measure_pairs
 from coevo.search.greedy_parents import GreedyParents
 from coevo.search.k2 import resolve_order
 from coevo.search.operators import Indices, Scores, flip_bits, one_point_crossover, select_by_rank
+from coevo.search.state_schema import SCORES, Array, Schema
 
 __all__ = ["GA", "GAState"]
 
@@ -63,6 +64,12 @@ REPAIRS = ("information", "random")
 @dataclass(frozen=True)
 class GAState(SearchState):
     """The population, best first."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "graphs": Array(np.bool_, ("population", "bits")),
+        "graph_scores": Array(np.float64, ("population",), SCORES),
+    }
 
     graphs: Bits  # (population, n_bits)
     graph_scores: Scores

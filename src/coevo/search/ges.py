@@ -55,6 +55,7 @@ from coevo.search.equivalence import (
     make_parent_sets,
 )
 from coevo.search.ges_operators import TURN, Operator, OperatorQueue, apply_operator
+from coevo.search.state_schema import Array, Number, Schema, make_range
 
 __all__ = ["GES", "GESState"]
 
@@ -65,6 +66,13 @@ N_PHASES = 3
 @dataclass(frozen=True)
 class GESState(SearchState):
     """The structure, which stands for its class, and the phase."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "phase": Number(0, 2),
+        "n_idle": Number(),
+        "n_applied": Array(np.int64, (3,), make_range(0, math.inf)),
+    }
 
     phase: int  # INSERT, DELETE or TURN
     n_idle: int  # phases in a row that have ended without a change since

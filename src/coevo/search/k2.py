@@ -33,6 +33,7 @@ from coevo.score import FamilyBatch
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
 from coevo.search.decode_kernels import read_order
+from coevo.search.state_schema import FINITE, PERMUTATIONS, Array, Schema
 
 __all__ = ["K2", "K2State", "resolve_order"]
 
@@ -43,9 +44,23 @@ DEFAULT_MAX_PARENTS = 10  # the limit of the 2011 paper
 class K2State(SearchState):
     """The order, and which variables may still take a parent."""
 
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "order": Array(np.int64, ("n",), PERMUTATIONS),
+        "local": Array(np.float64, ("n",), FINITE),
+        "growing": Array(np.bool_, ("n",)),
+    }
+
     order: NDArray[np.int64]  # (n,)
     local: NDArray[np.float64]  # (n,), local scores
     growing: NDArray[np.bool_]  # (n,), the variable may gain from another parent
+
+    def find_flaw(self) -> str:
+        """Return what is wrong with the fields together; an empty text if nothing is."""
+        place = np.argsort(self.order)
+        if (self.adjacency & (place[:, None] >= place)).any():
+            return "'order' must put the parents of 'adjacency' first"
+        return super().find_flaw()
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ from coevo.score import TripleBatch
 from coevo.score.independence import check_test
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.climbing import Climb, climb_up
+from coevo.search.climbing import CLIMB_SCHEMA, Climb, climb_up
+from coevo.search.state_schema import Array, Flag, Number, Schema, make_range
 
 __all__ = ["MMHC", "MMHCState"]
 
@@ -48,6 +49,17 @@ Test = tuple[int, int, tuple[int, ...]]  # candidate, target, given
 @dataclass(frozen=True)
 class MMHCState(SearchState):
     """The neighbours of each target so far, then the climb."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        **CLIMB_SCHEMA,
+        "phase": Number(0, CLIMB),
+        "near": Array(np.bool_, ("n", "n")),
+        "p_values": Array(np.float64, ("n", "n"), make_range(0, 1)),
+        "statistics": Array(np.float64, ("n", "n"), make_range(0, math.inf)),
+        "newest": Array(np.int64, ("n",), make_range(OVER, "n")),
+        "at_top": Flag(),
+    }
 
     phase: int
     near: NDArray[np.bool_]  # (n, n), [x, t]: x is in the set of t

@@ -43,6 +43,7 @@ from coevo.score.independence import check_test
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
 from coevo.search.pc_orientation import orient
+from coevo.search.state_schema import OFFSETS, SYMMETRIC, Array, Flag, Number, Schema, make_range
 
 __all__ = ["PC", "PCState"]
 
@@ -56,6 +57,21 @@ Edge = tuple[int, int]  # the lower number first
 class PCState(SearchState):
     """The edges that are left, what separated the others, and the next test."""
 
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "edges": Array(np.bool_, ("n", "n"), SYMMETRIC),
+        "frozen": Array(np.bool_, ("n", "n"), SYMMETRIC),
+        "p_values": Array(np.float64, ("n", "n"), make_range(0, 1)),
+        "separated": Array(np.int64, ("separated", 2), make_range(0, "n")),
+        "separators": Array(np.int64, ("separators",), make_range(0, "n")),
+        "separator_start": Array(np.int64, ("starts",), OFFSETS),
+        "level": Number(),
+        "next_edge": Number(),
+        "next_set": Number(),
+        "directions": Array(np.bool_, ("n", "n")),
+        "is_done": Flag(),
+    }
+
     edges: NDArray[np.bool_]  # (n, n), symmetric
     frozen: NDArray[np.bool_]  # (n, n), the edges at the beginning of the level
     p_values: NDArray[np.float64]  # (n, n), the largest p of all tests of a pair
@@ -67,6 +83,16 @@ class PCState(SearchState):
     next_set: int  # and the first of its sets that is not tested
     directions: NDArray[np.bool_]  # (n, n), the answer: arcs, and edges in both directions
     is_done: bool
+
+    def find_flaw(self) -> str:
+        """Return what is wrong with the fields together; an empty text if nothing is."""
+        if (self.edges & ~self.frozen).any():
+            return "'frozen' must have all of 'edges'"
+        if len(self.separator_start) != len(self.separated) + 1:
+            return "'separator_start' must have an entry for each separated pair, and one more"
+        if self.separator_start[-1] != len(self.separators):
+            return "'separator_start' must end with the number of 'separators'"
+        return super().find_flaw()
 
 
 @dataclass(frozen=True)
@@ -160,6 +186,11 @@ class PCSearch(Search[PCState]):
     def is_finished(self, state: PCState) -> bool:
         """Return whether the edges are directed."""
         return state.is_done
+
+    def is_compatible(self, state: PCState) -> bool:
+        """Return whether the next test of the state exists."""
+        edges = _Level(state, self._problem.rules.required).edges
+        return state.next_edge <= len(edges)
 
     def _has_level(self, state: PCState) -> bool:
         """Return whether some test of the next level exists."""

@@ -24,6 +24,7 @@ from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget, StopReason
 from coevo.search.registry import choose_method, open_search
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
+from coevo.search.state_schema import find_flaw
 from coevo.search.support import arc_support
 from coevo.warmup import ensure_compiled
 
@@ -218,6 +219,9 @@ def _check_state(state: SearchState, method: Method, problem: Problem, search: S
             f"The state is a {type(state).__name__}, which {method.name!r} cannot resume. Resume "
             "with the method that made it."
         )
+    flaw = find_flaw(state)
+    if flaw:
+        raise ParameterError(f"The state is damaged: {flaw}. Start a new search.")
     n = problem.n_variables
     if state.adjacency.shape != (n, n):
         raise ParameterError(

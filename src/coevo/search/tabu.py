@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.climbing import MOVES_PER_STEP, Climb, Move
+from coevo.search.climbing import CLIMB_SCHEMA, MOVES_PER_STEP, Climb, Move
+from coevo.search.state_schema import Array, Flag, Number, Schema
 
 __all__ = ["Tabu", "TabuState"]
 
@@ -30,6 +31,15 @@ __all__ = ["Tabu", "TabuState"]
 @dataclass(frozen=True)
 class TabuState(SearchState):
     """The best structure, the current one, and the tabu list."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        **CLIMB_SCHEMA,
+        "free_at": Array(np.int64, ("n", "n")),
+        "n_moves": Number(),
+        "n_stalled": Number(),
+        "is_stuck": Flag(),
+    }
 
     current: NDArray[np.bool_]  # (n, n)
     gains: NDArray[np.float64]  # (n, n)

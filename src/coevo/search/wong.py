@@ -43,6 +43,7 @@ from coevo.score import FamilyBatch
 from coevo.score.independence import TripleBatch, check_test
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
+from coevo.search.state_schema import FINITE, SCORES, Array, Number, Rule, Schema
 from coevo.search.wong_network import WongNetwork
 
 __all__ = ["Wong", "WongState"]
@@ -51,6 +52,10 @@ DEFAULT_MAX_PARENTS = 5
 TESTS_PER_STEP = 1 << 16
 
 Sets = NDArray[np.bool_]  # (n, population, n): [child, member, parent]
+NO_LOOPS = Rule(
+    "no variable among its own parents",
+    lambda sets, sizes: not sets[np.arange(len(sets)), :, np.arange(len(sets))].any(),
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,15 @@ class WongState(SearchState):
 
     `set_scores` is minus infinity where a species has no member.
     """
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "candidates": Array(np.bool_, ("n", "n")),
+        "n_tested": Number(0, "n"),
+        "sets": Array(np.bool_, ("n", "population", "n"), NO_LOOPS),
+        "set_scores": Array(np.float64, ("n", "population"), SCORES),
+        "local": Array(np.float64, ("n",), FINITE),
+    }
 
     candidates: NDArray[np.bool_]  # (n, n), [parent, child]
     n_tested: int  # variables that all pairs were tested with, one given

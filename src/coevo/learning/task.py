@@ -8,6 +8,7 @@ bootstrap and writes the folder again. A caller only shows progress in between.
 from __future__ import annotations
 
 import contextlib
+import math
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from coevo.bootstrap import (
 )
 from coevo.data import Finding, IncompleteDataset, Rows, Table, TableInfo
 from coevo.errors import NetworkError
-from coevo.graph import DAG
+from coevo.graph import DAG, ArcRules
 from coevo.interrupts import defer_interrupts
 from coevo.io import check_run_folder
 from coevo.io.journal import Journal, RunCallback
@@ -48,9 +49,15 @@ from coevo.search import (
     SearchResult,
     SearchSpec,
 )
+from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["LearnTask", "open_task"]
 
+SHARE_OF_GRACE = 0.3  # beyond a time limit, for each part of the answer beside the search
+NO_GENERATION = (
+    "The time limit ended the search before its first generation. Give a larger limit, or leave "
+    "columns out."
+)
 N_SCORERS = {"evolve": N_IMPUTATIONS}  # scorers that a policy holds at a time, if more than one
 
 
@@ -222,6 +229,8 @@ class LearnTask:
                 state=self.checkpoint,
                 on_checkpoint=self._on_checkpoint,
             )
+        if result.state is None and result.stop_reason == "time":
+            self.notices.append(NO_GENERATION)
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
             self._finish_checkpoints(result.checkpoint, result)
             return self._finish(result, self.dataset, self.scorer)
@@ -286,13 +295,31 @@ class LearnTask:
             audit=self.audit,
             gains=gains,
             effects=score.find_arc_effects(dataset, result.dag, gains),
-            best_rejected=score.find_best_addition(scorer, result.dag, rules),
+            best_rejected=self._find_best_rejected(result, scorer, rules),
             imputation=imputation,
             source=self.source,
         )
         if isinstance(dataset, Shards):
             learned = _detach_shards(learned, dataset)
         return self._write(learned)
+
+    def _find_deadline(self, result: SearchResult) -> float:
+        """Return when everything beside the search must have ended, under a time limit."""
+        budget = self.spec.budget
+        if budget.max_time is None:
+            return math.inf
+        left = max(0.0, budget.max_time - result.seconds)
+        return measure_work_time() + left + SHARE_OF_GRACE * budget.grace
+
+    def _find_best_rejected(
+        self, result: SearchResult, scorer: Scorer, rules: ArcRules
+    ) -> score.Addition | None:
+        """Return the best arc outside the network; None also if there is no time for it."""
+        try:
+            with limit_work_time(self._find_deadline(result)):
+                return score.find_best_addition(scorer, result.dag, rules)
+        except OutOfTime:
+            return None
 
     def _write(self, result: LearnResult) -> LearnResult:
         """Write the run folder, if there is one. A failure does not lose the result."""
@@ -373,7 +400,13 @@ class LearnTask:
         dataset = result.dataset
         if not self.count_quick_samples(result) or not isinstance(dataset, data.Dataset):
             return result
-        quick = run_quick_bootstrap(dataset, self.spec, result.search, result.gains, on_interrupt)
+        try:
+            with limit_work_time(self._find_deadline(result.search)):
+                quick = run_quick_bootstrap(
+                    dataset, self.spec, result.search, result.gains, on_interrupt
+                )
+        except OutOfTime:
+            return result
         if quick is None:
             return result
         with defer_interrupts():  # keep the result even if Ctrl-C comes now

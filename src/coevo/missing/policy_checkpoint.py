@@ -8,7 +8,6 @@ through all stages; the history of the search shows its time.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from coevo.errors import ParameterError
 from coevo.search import Checkpoint
 from coevo.search.state_schema import Number, Schema
+from coevo.work_time import measure_work_time
 
 __all__ = ["Clock", "ImputedCodes", "Stage", "make_damage_error"]
 
@@ -83,8 +83,8 @@ class Clock:
 
     def __init__(self, resume_from: Checkpoint | None) -> None:
         seconds_before = 0.0 if resume_from is None else resume_from.seconds
-        self._began = time.perf_counter() - seconds_before
+        self._began = measure_work_time() - seconds_before
 
     def measure_seconds(self) -> float:
         """Return the seconds since the start of the policy."""
-        return time.perf_counter() - self._began
+        return measure_work_time() - self._began

@@ -37,6 +37,7 @@ from coevo.search.state_schema import STATES_OF, find_flaw
 __all__ = ["StoredCheckpoint", "read_state", "write_checkpoint", "write_state"]
 
 State = TypeVar("State", bound=SearchState)
+MOST_COMPRESSED = 1 << 24  # bytes; compressing more would take longer than a search can wait
 KIND = "kind"  # the entry with the name of the state type
 DIGEST = "digest"  # the entry with the hash of all others
 HISTORY, FACTS = "history.json", "facts.json"  # the further entries of a checkpoint
@@ -120,8 +121,10 @@ def _parse_row(line: dict[str, Any]) -> HistoryRow:
 def _write_entries(state: SearchState, path: Path, others: Mapping[str, Any]) -> None:
     entries = {**_flatten_state(state), KIND: type(state).__name__, **others}
     entries[DIGEST] = _compute_digest({name: np.asanyarray(v) for name, v in entries.items()})
+    n_bytes = sum(np.asanyarray(value).nbytes for value in entries.values())
+    save = np.savez_compressed if n_bytes <= MOST_COMPRESSED else np.savez
     with replace_file(path) as stream:
-        np.savez_compressed(stream, allow_pickle=False, **entries)
+        save(stream, allow_pickle=False, **entries)
 
 
 def _compute_digest(entries: Mapping[str, NDArray[Any]]) -> str:

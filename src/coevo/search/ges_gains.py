@@ -24,6 +24,7 @@ from coevo.search.equivalence import BitSet, iter_bits
 
 __all__ = ["GainTable"]
 
+FAMILIES_PER_BATCH = 1 << 15  # between two checks of the deadline
 Row = NDArray[np.float64]  # (n,), `NEVER` where the change is not allowed
 
 
@@ -55,7 +56,25 @@ class GainTable:
         return self._add_rows(new) if new else 0
 
     def _add_rows(self, new: Sequence[tuple[int, BitSet]]) -> int:
-        """Score all changes of these parent sets as one batch."""
+        """Score all changes of these parent sets, in batches."""
+        step = max(1, FAMILIES_PER_BATCH // self._problem.n_variables)
+        parts = [new[first : first + step] for first in range(0, len(new), step)]
+        return sum(map(self._add_part, parts))
+
+    def make_gains(self) -> NDArray[np.float64]:
+        """Return the gain of adding each arc to the parents of the first row of each child.
+
+        It is minus infinity where it is not known.
+        """
+        gains = np.full((len(self._rows), len(self._rows)), NEVER)
+        for child, rows in enumerate(self._rows):
+            for row in rows.values():
+                gains[:, child] = row
+                break
+        return gains
+
+    def _add_part(self, new: Sequence[tuple[int, BitSet]]) -> int:
+        """Score all changes of some parent sets as one batch."""
         parts, toggled = [], []
         for child, parents in new:
             members = np.array(list(iter_bits(parents)), dtype=np.int64)

@@ -36,10 +36,11 @@ from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchS
 from coevo.search.budget import Budget
 from coevo.search.climbing import CLIMB_SCHEMA, Climb, climb_up
 from coevo.search.state_schema import Array, Flag, Number, Schema, make_range
+from coevo.work_time import check_deadline
 
 __all__ = ["MMHC", "MMHCState"]
 
-TESTS_PER_BATCH = 1 << 16
+TESTS_PER_BATCH = 1 << 14  # between two checks of the deadline
 FORWARD, BACKWARD, CLIMB = 0, 1, 2  # phases
 FIRST, OVER = -1, -2  # in place of the newest neighbour: none yet, and no more
 
@@ -161,6 +162,7 @@ class MMHCSearch(Search[MMHCState]):
         p_values, statistics = state.p_values.copy(), state.statistics.copy()
         waiting, n_tests = iter(tests), 0
         while batch := list(islice(waiting, TESTS_PER_BATCH)):
+            check_deadline()
             triples = TripleBatch.from_triples(batch)
             found = self._problem.scorer.test_triples(triples, self._method.test)
             x, t = triples.members[triples.start[:-1]], triples.members[triples.start[:-1] + 1]

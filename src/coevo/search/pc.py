@@ -44,10 +44,12 @@ from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
 from coevo.search.pc_orientation import orient
 from coevo.search.state_schema import OFFSETS, SYMMETRIC, Array, Flag, Number, Schema, make_range
+from coevo.work_time import check_deadline
 
 __all__ = ["PC", "PCState"]
 
 TESTS_PER_STEP = 1 << 16
+TESTS_PER_BATCH = 1 << 14  # between two checks of the deadline
 
 Given = tuple[int, ...]
 Edge = tuple[int, int]  # the lower number first
@@ -169,12 +171,15 @@ class PCSearch(Search[PCState]):
         n_tests = 0
         for chunk in _make_chunks(level, parts, tested.removed):
             triples = [(x, y, given) for (x, y), sets in chunk for given in sets]
-            batch = TripleBatch.from_triples(triples)
-            found = self._problem.scorer.test_triples(batch, self._method.test)
-            tested.note(triples, found.p_values)
+            for first in range(0, len(triples), TESTS_PER_BATCH):
+                check_deadline()
+                part = triples[first : first + TESTS_PER_BATCH]
+                batch = TripleBatch.from_triples(part)
+                found = self._problem.scorer.test_triples(batch, self._method.test)
+                tested.note(part, found.p_values)
             n_tests += len(triples)
         fields = tested.as_fields() | {"next_edge": next_edge, "next_set": next_set}
-        is_over = next_edge == len(level.edges)
+        is_over = next_edge == level.n_edges
         if is_over:
             fields |= {"next_edge": 0, "level": state.level + 1, "frozen": fields["edges"].copy()}
         # A step does not look for a better structure, so patience must not end the search.
@@ -189,8 +194,7 @@ class PCSearch(Search[PCState]):
 
     def is_compatible(self, state: PCState) -> bool:
         """Return whether the next test of the state exists."""
-        edges = _Level(state, self._problem.rules.required).edges
-        return state.next_edge <= len(edges)
+        return state.next_edge <= _Level(state, self._problem.rules.required).n_edges
 
     def _has_level(self, state: PCState) -> bool:
         """Return whether some test of the next level exists."""
@@ -232,11 +236,18 @@ class _Level:
     def __init__(self, state: PCState, required: NDArray[np.bool_]) -> None:
         self._state, self.size = state, state.level
         testable = np.triu(state.frozen & ~(required | required.T))
-        self.edges: list[Edge] = [(int(x), int(y)) for x, y in np.argwhere(testable)]
+        self._edges = np.argwhere(testable)
         self._near = [np.flatnonzero(row).tolist() for row in state.frozen]
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges to test."""
+        return len(self._edges)
 
     def count_sets(self, edge: Edge) -> int:
         """Return the number of sets of an edge. A set of neighbours of both counts once."""
+        if not self.size:
+            return 1
         x, y = edge
         n_x, n_y = len(self._near[x]) - 1, len(self._near[y]) - 1
         n_both = int((self._state.frozen[x] & self._state.frozen[y]).sum())
@@ -244,6 +255,9 @@ class _Level:
 
     def iterate_sets(self, edge: Edge) -> Iterator[Given]:
         """Yield the sets of an edge: neighbours of the first variable, then of the second."""
+        if not self.size:
+            yield ()
+            return
         x, y = edge
         near_x = [z for z in self._near[x] if z != y]
         yield from itertools.combinations(near_x, self.size)
@@ -259,12 +273,13 @@ class _Level:
         """
         at, begin = self._state.next_edge, self._state.next_set
         parts: list[tuple[Edge, int, int]] = []
-        while at < len(self.edges) and most > 0:
-            n_sets = self.count_sets(self.edges[at])
+        while at < self.n_edges and most > 0:
+            x, y = self._edges[at].tolist()
+            n_sets = self.count_sets((x, y))
             end = min(n_sets, begin + most)
             if end < n_sets and parts:
                 break
-            parts.append((self.edges[at], begin, end))
+            parts.append(((x, y), begin, end))
             most -= end - begin
             at, begin = (at + 1, 0) if end == n_sets else (at, end)
             if begin:
@@ -285,11 +300,11 @@ def _make_chunks(
     ]
     size = 1
     while waiting:
-        chunk = [
-            (edge, list(itertools.islice(sets, size)))
-            for edge, sets in waiting
-            if edge not in removed
-        ]
+        chunk = []
+        for edge, sets in waiting:
+            if edge not in removed:
+                check_deadline()
+                chunk.append((edge, list(itertools.islice(sets, size))))
         chunk = [(edge, sets) for edge, sets in chunk if sets]
         if chunk:
             yield chunk
@@ -305,8 +320,8 @@ class _TestedEdges:
         self._state, self._alpha = state, alpha
         self.edges, self.p_values = state.edges.copy(), state.p_values.copy()
         # An edge that an earlier part of this level has removed is not tested again.
-        gone = np.argwhere(np.triu(state.frozen & ~state.edges))
-        self.removed: set[Edge] = {(int(x), int(y)) for x, y in gone}
+        gone = np.argwhere(np.triu(state.frozen & ~state.edges)).tolist()
+        self.removed: set[Edge] = {(x, y) for x, y in gone}
         self._separators: list[tuple[Edge, Given]] = []
 
     def note(self, triples: list[tuple[int, int, Given]], p_values: NDArray[np.float64]) -> None:

@@ -24,6 +24,7 @@ from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchS
 from coevo.search.budget import Budget
 from coevo.search.climbing import CLIMB_SCHEMA, MOVES_PER_STEP, Climb, Move
 from coevo.search.state_schema import Array, Flag, Number, Schema
+from coevo.work_time import check_deadline
 
 __all__ = ["Tabu", "TabuState"]
 
@@ -104,6 +105,7 @@ class TabuSearch(Search[TabuState]):
         best, adjacency = state.score, state.adjacency
         is_stuck = False
         for _ in range(MOVES_PER_STEP):
+            check_deadline()
             score = math.fsum(climb.local)
             move = self._choose(climb, free_at > n_moves, best - score)
             is_stuck = move is None

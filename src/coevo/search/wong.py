@@ -45,11 +45,13 @@ from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchS
 from coevo.search.budget import Budget
 from coevo.search.state_schema import FINITE, SCORES, Array, Number, Rule, Schema
 from coevo.search.wong_network import WongNetwork
+from coevo.work_time import check_deadline
 
 __all__ = ["Wong", "WongState"]
 
 DEFAULT_MAX_PARENTS = 5
 TESTS_PER_STEP = 1 << 16
+TESTS_PER_BATCH = 1 << 14  # between two checks of the deadline
 
 Sets = NDArray[np.bool_]  # (n, population, n): [child, member, parent]
 NO_LOOPS = Rule(
@@ -194,8 +196,12 @@ class WongSearch(Search[WongState]):
 
     def _test(self, triples: list[tuple[int, int, tuple[int, ...]]]) -> NDArray[np.float64]:
         """Return the p-value of each test."""
-        batch = TripleBatch.from_triples(triples)
-        return self._problem.scorer.test_triples(batch, self._method.test).p_values
+        parts = [np.empty(0)]
+        for first in range(0, len(triples), TESTS_PER_BATCH):
+            check_deadline()
+            batch = TripleBatch.from_triples(triples[first : first + TESTS_PER_BATCH])
+            parts.append(self._problem.scorer.test_triples(batch, self._method.test).p_values)
+        return np.concatenate(parts)
 
     def _test_pairs(self, state: WongState) -> WongState:
         """Test the pairs that are left, given one variable after another."""

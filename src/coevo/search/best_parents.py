@@ -7,6 +7,8 @@ best parent, the arcs with the largest gain first, unless one closes a cycle.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,36 +17,40 @@ from coevo.search.base import LEAST_GAIN, Problem
 __all__ = ["add_best_parents"]
 
 
-def add_best_parents(problem: Problem, gains: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return the start structure of a problem with the best further parent of each variable.
+def add_best_parents(
+    problem: Problem, gains: Iterable[tuple[int, NDArray[np.float64]]]
+) -> NDArray[np.bool_]:
+    """Return the start structure of a problem with the best further parent of some variables.
 
-    ``gains[parent, child]`` is the gain of adding an arc to the start; minus infinity where it is
-    not known or not allowed.
+    `gains` has these variables, each with the gain of adding every other one to its parents in the
+    start structure; minus infinity where that is not allowed.
     """
     adjacency, rules = problem.start.copy(), problem.rules
-    has_room = adjacency.sum(axis=0) < rules.max_parents
-    may_add = np.where(rules.allowed & ~adjacency & has_room, gains, -np.inf)
-    parents = may_add.argmax(axis=0)
-    best = may_add[parents, np.arange(len(parents))]
-    above = [np.flatnonzero(column).tolist() for column in adjacency.T]
-    for child in np.argsort(-best, kind="stable").tolist():
-        if best[child] <= LEAST_GAIN:
-            break
-        parent = int(parents[child])
-        if not _is_above(above, child, parent):
+    found: list[tuple[float, int, int]] = []
+    for child, own_gains in gains:
+        is_held = adjacency[:, child]
+        if is_held.sum() < rules.max_parents:
+            possible = np.where(rules.allowed[:, child] & ~is_held, own_gains, -np.inf)
+            parent = int(possible.argmax())
+            found.append((-float(possible[parent]), child, parent))
+    above: dict[int, list[int]] = {}
+    for parent, child in np.argwhere(adjacency).tolist():
+        above.setdefault(child, []).append(parent)
+    for loss, child, parent in sorted(found):
+        if -loss > LEAST_GAIN and not _is_above(above, child, parent):
             adjacency[parent, child] = True
-            above[child].append(parent)
+            above.setdefault(child, []).append(parent)
     return adjacency
 
 
-def _is_above(above: list[list[int]], variable: int, other: int) -> bool:
+def _is_above(above: Mapping[int, list[int]], variable: int, other: int) -> bool:
     """Return whether a variable is an ancestor of another one, or the same."""
     waiting, seen = [other], {other}
     while waiting:
         one = waiting.pop()
         if one == variable:
             return True
-        new = [parent for parent in above[one] if parent not in seen]
+        new = [parent for parent in above.get(one, ()) if parent not in seen]
         seen.update(new)
         waiting.extend(new)
     return False

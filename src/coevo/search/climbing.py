@@ -91,12 +91,13 @@ class Climb:
         Batches of any size give the same scores.
         """
         n = len(self.adjacency)
-        step = max(1, FAMILIES_PER_BATCH // max(1, n))
+        step, first = max(1, FAMILIES_PER_BATCH // max(1, n)), 0
         try:
             for first in range(0, n, step):
                 self._update_gains(range(first, min(n, first + step)))
         except OutOfTime as late:
-            late.offered = add_best_parents(self._problem, self.gains)
+            known = ((child, self.gains[:, child]) for child in range(first))
+            late.offered = add_best_parents(self._problem, known)
             raise
 
     @classmethod

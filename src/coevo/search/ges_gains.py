@@ -12,7 +12,7 @@ that a new class needs are requested from the scorer as one batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,17 +61,12 @@ class GainTable:
         parts = [new[first : first + step] for first in range(0, len(new), step)]
         return sum(map(self._add_part, parts))
 
-    def make_gains(self) -> NDArray[np.float64]:
-        """Return the gain of adding each arc to the parents of the first row of each child.
-
-        It is minus infinity where it is not known.
-        """
-        gains = np.full((len(self._rows), len(self._rows)), NEVER)
-        for child, rows in enumerate(self._rows):
+    def iter_rows(self) -> Iterator[tuple[int, Row]]:
+        """Yield each variable that has rows with the first of them."""
+        for variable, rows in enumerate(self._rows):
             for row in rows.values():
-                gains[:, child] = row
+                yield variable, row
                 break
-        return gains
 
     def _add_part(self, new: Sequence[tuple[int, BitSet]]) -> int:
         """Score all changes of some parent sets as one batch."""

@@ -71,7 +71,7 @@ class OperatorQueue:
         try:
             self.n_scored = self._renew(range(n))
         except OutOfTime as late:
-            late.offered = add_best_parents(problem, self._gains.make_gains())
+            late.offered = add_best_parents(problem, self._gains.iter_rows())
             raise
 
     def update(self, graph: EquivalenceClass) -> int:

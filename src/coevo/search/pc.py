@@ -237,19 +237,25 @@ class _Level:
         self._state, self.size = state, state.level
         testable = np.triu(state.frozen & ~(required | required.T))
         self._edges = np.argwhere(testable)
-        self._near = [np.flatnonzero(row).tolist() for row in state.frozen]
+        self._near: dict[int, list[int]] = {}  # of the variables in use
 
     @property
     def n_edges(self) -> int:
         """The number of edges to test."""
         return len(self._edges)
 
+    def _find_near(self, variable: int) -> list[int]:
+        """Return the neighbours of a variable at the beginning of the level."""
+        if variable not in self._near:
+            self._near[variable] = np.flatnonzero(self._state.frozen[variable]).tolist()
+        return self._near[variable]
+
     def count_sets(self, edge: Edge) -> int:
         """Return the number of sets of an edge. A set of neighbours of both counts once."""
         if not self.size:
             return 1
         x, y = edge
-        n_x, n_y = len(self._near[x]) - 1, len(self._near[y]) - 1
+        n_x, n_y = len(self._find_near(x)) - 1, len(self._find_near(y)) - 1
         n_both = int((self._state.frozen[x] & self._state.frozen[y]).sum())
         return sum(math.comb(n, self.size) for n in (n_x, n_y)) - math.comb(n_both, self.size)
 
@@ -259,10 +265,10 @@ class _Level:
             yield ()
             return
         x, y = edge
-        near_x = [z for z in self._near[x] if z != y]
+        near_x = [z for z in self._find_near(x) if z != y]
         yield from itertools.combinations(near_x, self.size)
         known = set(near_x)
-        for given in itertools.combinations([z for z in self._near[y] if z != x], self.size):
+        for given in itertools.combinations([z for z in self._find_near(y) if z != x], self.size):
             if not known.issuperset(given):
                 yield given
 

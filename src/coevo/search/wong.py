@@ -149,9 +149,7 @@ class WongSearch(Search[WongState]):
         start, rules = problem.start, problem.rules
         may_connect = (rules.allowed | rules.allowed.T) & ~(rules.required | rules.required.T)
         first, second = np.nonzero(np.triu(may_connect))
-        p_values = self._test(
-            [(x, y, ()) for x, y in zip(first.tolist(), second.tolist(), strict=True)]
-        )
+        p_values = self._test(first, second, ())
         passed = p_values <= self._method.cutoff
         candidates = np.zeros((n, n), dtype=np.bool_)
         candidates[first[passed], second[passed]] = True
@@ -194,12 +192,15 @@ class WongSearch(Search[WongState]):
 
     # -- phase 1
 
-    def _test(self, triples: list[tuple[int, int, tuple[int, ...]]]) -> NDArray[np.float64]:
-        """Return the p-value of each test."""
+    def _test(
+        self, first: NDArray[np.int64], second: NDArray[np.int64], given: tuple[int, ...]
+    ) -> NDArray[np.float64]:
+        """Return the p-value of the test of each pair."""
         parts = [np.empty(0)]
-        for first in range(0, len(triples), TESTS_PER_BATCH):
+        for begin in range(0, len(first), TESTS_PER_BATCH):
             check_deadline()
-            batch = TripleBatch.from_triples(triples[first : first + TESTS_PER_BATCH])
+            ends = (pair[begin : begin + TESTS_PER_BATCH].tolist() for pair in (first, second))
+            batch = TripleBatch.from_triples([(x, y, given) for x, y in zip(*ends, strict=True)])
             parts.append(self._problem.scorer.test_triples(batch, self._method.test).p_values)
         return np.concatenate(parts)
 
@@ -209,12 +210,11 @@ class WongSearch(Search[WongState]):
         while n_tested < len(candidates) and n_tests < TESTS_PER_STEP:
             first, second = np.nonzero(np.triu(candidates | candidates.T))
             left = (first != n_tested) & (second != n_tested)
-            pairs = list(zip(first[left].tolist(), second[left].tolist(), strict=True))
-            p_values = self._test([(x, y, (n_tested,)) for x, y in pairs])
-            n_tests += len(pairs)
-            for (x, y), p_value in zip(pairs, p_values.tolist(), strict=True):
-                if p_value > self._method.cutoff:
-                    candidates[x, y] = candidates[y, x] = False
+            first, second = first[left], second[left]
+            p_values = self._test(first, second, (n_tested,))
+            n_tests += len(first)
+            gone = p_values > self._method.cutoff
+            candidates[first[gone], second[gone]] = candidates[second[gone], first[gone]] = False
             n_tested += 1
         return state.advance(n_tests, candidates=candidates, n_tested=n_tested)
 

@@ -213,7 +213,7 @@ class _EvolveWithCCMA(_EvolveWithHillClimb):
         state: CCMAState | Checkpoint | None = None
         if isinstance(before, Checkpoint):
             state = before
-        elif before is not None:
+        elif before is not None and before.state is not None:  # it had time for a generation
             assert isinstance(before.state, CCMAState)
             rng = random_stream(self.inputs.seed, STREAM, before.generations)
             state = self._make_search(scorer).rescore(rng, before.state)
@@ -234,7 +234,7 @@ class _EvolveWithCCMA(_EvolveWithHillClimb):
 
     def _select_partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
         """Return the structures of the orders, the best first."""
-        if not isinstance(result.state, CCMAState):  # interrupted before the search started
+        if not isinstance(result.state, CCMAState):  # it ended before its first generation
             return super()._select_partners(scorer, result)
         return self._make_search(scorer).rank_structures(result.state)
 

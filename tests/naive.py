@@ -3,6 +3,7 @@
 This module does not import coevo, so that the two cannot share a mistake.
 """
 
+import decimal
 import functools
 import itertools
 import math
@@ -26,6 +27,21 @@ def dirichlet(table, alpha, log_gamma=math.lgamma):
         total += log_gamma(len(counts) * alpha) - log_gamma(sum(counts) + len(counts) * alpha)
         total += sum(log_gamma(n + alpha) - log_gamma(alpha) for n in counts)
     return total
+
+
+def exact_dirichlet(table, ess, n_configurations, digits=60):
+    """Return the marginal likelihood as a sum of logarithms with many digits.
+
+    ``gamma(a + n) / gamma(a)`` is the product of a, a + 1, ..., a + n - 1. `ess` is spread over
+    `n_configurations` configurations.
+    """
+    with decimal.localcontext(prec=digits):
+        prior = decimal.Decimal(ess) / n_configurations
+        total = decimal.Decimal(0)
+        for counts in table.values():
+            total -= sum((prior + i).ln() for i in range(sum(counts)))
+            total += sum((prior / len(counts) + i).ln() for n in counts for i in range(n))
+        return float(total)
 
 
 def likelihood(table):

@@ -26,7 +26,7 @@ MODULES = sorted(
 LAYERS = [
     [
         *("checks", "errors", "faster_numba", "files", "interrupts"),
-        *("jit", "memory", "names", "signatures", "threads"),
+        *("jit", "memory", "names", "signatures", "threads", "work_time"),
     ],
     ["randomness", "user_files", "warmup"],
     ["picture"],

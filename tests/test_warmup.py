@@ -16,6 +16,7 @@ import coevo
 from coevo import warmup
 from coevo.jit import KERNELS, Kernel, announce_compilation, find_kernel_files
 from coevo.warmup import COMPILING_MESSAGE, FIRST_GROUPS, ROOMS, import_kernels, list_groups
+from helpers.problems import MovedClock
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the JIT is off")
 
@@ -188,12 +189,11 @@ def unchecked(monkeypatch):
 
 def test_a_search_compiles_once_before_its_clock_starts(unchecked, monkeypatch):
     scorer = coevo.FamilyScorer(coevo.sample(coevo.load_network("asia"), 100, random_state=1))
-    now = [0.0]
-    monkeypatch.setattr("coevo.search.run.time.perf_counter", lambda: now[0])
+    clock = MovedClock(monkeypatch)
 
     def take_a_minute(rooms, announce):
         unchecked.append(announce)
-        now[0] += 60
+        clock.now += 60
 
     monkeypatch.setattr(warmup, "_warm_up", take_a_minute)
     for _ in range(2):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_plain", "finite_or_none", "is_bool", "is_int", "is_number"]
+__all__ = ["as_plain", "finite_or_none", "is_bool", "is_int", "is_number", "is_true"]
 
 
 def is_int(value: Any, minimum: int) -> bool:
@@ -53,6 +53,15 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, Real):
         return float(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def is_true(value: Any) -> bool:
+    """Return whether a value is True, of Python or NumPy. Other values that count as true are not.
+
+    >>> is_true(True), is_true(np.bool_(1)), is_true(1), is_true("yes")
+    (True, True, False, False)
+    """
+    return isinstance(value, bool | np.bool_) and bool(value)
 
 
 def finite_or_none(value: float) -> float | None:

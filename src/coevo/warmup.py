@@ -18,6 +18,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import hashlib
+import os
+import queue
 import signal
 import subprocess
 import sys
@@ -339,12 +341,24 @@ def compile_requested() -> None:
     Answer each line with the number of kernels and the number of those that were compiled, and end
     if they cannot be stored.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one handles it
+    for name in ("SIGINT", "SIGHUP"):  # the process that started this one handles them
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     gc.disable()  # it takes a tenth of the time, and there is little garbage
     make_numba_faster()
-    for line in sys.stdin:
+    lines = queue.SimpleQueue[str]()
+    threading.Thread(target=_read_lines, args=(lines,), daemon=True).start()
+    while True:
+        line = lines.get()
         kernels = import_kernels(line.split())
         n_compiled = sum(one.load() > 0 for one in kernels)
         print(*((0, UNSTORED) if has_warned() else (len(kernels), n_compiled)), flush=True)
         if has_warned():
             return
+
+
+def _read_lines(lines: queue.SimpleQueue[str]) -> None:
+    """Put the lines of stdin into a queue; end the process with the one that writes them."""
+    for line in sys.stdin:
+        lines.put(line)
+    os._exit(0)

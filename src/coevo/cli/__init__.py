@@ -15,7 +15,7 @@ import click
 from coevo import __version__
 from coevo.cli.safe_output import protect_output
 from coevo.errors import CoevoError, WorkerError, suggest_match
-from coevo.interrupts import is_interrupt
+from coevo.interrupts import is_interrupt, treat_signals_as_interrupts
 from coevo.names import announce_readings, find_slip, match_name, note_reading
 
 __all__ = ["main"]
@@ -85,12 +85,12 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line and exit."""
-    with protect_output():
-        _main()
+    """Run the command line and exit. SIGTERM and SIGHUP save the work, as Ctrl-C does."""
+    with protect_output(), treat_signals_as_interrupts():
+        _run()
 
 
-def _main() -> None:
+def _run() -> None:
     try:
         with announce_readings(lambda sentence: print(sentence, file=sys.stderr)):
             code = cli.main(prog_name="coevo", standalone_mode=False)

@@ -106,5 +106,6 @@ def announce_interrupt() -> None:
     line = "Stopping after the current runs ..."
     try:
         print(line, file=sys.stderr)
-    except RuntimeError:  # the stream is being written to at this moment
-        os.write(2, f"{line}\n".encode())
+    except (RuntimeError, OSError):  # the stream is being written to at this moment, or is closed
+        with contextlib.suppress(OSError):
+            os.write(2, f"{line}\n".encode())

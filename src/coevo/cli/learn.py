@@ -221,8 +221,9 @@ def command(
             result = task.run_bootstraps(result, show_run, announce_interrupt)
         _print_notices(task, n_shown)
     _print_answer(result, {**result.files, **imputed_files}, output_format)
-    if failure is not None:
-        raise failure
+    failures = [*task.failures.values(), *filter(None, [failure])]
+    if failures:
+        raise failures[0]
     sentence = _describe_interrupt(result, bootstraps, output)
     if interrupts and result.quick_bootstrap is None:
         sentence = "Interrupted. This is the network, without the quick bootstrap."

@@ -183,6 +183,8 @@ def _format_posterior(answer: dict[str, Any]) -> str:
 def _format_best_rejected(answer: dict[str, Any]) -> str:
     """Return the line about the best arc outside the network."""
     rejected = answer["best_rejected"]
+    if rejected is None and answer["stop_reason"] == "time":
+        return "rejected    unknown: the time limit left no time to score the other arcs"
     if rejected is None:
         return "rejected    none: no further arc is allowed"
     gain = rejected["gain"]

@@ -7,7 +7,6 @@ reproducible.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -17,10 +16,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.checks import is_true
 from coevo.interrupts import DeferredInterrupts, defer_interrupts, is_interrupt
 from coevo.randomness import random_stream
 from coevo.search import Budget, StopReason
 from coevo.warmup import ensure_compiled
+from coevo.work_time import measure_work_time
 
 __all__ = ["Callback", "SolveRow", "SolveState", "Solver", "run_solver"]
 
@@ -103,7 +104,7 @@ class _Loop:
         self.solver, self.budget, self.seed = solver, budget, seed
         self.state: SolveState | None = None
         self.history: list[SolveRow] = []
-        self.started_at = time.perf_counter()
+        self.started_at = measure_work_time()
 
     def run(self, callbacks: tuple[Callback, ...]) -> StopReason:
         """Run until a limit is reached and return that limit."""
@@ -120,13 +121,13 @@ class _Loop:
     ) -> StopReason:
         state = self.state = self.solver.start(random_stream(self.seed, 0))
         while True:
-            seconds = time.perf_counter() - self.started_at
+            seconds = measure_work_time() - self.started_at
             value = self.solver.sign * state.score
             self.history.append(
                 SolveRow(state.generation, state.evaluations, seconds, state.improved, value)
             )
             answers = [callback(self.history[-1]) for callback in callbacks]
-            if any(answer is True for answer in answers):
+            if any(map(is_true, answers)):
                 return "callback"
             reason = self.budget.find_reached_limit(
                 seconds=seconds,

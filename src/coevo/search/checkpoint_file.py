@@ -5,6 +5,9 @@ state file with two more entries, both JSON: the history, and facts that identif
 It may also hold the extra arrays of the checkpoint. All parts are in one file, so they always
 belong together.
 
+A file is checked when it is read: a digest shows whether an entry was changed, and the schema of
+the state (`coevo.search.state_schema`) whether its fields can be used.
+
 Nothing is pickled. A random generator is not part of a state: the number of a generation
 determines its random stream (`coevo.randomness`). A state and a seed are all that a search
 needs to resume.
@@ -12,6 +15,7 @@ needs to resume.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections.abc import Mapping
@@ -21,16 +25,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from coevo.checks import is_int, is_number
 from coevo.errors import FormatError
 from coevo.files import open_source, replace_file
-from coevo.search.base import STATES_OF, SearchState
+from coevo.search.base import SearchState
 from coevo.search.result import Checkpoint, HistoryRow
+from coevo.search.state_schema import STATES_OF, find_flaw
 
 __all__ = ["StoredCheckpoint", "read_state", "write_checkpoint", "write_state"]
 
 State = TypeVar("State", bound=SearchState)
+MOST_COMPRESSED = 1 << 24  # bytes; compressing more would take longer than a search can wait
 KIND = "kind"  # the entry with the name of the state type
+DIGEST = "digest"  # the entry with the hash of all others
 HISTORY, FACTS = "history.json", "facts.json"  # the further entries of a checkpoint
 EXTRA = "beside/"  # the prefix of the entries of extra arrays
 
@@ -81,9 +90,9 @@ class StoredCheckpoint:
         self._path = path
         self._values = _read_entries(path)
         try:
-            self.facts: dict[str, Any] = json.loads(str(self._values[FACTS]))
+            self.facts: dict[str, Any] = dict(json.loads(str(self._values[FACTS])))
             self._history = [_parse_row(line) for line in json.loads(str(self._values[HISTORY]))]
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
             raise FormatError(f"{str(path)!r} is not a checkpoint.") from None
 
     def to_checkpoint(self, kind: type[SearchState], *others: type[SearchState]) -> Checkpoint:
@@ -97,6 +106,13 @@ class StoredCheckpoint:
 
 
 def _parse_row(line: dict[str, Any]) -> HistoryRow:
+    """Return a row of the history; raise `ValueError` if one of its figures is no number."""
+    counts = ("generation", "evaluations", "improved", "n_arcs")
+    are_counts = all(is_int(line[name], 0) for name in counts)
+    if not are_counts or not all(isinstance(value, int | float) for value in line.values()):
+        raise ValueError
+    if not is_number(line["seconds"]) or line["seconds"] < 0:
+        raise ValueError
     columns = {field.name for field in fields(HistoryRow)} - {"details"}
     details = {name: value for name, value in line.items() if name not in columns}
     return HistoryRow(**{name: line[name] for name in columns}, details=details)
@@ -104,8 +120,22 @@ def _parse_row(line: dict[str, Any]) -> HistoryRow:
 
 def _write_entries(state: SearchState, path: Path, others: Mapping[str, Any]) -> None:
     entries = {**_flatten_state(state), KIND: type(state).__name__, **others}
+    entries[DIGEST] = _compute_digest({name: np.asanyarray(v) for name, v in entries.items()})
+    n_bytes = sum(np.asanyarray(value).nbytes for value in entries.values())
+    save = np.savez_compressed if n_bytes <= MOST_COMPRESSED else np.savez
     with replace_file(path) as stream:
-        np.savez_compressed(stream, allow_pickle=False, **entries)
+        save(stream, allow_pickle=False, **entries)
+
+
+def _compute_digest(entries: Mapping[str, NDArray[Any]]) -> str:
+    """Return the hash of the names, types, shapes and values of all entries but the digest."""
+    digest = hashlib.sha256()
+    for name in sorted(entries):
+        array = entries[name]
+        if name != DIGEST and array.dtype != object:  # no object can be stored
+            digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _flatten_state(state: SearchState, prefix: str = "") -> dict[str, Any]:
@@ -127,10 +157,15 @@ def _read_entries(path: Path) -> dict[str, Any]:
     with open_source(path) as source:
         content = io.BytesIO(source.read_all())
     try:
-        with np.load(content, allow_pickle=False) as entries:
-            return {name: entries[name] for name in entries.files}
+        with np.load(content, allow_pickle=False) as archive:
+            entries = {name: archive[name] for name in archive.files}
+            stored = str(entries.get(DIGEST, ""))
+            is_intact = stored in ("", _compute_digest(entries))
     except Exception:  # a damaged archive fails in many ways
         raise _make_not_a_state_error(path) from None
+    if not is_intact:
+        raise _make_damage_error(path, "its content does not match its digest")
+    return entries
 
 
 def _build_state(path: Path, values: Mapping[str, Any], kind: type[State]) -> State:
@@ -140,9 +175,15 @@ def _build_state(path: Path, values: Mapping[str, Any], kind: type[State]) -> St
             raise FormatError(f"{str(path)!r} holds a {stored_kind}, not a {kind.__name__}.")
         raise _make_not_a_state_error(path)
     try:
-        return _rebuild(kind, values)
-    except (KeyError, TypeError, ValueError):
+        state = _rebuild(kind, values)
+        flaw = find_flaw(state)
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise _make_not_a_state_error(path) from None
+    if flaw:
+        raise _make_damage_error(path, flaw)
+    if DIGEST not in values:  # written by an older version
+        raise _make_not_a_state_error(path)
+    return state
 
 
 def _rebuild(kind: type[State], values: Mapping[str, Any], prefix: str = "") -> State:
@@ -152,11 +193,17 @@ def _rebuild(kind: type[State], values: Mapping[str, Any], prefix: str = "") -> 
         name = prefix + field.name
         value, inner = values[name], field.metadata.get(STATES_OF)
         if inner is not None:
-            parts = (_rebuild(inner, values, f"{name}.{number}.") for number in range(int(value)))
+            n_parts = min(int(value), len(values))  # each part has several entries
+            parts = (_rebuild(inner, values, f"{name}.{number}.") for number in range(n_parts))
             arguments[field.name] = tuple(parts)
         else:
-            arguments[field.name] = value.item() if value.ndim == 0 else value
+            is_scalar = value.ndim == 0
+            arguments[field.name] = value.item() if is_scalar else np.ascontiguousarray(value)
     return kind(**arguments)
+
+
+def _make_damage_error(path: Path, what: str) -> FormatError:
+    return FormatError(f"{str(path)!r} is damaged: {what}. Start a new search.")
 
 
 def _make_not_a_state_error(path: Path) -> FormatError:

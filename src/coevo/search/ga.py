@@ -52,6 +52,8 @@ from coevo.search.ga_graphs import Bits, Graphs, GraphStrings, measure_pairs
 from coevo.search.greedy_parents import GreedyParents
 from coevo.search.k2 import resolve_order
 from coevo.search.operators import Indices, Scores, flip_bits, one_point_crossover, select_by_rank
+from coevo.search.state_schema import SCORES, Array, Schema
+from coevo.work_time import check_deadline
 
 __all__ = ["GA", "GAState"]
 
@@ -63,6 +65,12 @@ REPAIRS = ("information", "random")
 @dataclass(frozen=True)
 class GAState(SearchState):
     """The population, best first."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "graphs": Array(np.bool_, ("population", "bits")),
+        "graph_scores": Array(np.float64, ("population",), SCORES),
+    }
 
     graphs: Bits  # (population, n_bits)
     graph_scores: Scores
@@ -172,7 +180,11 @@ class GASearch(Search[GAState]):
         """Return random sparse graphs, repaired; a start structure takes the first place."""
         problem, size, n_bits = self._problem, self._method.population, self._strings.n_bits
         share = min(1.0, self._method.parents * problem.n_variables / max(n_bits, 1))
-        graphs, local, n_evaluations = self._make_graphs(rng, rng.random((size, n_bits)) < share)
+        bits = np.empty((size, n_bits), dtype=np.bool_)
+        for row in bits:  # the same numbers as in one call
+            check_deadline()
+            row[:] = rng.random(n_bits) < share
+        graphs, local, n_evaluations = self._make_graphs(rng, bits)
         if problem.has_start:
             graphs[0], local[0] = problem.start, problem.local_scores(problem.start)
         scores = local.sum(axis=1)
@@ -231,6 +243,7 @@ class GASearch(Search[GAState]):
 
     def _make_graphs(self, rng: Generator, bits: Bits) -> tuple[Graphs, NDArray[np.float64], int]:
         """Return repaired graphs, their local scores and the number of evaluations."""
+        check_deadline()
         if self._method.repair == "random":
             keys = rng.random(int(bits.sum()))
         else:

@@ -18,8 +18,11 @@ from coevo.score import FamilyBatch
 from coevo.search.base import Problem
 from coevo.search.climb_kernels import compute_reachability
 from coevo.search.repair_kernels import insert_arcs
+from coevo.work_time import check_deadline
 
 __all__ = ["Bits", "GraphStrings", "Graphs", "measure_pairs"]
+
+PAIRS_PER_CALL = 1 << 21  # pairs of variables of all graphs, between two checks of the deadline
 
 Bits = NDArray[np.bool_]  # (n_graphs, n_bits)
 Graphs = NDArray[np.bool_]  # (n_graphs, n, n), [parent, child]
@@ -66,10 +69,15 @@ class GraphStrings:
         graph_of, bit = np.nonzero(bits)
         by_key = np.lexsort((bit, -keys, graph_of))
         begin = np.searchsorted(graph_of, np.arange(len(bits) + 1))
-        arcs = (begin, self._parent[bit[by_key]], self._child[bit[by_key]])
+        ordered = (self._parent[bit[by_key]], self._child[bit[by_key]])
         n = self._problem.n_variables
         graphs = np.empty((len(bits), n, n), dtype=np.bool_)
-        insert_arcs(arcs, self._problem.rules.required, self._reach, self._limits, graphs)
+        step = max(1, PAIRS_PER_CALL // max(1, n * n))
+        for first in range(0, len(bits), step):
+            check_deadline()
+            part, part_begin = graphs[first : first + step], begin[first : first + step + 1]
+            arcs = (np.ascontiguousarray(part_begin), *ordered)
+            insert_arcs(arcs, self._problem.rules.required, self._reach, self._limits, part)
         return graphs
 
     def get_keys(self, bits: Bits, table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -80,6 +88,7 @@ class GraphStrings:
 
     def score(self, graphs: Graphs) -> NDArray[np.float64]:
         """Return the local scores of graphs, (n_graphs, n), as one batch of families."""
+        check_deadline()
         n_graphs, n = graphs.shape[:2]
         families = graphs.transpose(0, 2, 1).reshape(n_graphs * n, n)
         start = np.concatenate([[0], np.cumsum(1 + families.sum(axis=1))])

@@ -34,11 +34,13 @@ from coevo.score import TripleBatch
 from coevo.score.independence import check_test
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.climbing import Climb, climb_up
+from coevo.search.climbing import CLIMB_SCHEMA, Climb, climb_up
+from coevo.search.state_schema import Array, Flag, Number, Schema, make_range
+from coevo.work_time import check_deadline
 
 __all__ = ["MMHC", "MMHCState"]
 
-TESTS_PER_BATCH = 1 << 16
+TESTS_PER_BATCH = 1 << 14  # between two checks of the deadline
 FORWARD, BACKWARD, CLIMB = 0, 1, 2  # phases
 FIRST, OVER = -1, -2  # in place of the newest neighbour: none yet, and no more
 
@@ -48,6 +50,17 @@ Test = tuple[int, int, tuple[int, ...]]  # candidate, target, given
 @dataclass(frozen=True)
 class MMHCState(SearchState):
     """The neighbours of each target so far, then the climb."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        **CLIMB_SCHEMA,
+        "phase": Number(0, CLIMB),
+        "near": Array(np.bool_, ("n", "n")),
+        "p_values": Array(np.float64, ("n", "n"), make_range(0, 1)),
+        "statistics": Array(np.float64, ("n", "n"), make_range(0, math.inf)),
+        "newest": Array(np.int64, ("n",), make_range(OVER, "n")),
+        "at_top": Flag(),
+    }
 
     phase: int
     near: NDArray[np.bool_]  # (n, n), [x, t]: x is in the set of t
@@ -149,6 +162,7 @@ class MMHCSearch(Search[MMHCState]):
         p_values, statistics = state.p_values.copy(), state.statistics.copy()
         waiting, n_tests = iter(tests), 0
         while batch := list(islice(waiting, TESTS_PER_BATCH)):
+            check_deadline()
             triples = TripleBatch.from_triples(batch)
             found = self._problem.scorer.test_triples(triples, self._method.test)
             x, t = triples.members[triples.start[:-1]], triples.members[triples.start[:-1] + 1]

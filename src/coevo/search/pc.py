@@ -43,10 +43,13 @@ from coevo.score.independence import check_test
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
 from coevo.search.pc_orientation import orient
+from coevo.search.state_schema import OFFSETS, SYMMETRIC, Array, Flag, Number, Schema, make_range
+from coevo.work_time import check_deadline
 
 __all__ = ["PC", "PCState"]
 
 TESTS_PER_STEP = 1 << 16
+TESTS_PER_BATCH = 1 << 14  # between two checks of the deadline
 
 Given = tuple[int, ...]
 Edge = tuple[int, int]  # the lower number first
@@ -55,6 +58,21 @@ Edge = tuple[int, int]  # the lower number first
 @dataclass(frozen=True)
 class PCState(SearchState):
     """The edges that are left, what separated the others, and the next test."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "edges": Array(np.bool_, ("n", "n"), SYMMETRIC),
+        "frozen": Array(np.bool_, ("n", "n"), SYMMETRIC),
+        "p_values": Array(np.float64, ("n", "n"), make_range(0, 1)),
+        "separated": Array(np.int64, ("separated", 2), make_range(0, "n")),
+        "separators": Array(np.int64, ("separators",), make_range(0, "n")),
+        "separator_start": Array(np.int64, ("starts",), OFFSETS),
+        "level": Number(),
+        "next_edge": Number(),
+        "next_set": Number(),
+        "directions": Array(np.bool_, ("n", "n")),
+        "is_done": Flag(),
+    }
 
     edges: NDArray[np.bool_]  # (n, n), symmetric
     frozen: NDArray[np.bool_]  # (n, n), the edges at the beginning of the level
@@ -67,6 +85,16 @@ class PCState(SearchState):
     next_set: int  # and the first of its sets that is not tested
     directions: NDArray[np.bool_]  # (n, n), the answer: arcs, and edges in both directions
     is_done: bool
+
+    def find_flaw(self) -> str:
+        """Return what is wrong with the fields together; an empty text if nothing is."""
+        if (self.edges & ~self.frozen).any():
+            return "'frozen' must have all of 'edges'"
+        if len(self.separator_start) != len(self.separated) + 1:
+            return "'separator_start' must have an entry for each separated pair, and one more"
+        if self.separator_start[-1] != len(self.separators):
+            return "'separator_start' must end with the number of 'separators'"
+        return super().find_flaw()
 
 
 @dataclass(frozen=True)
@@ -143,12 +171,15 @@ class PCSearch(Search[PCState]):
         n_tests = 0
         for chunk in _make_chunks(level, parts, tested.removed):
             triples = [(x, y, given) for (x, y), sets in chunk for given in sets]
-            batch = TripleBatch.from_triples(triples)
-            found = self._problem.scorer.test_triples(batch, self._method.test)
-            tested.note(triples, found.p_values)
+            for first in range(0, len(triples), TESTS_PER_BATCH):
+                check_deadline()
+                part = triples[first : first + TESTS_PER_BATCH]
+                batch = TripleBatch.from_triples(part)
+                found = self._problem.scorer.test_triples(batch, self._method.test)
+                tested.note(part, found.p_values)
             n_tests += len(triples)
         fields = tested.as_fields() | {"next_edge": next_edge, "next_set": next_set}
-        is_over = next_edge == len(level.edges)
+        is_over = next_edge == level.n_edges
         if is_over:
             fields |= {"next_edge": 0, "level": state.level + 1, "frozen": fields["edges"].copy()}
         # A step does not look for a better structure, so patience must not end the search.
@@ -160,6 +191,10 @@ class PCSearch(Search[PCState]):
     def is_finished(self, state: PCState) -> bool:
         """Return whether the edges are directed."""
         return state.is_done
+
+    def is_compatible(self, state: PCState) -> bool:
+        """Return whether the next test of the state exists."""
+        return state.next_edge <= _Level(state, self._problem.rules.required).n_edges
 
     def _has_level(self, state: PCState) -> bool:
         """Return whether some test of the next level exists."""
@@ -201,23 +236,39 @@ class _Level:
     def __init__(self, state: PCState, required: NDArray[np.bool_]) -> None:
         self._state, self.size = state, state.level
         testable = np.triu(state.frozen & ~(required | required.T))
-        self.edges: list[Edge] = [(int(x), int(y)) for x, y in np.argwhere(testable)]
-        self._near = [np.flatnonzero(row).tolist() for row in state.frozen]
+        self._edges = np.argwhere(testable)
+        self._near: dict[int, list[int]] = {}  # of the variables in use
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges to test."""
+        return len(self._edges)
+
+    def _find_near(self, variable: int) -> list[int]:
+        """Return the neighbours of a variable at the beginning of the level."""
+        if variable not in self._near:
+            self._near[variable] = np.flatnonzero(self._state.frozen[variable]).tolist()
+        return self._near[variable]
 
     def count_sets(self, edge: Edge) -> int:
         """Return the number of sets of an edge. A set of neighbours of both counts once."""
+        if not self.size:
+            return 1
         x, y = edge
-        n_x, n_y = len(self._near[x]) - 1, len(self._near[y]) - 1
+        n_x, n_y = len(self._find_near(x)) - 1, len(self._find_near(y)) - 1
         n_both = int((self._state.frozen[x] & self._state.frozen[y]).sum())
         return sum(math.comb(n, self.size) for n in (n_x, n_y)) - math.comb(n_both, self.size)
 
     def iterate_sets(self, edge: Edge) -> Iterator[Given]:
         """Yield the sets of an edge: neighbours of the first variable, then of the second."""
+        if not self.size:
+            yield ()
+            return
         x, y = edge
-        near_x = [z for z in self._near[x] if z != y]
+        near_x = [z for z in self._find_near(x) if z != y]
         yield from itertools.combinations(near_x, self.size)
         known = set(near_x)
-        for given in itertools.combinations([z for z in self._near[y] if z != x], self.size):
+        for given in itertools.combinations([z for z in self._find_near(y) if z != x], self.size):
             if not known.issuperset(given):
                 yield given
 
@@ -228,12 +279,13 @@ class _Level:
         """
         at, begin = self._state.next_edge, self._state.next_set
         parts: list[tuple[Edge, int, int]] = []
-        while at < len(self.edges) and most > 0:
-            n_sets = self.count_sets(self.edges[at])
+        while at < self.n_edges and most > 0:
+            x, y = self._edges[at].tolist()
+            n_sets = self.count_sets((x, y))
             end = min(n_sets, begin + most)
             if end < n_sets and parts:
                 break
-            parts.append((self.edges[at], begin, end))
+            parts.append(((x, y), begin, end))
             most -= end - begin
             at, begin = (at + 1, 0) if end == n_sets else (at, end)
             if begin:
@@ -254,11 +306,11 @@ def _make_chunks(
     ]
     size = 1
     while waiting:
-        chunk = [
-            (edge, list(itertools.islice(sets, size)))
-            for edge, sets in waiting
-            if edge not in removed
-        ]
+        chunk = []
+        for edge, sets in waiting:
+            if edge not in removed:
+                check_deadline()
+                chunk.append((edge, list(itertools.islice(sets, size))))
         chunk = [(edge, sets) for edge, sets in chunk if sets]
         if chunk:
             yield chunk
@@ -274,8 +326,8 @@ class _TestedEdges:
         self._state, self._alpha = state, alpha
         self.edges, self.p_values = state.edges.copy(), state.p_values.copy()
         # An edge that an earlier part of this level has removed is not tested again.
-        gone = np.argwhere(np.triu(state.frozen & ~state.edges))
-        self.removed: set[Edge] = {(int(x), int(y)) for x, y in gone}
+        gone = np.argwhere(np.triu(state.frozen & ~state.edges)).tolist()
+        self.removed: set[Edge] = {(x, y) for x, y in gone}
         self._separators: list[tuple[Edge, Given]] = []
 
     def note(self, triples: list[tuple[int, int, Given]], p_values: NDArray[np.float64]) -> None:

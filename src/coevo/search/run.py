@@ -1,18 +1,21 @@
 """The loop around every search: budget, clock, history and interrupts.
 
 A step is pure, so this loop needs no lock and no clean-up: if a step fails, the previous state
-is still valid. A first interrupt (Ctrl-C) ends the search after the current step, a second one
-ends it at once. In both cases the result is the best structure so far.
+is still valid. A step that lasts beyond the time limit is dropped after a short grace. A first
+interrupt (Ctrl-C) ends the search after the current step, a second one ends it at once. In all
+cases the result is the best structure so far.
 """
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from coevo.checks import is_true
 from coevo.errors import ParameterError, bad_parameter
 from coevo.graph import DAG, Constraints
 from coevo.interrupts import DeferredInterrupts, defer_interrupts, is_interrupt
@@ -23,13 +26,16 @@ from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget, StopReason
 from coevo.search.registry import choose_method, open_search
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
-from coevo.search.support import arc_support
+from coevo.search.state_schema import find_flaw
+from coevo.search.support import Support, arc_support
 from coevo.warmup import ensure_compiled
+from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["Callback", "CheckpointCallback", "run_search"]
 
 Callback = Callable[[HistoryRow], object]  # the search stops if it returns True
 CheckpointCallback = Callable[[Checkpoint], object]
+SHARE_OF_GRACE = 0.3  # for the last step; the rest is for the result
 
 
 def run_search(
@@ -130,14 +136,15 @@ class _Loop:
     ) -> None:
         self.search, self.budget, self.seed = search, budget, seed
         self.callbacks, self.on_checkpoint = callbacks, on_checkpoint
-        self.started_at = time.perf_counter()
+        self.started_at = measure_work_time()
+        self.offered: NDArray[np.bool_] | None = None  # by a step that ran out of time
         self.state: SearchState | None = None
         self.info: Info = {}
         self.history: list[HistoryRow] = []
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self.started_at
+        return measure_work_time() - self.started_at
 
     def run(self, checkpoint: Checkpoint | None, earlier_seconds: float) -> StopReason:
         """Start or resume the search, run it until a limit is reached and return that limit."""
@@ -147,13 +154,24 @@ class _Loop:
             earlier_seconds = max(earlier_seconds, checkpoint.seconds)
         self.started_at -= earlier_seconds
         try:
-            with defer_interrupts() as interrupts:
+            with defer_interrupts() as interrupts, limit_work_time(self._find_deadline()):
                 return self._run_steps(interrupts)
+        except OutOfTime as late:
+            self.offered = late.offered
+            return "time"
         except (KeyboardInterrupt, SystemError) as error:
             if not is_interrupt(error):
                 raise
             self._record_state()  # the last step may have ended just before the interrupt
             return "interrupt"
+
+    def _find_deadline(self) -> float:
+        """Return when a step is dropped. The first step has a moment, however small the limit."""
+        limit = self.budget.max_time
+        if limit is None:
+            return math.inf
+        end = max(self.started_at + limit, measure_work_time())
+        return end + SHARE_OF_GRACE * self.budget.grace
 
     def _run_steps(self, interrupts: DeferredInterrupts) -> StopReason:
         if self.state is None:
@@ -207,7 +225,7 @@ class _Loop:
         if self.on_checkpoint is not None and self.state is not None:
             self.on_checkpoint(Checkpoint(self.state, self.history))
         answers = [callback(self.history[-1]) for callback in self.callbacks]
-        return any(answer is True for answer in answers)
+        return any(map(is_true, answers))
 
 
 def _check_state(state: SearchState, method: Method, problem: Problem, search: Search[Any]) -> None:
@@ -217,6 +235,9 @@ def _check_state(state: SearchState, method: Method, problem: Problem, search: S
             f"The state is a {type(state).__name__}, which {method.name!r} cannot resume. Resume "
             "with the method that made it."
         )
+    flaw = find_flaw(state)
+    if flaw:
+        raise ParameterError(f"The state is damaged: {flaw}. Start a new search.")
     n = problem.n_variables
     if state.adjacency.shape != (n, n):
         raise ParameterError(
@@ -240,10 +261,10 @@ def _make_result(
     seed: int,
     before: CacheStatistics,
 ) -> SearchResult:
-    """Return the result; after an interrupt before generation 0, it is the start structure."""
+    """Return the result; after an end before generation 0, it is the start structure."""
     state, seconds = loop.state, loop.seconds
     after = problem.scorer.cache_statistics
-    adjacency = problem.start if state is None else state.adjacency
+    adjacency = _choose_structure(problem, loop)
     dag = problem.make_dag(np.asarray(adjacency))
     return SearchResult(
         dag=dag,
@@ -259,5 +280,25 @@ def _make_result(
         seed=seed,
         cache=after.since(before),
         state=state,
-        support=None if state is None else arc_support(loop.search.iter_structures(state)),
+        support=_measure_support(loop, reason),
     )
+
+
+def _choose_structure(problem: Problem, loop: _Loop) -> NDArray[np.bool_]:
+    """Return the best structure so far: of the last state, or offered by an unfinished step."""
+    best = problem.start if loop.state is None else loop.state.adjacency
+    if loop.offered is None or not problem.rules.is_satisfied_by(loop.offered):
+        return best
+    return loop.offered if problem.score(loop.offered) > problem.score(best) else best
+
+
+def _measure_support(loop: _Loop, reason: StopReason) -> Support | None:
+    """Return the support of arcs in the last population; after the time limit, if it is quick."""
+    if loop.state is None:
+        return None
+    allowed = SHARE_OF_GRACE * loop.budget.grace if reason == "time" else math.inf
+    try:
+        with limit_work_time(measure_work_time() + allowed):
+            return arc_support(loop.search.iter_structures(loop.state))
+    except OutOfTime:
+        return None

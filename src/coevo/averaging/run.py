@@ -131,7 +131,8 @@ def compute_posterior(
 
     result = run(Budget(max_time=max_time, max_generations=settings.max_steps), state)
     if result.generations == 0 and result.stop_reason == "time":  # an answer needs a step
-        result = replace(run(Budget(max_generations=1), result.checkpoint), stop_reason="time")
+        first = run(Budget(max_generations=1), result.checkpoint)
+        result = first if first.stop_reason == "interrupt" else replace(first, stop_reason="time")
     on_end(result.checkpoint, result.stop_reason)
     if not isinstance(result.state, PosteriorState) or result.state.step == 0:
         raise KeyboardInterrupt  # no step has ended: there is nothing to report

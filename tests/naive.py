@@ -440,6 +440,24 @@ def pc_stable(p_value, n, alpha, max_given=None):
     return {frozenset(edge) for edge in edges}, separators
 
 
+def collider_votes(p_value, n, edges, separators, alpha, most):
+    """Return {(a, c, b): (votes without c, votes with c, largest p without c, with c)}.
+
+    All sets of at most `most` neighbours of a, or of b, vote, and so does the separator.
+    """
+    near = {v: [w for w in range(n) if {(v, w), (w, v)} & set(edges)] for v in range(n)}
+    found = {}
+    for (a, b), separator in separators.items():
+        sets = {*subsets(near[a], most), *subsets(near[b], most), separator}
+        for c in set(near[a]) & set(near[b]):
+            sides = [[], []]
+            for given in sets:
+                sides[c in given].append(p_value(a, b, given))
+            votes = [sum(p > alpha for p in side) for side in sides]
+            found[a, c, b] = (*votes, *(max(side, default=0) for side in sides))
+    return found
+
+
 def subsets(members, most):
     sizes = range(min(len(members), most) + 1)
     return [s for size in sizes for s in itertools.combinations(members, size)]

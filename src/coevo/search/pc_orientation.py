@@ -63,13 +63,16 @@ def _apply_rules(edges: Directions, rules: ArcRules) -> Directions:
 
 
 def _direct(known: Directions, colliders: list[Collider]) -> Directions:
-    """Return the graph with the colliders that turn no arc and close no cycle."""
-    graph = known
+    """Return the graph with the colliders that turn no arc and close no cycle.
+
+    Forbidden directions may leave a cycle from the beginning. The DAG then lacks one of its edges.
+    """
+    graph, may_check = known, is_acyclic(known & ~known.T)
     for a, c, b in colliders:
         if graph[a, c] and graph[b, c]:
             after = graph.copy()
             after[c, a] = after[c, b] = False
-            if is_acyclic(after & ~after.T):
+            if not may_check or is_acyclic(after & ~after.T):
                 graph = after
     return graph
 

@@ -536,6 +536,27 @@ def single_moves(n, arcs, fulfils):
                 yield kind, parent, child, after
 
 
+def climb_with_tabu_list(score, n, start, fulfils, length, max_stalled):
+    """Return the best structure of a climb that never returns to its last structures.
+
+    `length` structures before the current one are on the list. Each move is the best one, even if the score falls. Among equally good ones the first is made.
+    """
+    current, visited = frozenset(start), [frozenset(start)]
+    best, n_stalled = current, 0
+    while n_stalled < max_stalled:
+        moves = [frozenset(after) for *_, after in single_moves(n, current, fulfils)]
+        moves = [after for after in moves if after not in visited[:-1][-length:]]
+        if not moves:
+            break
+        top = max(map(score, moves))
+        current = next(after for after in moves if score(after) > top - 1e-9)
+        visited.append(current)
+        n_stalled += 1
+        if score(current) > score(best) + 1e-9:
+            best, n_stalled = current, 0
+    return best
+
+
 def v_structures(arcs):
     """Return every a -> c <- b without an arc between a and b, as ({a, b}, c)."""
     joined = {frozenset(arc) for arc in arcs}

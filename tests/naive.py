@@ -539,7 +539,8 @@ def single_moves(n, arcs, fulfils):
 def climb_with_tabu_list(score, n, start, fulfils, length, max_stalled):
     """Return the best structure of a climb that never returns to its last structures.
 
-    `length` structures before the current one are on the list. Each move is the best one, even if the score falls. Among equally good ones the first is made.
+    `length` structures before the current one are on the list. Each move is the best one, even if
+    the score falls. Among equally good ones the first is made.
     """
     current, visited = frozenset(start), [frozenset(start)]
     best, n_stalled = current, 0

@@ -66,7 +66,7 @@ def choose_move(climb: Climb, tabu: set[Change]) -> Move | None:
 
 
 def _find_first_best(moves: Iterable[Move]) -> Move | None:
-    """Return the first of the moves whose gains differ from the best by less than `LEAST_GAIN`."""
+    """Return the first of the moves whose gains differ from the best by at most `LEAST_GAIN`."""
     listed = list(moves)
     best = max((move.gain for move in listed), default=0.0)
-    return next((move for move in listed if move.gain > best - LEAST_GAIN), None)
+    return next((move for move in listed if move.gain >= best - LEAST_GAIN), None)

@@ -164,8 +164,6 @@ class MMHCSearch(Search[MMHCState]):
         np.minimum.at(statistics, (x, t), found.statistics)
         return state.advance(
             len(tests),
-            # Tests do not look for a better structure, so patience must not end the search.
-            (state.adjacency, state.score),
             p_values=p_values,
             statistics=statistics,
             next_test=state.next_test + len(tests),

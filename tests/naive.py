@@ -633,6 +633,24 @@ def pc_stable(p_value, n, alpha, max_given=None):
     return {frozenset(edge) for edge in edges}, separators
 
 
+def collider_votes(p_value, n, edges, separators, alpha, most):
+    """Return {(a, c, b): (votes without c, votes with c, largest p without c, with c)}.
+
+    All sets of at most `most` neighbours of a, or of b, vote, and so does the separator.
+    """
+    near = {v: [w for w in range(n) if {(v, w), (w, v)} & set(edges)] for v in range(n)}
+    found = {}
+    for (a, b), separator in separators.items():
+        sets = {*subsets(near[a], most), *subsets(near[b], most), separator}
+        for c in set(near[a]) & set(near[b]):
+            sides = [[], []]
+            for given in sets:
+                sides[c in given].append(p_value(a, b, given))
+            votes = [sum(p > alpha for p in side) for side in sides]
+            found[a, c, b] = (*votes, *(max(side, default=0) for side in sides))
+    return found
+
+
 def subsets(members, most):
     sizes = range(min(len(members), most) + 1)
     return [s for size in sizes for s in itertools.combinations(members, size)]
@@ -709,6 +727,28 @@ def single_moves(n, arcs, fulfils):
                 continue
             if topological_orders(range(n), after) and fulfils(after):
                 yield kind, parent, child, after
+
+
+def climb_with_tabu_list(score, n, start, fulfils, length, max_stalled):
+    """Return the best structure of a climb that never returns to its last structures.
+
+    `length` structures before the current one are on the list. Each move is the best one, even if
+    the score falls. Among equally good ones the first is made.
+    """
+    current, visited = frozenset(start), [frozenset(start)]
+    best, n_stalled = current, 0
+    while n_stalled < max_stalled:
+        moves = [frozenset(after) for *_, after in single_moves(n, current, fulfils)]
+        moves = [after for after in moves if after not in visited[:-1][-length:]]
+        if not moves:
+            break
+        top = max(map(score, moves))
+        current = next(after for after in moves if score(after) > top - 1e-9)
+        visited.append(current)
+        n_stalled += 1
+        if score(current) > score(best) + 1e-9:
+            best, n_stalled = current, 0
+    return best
 
 
 def v_structures(arcs):

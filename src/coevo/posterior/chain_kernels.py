@@ -88,6 +88,7 @@ def _make_block_scratch(n, size, n_layerings):
     """Return room for `redraw_block`."""
     return (
         np.empty(n, dtype=np.int64),
+        np.empty((size, 1 << size), dtype=np.int64),
         np.empty(1 << size),
         np.empty((size, 1 << size, 1 << size)),
         np.empty(n_layerings),

@@ -132,12 +132,14 @@ def _unite(start, parents, reached, family):
 
 
 @part
-def _sum_within(tables, reached, v, own, q, inside, sums):
+def _sum_within(tables, reached, v, own, q, inside, rows):
     """Overwrite ``sums[s]`` with the log of the sum of families of v that reach only s.
 
     ``inside[s]`` becomes the set of the candidates that reach only s. Sets with v itself, the bit
-    `own`, are skipped. Return the members that families outside the candidates reach.
+    `own`, are skipped. `sums` is the first of `rows`; the others are scratch. Return the members
+    that families outside the candidates reach.
     """
+    sums, found, heaviest = rows
     first = tables.cand_begin[v]
     for s in range(1 << q):
         inside[s] = 0
@@ -151,6 +153,8 @@ def _sum_within(tables, reached, v, own, q, inside, sums):
         if s & own == 0:
             sums[s] = tables.log_sum[tables.table_begin[v] + inside[s]]
     beyond = np.int64(0)
+    for s in range(1 << q):
+        found[s] = 0.0
     outside, weight, start, parents = tables.outside, tables.weight, tables.start, tables.parents
     for i in range(tables.outside_begin[v], tables.outside_begin[v + 1]):
         family = outside[i]
@@ -159,9 +163,15 @@ def _sum_within(tables, reached, v, own, q, inside, sums):
         bits = _unite(start, parents, reached, family)
         if bits & own == 0:
             beyond |= bits
+            if found[bits] == 0.0:
+                heaviest[bits] = weight[family]
+            found[bits] += np.exp(weight[family] - heaviest[bits])
+    for bits in range(1 << q):
+        if found[bits] > 0.0:
+            log_sum = heaviest[bits] + np.log(found[bits])
             for s in range(1 << q):
                 if s & own == 0 and bits & ~s == 0:
-                    sums[s] = add_logs(sums[s], weight[family])
+                    sums[s] = add_logs(sums[s], log_sum)
     return beyond
 
 
@@ -212,11 +222,12 @@ def _draw_family(tables, reached, v, allowed, barred, earlier, last, term, unifo
 
 
 @part
-def _compute_block_terms(tables, reached, members, q, inside, sums, terms):
+def _compute_block_terms(tables, reached, members, q, inside, rows, terms):
     """Overwrite ``terms[j, earlier, last]`` of member j, for all sets of members in sets."""
+    sums = rows[0]
     for j in range(q):
         own = 1 << j
-        beyond = _sum_within(tables, reached, members[j], own, q, inside[j], sums)
+        beyond = _sum_within(tables, reached, members[j], own, q, inside[j], rows)
         terms[j, 0, 0] = sums[0]
         for earlier in range(1, 1 << q):
             if earlier & own:
@@ -280,9 +291,9 @@ def _own(v, members, q):
 @part
 def redraw_block(tables, blocks, choice, order, members, q, scratch, uniforms):
     """Redraw the families of q members of a DAG; return whether any family changed."""
-    reached, inside, sums, terms, logs, spare = scratch
+    reached, inside, rows, terms, logs, spare = scratch
     _find_reached(tables, choice, order, members, q, reached)
-    _compute_block_terms(tables, reached, members, q, inside, sums, terms)
+    _compute_block_terms(tables, reached, members, q, inside, rows, terms)
     first, n_layerings = blocks.begin[q], blocks.begin[q + 1] - blocks.begin[q]
     for i in range(n_layerings):
         logs[i] = 0.0

@@ -65,7 +65,7 @@ class ChainSettings:
     rounds: int = 100
     relocations: int | None = None
     blocks: int | None = None
-    block_size: int = 3
+    block_size: int = 4
     warm_up: int = 200
     max_dags: int = 1000
 

@@ -102,13 +102,15 @@ def sum_suitable(tables, level, v, needed, before, last):
 def add_outside(tables, level, v, low, high, total):
     """Add the families outside the candidates whose highest parent is from `low` to `high`."""
     outside, weight, start, parents = tables.outside, tables.weight, tables.start, tables.parents
+    heaviest, found = -np.inf, 0.0  # the sum relative to the heaviest, which comes first
     for i in range(tables.outside_begin[v], tables.outside_begin[v + 1]):
         family = outside[i]
-        if weight[family] < total - LOG_ROUND_OFF:
+        if weight[family] < max(total, heaviest) - LOG_ROUND_OFF:
             break
         if low <= find_top(start, parents, level, family) <= high:
-            total = add_logs(total, weight[family])
-    return total
+            heaviest = max(heaviest, weight[family])
+            found += np.exp(weight[family] - heaviest)
+    return add_logs(total, heaviest + np.log(found)) if found > 0.0 else total
 
 
 @fused

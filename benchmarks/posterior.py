@@ -90,7 +90,8 @@ class Run:
     @property
     def arcs(self) -> NDArray[np.float64]:
         """The probability of each arc."""
-        return self.state.compute_arcs().mean(axis=0)
+        arcs: NDArray[np.float64] = self.state.compute_arcs().mean(axis=0)
+        return arcs
 
 
 def load_kernels(tables: ChainTables) -> None:

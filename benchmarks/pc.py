@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from coevo import Dataset, FamilyScorer, load_network, run_search, sample
 from coevo.experiments.peers import PEERS
 from coevo.graph import CPDAG
+from coevo.search.pc import PCState
 from harness import describe_run, print_json, replace_block
 from limited import Job, Journal, measure
 
@@ -39,9 +40,16 @@ def prepare(job: Job) -> Callable[[], Directions]:
     dataset = sample(load_network(job.network), job.n_rows, job.seed)
     if job.system == OURS:
         run_search("pc", FamilyScorer(sample(load_network("asia"), 100, 0)))  # loads kernels
-        return lambda: run_search("pc", FamilyScorer(dataset)).state.directions
+        return lambda: run_pc(dataset)
     make = {"causal-learn": make_causal_learn, "MIIC": make_miic}[job.system]
     return make(dataset)
+
+
+def run_pc(dataset: Dataset) -> Directions:
+    """Return the answer of PC."""
+    state = run_search("pc", FamilyScorer(dataset)).state
+    assert isinstance(state, PCState)
+    return state.directions
 
 
 def make_causal_learn(dataset: Dataset) -> Callable[[], Directions]:

@@ -2,8 +2,8 @@
 
 coevo uses numba through the decorators of this module only. Kernels release the interpreter
 lock and use strict floats. A `kernel` declares the types of its arguments, so that all commands
-and all tables use the same machine code. It is made of smaller functions, each a `part` or
-`inline`.
+and all tables use the same machine code. It is made of smaller functions, each a `part`,
+`fused` or `inline`.
 
 The machine code is cached in the user's cache directory: the first run on a machine compiles
 (see `coevo.warmup`), every later run loads. The directory may be read-only if it is complete. If
@@ -47,6 +47,7 @@ __all__ = [
     "find_compiled_code_folder",
     "find_kernel_files",
     "find_user_cache",
+    "fused",
     "get_announcer",
     "inline",
     "kernel",
@@ -223,6 +224,22 @@ def part(function: Function) -> Function:
     """
     compiled: Function = numba.njit(
         nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+    return compiled
+
+
+def fused(function: Function) -> Function:
+    """Compile `function` by itself, and let LLVM inline it into each kernel or part that calls it.
+
+    This is the faster way for a function that takes a named tuple of many arrays: no argument is
+    copied at a call.
+    """
+    compiled: Function = numba.njit(
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        forceinline=True,
     )(function)
     return compiled
 

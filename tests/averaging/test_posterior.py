@@ -292,3 +292,22 @@ def test_an_exact_posterior_of_many_variables_is_refused():
 def test_an_approximation_is_said(cancer):
     with pytest.warns(coevo.CoevoWarning, match="'bic' approximates a marginal likelihood"):
         coevo.posterior(cancer, score="bic", networks=5)
+
+
+@UNFINISHED
+def test_a_damaged_state_of_chains_is_refused(cancer, tmp_path):
+    options = {**CHAINS, "random_state": 2, "output": tmp_path}
+    coevo.posterior(cancer, **options, max_steps=2)
+    path = tmp_path / "posterior" / "checkpoint.npz"
+    stored = dict(np.load(path, allow_pickle=False))
+    for name, change in (
+        ("level", lambda a: a + 2),
+        ("dags", lambda a: a + 10**6),
+        ("pairs", lambda a: a[::-1].copy()),
+        ("candidates", lambda a: a[::-1].copy()),
+        ("arc_sums", lambda a: a * np.nan),
+    ):
+        with path.open("wb") as file:
+            np.savez_compressed(file, **{**stored, name: change(stored[name])})
+        with pytest.raises(CoevoError):
+            coevo.posterior(cancer, **options, max_steps=4, resume=True)

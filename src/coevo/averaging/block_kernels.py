@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.averaging.layering_kernels import CANCELLATION, LOG_ROUND_OFF, add_logs, draw_index
-from coevo.jit import array_of, part, tuple_of
+from coevo.jit import array_of, inline, part, tuple_of
 
 __all__ = ["BLOCKS", "Blocks", "choose_block", "list_blocks", "redraw_block"]
 
@@ -79,8 +79,14 @@ def choose_block(tables, size, uniforms, members):
 
     The choice depends on the tables only, not on the DAG.
     """
-    n = len(tables.empty)
-    members[0] = int(uniforms[0] * n)
+    low, high = 0, len(tables.first) - 1  # find the first chance above the random number
+    while low < high:
+        middle = (low + high) // 2
+        if tables.first[middle] > uniforms[0]:
+            high = middle
+        else:
+            low = middle + 1
+    members[0] = low
     q = 1
     for i in range(1, size):
         v = members[int(uniforms[2 * i - 1] * q)]
@@ -116,91 +122,130 @@ def _find_reached(tables, choice, order, members, q, reached):
             reached[v] = bits
 
 
-@part
-def _unite(tables, reached, family):
+@inline
+def _unite(start, parents, reached, family):
     """Return the members that the parents of a family are or descend from."""
     bits = np.int64(0)
-    for i in range(tables.start[family], tables.start[family + 1]):
-        bits |= reached[tables.parents[i]]
+    for i in range(start[family], start[family + 1]):
+        bits |= reached[parents[i]]
     return bits
 
 
 @part
-def _sum_within(tables, reached, v, own, q, sums):
+def _sum_within(tables, reached, v, own, q, inside, rows):
     """Overwrite ``sums[s]`` with the log of the sum of families of v that reach only s.
 
-    Sets with v itself, the bit `own`, are skipped.
+    ``inside[s]`` becomes the set of the candidates that reach only s. Sets with v itself, the bit
+    `own`, are skipped. `sums` is the first of `rows`; the others are scratch. Return the members
+    that families outside the candidates reach.
     """
-    first, base = tables.cand_begin[v], tables.table_begin[v]
+    sums, found, heaviest = rows
+    first = tables.cand_begin[v]
+    for s in range(1 << q):
+        inside[s] = 0
+    for i in range(first, tables.cand_begin[v + 1]):
+        inside[reached[tables.cand[i]]] |= np.int64(1) << (i - first)
+    for j in range(q):
+        for s in range(1 << q):
+            if s >> j & 1:
+                inside[s] |= inside[s ^ (1 << j)]
     for s in range(1 << q):
         if s & own == 0:
-            inside = np.int64(0)
-            for i in range(first, tables.cand_begin[v + 1]):
-                if reached[tables.cand[i]] & ~s == 0:
-                    inside |= np.int64(1) << (i - first)
-            sums[s] = tables.log_sum[base + inside]
+            sums[s] = tables.log_sum[tables.table_begin[v] + inside[s]]
+    beyond = np.int64(0)
+    for s in range(1 << q):
+        found[s] = 0.0
+    outside, weight, start, parents = tables.outside, tables.weight, tables.start, tables.parents
     for i in range(tables.outside_begin[v], tables.outside_begin[v + 1]):
-        family = tables.outside[i]
-        if tables.weight[family] < sums[0] - LOG_ROUND_OFF:
+        family = outside[i]
+        if weight[family] < sums[0] - LOG_ROUND_OFF:
             break
-        bits = _unite(tables, reached, family)
+        bits = _unite(start, parents, reached, family)
         if bits & own == 0:
+            beyond |= bits
+            if found[bits] == 0.0:
+                heaviest[bits] = weight[family]
+            found[bits] += np.exp(weight[family] - heaviest[bits])
+    for bits in range(1 << q):
+        if found[bits] > 0.0:
+            log_sum = heaviest[bits] + np.log(found[bits])
             for s in range(1 << q):
                 if s & own == 0 and bits & ~s == 0:
-                    sums[s] = add_logs(sums[s], tables.weight[family])
+                    sums[s] = add_logs(sums[s], log_sum)
+    return beyond
 
 
 @part
-def _compute_block_term(tables, reached, v, sums, earlier, last):
-    """Return the log of the sum of families of v that reach only `earlier`, and one of `last`."""
-    if earlier == 0:
-        return sums[0]
-    high = sums[earlier]
-    if high == -np.inf:
-        return high
-    share = -np.expm1(sums[earlier & ~last] - high)
-    if share >= CANCELLATION:
-        return high + np.log(share)
+def _sum_suitable(tables, reached, v, allowed, barred, earlier, last):
+    """Return the log of the sum of families of v that reach only `earlier`, and one of `last`.
+
+    `allowed` are the candidates that reach only `earlier`, `barred` those that do not reach
+    `last` besides.
+    """
+    code, weight, start, parents = tables.code, tables.weight, tables.start, tables.parents
     total = -np.inf
     for family in range(tables.begin[v], tables.begin[v + 1]):
-        if tables.weight[family] < total - LOG_ROUND_OFF:
+        if weight[family] < total - LOG_ROUND_OFF:
             break
-        bits = _unite(tables, reached, family)
-        if bits & ~earlier == 0 and bits & last:
-            total = add_logs(total, tables.weight[family])
+        if code[family] >= 0:
+            is_suitable = code[family] & ~allowed == 0 and code[family] & ~barred != 0
+        else:
+            bits = _unite(start, parents, reached, family)
+            is_suitable = bits & ~earlier == 0 and bits & last != 0
+        if is_suitable:
+            total = add_logs(total, weight[family])
     return total
 
 
 @part
-def _compute_block_terms(tables, reached, members, q, sums, terms):
-    """Overwrite ``terms[j, earlier, last]`` of member j, for all disjoint sets of members."""
-    for j in range(q):
-        own = 1 << j
-        _sum_within(tables, reached, members[j], own, q, sums)
-        for earlier in range(1 << q):
-            if earlier & own == 0:
-                last = earlier
-                while True:  # all subsets of `earlier` but the empty one
-                    terms[j, earlier, last] = _compute_block_term(
-                        tables, reached, members[j], sums, earlier, last
-                    )
-                    last = (last - 1) & earlier
-                    if last == 0:
-                        break
+def _draw_family(tables, reached, v, allowed, barred, earlier, last, term, uniform):
+    """Return a random family of v that reaches only `earlier`, and one of `last` if it has any.
 
-
-@part
-def _draw_family(tables, reached, v, earlier, last, term, uniform):
-    """Return a random family of v that reaches only `earlier`, and one of `last`."""
+    The first arguments are those of `_sum_suitable`; `term` is the sum.
+    """
+    code, weight, start, parents = tables.code, tables.weight, tables.start, tables.parents
     chosen, remaining = np.int64(-1), uniform
     for family in range(tables.begin[v], tables.begin[v + 1]):
-        bits = _unite(tables, reached, family)
-        if bits & ~earlier == 0 and (earlier == 0 or bits & last):
+        if code[family] >= 0:
+            is_suitable = code[family] & ~allowed == 0 and (
+                earlier == 0 or code[family] & ~barred != 0
+            )
+        else:
+            bits = _unite(start, parents, reached, family)
+            is_suitable = bits & ~earlier == 0 and (earlier == 0 or bits & last != 0)
+        if is_suitable:
             chosen = family
-            remaining -= np.exp(tables.weight[family] - term)
+            remaining -= np.exp(weight[family] - term)
             if remaining < 0.0:
                 break
     return chosen
+
+
+@part
+def _compute_block_terms(tables, reached, members, q, inside, rows, terms):
+    """Overwrite ``terms[j, earlier, last]`` of member j, for all sets of members in sets."""
+    sums = rows[0]
+    for j in range(q):
+        own = 1 << j
+        beyond = _sum_within(tables, reached, members[j], own, q, inside[j], rows)
+        terms[j, 0, 0] = sums[0]
+        for earlier in range(1, 1 << q):
+            if earlier & own:
+                continue
+            high, allowed = sums[earlier], inside[j, earlier]
+            last = earlier
+            while last > 0:  # all subsets of `earlier` but the empty one
+                term, barred = -np.inf, inside[j, earlier & ~last]
+                if high > -np.inf and (allowed != barred or beyond & last != 0):
+                    share = -np.expm1(sums[earlier & ~last] - high)
+                    if share >= CANCELLATION:
+                        term = high + np.log(share)
+                    else:
+                        term = _sum_suitable(
+                            tables, reached, members[j], allowed, barred, earlier, last
+                        )
+                terms[j, earlier, last] = term
+                last = (last - 1) & earlier
 
 
 @part
@@ -246,9 +291,9 @@ def _own(v, members, q):
 @part
 def redraw_block(tables, blocks, choice, order, members, q, scratch, uniforms):
     """Redraw the families of q members of a DAG; return whether any family changed."""
-    reached, sums, terms, logs, spare = scratch
+    reached, inside, rows, terms, logs, spare = scratch
     _find_reached(tables, choice, order, members, q, reached)
-    _compute_block_terms(tables, reached, members, q, sums, terms)
+    _compute_block_terms(tables, reached, members, q, inside, rows, terms)
     first, n_layerings = blocks.begin[q], blocks.begin[q + 1] - blocks.begin[q]
     for i in range(n_layerings):
         logs[i] = 0.0
@@ -259,8 +304,12 @@ def redraw_block(tables, blocks, choice, order, members, q, scratch, uniforms):
     for j in range(q):
         v, earlier, last = members[j], blocks.earlier[drawn, j], blocks.last[drawn, j]
         term = terms[j, earlier, last]
-        family = _draw_family(tables, reached, v, earlier, last, term, uniforms[1 + j])
+        allowed, barred = inside[j, earlier], inside[j, earlier & ~last]
+        family = _draw_family(
+            tables, reached, v, allowed, barred, earlier, last, term, uniforms[1 + j]
+        )
         has_changed = has_changed or family != choice[v]
         choice[v] = family
-    _sort_again(order, reached, members, q, blocks.earlier[drawn], spare)
+    if has_changed:
+        _sort_again(order, reached, members, q, blocks.earlier[drawn], spare)
     return has_changed

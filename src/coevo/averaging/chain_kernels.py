@@ -88,7 +88,8 @@ def _make_block_scratch(n, size, n_layerings):
     """Return room for `redraw_block`."""
     return (
         np.empty(n, dtype=np.int64),
-        np.empty(1 << size),
+        np.empty((size, 1 << size), dtype=np.int64),
+        (np.empty(1 << size), np.empty(1 << size), np.empty(1 << size)),
         np.empty((size, 1 << size, 1 << size)),
         np.empty(n_layerings),
         np.empty(n, dtype=np.int64),

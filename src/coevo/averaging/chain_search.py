@@ -10,6 +10,7 @@ checked after 8, 16, 32, ... steps, so that it depends on the number of steps al
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -22,22 +23,48 @@ from coevo.averaging.chain_state import ChainSettings, ChainState
 from coevo.averaging.chain_tables import ChainTables, prepare_tables
 from coevo.averaging.chains import start_chains, step_chains
 from coevo.averaging.diagnostics import diagnose_chains
-from coevo.averaging.family_weights import FamilyWeights, count_family_sets, make_family_weights
+from coevo.averaging.family_weights import FamilyWeights, make_family_weights
 from coevo.search import Budget, Method, Problem
 from coevo.search.archive import Archive
 from coevo.search.base import Info, Search, SearchState
+from coevo.search.state_schema import (
+    FINITE,
+    OFFSETS,
+    SCORES,
+    Array,
+    Number,
+    Schema,
+    make_range,
+)
 
-__all__ = ["ChainMethod", "ChainSearch", "PosteriorState", "count_outside"]
+__all__ = ["ChainMethod", "ChainSearch", "PosteriorState"]
 
 FIRST_CHECK = 8  # steps
-MAX_OUTSIDE = 3  # parents of a family outside the candidates
-OUTSIDE_FAMILIES = 300_000  # families outside the candidates that are scored at most
 DEFAULT_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class PosteriorState(SearchState):
     """The candidates and the fields of `ChainState`."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "candidate_begin": Array(np.int64, ("begins",), OFFSETS),
+        "candidates": Array(np.int64, ("candidates",), make_range(0, "n")),
+        "seed": Number(),
+        "step": Number(),
+        "rounds": Number(1),
+        "level": Array(np.int64, ("chains", "n"), make_range(0, math.inf)),
+        "pairs": Array(np.int64, ("pairs", 2), make_range(0, "n")),
+        "arc_sums": Array(np.float64, ("chains", "batches", "pairs"), FINITE),
+        "batch_steps": Number(1),
+        "trace": Array(np.float64, ("chains", "dags"), SCORES),
+        "dags": Array(np.int32, ("chains", "dags", "n"), make_range(0, math.inf)),
+        "stride": Number(1),
+        "best": Array(np.int32, ("chains", "n"), make_range(0, math.inf)),
+        "best_weight": Array(np.float64, ("chains",), SCORES),
+        "counts": Array(np.int64, ("chains", 2, 2), make_range(0, math.inf)),
+    }
 
     candidate_begin: NDArray[np.int64]  # (n + 1,), candidates of child v: begin[v] to begin[v + 1]
     candidates: NDArray[np.int64]
@@ -54,6 +81,20 @@ class PosteriorState(SearchState):
     best: NDArray[np.int32]
     best_weight: NDArray[np.float64]
     counts: NDArray[np.int64]
+
+    def find_flaw(self) -> str:
+        """Return what is wrong with the fields together; an empty text if nothing is."""
+        n = len(self.adjacency)
+        if len(self.candidate_begin) != n + 1 or self.candidate_begin[-1] != len(self.candidates):
+            return "'candidate_begin' must split 'candidates' into those of each variable"
+        for child, chosen in enumerate(self.candidate_sets):
+            if (np.diff(chosen) <= 0).any() or child in chosen:
+                return "'candidates' must be ascending, without the child"
+        if any(
+            set(np.unique(row)) != set(range(0, 2 * len(np.unique(row)), 2)) for row in self.level
+        ):
+            return "'level' must number the layers of each chain, without a gap"
+        return super().find_flaw()
 
     @property
     def chains(self) -> ChainState:
@@ -106,15 +147,6 @@ class ChainMethod(Method):
         return ChainSearch(self, problem)
 
 
-def count_outside(problem: Problem) -> int:
-    """Return the largest number of parents for which all families can be scored."""
-    n = problem.n_variables
-    for size in range(MAX_OUTSIDE, 0, -1):
-        if n * count_family_sets(n - 1, size) <= OUTSIDE_FAMILIES:
-            return size
-    return 0
-
-
 class ChainSearch(Search[PosteriorState]):
     """The chains on a problem."""
 
@@ -125,21 +157,18 @@ class ChainSearch(Search[PosteriorState]):
 
     def make_weights(self, candidates: list[NDArray[np.int64]]) -> FamilyWeights:
         """Return the weights of the families of these candidates."""
-        n = self._problem.n_variables
-        is_complete = all(len(chosen) == n - 1 for chosen in candidates)
-        outside = 0 if is_complete else count_outside(self._problem)
-        return make_family_weights(self._problem, candidates, self._method.family_prior, outside)
+        return make_family_weights(self._problem, candidates, self._method.family_prior)
 
     def start(self, rng: Generator) -> tuple[PosteriorState, Info]:
         """Return chains that have made no step."""
         problem, method = self._problem, self._method
-        candidates = choose_candidates(problem, method.archive, method.candidates)
+        good = problem.start[None] if problem.has_start else None
+        candidates = choose_candidates(problem, method.archive, method.candidates, good)
         weights = self.make_weights(candidates)
         self._tables = prepare_tables(weights)
-        starts = problem.start[None] if problem.has_start else None
         seed = int(rng.integers(2**63))
         threads = problem.scorer.threads
-        chains = start_chains(self._tables, method.chain_settings, starts, seed, threads)
+        chains = start_chains(self._tables, method.chain_settings, good, seed, threads)
         state = PosteriorState(
             generation=0,
             evaluations=weights.n_scored,
@@ -178,8 +207,13 @@ class ChainSearch(Search[PosteriorState]):
         return found.is_converged(tolerance) and error <= tolerance / 4
 
     def is_compatible(self, state: PosteriorState) -> bool:
-        """Return whether the state has the chains of these settings."""
+        """Return whether the state has the chains of these settings, and families of the tables."""
         settings, n = self._method.chain_settings, self._problem.n_variables
-        return state.level.shape == (settings.chains, n) and (
-            state.trace.shape[1] == settings.max_dags
-        )
+        if state.level.shape != (settings.chains, n) or state.trace.shape[1] != settings.max_dags:
+            return False
+        tables = self._get_tables(state)
+        is_order = settings.prior == "order"
+        fits_prior = all(len(np.unique(row)) == n for row in state.level) if is_order else True
+        begin = tables.arrays.begin
+        is_own = [((a >= 0) & (a < begin[-1])).all() for a in (state.dags, state.best)]
+        return fits_prior and all(is_own) and np.array_equal(state.pairs, tables.pairs)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.averaging.chain_tables import ChainTables
 from coevo.checks import is_int
 from coevo.errors import bad_choice, bad_parameter
 
@@ -45,15 +46,16 @@ class ChainSettings:
     rounds : int
         Number of rounds of a step. After each round the arc probabilities are recorded.
     relocations : int, optional
-        Number of relocations of a variable in a round (default: half of the variables for the
-        uniform prior, all for the order prior).
+        Number of relocations of a variable in a round (default: an eighth of the variables for
+        the uniform prior, all for the order prior).
     blocks : int, optional
         Number of blocks of families that are redrawn in a round (default: the number of
         variables). The order prior has none.
     block_size : int
         Largest number of families of a block, from 1 to 5.
     warm_up : int
-        Rounds of a chain over orders, which find the start of each chain.
+        Rounds of a chain over orders. They find the start of each chain, and which variables
+        are near each other, so that they are redrawn together.
     max_dags : int
         Largest number of sampled DAGs that are kept of each chain, and of points of its trace.
     """
@@ -63,8 +65,8 @@ class ChainSettings:
     rounds: int = 100
     relocations: int | None = None
     blocks: int | None = None
-    block_size: int = 3
-    warm_up: int = 100
+    block_size: int = 4
+    warm_up: int = 200
     max_dags: int = 1000
 
     def __post_init__(self) -> None:
@@ -88,7 +90,7 @@ class ChainSettings:
         if self.prior == "order":
             relocations = n_variables if self.relocations is None else self.relocations
             return np.array([max(1, relocations), 0, 1])
-        relocations = -(-n_variables // 2) if self.relocations is None else self.relocations
+        relocations = -(-n_variables // 8) if self.relocations is None else self.relocations
         blocks = n_variables if self.blocks is None else self.blocks
         return np.array([relocations, blocks, min(self.block_size, max(1, n_variables))])
 
@@ -134,6 +136,8 @@ class ChainState:
         The families of the best DAG of each chain, and its log weight.
     counts : array of int, (n_chains, 2, 2)
         How many relocations and blocks were made, and how many of them changed something.
+    near_begin, near, first : arrays
+        How blocks are chosen, see `coevo.averaging.chain_tables.Tables`. It is fixed at the start.
     """
 
     seed: NDArray[np.uint64]
@@ -149,13 +153,17 @@ class ChainState:
     best: NDArray[np.int32]
     best_weight: NDArray[np.float64]
     counts: NDArray[np.int64]
+    near_begin: NDArray[np.int64]
+    near: NDArray[np.int64]
+    first: NDArray[np.float64]
 
     @classmethod
     def make_first(
-        cls, level: NDArray[np.int64], pairs: NDArray[np.int64], settings: ChainSettings, seed: int
+        cls, level: NDArray[np.int64], tables: ChainTables, settings: ChainSettings, seed: int
     ) -> ChainState:
-        """Return the state of chains that have made no step."""
+        """Return the state of chains that have made no step. The tables say what is near."""
         n_chains, n = level.shape
+        pairs, arrays = tables.pairs, tables.arrays
         return cls(
             seed=np.array(seed, dtype=np.uint64),
             step=np.array(0),
@@ -170,6 +178,9 @@ class ChainState:
             best=np.zeros((n_chains, n), dtype=np.int32),
             best_weight=np.full(n_chains, -np.inf),
             counts=np.zeros((n_chains, 2, 2), dtype=np.int64),
+            near_begin=arrays.near_begin,
+            near=arrays.near,
+            first=arrays.first,
         )
 
     @property

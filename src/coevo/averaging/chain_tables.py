@@ -15,7 +15,7 @@ what this changes in any probability (`ChainTables.dropped`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +36,9 @@ __all__ = [
 ]
 
 NEGLIGIBLE = 1e-10  # the bound on the probability of a family below which it is left out
-PLAUSIBLE = 1e-3  # the bound above which the child and the parent are neighbours
+PLAUSIBLE = 0.02  # the bound above which the child and the parent are near
+NEAR = 0.05  # the probability of an arc above which its variables are near
+EVEN_SHARE = 0.3  # of the choice of the first variable of a block
 BYTES_PER_SET = 40  # a log weight, a sum, and a third of each set in the list of families
 
 
@@ -50,6 +52,7 @@ class Tables(NamedTuple):
     empty: NDArray[np.float64]  # (n,), the log weight of the family without parents
     begin: NDArray[np.int64]  # (n + 1,), families of child v, the heaviest first
     weight: NDArray[np.float64]  # log weight of each family
+    code: NDArray[np.int64]  # the number of its set of candidates, -1 outside the candidates
     start: NDArray[np.int64]  # where the parents of each family begin
     parents: NDArray[np.int32]
     outside_begin: NDArray[np.int64]  # (n + 1,)
@@ -59,6 +62,7 @@ class Tables(NamedTuple):
     is_possible: NDArray[np.bool_]  # (n, n), [parent, child], whether a family has the arc
     near_begin: NDArray[np.int64]  # (n + 1,), the plausible neighbours of v
     near: NDArray[np.int64]
+    first: NDArray[np.float64]  # (n,), cumulative chances of the first variable of a block
 
 
 _NUMBERS, _FLOATS = array_of(np.int64), array_of(np.float64)
@@ -71,6 +75,7 @@ TABLES = tuple_of(
     _NUMBERS,
     _FLOATS,
     _NUMBERS,
+    _NUMBERS,
     array_of(np.int32),
     _NUMBERS,
     _NUMBERS,
@@ -79,6 +84,7 @@ TABLES = tuple_of(
     array_of(np.bool_, 2),
     _NUMBERS,
     _NUMBERS,
+    _FLOATS,
     kind=Tables,
 )
 
@@ -109,6 +115,28 @@ class ChainTables:
         begin = self.arrays.pair_begin
         child = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
         return np.stack([self.arrays.pair_parent, child], axis=1)
+
+    def with_near(self, arcs: NDArray[np.float64]) -> ChainTables:
+        """Return the tables with other neighbours, from rough probabilities of arcs, (n, n).
+
+        Two variables are near if an arc between them has the probability `NEAR` or more. The
+        chance to be the first variable of a block is one part even, and for the rest
+        proportional to the variance of the arcs of the variable.
+        """
+        n = self.n_variables
+        is_near = arcs + arcs.T >= NEAR
+        variance = (arcs * (1 - arcs)).clip(0)
+        doubt = variance.sum(axis=0) + variance.sum(axis=1) + 1e-9
+        chance = EVEN_SHARE / n + (1 - EVEN_SHARE) * doubt / doubt.sum()
+        near = np.nonzero(is_near)[1].copy()
+        return self.choose_blocks(_begin(is_near.sum(axis=1)), near, np.cumsum(chance))
+
+    def choose_blocks(
+        self, near_begin: NDArray[np.int64], near: NDArray[np.int64], first: NDArray[np.float64]
+    ) -> ChainTables:
+        """Return the tables with another choice of blocks, see `Tables`."""
+        arrays = self.arrays._replace(near_begin=near_begin, near=near, first=first)
+        return replace(self, arrays=arrays)
 
     def find_required(self) -> NDArray[np.bool_]:
         """Return the arcs that every family of their child has, (n, n), ``[parent, child]``."""
@@ -180,7 +208,7 @@ class _Child(NamedTuple):
     weight: NDArray[np.float64]  # of the families, the heaviest first
     size: NDArray[np.int64]
     parents: NDArray[np.int32]
-    is_outside: NDArray[np.bool_]
+    code: NDArray[np.int64]
     support: NDArray[np.float64]  # (n,), the largest bound of a family with each parent
     dropped: float
 
@@ -198,8 +226,8 @@ def prepare_tables(
     n = weights.n_variables
     is_near = (support >= PLAUSIBLE) | (support.T >= PLAUSIBLE)
     begin = _begin([len(child.weight) for child in children])
-    is_outside = np.concatenate([child.is_outside for child in children])
-    outside = np.flatnonzero(is_outside)
+    code = np.concatenate([child.code for child in children])
+    outside = np.flatnonzero(code < 0)
     arrays = Tables(
         cand_begin=_begin([len(chosen) for chosen in weights.candidates]),
         cand=np.concatenate(weights.candidates).astype(np.int64),
@@ -208,6 +236,7 @@ def prepare_tables(
         empty=np.array([child.log_sum[0] for child in children]),
         begin=begin,
         weight=np.concatenate([child.weight for child in children]),
+        code=code,
         start=_begin(np.concatenate([child.size for child in children])),
         parents=np.concatenate([child.parents for child in children]),
         outside_begin=np.searchsorted(outside, begin),
@@ -217,6 +246,7 @@ def prepare_tables(
         is_possible=support > 0,
         near_begin=_begin(is_near.sum(axis=1)),
         near=np.nonzero(is_near)[1].copy(),
+        first=np.arange(1, n + 1) / n,
     )
     dropped = weights.dropped + math.fsum(child.dropped for child in children)
     assert len(arrays.empty) == n
@@ -247,13 +277,13 @@ def _prepare_child(weights: FamilyWeights, v: int, negligible: float, power: flo
         ]
     ).astype(np.int32)
     log_weight = np.concatenate([table[kept], out.log_weight[some]])
-    is_outside = np.arange(len(size)) >= len(kept)
+    n_outside = len(size) - len(kept)
     rank = np.argsort(-log_weight, kind="stable")
     start = _begin(size)[:-1][rank]
     flat = np.repeat(start - _begin(size[rank])[:-1], size[rank]) + np.arange(int(size.sum()))
     support = np.zeros(weights.n_variables)
-    outside_bound = np.ones(int(is_outside.sum()))
-    np.maximum.at(support, parents, np.repeat(np.concatenate([bound[kept], outside_bound]), size))
+    bounds = np.concatenate([bound[kept], np.ones(n_outside)])
+    np.maximum.at(support, parents, np.repeat(bounds, size))
     kept_table = (
         np.where(is_kept, table, -np.inf) * power if power else np.where(is_kept, 0, -np.inf)
     )
@@ -262,7 +292,7 @@ def _prepare_child(weights: FamilyWeights, v: int, negligible: float, power: flo
         log_weight[rank] * power,
         size[rank],
         parents[flat],
-        is_outside[rank],
+        np.concatenate([kept, np.full(n_outside, -1)])[rank],
         support,
         dropped,
     )

@@ -40,7 +40,6 @@ from coevo.threads import Threads
 __all__ = ["start_chains", "step_chains"]
 
 WARM_UP = 1 << 62  # in place of the number of a step, the key of the random numbers of the start
-ROUNDS_AT_ONCE = 100  # of the warm-up
 
 
 def start_chains(
@@ -68,15 +67,18 @@ def start_chains(
     """
     tables = weights if isinstance(weights, ChainTables) else prepare_tables(weights)
     level = np.empty((settings.chains, tables.n_variables), dtype=np.int64)
+    arcs = np.empty((settings.chains, len(tables.arrays.pair_parent)))
 
     def start(begin: int, end: int, _: int) -> None:
         for chain in range(begin, end):
             graph = None if starts is None or not len(starts) else starts[chain % len(starts)]
             rng = random_stream(seed, WARM_UP, chain)
-            level[chain] = _find_start(tables, settings, graph, rng)
+            level[chain], arcs[chain] = _find_start(tables, settings, graph, rng)
 
     (threads or Threads(1)).run_in_parts(start, settings.chains, 1)
-    return ChainState.make_first(level, tables.pairs, settings, seed)
+    if settings.warm_up:
+        tables = tables.with_near(_make_matrix(tables, arcs.mean(axis=0)))
+    return ChainState.make_first(level, tables, settings, seed)
 
 
 def step_chains(
@@ -86,9 +88,9 @@ def step_chains(
     threads: Threads | None = None,
 ) -> ChainState:
     """Return the chains after one more step: `ChainSettings.rounds` rounds of moves."""
-    if not isinstance(tables, ChainTables):
-        tables = prepare_tables(tables)
-    prepared, plan = tables, settings.make_plan(state.n_variables)
+    prepared = tables if isinstance(tables, ChainTables) else prepare_tables(tables)
+    prepared = prepared.choose_blocks(state.near_begin, state.near, state.first)
+    plan = settings.make_plan(state.n_variables)
     n_rounds = int(state.rounds)
     shape = (n_rounds, count_uniforms(state.n_variables, plan))
     new = _make_records(prepared, state.n_chains, n_rounds)
@@ -145,18 +147,29 @@ def _run_chain(
 
 def _find_start(
     tables: ChainTables, settings: ChainSettings, graph: NDArray[np.bool_] | None, rng: Generator
-) -> NDArray[np.int64]:
-    """Return the layering or the order at which a chain begins."""
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the layering or the order at which a chain begins, and rough arc probabilities.
+
+    The arcs come from the second half of the warm-up.
+    """
     n = tables.n_variables
     level = 2 * np.argsort(_find_order(tables, graph, rng))
-    plan = np.array([n, 0, 1])
-    shape = (max(1, settings.warm_up), count_uniforms(n, plan))
-    new = _make_records(tables, 1, shape[0])
-    if settings.warm_up or settings.prior == "uniform":
-        run_orders(tables.arrays, plan, level, rng.random(shape), _row(new, 0))
-    if settings.prior == "order":
-        return level
-    return _find_layering(tables.make_adjacency(new.dags[0, -1]))
+    plan = np.array([n if settings.warm_up else 0, 0, 1])
+    n_rounds = max(1, settings.warm_up // 2)
+    for _ in range(2):
+        new = _make_records(tables, 1, n_rounds)
+        uniforms = rng.random((n_rounds, count_uniforms(n, plan)))
+        run_orders(tables.arrays, plan, level, uniforms, _row(new, 0))
+    if settings.prior == "uniform":
+        level = _find_layering(tables.make_adjacency(new.dags[0, -1]))
+    return level, new.arcs[0] / n_rounds
+
+
+def _make_matrix(tables: ChainTables, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a matrix, [parent, child], with the values of the possible arcs."""
+    matrix = np.zeros((tables.n_variables, tables.n_variables))
+    matrix[tables.pairs[:, 0], tables.pairs[:, 1]] = values
+    return matrix
 
 
 def _find_order(

@@ -43,6 +43,7 @@ __all__ = [
 
 DISAGREEMENT = 0.1  # two chains disagree about an arc if its probabilities differ by more
 LEAST_BATCHES = 4  # after the burn-in; with fewer there is no judgement
+ROUND_OFF = 1e-18  # a variance of probabilities that is below it is none
 Draws = NDArray[np.float64]  # (n_chains, n_draws)
 
 
@@ -95,7 +96,7 @@ def diagnose_chains(state: ChainState) -> ChainDiagnostics:
     halves = np.concatenate([means[:, :n_half], means[:, m - n_half :]])
     compared = means.mean(axis=1) if n_chains > 1 else halves.mean(axis=1)
     spread = compared.max(axis=0) - compared.min(axis=0)
-    p = means.mean(axis=(0, 1))
+    p = means.mean(axis=(0, 1)).clip(0, 1)
     error = np.sqrt(_estimate_variance(means))
     return ChainDiagnostics(
         arcs=_spread_pairs(state, p, 0.0),
@@ -132,14 +133,14 @@ def _spread_pairs(
 def _divide(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the ratio; inf where the divisor is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(below > 0, above / below, np.inf)
+        return np.where(below > ROUND_OFF, above / below, np.inf)
 
 
 def _compute_r_hat(halves: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return split R-hat of each arc from the means of the halves, (n_halves, n_pairs)."""
     within = (halves * (1 - halves)).clip(0).mean(axis=0)
     between = halves.var(axis=0, ddof=1)
-    return np.where(between > 0, np.sqrt(1 + _divide(between, within)), 1.0)
+    return np.where(between > ROUND_OFF, np.sqrt(1 + _divide(between, within)), 1.0)
 
 
 def _estimate_variance(means: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -31,8 +31,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -131,14 +132,13 @@ def make_family_weights(
         table, n = _score_sets(problem, child, chosen, prior)
         tables.append(table)
         n_scored += n
-    parts: list[Part] = []
-    dropped = []
+    parts, dropped = list[_Outside](), list[float]()
     for child, chosen in enumerate(candidates):
-        scored = _score_outside(problem, child, chosen, prior, max_outside)
-        part, bounds = _drop_improbable(scored, chosen, tables[child])
+        by_size, free, n = _score_outside(problem, child, chosen, tables[child], prior, max_outside)
+        part, bounds = _drop_improbable(by_size, free, chosen)
         parts.append(part)
         dropped += bounds
-        n_scored += len(scored)
+        n_scored += n
     return FamilyWeights(
         tuple(candidates), tuple(tables), _join_outside(parts), math.fsum(dropped), n_scored
     )
@@ -187,69 +187,124 @@ def _make_batch(child: int, candidates: NDArray[np.int64], sets: Sets) -> Family
     return FamilyBatch(members, start)
 
 
-Part = list[tuple[float, tuple[int, ...]]]  # log weights and parents
+class _Outside(NamedTuple):
+    """The families of one child with a parent that is no candidate."""
+
+    log_weight: NDArray[np.float64]
+    size: NDArray[np.int64]
+    parents: NDArray[np.int64]  # (n, max_outside), ascending, then -1
 
 
-def _list_outside(
-    problem: Problem, child: int, candidates: NDArray[np.int64], max_outside: int
-) -> Iterator[tuple[int, ...]]:
-    """Return the allowed parent sets with at least one parent that is no candidate."""
-    rules, inside = problem.rules, set(candidates.tolist())
-    needed = set(np.flatnonzero(rules.required[:, child]).tolist())
-    free = np.flatnonzero(rules.allowed[:, child]).tolist()
-    for size in range(1, min(max_outside, rules.max_parents) + 1):
-        for parents in itertools.combinations(free, size):
-            if not inside.issuperset(parents) and needed.issubset(parents):
-                yield parents
+@cache
+def _list_places(n: int, size: int) -> NDArray[np.int64]:
+    """Return all sets of `size` places below n, in colexicographic order: set i has rank i."""
+    turned = itertools.combinations(range(n - 1, -1, -1), size)
+    places = np.array(list(turned), dtype=np.int64).reshape(-1, size)
+    return places[::-1, ::-1].copy()
+
+
+def _rank_places(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rank of each set of ascending places among all sets of its size.
+
+    >>> _rank_places(_list_places(4, 2)).tolist()
+    [0, 1, 2, 3, 4, 5]
+    """
+    most = int(places.max(initial=0)) + 1
+    rank = np.zeros(len(places), dtype=np.int64)
+    for i in range(places.shape[1]):
+        count = np.array([math.comb(place, i + 1) for place in range(most)], dtype=np.int64)
+        rank += count[places[:, i]]
+    return rank
 
 
 def _score_outside(
     problem: Problem,
     child: int,
     candidates: NDArray[np.int64],
+    table: NDArray[np.float64],
     prior: NDArray[np.float64],
     max_outside: int,
-) -> dict[tuple[int, ...], float]:
-    """Return the log weights of the allowed families with a parent that is no candidate."""
-    listed = list(_list_outside(problem, child, candidates, max_outside))
-    if not listed:
-        return {}
-    scores = problem.scorer.local_scores(FamilyBatch.from_pairs((child, p) for p in listed))
-    return {p: float(s) + float(prior[len(p)]) for p, s in zip(listed, scores, strict=True)}
+) -> tuple[list[NDArray[np.float64]], NDArray[np.int64], int]:
+    """Return the log weights of all sets of each size up to `max_outside`, by their rank.
+
+    The places of a set are those of the allowed parents, which are returned too. The sets of
+    candidates have their weights from the table. The last value is the number of scored
+    families.
+    """
+    rules = problem.rules
+    free = np.flatnonzero(rules.allowed[:, child])
+    bit = np.zeros(problem.n_variables, dtype=np.int64)
+    bit[candidates] = 1 << np.arange(len(candidates), dtype=np.int64)
+    needed = np.flatnonzero(rules.required[:, child])
+    by_size, n_scored = [table[:1].copy()], 0
+    for size in range(1, min(max_outside, rules.max_parents, len(free)) + 1):
+        parents = free[_list_places(len(free), size)]
+        is_inside = (bit[parents] > 0).all(axis=1)
+        weights = np.full(len(parents), -np.inf)
+        weights[is_inside] = table[bit[parents[is_inside]].sum(axis=1)]
+        is_scored = ~is_inside
+        for parent in needed.tolist():
+            is_scored &= (parents == parent).any(axis=1)
+        some = parents[is_scored]
+        weights[is_scored] = _score_equal_sizes(problem, child, some) + prior[size]
+        n_scored += len(some)
+        by_size.append(weights)
+    return by_size, free, n_scored
+
+
+def _score_equal_sizes(
+    problem: Problem, child: int, parents: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the local scores of a child with each row of parents."""
+    n, size = parents.shape
+    members = np.full((n, size + 1), child, dtype=np.int32)
+    members[:, 1:] = parents
+    start = np.arange(n + 1, dtype=np.int64) * (size + 1)
+    return problem.scorer.local_scores(FamilyBatch(members.ravel(), start))
 
 
 def _drop_improbable(
-    scored: dict[tuple[int, ...], float],
-    candidates: NDArray[np.int64],
-    table: NDArray[np.float64],
-) -> tuple[Part, list[float]]:
+    by_size: Sequence[NDArray[np.float64]], free: NDArray[np.int64], candidates: NDArray[np.int64]
+) -> tuple[_Outside, list[float]]:
     """Return the families that stay, heaviest first, and the bounds of those that do not."""
-    place = {int(variable): 1 << j for j, variable in enumerate(candidates)}
-    kept: Part = []
-    bounds = []
-    for parents, weight in scored.items():
-        subsets = (s for k in range(len(parents) + 1) for s in itertools.combinations(parents, k))
-        all_weights = [
-            scored[s] if s in scored else float(table[sum(map(place.__getitem__, s))])
-            for s in subsets
-            if s in scored or place.keys() >= set(s)
-        ]
-        bound = math.exp(weight - np.logaddexp.reduce(all_weights)) if weight > -math.inf else 0.0
-        if bound >= NEGLIGIBLE:
-            kept.append((weight, parents))
-        else:
-            bounds.append(bound)
-    return sorted(kept, key=lambda item: (-item[0], item[1])), bounds
+    weights, sizes, sets, dropped = [], [], [], list[float]()
+    most = len(by_size) - 1
+    is_candidate = np.isin(free, candidates)
+    for size in range(1, most + 1):
+        places = _list_places(len(free), size)
+        weight = by_size[size]
+        is_outside = ~is_candidate[places].all(axis=1) & (weight > -np.inf)
+        places, weight = places[is_outside], weight[is_outside]
+        total = np.full(len(places), by_size[0][0])
+        for k in range(1, size + 1):
+            for columns in itertools.combinations(range(size), k):
+                rank = _rank_places(places[:, columns])
+                total = np.logaddexp(total, by_size[k][rank])
+        bound = np.exp(weight - total)
+        is_kept = bound >= NEGLIGIBLE
+        dropped += bound[~is_kept].tolist()
+        filled = np.full((int(is_kept.sum()), most), -1, dtype=np.int64)
+        filled[:, :size] = free[places[is_kept]]
+        weights.append(weight[is_kept])
+        sizes.append(np.full(len(filled), size))
+        sets.append(filled)
+    if not sets:
+        none = np.empty(0, dtype=np.int64)
+        return _Outside(np.empty(0), none, np.empty((0, 0), dtype=np.int64)), dropped
+    found = _Outside(np.concatenate(weights), np.concatenate(sizes), np.concatenate(sets))
+    # The heaviest first. Of equal ones the first by name: a shorter set before its extensions.
+    rank = np.lexsort((*found.parents.T[::-1], -found.log_weight))
+    return _Outside(found.log_weight[rank], found.size[rank], found.parents[rank]), dropped
 
 
-def _join_outside(parts: Sequence[Part]) -> OutsideFamilies:
+def _join_outside(parts: Sequence[_Outside]) -> OutsideFamilies:
     """Return the outside families of all children as arrays."""
-    begin = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
-    listed = [item for part in parts for item in part]
-    start = np.concatenate([[0], np.cumsum([len(parents) for _, parents in listed])])
+    begin = np.cumsum([0, *(len(part.log_weight) for part in parts)], dtype=np.int64)
+    size = np.concatenate([part.size for part in parts])
+    parents = [part.parents[part.parents >= 0] for part in parts]
     return OutsideFamilies(
         begin,
-        np.array([weight for weight, _ in listed], dtype=np.float64),
-        start.astype(np.int64),
-        np.array([parent for _, parents in listed for parent in parents], dtype=np.int32),
+        np.concatenate([part.log_weight for part in parts]),
+        np.cumsum([0, *size.tolist()], dtype=np.int64),
+        np.concatenate(parents).astype(np.int32),
     )

@@ -22,25 +22,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from coevo.jit import inline, part
+from coevo.jit import fused, inline, part
 
 __all__ = [
     "NO_PARENTS",
     "add_layer_arcs",
     "add_logs",
+    "add_outside",
     "compute_layer_term",
     "compute_terms",
     "count_layers",
     "draw_dag",
     "draw_index",
+    "find_candidates",
     "find_levels",
+    "find_top",
     "relocate",
     "sort_by_level",
 ]
 
 NO_PARENTS = -2  # the needed level of a variable in the first layer
 FAR = 1 << 40  # the level of a variable that is taken out
-CANCELLATION = 1e-6  # a smaller share is added up one by one
+CANCELLATION = 1e-7  # a smaller share is added up one by one
 LOG_ROUND_OFF = 40.0  # a weight that is smaller by this log is below the round-off of the sum
 
 
@@ -52,22 +55,65 @@ def add_logs(a, b):
 
 
 @part
-def sum_suitable(tables, level, v, needed):
-    """Return the log of the sum of the families of v whose highest parent is at a level."""
-    start, parents = tables.start, tables.parents
+def find_candidates(cand, cand_begin, level, v, needed):
+    """Return the candidates of v up to a level, and those at this level, as sets."""
+    before, last = np.int64(0), np.int64(0)
+    bit = np.int64(1)
+    for i in range(cand_begin[v], cand_begin[v + 1]):
+        at = level[cand[i]]
+        if at <= needed:
+            before |= bit
+            if at == needed:
+                last |= bit
+        bit <<= 1
+    return before, last
+
+
+@inline
+def find_top(start, parents, level, family):
+    """Return the highest level of the parents of a family."""
+    top = np.int64(NO_PARENTS)
+    for i in range(start[family], start[family + 1]):
+        top = max(top, level[parents[i]])
+    return top
+
+
+@part
+def sum_suitable(tables, level, v, needed, before, last):
+    """Return the log of the sum of the families of v whose highest parent is at a level.
+
+    `before` and `last` are the candidates of `find_candidates`.
+    """
+    code, weight, start, parents = tables.code, tables.weight, tables.start, tables.parents
     total = -np.inf
     for family in range(tables.begin[v], tables.begin[v + 1]):
-        if tables.weight[family] < total - LOG_ROUND_OFF:
+        if weight[family] < total - LOG_ROUND_OFF:
             break
-        top = NO_PARENTS
-        for i in range(start[family], start[family + 1]):
-            top = max(top, level[parents[i]])
-        if top == needed:
-            total = add_logs(total, tables.weight[family])
+        if code[family] >= 0:
+            is_suitable = code[family] & ~before == 0 and code[family] & last != 0
+        else:
+            is_suitable = find_top(start, parents, level, family) == needed
+        if is_suitable:
+            total = add_logs(total, weight[family])
     return total
 
 
 @part
+def add_outside(tables, level, v, low, high, total):
+    """Add the families outside the candidates whose highest parent is from `low` to `high`."""
+    outside, weight, start, parents = tables.outside, tables.weight, tables.start, tables.parents
+    heaviest, found = -np.inf, 0.0  # the sum relative to the heaviest, which comes first
+    for i in range(tables.outside_begin[v], tables.outside_begin[v + 1]):
+        family = outside[i]
+        if weight[family] < max(total, heaviest) - LOG_ROUND_OFF:
+            break
+        if low <= find_top(start, parents, level, family) <= high:
+            heaviest = max(heaviest, weight[family])
+            found += np.exp(weight[family] - heaviest)
+    return add_logs(total, heaviest + np.log(found)) if found > 0.0 else total
+
+
+@fused
 def compute_layer_term(tables, level, v, needed):
     """Return the log of the sum of the families of v whose highest parent is at a level.
 
@@ -75,15 +121,7 @@ def compute_layer_term(tables, level, v, needed):
     """
     if needed == NO_PARENTS:
         return tables.empty[v]
-    before, last = np.int64(0), np.int64(0)
-    bit = np.int64(1)
-    for i in range(tables.cand_begin[v], tables.cand_begin[v + 1]):
-        at = level[tables.cand[i]]
-        if at <= needed:
-            before |= bit
-            if at == needed:
-                last |= bit
-        bit <<= 1
+    before, last = find_candidates(tables.cand, tables.cand_begin, level, v, needed)
     total = -np.inf
     if last:
         first = tables.table_begin[v]
@@ -91,17 +129,10 @@ def compute_layer_term(tables, level, v, needed):
         if high > -np.inf:
             share = -np.expm1(tables.log_sum[first + (before & ~last)] - high)
             if share < CANCELLATION:
-                return sum_suitable(tables, level, v, needed)
+                return sum_suitable(tables, level, v, needed, before, last)
             total = high + np.log(share)
-    for i in range(tables.outside_begin[v], tables.outside_begin[v + 1]):
-        family = tables.outside[i]
-        if tables.weight[family] < total - LOG_ROUND_OFF:
-            break
-        top = NO_PARENTS
-        for j in range(tables.start[family], tables.start[family + 1]):
-            top = max(top, level[tables.parents[j]])
-        if top == needed:
-            total = add_logs(total, tables.weight[family])
+    if tables.outside_begin[v] < tables.outside_begin[v + 1]:
+        total = add_outside(tables, level, v, needed, needed, total)
     return total
 
 
@@ -132,10 +163,7 @@ def find_levels(tables, choice, order, level):
     """Overwrite `level` with the layering of the DAG of the chosen families."""
     for i in range(len(order)):
         v = order[i]
-        top = np.int64(NO_PARENTS)
-        for j in range(tables.start[choice[v]], tables.start[choice[v] + 1]):
-            top = max(top, level[tables.parents[j]])
-        level[v] = top + 2
+        level[v] = find_top(tables.start, tables.parents, level, choice[v]) + 2
 
 
 @part
@@ -162,16 +190,20 @@ def draw_index(logs, n, uniform):
 @part
 def draw_dag(tables, level, terms, uniforms, choice):
     """Overwrite `choice` with the families of a random DAG of the layering."""
-    start, parents = tables.start, tables.parents
+    code, weight, start, parents = tables.code, tables.weight, tables.start, tables.parents
     for v in range(len(level)):
         needed, remaining = level[v] - 2, uniforms[v]
+        before, last = find_candidates(tables.cand, tables.cand_begin, level, v, needed)
         for family in range(tables.begin[v], tables.begin[v + 1]):
-            top = NO_PARENTS
-            for i in range(start[family], start[family + 1]):
-                top = max(top, level[parents[i]])
-            if top == needed:
+            if code[family] >= 0:
+                is_suitable = code[family] & ~before == 0 and (
+                    needed == NO_PARENTS or code[family] & last != 0
+                )
+            else:
+                is_suitable = find_top(start, parents, level, family) == needed
+            if is_suitable:
                 choice[v] = family
-                remaining -= np.exp(tables.weight[family] - terms[v])
+                remaining -= np.exp(weight[family] - terms[v])
                 if remaining < 0.0:
                     break
 

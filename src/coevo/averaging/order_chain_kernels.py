@@ -15,8 +15,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from coevo.averaging.layering_kernels import FAR, LOG_ROUND_OFF, NO_PARENTS, add_logs, draw_index
-from coevo.jit import part
+from coevo.averaging.layering_kernels import (
+    FAR,
+    NO_PARENTS,
+    add_outside,
+    draw_index,
+    find_candidates,
+    find_top,
+)
+from coevo.jit import fused, part
 
 __all__ = [
     "add_order_arcs",
@@ -28,24 +35,13 @@ __all__ = [
 ]
 
 
-@part
+@fused
 def compute_order_term(tables, level, v, bound):
     """Return the log of the sum of the families of v with all parents below a level."""
-    before, bit = np.int64(0), np.int64(1)
-    for i in range(tables.cand_begin[v], tables.cand_begin[v + 1]):
-        if level[tables.cand[i]] < bound:
-            before |= bit
-        bit <<= 1
+    before, _ = find_candidates(tables.cand, tables.cand_begin, level, v, bound - 1)
     total = tables.log_sum[tables.table_begin[v] + before]
-    for i in range(tables.outside_begin[v], tables.outside_begin[v + 1]):
-        family = tables.outside[i]
-        if tables.weight[family] < total - LOG_ROUND_OFF:
-            break
-        top = np.int64(NO_PARENTS)
-        for j in range(tables.start[family], tables.start[family + 1]):
-            top = max(top, level[tables.parents[j]])
-        if top < bound:
-            total = add_logs(total, tables.weight[family])
+    if tables.outside_begin[v] < tables.outside_begin[v + 1]:
+        total = add_outside(tables, level, v, NO_PARENTS, bound - 1, total)
     return total
 
 
@@ -69,16 +65,18 @@ def sort_order(level, order):
 @part
 def draw_order_dag(tables, level, terms, uniforms, choice):
     """Overwrite `choice` with the families of a random DAG of the order."""
-    start, parents = tables.start, tables.parents
+    code, weight, start, parents = tables.code, tables.weight, tables.start, tables.parents
     for v in range(len(level)):
         remaining = uniforms[v]
+        before, _ = find_candidates(tables.cand, tables.cand_begin, level, v, level[v] - 1)
         for family in range(tables.begin[v], tables.begin[v + 1]):
-            top = np.int64(NO_PARENTS)
-            for i in range(start[family], start[family + 1]):
-                top = max(top, level[parents[i]])
-            if top < level[v]:
+            if code[family] >= 0:
+                is_suitable = code[family] & ~before == 0
+            else:
+                is_suitable = find_top(start, parents, level, family) < level[v]
+            if is_suitable:
                 choice[v] = family
-                remaining -= np.exp(tables.weight[family] - terms[v])
+                remaining -= np.exp(weight[family] - terms[v])
                 if remaining < 0.0:
                     break
 

@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check docs bench clean
+.PHONY: help demo test quick check docs bench fuzz clean
 
 help:
 	@echo "make demo   set up, learn the Alarm network back from 5,000 rows, make a page of it"
@@ -17,6 +17,7 @@ help:
 	@echo "make check  format, lint and types only"
 	@echo "make docs   build the documentation into build/docs, without the network"
 	@echo "make bench  local scores a second, beside the peers"
+	@echo "make fuzz   mutate every kind of input for ten minutes (SECONDS=60 make fuzz: one)"
 	@echo "make clean  remove .venv and everything that was made"
 
 $(BIN)/python:
@@ -57,6 +58,9 @@ docs: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python benchmarks/local_scores.py
+
+fuzz: $(VENV)/installed-dev
+	@cd tests && ../$(BIN)/python -m fuzz.run --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)
 
 clean:
 	rm -rf $(VENV) demo dist build docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,44 +1,36 @@
 r"""Compare greedy equivalence search (`ges`) with that of causal-learn and of pgmpy.
 
-All systems learn from the same rows of bundled networks. causal-learn has one score: BDeu with a
-prior on arcs. pgmpy maximises the score of `--scores`. coevo scores all structures with that score.
-Each run of a peer has its own process and a time limit. A peer that reaches the limit is not tried
-on networks with more variables. Times are CPU seconds from the table in memory to the result, with
-libraries and kernels loaded.
+All systems learn from the same rows of bundled networks. causal-learn has one score for states:
+BDeu with a prior on arcs. pgmpy maximises the score of `--scores`. coevo scores all structures.
+Each run has its own process and a limit of CPU time. A peer that has reached the limit
+`--max-timeouts` times with a score is not tried on the networks that follow. Times are CPU seconds
+from the table in memory to the result, with libraries and kernels loaded.
 
     python benchmarks/ges.py --networks asia,child --rows 1000
-    python benchmarks/ges.py --write        also replace the table of README.md
+    python benchmarks/ges.py --journal ges.jsonl --write    resumes, and replaces the table
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from coevo import Dataset, FamilyScorer, load_network, run_search, sample
 from coevo.experiments.peers import PEERS, make_categorical_frame
 from coevo.graph import DAG
-from coevo.parallel.isolated import run_isolated
 from coevo.score import BIC, make_score
 from harness import describe_run, print_json, replace_block
+from limited import Job, Journal, format_peer_time, measure
 
 HERE = Path(__file__).parent
-NETWORKS = "asia,sachs,child,insurance,alarm,hailfinder,hepar2,win95pts,andes"
+NETWORKS = (
+    "cancer,earthquake,survey,asia,sachs,child,insurance,alarm,water,hailfinder,hepar2,win95pts,"
+    "mildew,barley,andes"
+)
 OURS = "coevo"
 OTHERS = ("causal-learn", "pgmpy")
-
-
-class Job(NamedTuple):
-    """One run of one system."""
-
-    system: str
-    network: str
-    n_rows: int
-    scoring: str
-    seed: int
 
 
 def make_learner(system: str, dataset: Dataset, score: str) -> Callable[[], DAG]:
@@ -75,50 +67,36 @@ def make_pgmpy_learner(dataset: Dataset, score: str) -> Callable[[], DAG]:
     return learn
 
 
-def run_job(job: Job, start_clock: Callable[[], None]) -> dict[str, float]:
-    """Return the score of the structure that a system learns, and its CPU seconds."""
+def prepare(job: Job) -> Callable[[], DAG]:
+    """Return the function that learns."""
     dataset = sample(load_network(job.network), job.n_rows, job.seed)
-    learn = make_learner(job.system, dataset, job.scoring)
-    start_clock()
-    began = time.process_time()
-    dag = learn()
-    seconds = time.process_time() - began
-    return {"score": FamilyScorer(dataset, job.scoring).score(dag), "seconds": seconds}
+    return make_learner(job.system, dataset, job.scoring)
 
 
-def measure(job: Job, max_time: float) -> dict[str, Any]:
-    """Run one system; a run without a result has a status only."""
-    environment = {"PYTHONHASHSEED": "0"}  # pgmpy depends on it
-    outcome = next(iter(run_isolated(run_job, [job], lambda _: max_time, environment=environment)))
-    answer = {**job._asdict(), "status": outcome.status, "error": outcome.error}
-    return answer | (outcome.result or {})
+def describe(job: Job, dag: DAG) -> dict[str, float]:
+    """Return the score of a structure."""
+    dataset = sample(load_network(job.network), job.n_rows, job.seed)
+    return {"score": FamilyScorer(dataset, job.scoring).score(dag)}
 
 
-def run_all(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Run all systems on all data sets; skip a peer after its first timeout."""
-    answers: list[dict[str, Any]] = []
-    slow: set[tuple[str, str]] = set()
+def list_jobs(options: argparse.Namespace) -> Iterator[Job]:
+    """Yield the runs, network by network. causal-learn runs with BDeu only."""
     for network in options.networks.split(","):
         for score in options.scores.split(","):
             for system in (OURS, *options.others):
-                if (system, score) in slow:
-                    continue
-                job = Job(system, network, options.rows, score, options.seed)
-                answers.append(measure(job, options.max_time))
-                if answers[-1]["status"] == "timeout":
-                    slow.add((system, score))
-    return answers
+                if system != "causal-learn" or score == "bdeu":
+                    yield Job(system, network, options.rows, score, options.seed, options.max_time)
 
 
 def format_table(answers: list[dict[str, Any]], options: argparse.Namespace, machine: str) -> str:
     """Return a Markdown table: one line for each data set."""
     lines = [
-        f"{options.rows:,} rows, one core of {machine}. Limit: {options.max_time:g} s a run. "
-        "*below* is the score of coevo minus that of the peer, *times* the CPU time of the peer "
-        "divided by that of coevo.",
+        f"{options.rows:,} rows, one core of {machine}. Limit: {options.max_time:g} CPU seconds a "
+        "run; *> n* did not end within it. *ahead* is the score of coevo minus that of the peer, "
+        "*times* the CPU time of the peer divided by that of coevo.",
         "",
         "| network | score | coevo | s | "
-        + " | ".join(f"{name}: below | s | times" for name in options.others)
+        + " | ".join(f"{name}: ahead | s | times" for name in options.others)
         + " |",
         "|---|---|---:|---:|" + "---:|---:|---:|" * len(options.others),
     ]
@@ -139,11 +117,11 @@ def format_table(answers: list[dict[str, Any]], options: argparse.Namespace, mac
 def format_peer(peer: dict[str, Any] | None, ours: dict[str, Any]) -> str:
     """Return the three cells of a peer."""
     if peer is None:
-        return "| not run |"
+        return "| |"
+    seconds, times = format_peer_time(peer, ours)
     if peer["status"] != "done":
-        return f"| {peer['status']} |"
-    times = peer["seconds"] / ours["seconds"]
-    return f"{ours['score'] - peer['score']:,.2f} | {peer['seconds']:.1f} | {times:,.0f}"
+        return f"| {seconds} | {times}"
+    return f"{ours['score'] - peer['score']:+,.2f} | {seconds} | {times}"
 
 
 def main() -> None:
@@ -155,6 +133,8 @@ def main() -> None:
     parser.add_argument("--scores", default="bdeu,bic")
     parser.add_argument("--others", default=",".join(OTHERS))
     parser.add_argument("--max-time", type=float, default=600, help="seconds a run (default: 600)")
+    parser.add_argument("--max-timeouts", type=int, default=2, help="then give a peer up")
+    parser.add_argument("--journal", type=Path, help="file of the runs that have ended, to resume")
     parser.add_argument(
         "--write", action="store_true", help="replace the table of benchmarks/README.md"
     )
@@ -162,7 +142,8 @@ def main() -> None:
     options = parser.parse_args()
     requested = options.others.split(",")
     options.others = [name for name in requested if PEERS[name].is_installed]
-    answers = run_all(options)
+    journal = Journal(options.journal)
+    answers = measure(list_jobs(options), prepare, describe, journal, options.max_timeouts)
     environment = describe_run(*(PEERS[name].package for name in options.others))
     table = format_table(answers, options, environment["machine"])
     if options.write:

@@ -30,6 +30,12 @@ def _no_colour_no_terminal(monkeypatch):
     assert os.environ["NO_COLOR"]
 
 
+@pytest.fixture(autouse=True)
+def _no_wait_for_the_disk(monkeypatch):
+    """Let files reach the disk whenever the system likes: no test cuts the power."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
 @pytest.fixture(scope="session")
 def dask_workers():
     """Return two workers of one thread each, as ``--cluster local:2`` has them.

@@ -3,6 +3,7 @@
 This module does not import coevo, so that the two cannot share a mistake.
 """
 
+import decimal
 import functools
 import itertools
 import math
@@ -26,6 +27,21 @@ def dirichlet(table, alpha, log_gamma=math.lgamma):
         total += log_gamma(len(counts) * alpha) - log_gamma(sum(counts) + len(counts) * alpha)
         total += sum(log_gamma(n + alpha) - log_gamma(alpha) for n in counts)
     return total
+
+
+def exact_dirichlet(table, ess, n_configurations, digits=60):
+    """Return the marginal likelihood as a sum of logarithms with many digits.
+
+    ``gamma(a + n) / gamma(a)`` is the product of a, a + 1, ..., a + n - 1. `ess` is spread over
+    `n_configurations` configurations.
+    """
+    with decimal.localcontext(prec=digits):
+        prior = decimal.Decimal(ess) / n_configurations
+        total = decimal.Decimal(0)
+        for counts in table.values():
+            total -= sum((prior + i).ln() for i in range(sum(counts)))
+            total += sum((prior / len(counts) + i).ln() for n in counts for i in range(n))
+        return float(total)
 
 
 def likelihood(table):
@@ -291,6 +307,183 @@ def structure_score(name, rows, arities, arcs):
     )
 
 
+# The posterior over structures. A table of weights maps (child, parents) to a log weight, where
+# parents is a frozenset; what it lacks has the weight zero.
+
+
+def log_sum(logs):
+    """Return the log of the sum of the exponentials."""
+    logs = list(logs)
+    high = max(logs, default=-math.inf)
+    if high == -math.inf:
+        return high
+    return high + math.log(math.fsum(math.exp(value - high) for value in logs))
+
+
+def all_subsets(members):
+    """Return all subsets, as frozensets."""
+    return [frozenset(some) for some in subsets(sorted(members), len(members))]
+
+
+def sum_parent_sets(table, child, inside, touching=None):
+    """Return the log weight of the parent sets within a set, of those that touch another one."""
+    return log_sum(
+        table.get((child, parents), -math.inf)
+        for parents in all_subsets(inside)
+        if touching is None or parents & touching
+    )
+
+
+@functools.cache
+def dags_with_orders(n):
+    """Return each DAG as the parent sets of all variables, and its number of orders."""
+    found = {}
+    for arcs in itertools.product([None, 0, 1], repeat=n * (n - 1) // 2):
+        parents = [set() for _ in range(n)]
+        for (i, j), direction in zip(itertools.combinations(range(n), 2), arcs, strict=True):
+            if direction is not None:
+                parents[(i, j)[direction]].add((j, i)[direction])
+        n_orders = count_orders(tuple(map(frozenset, parents)), frozenset(range(n)))
+        if n_orders:
+            found[tuple(map(frozenset, parents))] = n_orders
+    return found
+
+
+def count_orders(parents, left):
+    """Return the number of orders of the variables that are left, parents first."""
+    if not left:
+        return 1
+    return sum(count_orders(parents, left - {v}) for v in left if not parents[v] & left)
+
+
+def weigh_dags(n, table, prior):
+    """Return {parent sets of all variables: log weight} of all possible DAGs."""
+    weights = {}
+    for parents, n_orders in dags_with_orders(n).items():
+        weight = sum(table.get(family, -math.inf) for family in enumerate(parents))
+        if weight > -math.inf:
+            weights[parents] = weight + (math.log(n_orders) if prior == "order" else 0.0)
+    return weights
+
+
+def posterior(n, table, prior):
+    """Return the log evidence and the matrix of arc probabilities, by enumeration."""
+    weights = weigh_dags(n, table, prior)
+    total = log_sum(weights.values())
+    terms = [[[] for _ in range(n)] for _ in range(n)]
+    for parents, weight in weights.items():
+        share = math.exp(weight - total)
+        for child in range(n):
+            for parent in parents[child]:
+                terms[parent][child].append(share)
+    return total, [[math.fsum(some) for some in row] for row in terms]
+
+
+def count_exactly(rows, prior):
+    """Return the sum over all DAGs, or pairs of a DAG and an order, of the products of weights.
+
+    ``rows[v][S]`` is an integer, the weight of the parent set S of v. For DAGs this is inclusion
+    and exclusion over the variables without children (Tian and He 2009). Integers lose no digits.
+    """
+    n = len(rows)
+    sums = [
+        [sum(row[p] for p in range(1 << n) if p & s == p) for s in range(1 << n)] for row in rows
+    ]
+    totals = [1]
+    for s in range(1, 1 << n):
+        total = 0
+        for last in range(1, s + 1):
+            members = [v for v in range(n) if last >> v & 1]
+            if last & s == last and (prior == "uniform" or len(members) == 1):
+                product = math.prod(sums[v][s ^ last] for v in members)
+                total += (-1) ** (len(members) + 1) * totals[s ^ last] * product
+        totals.append(total)
+    return totals[-1]
+
+
+def sum_orders(table, inside, before=frozenset()):
+    """Return the log weight of all orders of a set that follow the set `before`."""
+    logs = []
+    for order in itertools.permutations(sorted(inside)):
+        weight, earlier = 0.0, before
+        for v in order:
+            weight += sum_parent_sets(table, v, earlier)
+            earlier = earlier | {v}
+        logs.append(weight)
+    return log_sum(logs)
+
+
+def split_layers(parents):
+    """Return the layers of a DAG: each variable comes one layer after its last parent."""
+    layers, placed = [], frozenset()
+    while len(placed) < len(parents):
+        layers.append(
+            frozenset(v for v in range(len(parents)) if v not in placed and parents[v] <= placed)
+        )
+        placed |= layers[-1]
+    return layers
+
+
+def sum_layers_after(n, table, placed, last):
+    """Return the log weight of all ways to place the other variables, layer by layer.
+
+    A variable of the next layer has its parents among the placed variables, at least one of them
+    in the last layer.
+    """
+    free = frozenset(range(n)) - placed
+    if not free:
+        return 0.0
+    return log_sum(
+        sum(sum_parent_sets(table, v, placed, last) for v in layer)
+        + sum_layers_after(n, table, placed | layer, layer)
+        for layer in all_subsets(free)
+        if layer
+    )
+
+
+def share_states(n, table):
+    """Return {(placed, last): probability} of the layers of a DAG so far and of the last one."""
+    weights = weigh_dags(n, table, "uniform")
+    total = log_sum(weights.values())
+    shares = {}
+    for parents, weight in weights.items():
+        placed = frozenset()
+        for layer in split_layers(parents):
+            placed |= layer
+            shares[placed, layer] = shares.get((placed, layer), 0.0) + math.exp(weight - total)
+    return shares
+
+
+def share_pieces(n, table):
+    """Return {(child, t, S): probability}: the last parent of a child in the last layer is t.
+
+    S has all variables of earlier layers, and those of the last layer that are below t.
+    """
+    weights = weigh_dags(n, table, "uniform")
+    total = log_sum(weights.values())
+    shares = {}
+    for parents, weight in weights.items():
+        layers = split_layers(parents)
+        for i, layer in enumerate(layers[1:]):
+            for child in layer:
+                t = max(parents[child] & layers[i])
+                below = {u for u in layers[i] if u < t}
+                key = child, t, frozenset(below.union(*layers[:i]))
+                shares[key] = shares.get(key, 0.0) + math.exp(weight - total)
+    return shares
+
+
+def draw_by_weight(items, log_weights, lot):
+    """Return the first item whose cumulated share of the weight is above a lot."""
+    total = log_sum(log_weights)
+    cumulated = 0.0
+    for item, weight in zip(items, log_weights, strict=True):
+        cumulated += math.exp(weight - total)
+        if cumulated > lot:
+            return item
+    raise ValueError(lot)
+
+
 def read_order(order, required):
     """Return the order after repair: take repeatedly the first variable with all required parents.
 
@@ -440,6 +633,24 @@ def pc_stable(p_value, n, alpha, max_given=None):
     return {frozenset(edge) for edge in edges}, separators
 
 
+def collider_votes(p_value, n, edges, separators, alpha, most):
+    """Return {(a, c, b): (votes without c, votes with c, largest p without c, with c)}.
+
+    All sets of at most `most` neighbours of a, or of b, vote, and so does the separator.
+    """
+    near = {v: [w for w in range(n) if {(v, w), (w, v)} & set(edges)] for v in range(n)}
+    found = {}
+    for (a, b), separator in separators.items():
+        sets = {*subsets(near[a], most), *subsets(near[b], most), separator}
+        for c in set(near[a]) & set(near[b]):
+            sides = [[], []]
+            for given in sets:
+                sides[c in given].append(p_value(a, b, given))
+            votes = [sum(p > alpha for p in side) for side in sides]
+            found[a, c, b] = (*votes, *(max(side, default=0) for side in sides))
+    return found
+
+
 def subsets(members, most):
     sizes = range(min(len(members), most) + 1)
     return [s for size in sizes for s in itertools.combinations(members, size)]
@@ -516,6 +727,28 @@ def single_moves(n, arcs, fulfils):
                 continue
             if topological_orders(range(n), after) and fulfils(after):
                 yield kind, parent, child, after
+
+
+def climb_with_tabu_list(score, n, start, fulfils, length, max_stalled):
+    """Return the best structure of a climb that never returns to its last structures.
+
+    `length` structures before the current one are on the list. Each move is the best one, even if
+    the score falls. Among equally good ones the first is made.
+    """
+    current, visited = frozenset(start), [frozenset(start)]
+    best, n_stalled = current, 0
+    while n_stalled < max_stalled:
+        moves = [frozenset(after) for *_, after in single_moves(n, current, fulfils)]
+        moves = [after for after in moves if after not in visited[:-1][-length:]]
+        if not moves:
+            break
+        top = max(map(score, moves))
+        current = next(after for after in moves if score(after) > top - 1e-9)
+        visited.append(current)
+        n_stalled += 1
+        if score(current) > score(best) + 1e-9:
+            best, n_stalled = current, 0
+    return best
 
 
 def v_structures(arcs):
@@ -938,3 +1171,89 @@ def heaviest_ordering(weights):
                 for last in group
             )
     return best[frozenset(range(n))]
+
+
+def layering(n, arcs):
+    """Return the layer of each variable: 0 without parents, else one after its last parent."""
+
+    @functools.cache
+    def layer_of(v):
+        return max((layer_of(u) + 1 for u in parents_in(arcs, v)), default=0)
+
+    return tuple(layer_of(v) for v in range(n))
+
+
+def dag_weights(n, log_weights):
+    """Return {DAG: weight}; ``log_weights[child]`` is {parent set: log weight}.
+
+    A parent set that is not listed has the weight 0.
+    """
+    weights = {}
+    for arcs in all_dags(n):
+        families = [frozenset(parents_in(arcs, v)) for v in range(n)]
+        if all(family in log_weights[v] for v, family in enumerate(families)):
+            weights[arcs] = math.exp(sum(log_weights[v][f] for v, f in enumerate(families)))
+    return weights
+
+
+def shares(weights):
+    """Return the weights divided by their sum."""
+    total = math.fsum(weights.values())
+    return {key: weight / total for key, weight in weights.items()}
+
+
+def arc_shares(n, weights):
+    """Return the probability of each arc, [parent][child]."""
+    share = shares(weights)
+    return [
+        [math.fsum(p for arcs, p in share.items() if (u, v) in arcs) for v in range(n)]
+        for u in range(n)
+    ]
+
+
+def grouped(weights, key):
+    """Return the sums of the weights of the items with the same key."""
+    sums = {}
+    for item, weight in weights.items():
+        sums[key(item)] = sums.get(key(item), 0.0) + weight
+    return sums
+
+
+def relocation_places(layers, v):
+    """Return all layerings with v put elsewhere: gap 0, layer 0, gap 1, layer 1, ..., last gap."""
+    others = {w: layer for w, layer in enumerate(layers) if w != v}
+    used = sorted(set(others.values()))
+    others = {w: used.index(layer) for w, layer in others.items()}
+    places = []
+    for k in range(len(used) + 1):
+        gap = {w: layer + (layer >= k) for w, layer in others.items()} | {v: k}
+        places.append(gap)
+        if k < len(used):
+            places.append(others | {v: k})
+    return [tuple(place[w] for w in range(len(layers))) for place in places]
+
+
+def block_choices(weights, arcs, members):
+    """Return the DAGs, with their weights, that differ from `arcs` in families of members only."""
+    fixed = {(u, v) for u, v in arcs if v not in members}
+    return {
+        other: weight
+        for other, weight in weights.items()
+        if {(u, v) for u, v in other if v not in members} == fixed
+    }
+
+
+def block_layers(arcs, members):
+    """Return the layer of each member: i leads to j if a parent of j is i or descends from it.
+
+    Arcs into members do not count for the descent.
+    """
+    rest = [(u, v) for u, v in arcs if v not in members]
+    below = [{member, *reachable(rest, member)} for member in members]
+    leads = {
+        (i, j)
+        for i in range(len(members))
+        for j in range(len(members))
+        if i != j and below[i] & set(parents_in(arcs, members[j]))
+    }
+    return layering(len(members), frozenset(leads))

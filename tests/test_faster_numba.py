@@ -85,22 +85,56 @@ def test_operators_are_asked_once_for_the_same_plain_types():
     assert asked[2:] == [texts, texts]
 
 
-def test_a_function_compiles_to_the_same_results():
-    script = """
+SCRIPT = """
 import numba, numpy as np
 from numba.core import ir
 from coevo.faster_numba import make_numba_faster
+from coevo.jit import inline, part
 
-def count(values, arity):
-    counts = np.zeros(arity, dtype=np.int64)
-    for i in range(len(values)):
-        counts[values[i] % arity] += 1 if values[i] > 0 else 2
-    return counts.sum() / arity + counts[0] * 2
+def weigh(value):
+    return 1 if value > 0 else 2
+
+def make(decorated, plain):
+    inlined, called = plain(weigh), decorated(lambda total, arity: total.sum() / arity)
+
+    def count(values, arity):
+        counts = np.zeros(arity, dtype=np.int64)
+        for i in range(len(values)):
+            counts[values[i] % arity] += inlined(values[i])
+        return called(counts, arity) + counts[0] * 2 + inlined(arity) + called(counts, 2 * arity)
+
+    return count
 
 values = np.arange(100)
-plain = numba.njit(count)(values, 7)
+expected = make(lambda f: f, lambda f: f)(values, 7)
+assert numba.njit(make(part, inline))(values, 7) == expected
 make_numba_faster()
 assert ir.Scope.__deepcopy__.__name__ == "_copy_scope"  # this version of numba is as expected
-assert numba.njit(count)(values, 7) == plain == count(values, 7)
+library = numba.core.codegen.JITCodeLibrary
+assert library._finalize_final_module.__name__ == "finish_kernel"
+finish, parts = library._finalize_final_module, []
+library._finalize_final_module = lambda self: (parts.append(hasattr(self, "is_part")), finish(self))
+assert numba.njit(make(part, inline))(values, 7) == expected
+assert True in parts and False in parts
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_function_compiles_to_the_same_results():
+    subprocess.run([sys.executable, "-c", SCRIPT], check=True)
+
+
+def test_the_source_of_an_inlined_function_is_read_once():
+    read = []
+
+    class Worker:
+        flags = compiler.Flags()
+
+        def run_untyped_passes(self, func, enable_ssa=False):
+            read.append((func, enable_ssa))
+            return func.__name__
+
+    faster_numba._remember_inlined(Worker)
+    worker = Worker()
+    assert [worker.run_untyped_passes(one) for one in (max, min, max)] == ["max", "min", "max"]
+    assert worker.run_untyped_passes(max, enable_ssa=True) == "max"
+    assert read == [(max, False), (min, False), (max, True)]

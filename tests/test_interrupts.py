@@ -1,11 +1,13 @@
 """The first Ctrl-C is recorded, the second raises, and other handlers stay in place."""
 
+import os
 import signal
 import threading
 
 import pytest
 
-from coevo.interrupts import defer_interrupts, is_interrupt
+from coevo import interrupts as interrupts_module
+from coevo.interrupts import defer_interrupts, is_interrupt, treat_signals_as_interrupts
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
 
@@ -104,3 +106,70 @@ def test_another_thread_changes_nothing():
 )
 def test_is_interrupt(error, expected):
     assert is_interrupt(error) is expected
+
+
+# -- SIGTERM and SIGHUP, on the command line
+
+ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+
+
+@pytest.fixture
+def default_signals():
+    """Let both signals have their default action, which ends a process."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in ENDING}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_signal_is_an_interrupt(number, default_signals):
+    with treat_signals_as_interrupts():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+        signal.raise_signal(number)  # a repetition changes nothing
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+@ctrl_c_works()
+@pytest.mark.parametrize("number", ENDING)
+def test_a_signal_is_recorded_and_a_repetition_changes_nothing(number, default_signals):
+    calls = []
+    with treat_signals_as_interrupts(), defer_interrupts(lambda: calls.append(1)) as interrupts:
+        for _ in range(3):
+            signal.raise_signal(number)
+        assert interrupts.is_pending
+        assert calls == [1]
+        with pytest.raises(KeyboardInterrupt):
+            press_ctrl_c()
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_library_leaves_the_signals_alone(number, default_signals):
+    with defer_interrupts():
+        assert signal.getsignal(number) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_signal_that_is_ignored_stays_ignored(number, default_signals):
+    signal.signal(number, signal.SIG_IGN)  # as nohup does
+    with treat_signals_as_interrupts(), defer_interrupts() as interrupts:
+        signal.raise_signal(number)
+        assert not interrupts.is_pending
+    assert signal.getsignal(number) is signal.SIG_IGN
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs terminals of Unix")
+def test_what_is_written_to_a_closed_terminal_is_discarded(default_signals):
+    """Otherwise an error of writing would end the command before it has saved its work."""
+    keyboard, screen = os.openpty()
+    with treat_signals_as_interrupts():
+        interrupts_module._TERMINALS[:] = [screen]
+        with defer_interrupts() as interrupts:
+            os.close(keyboard)
+            with pytest.raises(OSError, match="Input/output error"):
+                os.write(screen, b"progress")
+            signal.raise_signal(signal.SIGHUP)
+            assert interrupts.is_pending
+            assert os.write(screen, b"progress") == 8
+    os.close(screen)

@@ -26,7 +26,7 @@ MODULES = sorted(
 LAYERS = [
     [
         *("checks", "errors", "faster_numba", "files", "interrupts"),
-        *("jit", "memory", "names", "signatures", "threads"),
+        *("jit", "memory", "names", "signatures", "threads", "work_time"),
     ],
     ["randomness", "run_files", "user_files", "warmup"],
     ["checkpoints"],
@@ -47,6 +47,7 @@ LAYERS = [
     ["report"],
     ["experiments"],
     ["bootstrap"],
+    ["averaging"],
     ["learning"],
     ["inspection"],
     ["estimators"],

@@ -15,7 +15,8 @@ import pytest
 import coevo
 from coevo import warmup
 from coevo.jit import KERNELS, Kernel, announce_compilation, find_kernel_files
-from coevo.warmup import COMPILING_MESSAGE, FIRST_GROUPS, import_kernels, list_groups
+from coevo.warmup import COMPILING_MESSAGE, FIRST_GROUPS, ROOMS, import_kernels, list_groups
+from helpers.problems import MovedClock
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the JIT is off")
 
@@ -97,6 +98,11 @@ def test_ten_varied_commands_compile_nothing_after_the_warm_up(warm, tmp_path):
         ["score", asia, "--structure", model, "-s", "k2"],
         ["predict", model, asia, "lung"],
         ["query", model, "lung"],
+        ["posterior", asia, "-s", "bdeu", "--networks", "5"],
+        ["posterior", asia, "--sampler", "chains", "--max-steps", "1"],
+        ["posterior", asia, "--sampler", "chains", "--prior", "order", "--max-steps", "1"],
+        ["solve", "tsp", "burma14", "--max-generations", "1"],
+        ["solve", "lop", "t59n11xx", "--max-generations", "1"],
     ]
     code, _, err = run("-c", DRIVER, json.dumps(commands, default=str), cache=warm[0])
     assert code == 0
@@ -135,8 +141,8 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     assert (code, out) == (2, "")
     assert err.startswith(f"Error: '{tmp_path / 'file' / 'kernels'}{os.sep}")
     assert err.endswith(
-        "' is not writable, so compiled kernels cannot be stored. Set COEVO_CACHE_DIR to a folder "
-        "that is writable.\n"
+        "' is not writable, or its disk is full, so compiled kernels cannot be stored. Set "
+        "COEVO_CACHE_DIR to a folder that is writable.\n"
     )
 
 
@@ -146,10 +152,18 @@ def test_without_the_jit_there_is_nothing_to_compile(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_rooms_are_compiled_apart():
+    rooms = [{name for group in list_groups(room) for name in group} for room in ROOMS]
+    assert set.union(*rooms) == {name for group in list_groups() for name in group}
+    assert sum(map(len, rooms)) == len(set.union(*rooms))
+    assert all(name.startswith("coevo.averaging.") for name in rooms[1])
+    assert all(name.startswith("coevo.problems.") for name in rooms[2])
+
+
 def test_every_kernel_is_in_the_list():
     listed = {one.full_name for one in import_kernels()}
     found = set()
-    files = [file for file in find_kernel_files() if file.parent.name != "problems"]
+    files = find_kernel_files()
     for file in files:
         name = ".".join(["coevo", *file.relative_to(ROOT).with_suffix("").parts])
         module = importlib.import_module(name)
@@ -167,20 +181,19 @@ def test_every_kernel_is_in_the_list():
 def unchecked(monkeypatch):
     """Let `ensure_compiled` check again, with an incomplete cache and no process to start."""
     calls = []
-    monkeypatch.setattr(warmup._State, "is_checked", False)
-    monkeypatch.setattr(warmup, "is_complete", lambda: False)
-    monkeypatch.setattr(warmup, "_warm_up", calls.append)
+    monkeypatch.setattr(warmup._State, "checked", set())
+    monkeypatch.setattr(warmup, "is_complete", lambda room: False)
+    monkeypatch.setattr(warmup, "_warm_up", lambda rooms, announce: calls.append(announce))
     return calls
 
 
 def test_a_search_compiles_once_before_its_clock_starts(unchecked, monkeypatch):
     scorer = coevo.FamilyScorer(coevo.sample(coevo.load_network("asia"), 100, random_state=1))
-    now = [0.0]
-    monkeypatch.setattr("coevo.search.run.time.perf_counter", lambda: now[0])
+    clock = MovedClock(monkeypatch)
 
-    def take_a_minute(announce):
+    def take_a_minute(rooms, announce):
         unchecked.append(announce)
-        now[0] += 60
+        clock.now += 60
 
     monkeypatch.setattr(warmup, "_warm_up", take_a_minute)
     for _ in range(2):
@@ -227,7 +240,7 @@ def test_nothing_is_compiled_where_no_process_can_start(unchecked, monkeypatch):
 
 
 def test_a_failed_warm_up_stops_no_search(unchecked, monkeypatch):
-    def fail(announce):
+    def fail(rooms, announce):
         raise warmup.WorkerError("2 of 3 kernels were not compiled.")
 
     monkeypatch.setattr(warmup, "_warm_up", fail)
@@ -244,3 +257,24 @@ def test_the_script_of_a_user_does_not_run_again(warm, tmp_path):
     code, out, _ = run(script, cache=warm[0])
     assert (code, out) == (0, "run\n")
     assert marker.exists()
+
+
+def test_a_full_disk_is_an_error_of_the_command_and_a_warning_of_a_search(tmp_path):
+    """A limit on the size of files fails in the same place as a full disk."""
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000));"
+        "from coevo import warmup;"
+        "warmup.list_groups = lambda *rooms: [('coevo.search.archive_kernels',)];"
+        "import coevo.cli; sys.argv[1:] = ['warmup'];"
+        "warmup.ensure_compiled(); coevo.cli.main()"
+    )
+    status, out, err = run("-W", "always", "-c", code, cache=tmp_path / "new")
+    assert (status, out) == (2, "")
+    sentence = (
+        "' is not writable, or its disk is full, so compiled kernels cannot be stored. Set "
+        "COEVO_CACHE_DIR to a folder that is writable.\n"
+    )
+    assert err.count(sentence) == 2
+    assert "CoevoWarning: '" in err
+    assert "Error: '" in err
+    assert not list((tmp_path / "new").rglob("complete-*[!k]"))  # the next start tries again

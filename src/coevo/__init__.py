@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coevo import (  # noqa: F401  packages are reached as attributes
+        averaging,
         bootstrap,
         bundled,
         data,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         score,
         search,
     )
+    from coevo.averaging import Posterior
     from coevo.bootstrap import bootstrap_strength
     from coevo.bundled import list_networks, load_network, open_network, open_structure
     from coevo.data import Dataset, read_data, write_data
@@ -46,7 +48,13 @@ if TYPE_CHECKING:
     from coevo.graph import CPDAG, DAG, Constraints, compare
     from coevo.inspection import inspect_table
     from coevo.io import Knowledge, read_knowledge, write_model
-    from coevo.learning import LearnResult, cross_validate, learn, measure_dependence
+    from coevo.learning import (
+        LearnResult,
+        cross_validate,
+        learn,
+        measure_dependence,
+        posterior,
+    )
     from coevo.network import BayesianNetwork, fit_network, sample
     from coevo.score import FamilyScorer
     from coevo.search import (
@@ -97,6 +105,7 @@ _HOME = {
     "NaiveBayes": "search",
     "MMHC": "search",
     "PC": "search",
+    "Posterior": "averaging",
     "SearchResult": "search",
     "TAN": "search",
     "Tabu": "search",
@@ -111,6 +120,7 @@ _HOME = {
     "measure_dependence": "learning",
     "open_network": "bundled",
     "open_structure": "bundled",
+    "posterior": "learning",
     "read_data": "data",
     "read_knowledge": "io",
     "run_search": "search",
@@ -119,6 +129,7 @@ _HOME = {
     "write_model": "io",
 }
 _PACKAGES = (
+    "averaging",
     "bootstrap",
     "bundled",
     "data",
@@ -166,6 +177,7 @@ __all__ = [
     "Knowledge",
     "LearnResult",
     "NaiveBayes",
+    "Posterior",
     "SearchResult",
     "Tabu",
     "bootstrap_strength",
@@ -179,6 +191,7 @@ __all__ = [
     "measure_dependence",
     "open_network",
     "open_structure",
+    "posterior",
     "read_data",
     "read_knowledge",
     "run_search",

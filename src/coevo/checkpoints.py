@@ -4,15 +4,17 @@
 
 A run writes it about every second, atomically, and once more when it ends, before any other file.
 So a run that has ended can be resumed too, with a larger budget. Checkpoints never change the
-answer. What a state is and how it becomes entries of the file is the business of the subpackage
-that runs: see `coevo.learning.checkpoints` and `coevo.problems.checkpoints`.
+answer. One that cannot be written, because the disk is full for a moment, does not end the run: it
+warns once and tries again. What a state is and how it becomes entries of the file is the business
+of the subpackage that runs: see `coevo.learning.checkpoints` and `coevo.problems.checkpoints`.
 
 The fingerprint holds all that the answer depends on but the budget. A checkpoint of another run is
-refused. Nothing is pickled.
+refused. A digest shows whether an entry of a file was changed. Nothing is pickled.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import time
 from abc import ABC, abstractmethod
@@ -21,23 +23,30 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from coevo.errors import FileError, FormatError
+from coevo.errors import FileError, FormatError, warn_caller
 from coevo.files import open_source, remove_temporary_files, replace_file
 from coevo.run_files import make_run_folder
 
 __all__ = [
     "CHECKPOINT",
+    "DIGEST",
     "BaseCheckpointFile",
     "describe_difference",
+    "make_damage_error",
     "make_not_a_state_error",
     "read_entries",
     "write_entries",
+    "write_with_retries",
 ]
 
 CHECKPOINT = "checkpoint.npz"
 SECONDS_BETWEEN = 1.0  # minimum time between two checkpoints
 SHARE_OF_TIME = 0.05  # maximum share of the time for writing them
+PAUSES = (0.1, 0.4, 1.0)  # seconds before each further attempt to write the last files
+MOST_COMPRESSED = 1 << 24  # bytes; compressing more would take longer than a search can wait
+DIGEST = "digest"  # the entry with the hash of all others
 ENDED = "stop_reason"  # stored once a run has ended; a killed run does not have it
 _LABELS = {"data_hash": "other data: hash", "code_hash": "other code of the method: hash"}
 
@@ -46,20 +55,50 @@ Facts = Mapping[str, Any]
 
 
 def write_entries(path: Path, entries: Mapping[str, Any]) -> None:
-    """Write arrays, numbers and texts to an NPZ file. It is replaced only when that succeeds."""
+    """Write arrays, numbers and texts, with their digest, to an NPZ file.
+
+    The file is replaced only when writing succeeds.
+    """
+    arrays = {name: np.asanyarray(value) for name, value in entries.items()}
+    n_bytes = sum(array.nbytes for array in arrays.values())
+    save = np.savez_compressed if n_bytes <= MOST_COMPRESSED else np.savez
     with replace_file(path) as stream:
-        np.savez_compressed(stream, allow_pickle=False, **entries)
+        save(stream, allow_pickle=False, **{**entries, DIGEST: _compute_digest(arrays)})
 
 
 def read_entries(path: Path) -> dict[str, Any]:
-    """Return all entries of an NPZ file by name; raise `FormatError` if it is none."""
+    """Return all entries of an NPZ file by name; raise `FormatError` if it is none or changed.
+
+    A file of an older version has no digest.
+    """
     with open_source(path) as source:
         content = io.BytesIO(source.read_all())
     try:
-        with np.load(content, allow_pickle=False) as entries:
-            return {name: entries[name] for name in entries.files}
+        with np.load(content, allow_pickle=False) as archive:
+            entries = {name: archive[name] for name in archive.files}
+            stored = str(entries.get(DIGEST, ""))
+            is_intact = stored in ("", _compute_digest(entries))
     except Exception:  # a damaged archive fails in many ways
         raise make_not_a_state_error(path) from None
+    if not is_intact:
+        raise make_damage_error(path, "its content does not match its digest")
+    return entries
+
+
+def _compute_digest(entries: Mapping[str, NDArray[Any]]) -> str:
+    """Return the hash of the names, types, shapes and values of all entries but the digest."""
+    digest = hashlib.sha256()
+    for name in sorted(entries):
+        array = entries[name]
+        if name != DIGEST and array.dtype != object:  # no object can be stored
+            digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def make_damage_error(path: Path, what: str) -> FormatError:
+    """Return the exception for a file whose content cannot be used."""
+    return FormatError(f"{str(path)!r} is damaged: {what}. Start a new search.")
 
 
 def make_not_a_state_error(path: Path) -> FormatError:
@@ -95,6 +134,7 @@ class BaseCheckpointFile(ABC, Generic[Content]):
         self._folder, self._path = folder, folder / CHECKPOINT
         self._fingerprint = dict(fingerprint)
         self._due = time.perf_counter() + SECONDS_BETWEEN
+        self._has_warned = False
 
     @abstractmethod
     def _open(self, path: Path) -> tuple[Facts, Callable[[], Content]]:
@@ -147,19 +187,46 @@ class BaseCheckpointFile(ABC, Generic[Content]):
         )
 
     def write_if_due(self, content: Content) -> None:
-        """Write a checkpoint, if the last one is old enough."""
+        """Write a checkpoint, if the last one is old enough. Warn if the first one fails."""
         began = time.perf_counter()
         if began < self._due:
             return
-        self._write(content, self._fingerprint)
+        try:
+            self._write(content, self._fingerprint)
+        except OSError as error:
+            self._warn_once(error)
         took = time.perf_counter() - began
         self._due = began + max(SECONDS_BETWEEN, took / SHARE_OF_TIME)
 
-    def finish(self, last: Content | None, stop_reason: str) -> None:
-        """Write the last checkpoint of a run, unless the run stopped before it started."""
-        if last is not None:
-            self._write(last, {**self._fingerprint, ENDED: stop_reason})
+    def finish(self, last: Content | None, stop_reason: str) -> OSError | None:
+        """Write the last checkpoint of a run, unless the run stopped before it started.
+
+        Return the error if it cannot be written.
+        """
+        if last is None:
+            return None
+        facts = {**self._fingerprint, ENDED: stop_reason}
+        return write_with_retries(lambda: self._write(last, facts))
+
+    def _warn_once(self, error: OSError) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            warn_caller(f"{error} The search continues, and tries again to write a checkpoint.")
 
     def _write(self, content: Content, facts: Facts) -> None:
         make_run_folder(self._folder)
         self._write_content(content, facts, self._path)
+
+
+def write_with_retries(write: Callable[[], object]) -> OSError | None:
+    """Call `write`, again after a pause if it fails; return the last error, or None."""
+    failure: OSError | None = None
+    for pause in (0.0, *PAUSES):
+        time.sleep(pause)
+        try:
+            write()
+        except OSError as error:
+            failure = error
+        else:
+            return None
+    return failure

@@ -27,6 +27,7 @@ import difflib
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from types import FrameType, ModuleType
 
 __all__ = [
@@ -55,11 +56,20 @@ __all__ = [
 
 MAX_VALUE_LENGTH = 200  # characters; a message shows the type of a longer value instead
 _OWN_MODULES = ("coevo", "contextlib")  # contextlib runs the context managers of coevo
+MAX_MESSAGE = 1500  # characters
+MAX_COMPARED = 100  # characters of a name; a comparison takes the square of that
+MAX_NAMES = 10_000  # that a name is compared with
 MAX_LISTED = 5  # names or states that a message lists before it counts the rest
 
 
 class CoevoError(Exception):
-    """Base class of all exceptions of coevo."""
+    """Base class of all exceptions of coevo.
+
+    The middle of a very long message is left out: a name in a file may have any length.
+    """
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(_shorten(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class ParameterError(CoevoError, ValueError):
@@ -116,6 +126,18 @@ def warn_caller(message: str) -> None:
     warnings.warn(message, CoevoWarning, stacklevel=level)
 
 
+def _shorten(message: str) -> str:
+    """Return a message without the middle of a very long one.
+
+    >>> len(_shorten("x" * 10**6)), _shorten("short")
+    (1500, 'short')
+    """
+    if len(message) <= MAX_MESSAGE:
+        return message
+    n_end = MAX_MESSAGE // 3
+    return f"{message[: MAX_MESSAGE - n_end - 5]} ... {message[-n_end:]}"
+
+
 def bad_parameter(name: str, owner: str, expected: str, got: object) -> ParameterError:
     """Return the exception for a parameter with an invalid value.
 
@@ -157,8 +179,11 @@ def suggest_match(got: object, names: Iterable[str]) -> str:
     >>> suggest_match("Bicc", ["bic", "bdeu"])
     " Did you mean 'bic'?"
     """
-    by_lower = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(str(got).lower(), list(by_lower), n=1)
+    text = str(got).lower()
+    if len(text) > MAX_COMPARED:
+        return ""
+    by_lower = {name.lower(): name for name in names if len(name) <= MAX_COMPARED}
+    close = difflib.get_close_matches(text, list(islice(by_lower, MAX_NAMES)), n=1)
     return f" Did you mean {by_lower[close[0]]!r}?" if close else ""
 
 

@@ -1,9 +1,8 @@
 """Open files and replace them, with a clear message for every kind of failure.
 
 An input file may be compressed with gzip, bzip2, xz or zstd. Its first bytes decide that, not its
-name. The path ``-`` is the standard input for the readers of tables (`open_input`). An output file
-is written under a temporary name in the same folder and renamed when it is complete, so that no
-reader ever sees half a file.
+name. The path ``-`` is the standard input for the readers of tables (`open_input`). How files are
+written stands in `coevo.output_files`; its functions are here, too.
 """
 
 from __future__ import annotations
@@ -15,21 +14,30 @@ import importlib
 import io
 import lzma
 import os
-import re
-import secrets
+import stat
 import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 from coevo.errors import FileError, import_optional, suggest_match
+from coevo.memory import format_bytes, get_machine_memory
+from coevo.output_files import (
+    check_output_path,
+    make_folder_error,
+    remove_temporary_files,
+    replace_file,
+    write_text,
+)
 
 __all__ = [
+    "MAX_TEXT_BYTES",
     "ByteSource",
     "ByteStream",
     "check_output_path",
+    "is_stream",
     "open_input",
     "open_source",
     "remove_temporary_files",
@@ -47,6 +55,8 @@ def _open_zstd(raw: Any) -> Any:
         return arrow.CompressedInputStream(arrow.PythonFile(raw, mode="r"), "zstd")
 
 
+MAX_TEXT_BYTES = 1 << 29  # of a network, of JSON and of other files that are no tables
+CHUNK_BYTES = 1 << 24
 STDIN = Path("<stdin>")  # how messages name the standard input
 _DECOMPRESSORS: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
     (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw, mode="rb")),
@@ -56,8 +66,6 @@ _DECOMPRESSORS: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
 )
 _DAMAGES = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 _UTF8_BOM = b"\xef\xbb\xbf"
-# The names that `replace_file` uses.
-_TEMPORARY_NAME = re.compile(r"\..+\.[0-9a-f]{8}\.tmp", flags=re.DOTALL)
 # The BOM of UTF-32 starts with the BOM of UTF-16, so UTF-32 comes first.
 _UNSUPPORTED_KINDS = (
     (b"\xff\xfe\x00\x00", "is UTF-32 text. Save it as UTF-8."),
@@ -103,10 +111,19 @@ class ByteSource:
         ahead, self._ahead = self._ahead[:size], self._ahead[size:]
         return ahead + self._read_stream(size - len(ahead)) if len(ahead) < size else ahead
 
-    def read_all(self) -> bytes:
-        """Return all remaining bytes."""
-        ahead, self._ahead = self._ahead, b""
-        return ahead + self._read_stream(-1)
+    def read_all(self, limit: int | None = None) -> bytes:
+        """Return all remaining bytes; raise `FileError` if there are more than the limit.
+
+        The limit is half of the memory, if it is not given.
+        """
+        most = _find_memory_limit() if limit is None else limit
+        content = io.BytesIO()
+        content.write(self._ahead)
+        self._ahead = b""
+        while part := self._read_stream(CHUNK_BYTES):
+            if content.write(part) and content.tell() > most:
+                raise self._make_size_error(most, limit is None)
+        return content.getvalue()
 
     def peek(self, size: int) -> bytes:
         """Return the next `size` bytes, or fewer at the end of the file, and keep them."""
@@ -126,12 +143,16 @@ class ByteSource:
     def read_text(self, size: int) -> bytes:
         """Return the next `size` bytes; raise `FileError` if they cannot be text."""
         part = self.read(size)
-        if b"\0" in part:
+        self.check_text(part)
+        return part
+
+    def check_text(self, data: bytes) -> None:
+        """Raise `FileError` if bytes cannot be text."""
+        if b"\0" in data:
             raise FileError(
                 f"{str(self.path)!r} holds zero bytes, so it is not a table in text form. "
                 "Save it as CSV in UTF-8."
             )
-        return part
 
     def skip_bom(self) -> None:
         """Skip the UTF-8 byte order mark (BOM); raise `FileError` for other encodings and kinds."""
@@ -160,6 +181,15 @@ class ByteSource:
             if self._is_packed and error.errno is None:  # of bzip2 and zstd
                 raise self._make_damage_error() from None
             raise _make_read_error(self.path, error) from None
+
+    def _make_size_error(self, limit: int, is_memory: bool) -> FileError:
+        way_out = (
+            "which do not fit into memory. Save the table as Parquet and learn with shards= "
+            "(--shards DIR)"
+            if is_memory
+            else "and a file of this kind may have no more"
+        )
+        return FileError(f"{str(self.path)!r} holds more than {format_bytes(limit)}, {way_out}.")
 
     def _make_damage_error(self) -> FileError:
         path = str(self.path)
@@ -211,61 +241,28 @@ def open_source(path: Path) -> Iterator[ByteSource]:
     except (FileNotFoundError, ValueError):  # ValueError: an invalid file name
         raise FileError(f"There is no file {str(path)!r}.{_suggest_similar_file(path)}") from None
     except IsADirectoryError:
-        raise _make_folder_error(path) from None
+        raise make_folder_error(path) from None
     except OSError as error:
         # Some systems report a folder as missing permission.
         raise (
-            _make_folder_error(path) if os.path.isdir(path) else _make_read_error(path, error)
+            make_folder_error(path) if os.path.isdir(path) else _make_read_error(path, error)
         ) from None
     with raw:
         yield ByteSource(path, raw)
 
 
-def check_output_path(path: Path) -> None:
-    """Raise `FileError` if a file with this path cannot be written."""
-    if path.is_dir():
-        raise _make_folder_error(path)
-    if not path.parent.is_dir():
-        raise _make_no_folder_error(path)
-    if not os.access(path.parent, os.W_OK):
-        raise FileError(f"{str(path)!r} cannot be written: its folder is write-protected.")
-
-
-@contextlib.contextmanager
-def replace_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing under a temporary name; rename it when the block ends.
-
-    If the block raises, the temporary file is removed and an existing file stays as it was.
-    """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+def is_stream(path: Path) -> bool:
+    """Return whether a path is a pipe or a device, which can be read only once."""
     try:
-        stream = temporary.open("xb")
-    except FileNotFoundError:
-        raise _make_no_folder_error(path) from None
-    except OSError as error:
-        raise _make_write_error(path, error) from None
-    try:
-        with stream:
-            yield stream
-        os.replace(temporary, path)
-    except BaseException as error:
-        temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise _make_write_error(path, error) from None
-        raise
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def remove_temporary_files(folder: Path) -> None:
-    """Remove the temporary files of processes that were killed inside `replace_file`."""
-    for path in folder.glob(".*.tmp"):
-        if _TEMPORARY_NAME.fullmatch(path.name):
-            path.unlink(missing_ok=True)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text as UTF-8. The file is complete, or it is not written."""
-    with replace_file(path) as stream:
-        stream.write(text.encode())
+def _find_memory_limit() -> int:
+    """Return how many bytes of a table may be read at once: half of the memory."""
+    return (get_machine_memory() or MAX_TEXT_BYTES) // 2
 
 
 def _suggest_similar_file(path: Path) -> str:
@@ -277,17 +274,5 @@ def _suggest_similar_file(path: Path) -> str:
     return suggest_match(path.name, names)
 
 
-def _make_folder_error(path: Path) -> FileError:
-    return FileError(f"{str(path)!r} is a folder. Name a file in it.")
-
-
-def _make_no_folder_error(path: Path) -> FileError:
-    return FileError(f"{str(path)!r} cannot be written: there is no folder {str(path.parent)!r}.")
-
-
 def _make_read_error(path: Path, error: OSError) -> FileError:
     return FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.")
-
-
-def _make_write_error(path: Path, error: OSError) -> FileError:
-    return FileError(f"{str(path)!r} cannot be written: {error.strerror or error}.")

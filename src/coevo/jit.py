@@ -2,14 +2,14 @@
 
 coevo uses numba through the decorators of this module only. Kernels release the interpreter
 lock and use strict floats. A `kernel` declares the types of its arguments, so that all commands
-and all tables use the same machine code. It is made of smaller functions, each a `part` or
-`inline`.
+and all tables use the same machine code. It is made of smaller functions, each a `part`,
+`fused` or `inline`.
 
 The machine code is cached in the user's cache directory: the first run on a machine compiles
 (see `coevo.warmup`), every later run loads. The directory may be read-only if it is complete. If
-it is neither complete nor writable, each process compiles its kernels again and nothing else
-changes. Processes that start together may compile the same kernel. Each writes a file of its own
-and renames it, so no process sees half a file.
+it is neither complete nor writable, each process compiles its kernels again, and a warning says
+so. Processes that start together may compile the same kernel. Each writes a file of its own and
+renames it. `coevo.kernel_cache` checks the files before it reads them.
 
 The name of the directory contains a hash of every ``*_kernels.py`` file and of this file. The
 time stamps of these files do not matter.
@@ -32,6 +32,9 @@ import numpy as np
 from numba.core import caching, event, registry, types
 from numba.extending import intrinsic
 
+from coevo.errors import CoevoWarning
+from coevo.kernel_cache import KernelFiles
+
 __all__ = [
     "FLAG",
     "FLOAT",
@@ -44,6 +47,7 @@ __all__ = [
     "find_compiled_code_folder",
     "find_kernel_files",
     "find_user_cache",
+    "fused",
     "get_announcer",
     "inline",
     "kernel",
@@ -60,7 +64,7 @@ INT, FLOAT, FLAG = types.int64, types.float64, types.boolean
 
 KERNELS: list[Kernel] = []  # all kernels of the modules that are imported so far
 _LOADING = threading.RLock()
-_PREPARATIONS: list[Callable[[], None]] = []  # called before the first call of each kernel
+_PREPARATIONS: list[Callable[[str], None]] = []  # called before the first call of each kernel
 _ANNOUNCERS: list[Callable[[], None]] = []  # of the places that show progress, the last one counts
 
 
@@ -105,7 +109,7 @@ class _Place:
         return None if folder is None else cls(folder)
 
     def ensure_cache_path(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        """Do nothing: `KernelFiles` makes the folder."""
 
     def get_cache_path(self) -> str:
         return str(self._folder)
@@ -122,17 +126,21 @@ class _StoredKernel(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
-    """The cache of a kernel. A folder that cannot be read is empty; one may be read-only."""
+    """The cache of a kernel; see `coevo.kernel_cache`. It never fails: it is empty instead."""
 
     _impl_class = _StoredKernel
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        with contextlib.suppress(OSError):
-            return super().load_overload(signature, target_context)
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self._cache_file = KernelFiles(Path(self._cache_path), self._impl.filename_base)
 
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        with contextlib.suppress(OSError):
-            super().save_overload(signature, compiled)
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(signature, target_context)
+        except CoevoWarning:  # if warnings are errors
+            raise
+        except Exception:  # of an entry that another version of a library wrote
+            return None
 
 
 def array_of(dtype: Any, n_axes: int = 1, is_read_only: bool = False) -> Any:
@@ -182,7 +190,7 @@ class Kernel:
 
     def _load_and_call(self, *arguments: Any) -> Any:
         for prepare in _PREPARATIONS:
-            prepare()
+            prepare(self.__module__)
         self.load()
         return self._call(*arguments)
 
@@ -216,6 +224,22 @@ def part(function: Function) -> Function:
     """
     compiled: Function = numba.njit(
         nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+    return compiled
+
+
+def fused(function: Function) -> Function:
+    """Compile `function` by itself, and let LLVM inline it into each kernel or part that calls it.
+
+    This is the faster way for a function that takes a named tuple of many arrays: no argument is
+    copied at a call.
+    """
+    compiled: Function = numba.njit(
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        forceinline=True,
     )(function)
     return compiled
 
@@ -286,8 +310,8 @@ def get_announcer() -> Callable[[], None] | None:
 
 
 @contextlib.contextmanager
-def prepare_first_call(prepare: Callable[[], None]) -> Iterator[None]:
-    """Call `prepare` before the first call of a kernel inside the ``with`` block."""
+def prepare_first_call(prepare: Callable[[str], None]) -> Iterator[None]:
+    """Call `prepare` with the module of a kernel before its first call in the ``with`` block."""
     _PREPARATIONS.append(prepare)
     try:
         yield

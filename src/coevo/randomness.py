@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from coevo.checks import is_int
 from coevo.errors import bad_parameter
 
 __all__ = ["RandomState", "random_stream", "resolve_seed"]
@@ -31,7 +30,8 @@ or None; got -1.
         random_state = np.random.default_rng()
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    if not is_int(random_state, 0):
+    is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if not (is_seed and random_state >= 0):  # of any size
         expected = "an int >= 0, a numpy Generator or None"
         raise bad_parameter("random_state", owner, expected, random_state)
     return int(random_state)

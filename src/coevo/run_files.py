@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from coevo.checks import as_plain
 from coevo.errors import FileError
 from coevo.files import replace_file, write_text
 
@@ -48,13 +49,13 @@ def make_run_folder(folder: Path) -> None:
 
 def format_json_line(record: Mapping[str, Any]) -> str:
     """Return a record as one line of JSON."""
-    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, default=as_plain) + "\n"
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Write an object as indented JSON."""
-    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_text(path, text)
+    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False, default=as_plain)
+    write_text(path, f"{text}\n")
 
 
 def write_json_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from coevo.errors import FormatError, find_duplicate, suggest_match
-from coevo.files import open_source
+from coevo.files import MAX_TEXT_BYTES, open_source
+from coevo.json_text import load_json
 
-__all__ = ["CsvRow", "is_json_file", "read_csv_rows", "read_json"]
+__all__ = ["CsvRow", "UserFile", "read_csv_rows", "read_json"]
 
 
 class CsvRow(NamedTuple):
@@ -25,13 +25,28 @@ class CsvRow(NamedTuple):
     cells: dict[str, str]
 
 
-def is_json_file(path: Path) -> bool:
-    """Return whether a file holds JSON, by its name or else by its first character."""
-    return path.suffix.lower() == ".json" or _read_text(path).lstrip()[:1] in ("{", "[")
+class UserFile:
+    """The text of a file. It is read once, because the second reading of a pipe never ends."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with open_source(path) as source:
+            source.skip_bom()
+            data = source.read_all(MAX_TEXT_BYTES)
+        try:
+            self.text = data.decode()
+        except UnicodeDecodeError:
+            raise FormatError(f"{str(path)!r} is not UTF-8 text. Save it as UTF-8.") from None
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the file holds JSON, by its name or else by its first character."""
+        return self.path.suffix.lower() == ".json" or self.text.lstrip()[:1] in ("{", "[")
 
 
-def read_json(path: Path) -> Any:
-    """Read a JSON file; raise `FormatError` if an object has the same key twice."""
+def read_json(file: UserFile) -> Any:
+    """Return the value of a JSON file; raise `FormatError` if an object has the same key twice."""
+    path = file.path
 
     def check_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         duplicate = find_duplicate(key for key, _ in pairs)
@@ -40,21 +55,21 @@ def read_json(path: Path) -> Any:
         return dict(pairs)
 
     try:
-        return json.loads(_read_text(path), object_pairs_hook=check_keys)
+        return load_json(file.text, check_keys)
     except FormatError:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise FormatError(f"{str(path)!r} is not JSON: {error}.") from None
 
 
 def read_csv_rows(
-    path: Path, required: Sequence[str], optional: Sequence[str] = ()
+    file: UserFile, required: Sequence[str], optional: Sequence[str] = ()
 ) -> list[CsvRow]:
-    """Read a comma-separated table with these columns; skip blank lines.
+    """Return the rows of a comma-separated table with these columns, without blank lines.
 
     Spaces around a cell are ignored. A line may leave out empty cells at its end.
     """
-    lines = _read_lines(path)
+    path, lines = file.path, _read_lines(file)
     line, header = next(lines, (1, []))
     for name in required:
         if name not in header:
@@ -79,22 +94,12 @@ def read_csv_rows(
     return rows
 
 
-def _read_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _read_lines(file: UserFile) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line that is not blank."""
-    reader = csv.reader(io.StringIO(_read_text(path), newline=""), skipinitialspace=True)
+    reader = csv.reader(io.StringIO(file.text, newline=""), skipinitialspace=True)
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 yield reader.line_num, [cell.strip() for cell in cells]
     except csv.Error as error:
-        raise FormatError(f"{str(path)!r}, line {reader.line_num}: {error}.") from None
-
-
-def _read_text(path: Path) -> str:
-    with open_source(path) as source:
-        source.skip_bom()
-        data = source.read_all()
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise FormatError(f"{str(path)!r} is not UTF-8 text. Save it as UTF-8.") from None
+        raise FormatError(f"{str(file.path)!r}, line {reader.line_num}: {error}.") from None

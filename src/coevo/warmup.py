@@ -1,8 +1,10 @@
 """Compile all kernels once for a machine, in several processes.
 
 The first search or command that calls a kernel finds the cache incomplete and compiles all
-kernels, so that nothing is compiled later. ``coevo warmup`` does the same ahead. A marker in the
-folder of the cache says that it is complete, so the check takes milliseconds.
+kernels, so that nothing is compiled later. Rooms with jobs of their own, which most users never
+call, are compiled apart: the posterior (``averaging``) and other problems than networks
+(``problems``). ``coevo warmup`` compiles all of them ahead. A marker in the folder of the cache
+says that a room is complete, so the check takes milliseconds.
 
 Each process compiles the kernels of one module at a time, or of a few modules that share parts,
 and then asks for the next one. The processes are plain interpreters that import coevo and nothing
@@ -16,6 +18,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import hashlib
+import os
+import queue
 import signal
 import subprocess
 import sys
@@ -23,17 +27,18 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, ClassVar
 
 import numba
 
 from coevo import jit
 from coevo.errors import FileError, WorkerError
 from coevo.faster_numba import make_numba_faster
+from coevo.kernel_cache import find_fault, has_warned, make_folder, warn_once
 from coevo.threads import count_usable_cores
 
 __all__ = [
@@ -41,6 +46,7 @@ __all__ = [
     "WarmUp",
     "compile_requested",
     "ensure_compiled",
+    "find_room",
     "import_kernels",
     "is_complete",
     "is_jit_disabled",
@@ -55,9 +61,11 @@ WORKER = (
     "from coevo.warmup import compile_requested; compile_requested()"
 )
 MAX_PROCESSES = 3  # the first group takes nearly half of the time
+UNSTORED = -1  # the answer of a process that cannot store its kernels
 MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 
-OWN_ROOM = "coevo.problems."  # ``coevo solve`` compiles its kernels on their first call
+NETWORKS = "networks"  # all kernels that are not in one of the next rooms
+ROOMS = (NETWORKS, "averaging", "problems")
 
 # Modules with kernels that share parts, so that one process should compile them; then those that
 # take longest, by measured time. Each other module follows by itself.
@@ -86,15 +94,28 @@ class WarmUp:
     folder: Path
 
 
-def list_groups() -> list[tuple[str, ...]]:
-    """Return all modules that declare kernels for networks, in groups; imports none of them."""
+def find_room(module: str) -> str:
+    """Return the room that a module with kernels is compiled with.
+
+    >>> find_room("coevo.problems.tour_kernels"), find_room("coevo.score.cache_kernels")
+    ('problems', 'networks')
+    """
+    package = module.split(".")[1]
+    return package if package in ROOMS else NETWORKS
+
+
+def list_groups(*rooms: str) -> list[tuple[str, ...]]:
+    """Return the modules that declare the kernels of some rooms, in groups; imports none of them.
+
+    Without a room, those of all rooms.
+    """
     names = [
         ".".join(["coevo", *file.relative_to(PACKAGE).with_suffix("").parts])
         for file in jit.find_kernel_files()
     ]
     first = {name for group in FIRST_GROUPS for name in group}
-    others = [name for name in names if name not in first and not name.startswith(OWN_ROOM)]
-    return [*FIRST_GROUPS, *((name,) for name in others)]
+    groups = [*FIRST_GROUPS, *((name,) for name in names if name not in first)]
+    return [group for group in groups if not rooms or find_room(group[0]) in rooms]
 
 
 def import_kernels(modules: Iterable[str] | None = None) -> list[jit.Kernel]:
@@ -112,41 +133,45 @@ def is_jit_disabled() -> bool:
     return bool(numba.config.DISABLE_JIT)
 
 
-def is_complete() -> bool:
-    """Return whether the cache holds all kernels for this machine."""
-    marker = _find_marker()
+def is_complete(room: str = NETWORKS) -> bool:
+    """Return whether the cache holds all kernels of a room for this machine."""
+    marker = _find_marker(room)
     return marker is not None and marker.exists()
 
 
-def _find_marker() -> Path | None:
+def _find_marker(room: str) -> Path | None:
     folder = jit.find_compiled_code_folder()
     if folder is None:
         return None
     key = hashlib.sha256(jit.describe_target().encode()).hexdigest()[:16]
-    return folder / f"complete-{key}"
+    return folder / f"complete-{room}-{key}"
 
 
 class _State:
-    """Whether this process has checked the cache."""
+    """The rooms whose kernels this process has looked for in the cache."""
 
     lock = threading.Lock()
-    is_checked = False
+    checked: ClassVar[set[str]] = set()
 
 
-def ensure_compiled() -> None:
-    """Compile all kernels unless the cache holds them; say so in one line.
+def ensure_compiled(room: str = NETWORKS) -> None:
+    """Compile all kernels of a room unless the cache holds them; say so in one line.
 
     Call this before a clock starts. If the kernels cannot be stored, do nothing: each is then
     compiled on its first call.
     """
     with _State.lock:
-        if _State.is_checked or is_jit_disabled():
+        if room in _State.checked or is_jit_disabled():
             return
-        _State.is_checked = True  # whatever happens: nothing is tried twice
-        if is_complete() or not _can_start_processes():
+        _State.checked.add(room)  # whatever happens: nothing is tried twice
+        if is_complete(room) or not _can_start_processes():
             return
-        with contextlib.suppress(OSError, FileError, WorkerError):
-            _warm_up(jit.get_announcer() or _print_message)
+        try:
+            _warm_up([room], jit.get_announcer() or _print_message)
+        except FileError as error:
+            warn_once(str(error))
+        except (OSError, WorkerError):
+            pass
 
 
 def _print_message() -> None:
@@ -159,7 +184,7 @@ def _can_start_processes() -> bool:
 
 
 def warm_up(announce: Callable[[], None] = lambda: None) -> WarmUp:
-    """Compile all kernels that the cache lacks; call `announce` if there are any.
+    """Compile all kernels of all rooms that the cache lacks; call `announce` if there are any.
 
     Raises
     ------
@@ -169,35 +194,39 @@ def warm_up(announce: Callable[[], None] = lambda: None) -> WarmUp:
         If a process ended before its kernels were compiled.
     """
     began = time.perf_counter()
-    n_kernels, n_compiled = (0, 0) if is_complete() else _warm_up(announce)
+    rooms = [room for room in ROOMS if not is_complete(room)]
+    n_compiled = _warm_up(rooms, announce) if rooms else 0
     folder = jit.find_compiled_code_folder()
     assert folder is not None
     seconds = time.perf_counter() - began
-    return WarmUp(n_kernels or len(import_kernels()), n_compiled, seconds, folder)
+    return WarmUp(len(import_kernels()), n_compiled, seconds, folder)
 
 
-def _warm_up(announce: Callable[[], None]) -> tuple[int, int]:
-    """Compile what the cache lacks and write the marker.
+def _warm_up(rooms: Sequence[str], announce: Callable[[], None]) -> int:
+    """Compile what the cache lacks of some rooms and write their markers.
 
-    Return the number of kernels and how many of them were compiled: zeros if another process did
-    the work.
+    Return how many kernels were compiled: zero if another process did the work.
     """
-    marker = _find_marker()
+    markers = [marker for room in rooms if (marker := _find_marker(room)) is not None]
+    marker = markers[0] if markers else None
     _check_folder(None if marker is None else marker.parent)
     assert marker is not None
     announce()
     with _lock(marker):
-        if marker.exists():  # another process was faster
-            return 0, 0
-        groups = list_groups()
+        if all(one.exists() for one in markers):  # another process was faster
+            return 0
+        groups = list_groups(*rooms)
         counts = _compile_in_processes(groups)
+        if (0, UNSTORED) in counts:
+            raise _make_folder_error(marker.parent)
         if len(counts) < len(groups):
             raise WorkerError(
                 f"{len(groups) - len(counts)} of {len(groups)} groups of kernels were not "
                 "compiled, because a process ended early. Run the command again, with more memory."
             )
-        marker.touch()
-        return sum(n for n, _ in counts), sum(n for _, n in counts)
+        for one in markers:
+            one.touch()
+        return sum(n for _, n in counts)
 
 
 def _check_folder(folder: Path | None) -> None:
@@ -205,15 +234,25 @@ def _check_folder(folder: Path | None) -> None:
     try:
         if folder is None:
             raise OSError
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
+        fault = find_fault(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError:
-        place = "There is no home folder" if folder is None else f"{str(folder)!r} is not writable"
+        raise _make_folder_error(folder) from None
+    if fault:
         raise FileError(
-            f"{place}, so compiled kernels cannot be stored. Set COEVO_CACHE_DIR to a folder that "
-            "is writable."
-        ) from None
+            f"{str(folder)!r} cannot hold compiled kernels, because {fault}. Set COEVO_CACHE_DIR "
+            "to a folder of your own."
+        )
+
+
+def _make_folder_error(folder: Path | None) -> FileError:
+    place = f"{str(folder)!r} is not writable, or its disk is full"
+    return FileError(
+        f"{'There is no home folder' if folder is None else place}, so compiled kernels cannot be "
+        "stored. Set COEVO_CACHE_DIR to a folder that is writable."
+    )
 
 
 @contextlib.contextmanager
@@ -299,11 +338,27 @@ def _feed(
 def compile_requested() -> None:
     """Compile the kernels of the modules that stdin names, one group on each line.
 
-    Answer each line with the number of kernels and the number of those that were compiled.
+    Answer each line with the number of kernels and the number of those that were compiled, and end
+    if they cannot be stored.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one handles it
+    for name in ("SIGINT", "SIGHUP"):  # the process that started this one handles them
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     gc.disable()  # it takes a tenth of the time, and there is little garbage
     make_numba_faster()
-    for line in sys.stdin:
+    lines = queue.SimpleQueue[str]()
+    threading.Thread(target=_read_lines, args=(lines,), daemon=True).start()
+    while True:
+        line = lines.get()
         kernels = import_kernels(line.split())
-        print(len(kernels), sum(one.load() > 0 for one in kernels), flush=True)
+        n_compiled = sum(one.load() > 0 for one in kernels)
+        print(*((0, UNSTORED) if has_warned() else (len(kernels), n_compiled)), flush=True)
+        if has_warned():
+            return
+
+
+def _read_lines(lines: queue.SimpleQueue[str]) -> None:
+    """Put the lines of stdin into a queue; end the process with the one that writes them."""
+    for line in sys.stdin:
+        lines.put(line)
+    os._exit(0)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
 import coevo
 import coevo.progress.terminal
+from coevo import checkpoints
 from coevo.bootstrap import quick
 from coevo.bundled import load_network
 from coevo.data import read_data
-from coevo.learning import task
+from coevo.errors import FileError
+from coevo.learning import LearnResult, task
 from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
 QUICK = (
@@ -114,6 +118,50 @@ def test_the_same_command_resumes(folder, run):
     os.remove("run/report.html")
     assert run("report", "run").code == 0
     assert (folder / "run/report.html").read_text().count("<circle") == page.count("<circle")
+
+
+def test_a_full_disk_does_not_end_the_samples(folder, run, monkeypatch):
+    """A sample that cannot be saved is saved with the next one; the answer is the same."""
+    right = run("learn", *QUICK, "-o", "right")
+    real, calls = Path.open, []
+
+    def open_or_fail(path, mode="r", *arguments, **options):
+        if mode == "a":
+            calls.append(path)
+            if len(calls) in (8, 9):  # the second file of one sample, the first of the next
+                with real(path, "a") as stream:
+                    stream.write('{"bootstrap": 3, "sc')
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, mode, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", open_or_fail)
+    code, out, err = run("learn", *QUICK, "-o", "run")
+    assert code == 0
+    assert [line for line in err.splitlines() if line.startswith("Warning")] == [
+        "Warning: 'runs.jsonl' cannot be written: No space left on device. The runs continue, and "
+        "the next one tries again to save all."
+    ]
+    assert out.partition("seed")[0] == right.out.partition("seed")[0]
+    names = sorted(os.listdir("right/strength"))
+    assert sorted(os.listdir("run/strength")) == names
+    for name in ("runs.jsonl", "experiment.json"):
+        found, wanted = (Path(run, "strength", name).read_bytes() for run in ("run", "right"))
+        assert found == wanted
+
+
+def test_a_disk_that_stays_full_prints_the_answer(folder, run, monkeypatch):
+    right = run("learn", *QUICK[:3], "-m", "hill_climb", "--bootstraps", 0)
+
+    def fail(*_, **__):
+        raise FileError("'run/model.bif' cannot be written: No space left on device.")
+
+    monkeypatch.setattr(checkpoints, "PAUSES", ())
+    monkeypatch.setattr(LearnResult, "write", fail)
+    found = run("learn", *QUICK[:3], "-m", "hill_climb", "--bootstraps", 0, "-o", "run")
+    assert found.code == 2
+    assert found.err == "Error: 'run/model.bif' cannot be written: No space left on device.\n"
+    lines = [line for line in found.out.splitlines() if not line.startswith("method")]
+    assert lines == [line for line in right.out.splitlines() if not line.startswith("method")]
 
 
 def test_a_folder_of_another_seed_is_refused_before_the_search(folder, run, refused):

@@ -29,6 +29,7 @@ from coevo.score import (
 )
 from coevo.search import METHODS, Budget, run_search, spec
 from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c
+from helpers.problems import MovedClock
 
 KEYS = [
     "score",
@@ -127,7 +128,10 @@ def check_folder(path, found, dataset):
         (["-m", "k2", "-t", 0], 0, "time"),
     ],
 )
-def test_json_is_the_result_of_the_search(arguments, generations, reason, asia, answer, run):
+def test_json_is_the_result_of_the_search(
+    arguments, generations, reason, asia, answer, run, monkeypatch
+):
+    MovedClock(monkeypatch)  # it stands still, so that a slow machine drops no step
     found = answer("asia.csv", *arguments, "-s", "k2", "--seed", 7)
     assert list(found) == KEYS
     limits = Budget(max_generations=found["generations"])

@@ -18,6 +18,7 @@ from coevo.bundled import load_network
 from coevo.errors import DependencyError, FileError, FormatError, ParameterError
 from coevo.experiments import Paper, run_paper
 from coevo.experiments.paper import published, runs
+from coevo.experiments.paper.journal import make_paper_journal
 from coevo.experiments.paper.plan import PaperDataSet
 from coevo.experiments.paper.runs import PaperRecord
 from coevo.experiments.paper.summary import summarise
@@ -620,3 +621,31 @@ def test_the_readme_has_the_commands_that_sample_the_data(finished):
         (data.network, str(data.rows), str(data.seed), f"{data.network}-{data.rows}.csv")
         for data in SMALL.list_data_sets()
     ]
+
+
+def test_a_network_file_that_has_changed(tmp_path):
+    """Old runs are not mixed with runs on another network of the same name."""
+    path, folder = tmp_path / "net.bif", tmp_path / "paper"
+    write_bif(load_network("asia"), path)
+    paper = Paper(networks=(str(path),), rows=(50,), runs=2, generations=2, population=4)
+    run_paper(paper, folder, figures=False)
+    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+    path.write_text(path.read_text() + "\n// a comment does not matter\n")
+    run_paper(paper, folder, figures=False)
+    assert json.loads((folder / "experiment.json").read_text())["inputs"].keys() == {str(path)}
+    write_bif(load_network("cancer"), path)
+    with pytest.raises(FileError) as caught:
+        run_paper(paper, folder, figures=False)
+    assert str(caught.value) == (
+        f"{str(folder)!r} holds runs on another version of {str(path)!r}. Give another folder."
+    )
+    assert (folder / "runs.jsonl").read_bytes() == before["runs.jsonl"]
+    # Another plan keeps what the folder knows of other inputs.
+    other = Paper(networks=("asia",), rows=(50,), runs=2, generations=2, population=4)
+    run_paper(other, folder, figures=False)
+    with pytest.raises(FileError):
+        make_paper_journal(folder, paper)
+    facts = json.loads((folder / "experiment.json").read_text())
+    (folder / "experiment.json").write_text(json.dumps({**facts, "inputs": 3}))
+    with pytest.raises(FormatError):
+        make_paper_journal(folder, paper)

@@ -12,6 +12,8 @@ from coevo.score import FamilyScorer
 from coevo.search import Budget, Problem
 from helpers.problems import (
     InterruptedScorer,
+    MovedClock,
+    SlowScorer,
     drop_times,
     find_differing_fields,
     get_outcome,
@@ -90,15 +92,55 @@ class Endings:
             )
             assert found.score >= goal
 
-    def test_no_time(self, seed):
+    def test_no_time(self, seed, monkeypatch):
+        MovedClock(monkeypatch)  # it stands still, so that a slow machine drops no step
         found = self.run(FamilyScorer(random_table(seed), "k2"), seed, budget=Budget(max_time=0))
         assert (found.stop_reason, found.generations, len(found.history)) == ("time", 0, 1)
 
-    def test_earlier_seconds_count_against_the_time_limit(self, seed):
+    def test_earlier_seconds_count_against_the_time_limit(self, seed, monkeypatch):
+        MovedClock(monkeypatch)
         scorer, limit = FamilyScorer(random_table(seed), "k2"), Budget(max_time=1000.0)
         found = self.run(scorer, seed, budget=limit, seconds=1000.5)
         assert get_outcome(found) == get_outcome(self.run(scorer, seed, budget=Budget(max_time=0)))
         assert found.seconds >= found.history[-1].seconds >= 1000.5
+
+    def test_a_step_beyond_the_time_limit_is_dropped(self, seed, monkeypatch):
+        """The limit holds, whatever a step costs; the last complete state can be resumed."""
+        table, clock = random_table(seed), MovedClock(monkeypatch)
+        uninterrupted = self.run(slow := SlowScorer(table, "k2", clock=clock), seed)
+        n_parts, n_dropped = slow.n_parts, 0
+        for limit in range(0, n_parts, max(1, n_parts // 8)):
+            scorer = SlowScorer(table, "k2", clock=clock)
+            budget = Budget(max_time=limit + 0.5, max_generations=self.n_steps)
+            found = self.run(scorer, seed, budget=budget)
+            assert found.seconds <= budget.max_time + 2  # the parts that are under way
+            rows = drop_times(uninterrupted.history)[: len(found.history)]
+            assert drop_times(found.history) == rows
+            if found.stop_reason == "time":
+                n_dropped += found.history == () or found.seconds > found.history[-1].seconds
+                assert found.score >= (rows[-1].score if rows else -np.inf)
+            assert found.score == FamilyScorer(table, "k2").score(found.dag)
+            after = self.run(FamilyScorer(table, "k2"), seed, state=found.state)
+            assert not find_differing_fields(after.state, uninterrupted.state)
+        assert n_dropped or n_parts < 3
+
+    def test_a_compilation_does_not_count_against_the_time_limit(self, seed, monkeypatch):
+        clock = MovedClock(monkeypatch)
+        scorer = FamilyScorer(random_table(seed), "k2")
+        right = self.run(scorer, seed)
+        compiles = iter([lambda: clock.compile(100.0)])
+        real = scorer._evaluate
+
+        def evaluate(*arguments):
+            next(compiles, lambda: None)()
+            real(*arguments)
+
+        scorer = FamilyScorer(random_table(seed), "k2")
+        monkeypatch.setattr(scorer, "_evaluate", evaluate)
+        budget = Budget(max_time=5.0, max_generations=self.n_steps)
+        found = self.run(scorer, seed, budget=budget)
+        assert get_outcome(found) == get_outcome(right)
+        assert found.seconds == 0
 
     @pytest.mark.parametrize("budget", [None, Budget(target=1.0)], ids=["none", "too high"])
     def test_without_a_bounded_budget_the_default_budget_holds(self, budget, seed):
@@ -130,6 +172,12 @@ class Endings:
         assert list(found.history) == rows == others
         assert found.generations == last
         assert drop_times(rows) == drop_times(self.run(scorer, seed).history)[: last + 1]
+
+    def test_a_callback_may_return_the_true_of_numpy(self, seed):
+        scorer = FamilyScorer(random_table(seed), "k2")
+        for answer, stops in ((np.True_, True), (np.False_, False), (1, False)):
+            found = self.run(scorer, seed, callbacks=[lambda row, answer=answer: answer])
+            assert (found.stop_reason == "callback") is stops
 
     @pytest.mark.parametrize("kind", ["exception", "signal"])
     @pytest.mark.parametrize("last", [0, 1])

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 import naive
+from coevo import work_time
 from coevo.data import Dataset, Variable
 from coevo.graph import Constraints
 from coevo.randomness import random_stream
@@ -155,6 +156,34 @@ class InterruptedScorer(FamilyScorer):
         if self.left == -1:
             raise KeyboardInterrupt
         return super()._compute(families)
+
+
+class MovedClock:
+    """A clock that stands still unless a test moves it. It takes the place of the real one."""
+
+    def __init__(self, monkeypatch):
+        self.now = 1000.0
+        self.compilation = work_time._CompilationTime(lambda: self.now)
+        monkeypatch.setattr(work_time, "_COMPILATION", self.compilation)
+
+    def compile(self, seconds):
+        self.compilation.on_start(None)
+        self.now += seconds
+        self.compilation.on_end(None)
+
+
+class SlowScorer(FamilyScorer):
+    """A scorer that takes a second for each part of a batch, on a moved clock."""
+
+    def __init__(self, *arguments, clock, **options):
+        super().__init__(*arguments, **options)
+        self.clock, self.n_parts = clock, 0
+
+    def _evaluate(self, batch, first, last, *rest):
+        if last > first:
+            self.clock.now += 1
+            self.n_parts += 1
+        super()._evaluate(batch, first, last, *rest)
 
 
 def make_problem(dataset, score="k2", constraints=None):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,73 @@ def test_resume_after_a_kill(method, generation, rows, seed, write_every_checkpo
     assert drop_times(found.history) == drop_times(uninterrupted.history)
     assert found.as_dict() | {"seconds": 0} == uninterrupted.as_dict() | {"seconds": 0}
     assert StoredCheckpoint(CHECKPOINT).facts["stop_reason"] == uninterrupted.search.stop_reason
+
+
+def fail_to_write(monkeypatch, *numbers):
+    """Let the disk be full at some calls to write a file, else at all; return files and pauses."""
+    calls, pauses = [], []
+    real = Path.open
+
+    def open_or_fail(path, mode="r", *arguments, **options):
+        if mode == "xb":
+            calls.append(path.name)
+            if not numbers or len(calls) - 1 in numbers:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, mode, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", open_or_fail)
+    monkeypatch.setattr(checkpoints.time, "sleep", pauses.append)
+    return calls, pauses
+
+
+@pytest.mark.parametrize("failing", [(0,), (1, 2), (0, 3)])
+def test_a_checkpoint_that_fails_does_not_end_the_search(
+    failing, rows, write_every_checkpoint, monkeypatch
+):
+    """It warns once, tries again with the next generation, and changes nothing."""
+    options = {"max_generations": 6, "bootstraps": 0}
+    uninterrupted = learn(rows, **options, output="uninterrupted")
+    fail_to_write(monkeypatch, *failing)
+    with pytest.warns(CoevoWarning) as caught:
+        found = learn(rows, **options, output="run")
+    assert [str(warning.message) for warning in caught] == [
+        f"{str(CHECKPOINT)!r} cannot be written: No space left on device. The search continues, "
+        "and tries again to write a checkpoint."
+    ]
+    assert found.dag == uninterrupted.dag
+    assert set(os.listdir("run")) == set(os.listdir("uninterrupted"))
+    assert Path("run/model.bif").read_bytes() == Path("uninterrupted/model.bif").read_bytes()
+    resumed = learn(rows, max_generations=8, bootstraps=0, output="run", resume=True)
+    assert resumed.search.generations == 8
+
+
+@pytest.fixture
+def write_last_checkpoint_only(monkeypatch):
+    monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 1e9)
+
+
+def test_the_last_files_are_tried_again(rows, write_last_checkpoint_only, monkeypatch):
+    calls, pauses = fail_to_write(monkeypatch, 0, 2)
+    learn(rows, max_generations=2, bootstraps=0, output="run")
+    names = [call.split(".")[1] for call in calls]
+    assert names == ["checkpoint", "checkpoint", "model", "model", "history", "run", "report"]
+    assert pauses == [0.0, 0.1, 0.0, 0.1]
+
+
+def test_a_disk_that_stays_full_does_not_lose_the_result(
+    rows, write_last_checkpoint_only, monkeypatch
+):
+    fail_to_write(monkeypatch)
+    with pytest.warns(CoevoWarning) as caught:
+        found = learn(rows, max_generations=2, bootstraps=0, output="run")
+    messages = [str(warning.message) for warning in caught]
+    assert messages == [
+        f"The run folder is not complete: {str(Path('run') / name)!r} cannot be written: "
+        "No space left on device."
+        for name in ("checkpoint.npz", "model.bif")
+    ]
+    assert found.dag.arcs
+    assert found.files == {}
 
 
 def test_a_longer_budget_extends_a_run_that_has_ended(rows):

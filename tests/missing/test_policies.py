@@ -13,7 +13,7 @@ from coevo.missing import POLICIES, ImputedTable, learn_incomplete, write_impute
 from coevo.network import sample
 from coevo.score import FamilyScorer
 from coevo.search import Budget, run_search
-from helpers.problems import random_table
+from helpers.problems import MovedClock, random_table
 
 FEW = Budget(max_generations=12)
 
@@ -123,6 +123,23 @@ def test_a_limit_holds_for_all_searches_together(seed):
         assert found.search.stop_reason == "generations"
     at_once = learn_incomplete(table, "evolve", budget=Budget(max_time=0))
     assert at_once.search.stop_reason == "time"
+
+
+@pytest.mark.parametrize("method", ["ccma", "ccga", "hill_climb", "tabu"])
+@pytest.mark.parametrize("policy", ["evolve", "em", "available", "drop"])
+def test_time_that_ends_before_the_first_generation(policy, method, seed, monkeypatch):
+    """Each part of a batch takes a second: no search of the policy has a state."""
+    clock, real = MovedClock(monkeypatch), FamilyScorer._compute_within_limit
+
+    def compute(scorer, families):
+        clock.now += 1
+        return real(scorer, families)
+
+    monkeypatch.setattr(FamilyScorer, "_compute_within_limit", compute)
+    _, table = sample_asia(seed)
+    found = learn_incomplete(table, policy, method=method, budget=Budget(max_time=0.1))
+    assert found.search.stop_reason == "time"
+    assert found.imputation.dataset.n_rows > 0
 
 
 @pytest.mark.parametrize("method", ["ccma", "hill_climb"])

@@ -183,7 +183,20 @@ def test_another_version(dask_workers, monkeypatch):
 # -- parameters are checked before anything starts
 
 
-@pytest.mark.parametrize("cluster", ["localhost", "local:0", "local:x", "http://a:1", 4, ""])
+NO_PORT = [
+    "tcp://a",
+    "tls://a.b",
+    "tcp://a:",
+    "tcp://a:x",
+    "tcp://a:0",
+    "tcp://a:65536",
+    "tcp://:1 ",
+]
+
+
+@pytest.mark.parametrize(
+    "cluster", ["localhost", "local:0", "local:x", "http://a:1", 4, "", *NO_PORT]
+)
 def test_an_invalid_cluster(cluster):
     with pytest.raises(ParameterError) as raised:
         check_workers("paper", 1, cluster)
@@ -194,7 +207,8 @@ def test_an_invalid_cluster(cluster):
 
 
 def test_processes_and_a_cluster():
-    check_workers("paper", 1, "tls://a.b:1")
+    for address in ("tls://a.b:1", "tcp://[::1]:8786", "wss://host:65535/path", "local:12"):
+        check_workers("paper", 1, address)
     with pytest.raises(ParameterError) as raised:
         check_workers("paper", 2, "local:2")
     assert str(raised.value) == (

@@ -6,7 +6,7 @@ import coevo
 from coevo.errors import ParameterError
 from coevo.parallel import dask_scorer
 from coevo.parallel.dask_jobs import DaskWorkers
-from coevo.score import FamilyBatch
+from coevo.score import FamilyBatch, TripleBatch
 from helpers import cluster_jobs
 from helpers.problems import get_outcome, random_table
 from helpers.random_tables import random_families
@@ -62,6 +62,62 @@ def test_families_of_a_child_go_together(table, seed, monkeypatch):
     assert len(sent) == 2
     assert abs(len(sent[0]) - len(sent[1])) <= 1
     assert [*children[0], *children[1]] == sorted([*children[0], *children[1]])
+
+
+def triples(seed, n_tests=300):
+    """Return tests given up to three variables: the child and the first parent of a family."""
+    families = random_families(N, n_tests, 4, seed)
+    pairs = [(child, parents) for child, parents in families if parents]
+    return TripleBatch.from_triples((x, y, given) for x, (y, *given) in pairs)
+
+
+@pytest.mark.parametrize("test", ["g2", "x2"])
+def test_the_same_tests_of_independence(dask_workers, table, seed, test):
+    here = coevo.FamilyScorer(table)
+    with coevo.parallel.DistributedScorer(table, cluster=dask_workers.client) as there:
+        for tests in (triples(seed), triples(seed, 3)):
+            expected, found = (s.test_triples(tests, test) for s in (here, there))
+            for field in ("statistics", "degrees_of_freedom", "p_values"):
+                assert getattr(found, field).tobytes() == getattr(expected, field).tobytes()
+        assert there.round_trips == 1  # three tests are too few to send
+        assert len(there.test_triples(TripleBatch.from_triples([]))) == 0
+
+
+def test_tests_of_a_variable_go_together(dask_workers, table, seed, monkeypatch):
+    sent = []
+    submit_all = DaskWorkers.submit_all
+
+    def watched(self, function, arguments):
+        sent.extend(part for _, part, _ in arguments)
+        return submit_all(self, function, arguments)
+
+    monkeypatch.setattr(DaskWorkers, "submit_all", watched)
+    with coevo.parallel.DistributedScorer(table, cluster="local:2") as scorer:
+        scorer.test_triples(triples(seed))
+    first = [variable for part in sent for variable in part.members[part.start[:-1]].tolist()]
+    assert len(sent) == 2
+    assert first == sorted(first)
+
+
+@pytest.mark.parametrize("method", ["pc", "mmhc", "wong"])
+def test_a_search_tests_on_the_workers(dask_workers, table, seed, method, monkeypatch):
+    """With no batch of families large enough, all round trips are tests."""
+    sent = []
+    submit_all = DaskWorkers.submit_all
+
+    def watched(self, function, arguments):
+        sent.append(function)
+        return submit_all(self, function, arguments)
+
+    monkeypatch.setattr(DaskWorkers, "submit_all", watched)
+    limit = coevo.Budget(max_generations=3)
+    with coevo.parallel.DistributedScorer(table, "k2", cluster=dask_workers.client) as there:
+        found, expected = (
+            coevo.run_search(method, scorer, budget=limit, random_state=seed)
+            for scorer in (there, coevo.FamilyScorer(table, "k2"))
+        )
+    assert dask_scorer._test_triples in sent
+    assert get_outcome(found) == get_outcome(expected)
 
 
 @pytest.mark.parametrize("method", ["ccma", "hill_climb"])

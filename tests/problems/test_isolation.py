@@ -3,13 +3,15 @@
 from test_package import MODULES, imported
 
 ALLOWED = {
-    *("coevo.__version__", "coevo.checkpoints", "coevo.errors", "coevo.files", "coevo.interrupts"),
-    *("coevo.jit", "coevo.memory", "coevo.picture", "coevo.problems", "coevo.randomness"),
-    *("coevo.run_files", "coevo.search"),
+    *("coevo.__version__", "coevo.checkpoints", "coevo.checks", "coevo.errors", "coevo.files"),
+    *("coevo.interrupts", "coevo.jit", "coevo.json_text", "coevo.memory", "coevo.picture"),
+    *("coevo.problems", "coevo.randomness", "coevo.run_files", "coevo.search", "coevo.warmup"),
+    "coevo.work_time",
 }
 FROM_SEARCH = {
     *("Budget", "Cooperation", "Generation", "GenerationLoop", "Species", "StopReason"),
     *("cycle_crossover", "draw_orders", "flip_bits", "n_bits", "swap_two", "two_point_crossover"),
+    *("PERMUTATIONS", "Array", "Number", "Schema", "find_flaw", "make_range"),
 }
 
 

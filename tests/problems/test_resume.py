@@ -1,6 +1,8 @@
 """A run resumes from its folder with the same answer, and another run is refused."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import coevo
 from coevo import checkpoints
 from coevo.checkpoints import read_entries, write_entries
 from coevo.errors import CoevoWarning, FileError, FormatError, ParameterError
-from coevo.problems import solve_ordering, solve_tour
+from coevo.problems import champion, solve_ordering, solve_tour
 from coevo.search import Budget
 from helpers.problem_matrices import random_distances
 
@@ -47,6 +49,7 @@ def read_folder(folder):
     for path in sorted(Path(folder).iterdir()):
         if path.suffix == ".npz":
             entries = read_entries(path)
+            del entries["digest"]  # also of the times
             lines = json.loads(str(entries.pop("history.json")))
             files[path.name] = {name: value.tolist() for name, value in entries.items()}
             files["history of the checkpoint"] = [line | {"seconds": 0} for line in lines]
@@ -257,31 +260,154 @@ def change_second_part(entries):
         change_type(entries)
 
 
+def change_score(entries):
+    entries["score"] = np.array(np.nan)
+
+
+def change_generation(entries):
+    entries["generation"] = np.array(-1)
+
+
+def add_part(entries):
+    entries["part." + str(entries["n_parts"])] = np.zeros(1)
+    entries["n_parts"] = entries["n_parts"] + 1
+
+
 @pytest.mark.parametrize("problem", SOLVERS)
 @pytest.mark.parametrize("form", ["champion", "literal"])
 @pytest.mark.parametrize(
-    "change",
+    ("change", "flaw"),
     [
-        change_order,
-        change_first_part,
-        shorten_last_part,
-        cut_history,
-        change_type,
-        change_second_part,
+        (change_order, "'order' must hold permutations"),
+        (change_first_part, "'part.0' must hold permutations"),
+        (shorten_last_part, "'part."),
+        (cut_history, "its history does not end with its state"),
+        (change_type, "'part.0' must be an array of int64 with 2 axes"),
+        (change_second_part, "'part."),
+        (change_score, "'score' must be a finite number"),
+        (change_generation, "'generation' must be an int >= 0"),
+        (add_part, "'parts' must be "),
     ],
 )
-def test_a_state_that_does_not_fit_never_reaches_a_kernel(problem, form, change, seed):
+def test_a_state_that_does_not_fit_never_reaches_a_kernel(problem, form, change, flaw, seed):
     solve, name = SOLVERS[problem]
     options = {"form": form, "random_state": seed, "output": "run"}
     solve(name, **options, budget=Budget(max_generations=1))
     entries = read_entries(CHECKPOINT)
     change(entries)
-    write_entries(CHECKPOINT, entries)
+    write_entries(CHECKPOINT, entries)  # with a digest that is right
     with pytest.raises(FormatError) as caught:
         solve(name, **options, resume=True)
-    assert str(caught.value) == (
-        f"{str(CHECKPOINT)!r} does not fit the instance. Give another folder."
-    )
+    assert str(caught.value).startswith(f"{str(CHECKPOINT)!r} is damaged: {flaw}")
+    assert str(caught.value).endswith(". Start a new search.")
+
+
+def test_a_changed_entry_does_not_match_the_digest(seed):
+    solve_tour("burma14", random_state=seed, output="run", budget=Budget(max_generations=1))
+    entries = read_entries(CHECKPOINT)
+    entries["evaluations"] = entries["evaluations"] + 1
+    np.savez(CHECKPOINT, **entries)
+    for resume in (True, False):
+        with pytest.raises(FormatError) as caught:
+            solve_tour("burma14", random_state=seed, output="run", resume=resume)
+        assert str(caught.value) == (
+            f"{str(CHECKPOINT)!r} is damaged: its content does not match its digest. Start a new "
+            "search."
+        )
+    del entries["digest"]
+    np.savez(CHECKPOINT, **entries)
+    with pytest.raises(FormatError, match="is not the state of a search"):
+        solve_tour("burma14", random_state=seed, output="run", resume=True)
+
+
+@pytest.mark.parametrize("line", [[], {}, {"seconds": "1"}, {"seconds": -1}, {"generation": 1.0}])
+def test_a_history_that_is_none(line, seed):
+    solve_tour("burma14", random_state=seed, output="run", budget=Budget(max_generations=1))
+    entries = read_entries(CHECKPOINT)
+    rows = json.loads(str(entries["history.json"]))
+    rows[-1] = rows[-1] | line if line else line
+    entries["history.json"] = np.array(json.dumps(rows))
+    write_entries(CHECKPOINT, entries)
+    with pytest.raises(FormatError, match="is not the state of a search"):
+        solve_tour("burma14", random_state=seed, output="run", resume=True)
+
+
+def fill_disk(monkeypatch, *numbers):
+    """Let the disk be full at some calls to write a file, else at all; return the pauses."""
+    n_calls, pauses = 0, []
+    real = Path.open
+
+    def open_or_fail(path, mode="r", *arguments, **options):
+        nonlocal n_calls
+        if mode == "xb":
+            n_calls += 1
+            if not numbers or n_calls - 1 in numbers:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, mode, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", open_or_fail)
+    monkeypatch.setattr(checkpoints.time, "sleep", pauses.append)
+    return pauses
+
+
+def test_a_checkpoint_that_fails_does_not_end_the_run(seed, write_every_checkpoint, monkeypatch):
+    options = {"budget": Budget(max_generations=4), "random_state": seed}
+    solve_tour("burma14", **options, output="uninterrupted")
+    fill_disk(monkeypatch, 0, 2)
+    with pytest.warns(CoevoWarning) as caught:
+        solve_tour("burma14", **options, output="run")
+    assert [str(warning.message) for warning in caught] == [
+        f"{str(CHECKPOINT)!r} cannot be written: No space left on device. The search continues, "
+        "and tries again to write a checkpoint."
+    ]
+    assert read_folder("run") == read_folder("uninterrupted")
+
+
+def test_a_disk_that_stays_full_does_not_lose_the_result(seed, monkeypatch):
+    options = {"budget": Budget(max_generations=2), "random_state": seed}
+    right = solve_ordering("t59n11xx", **options)
+    monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 1e9)
+    pauses = fill_disk(monkeypatch)
+    with pytest.warns(CoevoWarning) as caught:
+        found = solve_ordering("t59n11xx", **options, output="run")
+    assert [str(warning.message) for warning in caught] == [
+        f"The run folder is not complete: {str(Path('run') / name)!r} cannot be written: No space "
+        "left on device."
+        for name in ("checkpoint.npz", "solution.txt")
+    ]
+    assert pauses == 2 * [0.0, 0.1, 0.4, 1.0]
+    assert (found.order, found.value, found.files) == (right.order, right.value, {})
+
+
+@pytest.mark.parametrize("problem", SOLVERS)
+def test_a_step_beyond_the_time_limit_is_dropped(problem, seed, monkeypatch):
+    """The answer is that of the last complete generation, and can be resumed."""
+    solve, name = SOLVERS[problem]
+    limits = {"max_generations": 3}
+    uninterrupted = solve(name, budget=Budget(**limits), random_state=seed)
+    now = 0.0
+    monkeypatch.setattr("coevo.search.loop.measure_work_time", lambda: now)
+    monkeypatch.setattr("coevo.work_time.measure_work_time", lambda: now)
+
+    def wait(row):
+        nonlocal now
+        now = 5.0 if row.generation < 2 else 10.0
+
+    real = champion.check_deadline
+
+    def check():
+        nonlocal now
+        now += 0.001 if now < 10 else 1.0
+        real()
+
+    monkeypatch.setattr(champion, "check_deadline", check)
+    budget = Budget(max_time=10.0005, **limits)
+    options = {"random_state": seed, "output": "run"}
+    found = solve(name, **options, budget=budget, callbacks=[wait])
+    assert (found.stop_reason, found.generations) == ("time", 2)
+    assert found.value == uninterrupted.history[2].value
+    again = solve(name, **options, budget=Budget(**limits), resume=True)
+    assert again.order == uninterrupted.order
 
 
 @pytest.mark.parametrize("name", ["order", "part.0", "generation", "history.json", "n_parts"])

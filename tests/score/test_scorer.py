@@ -124,6 +124,38 @@ def test_a_table_beyond_every_integer_type(name, seed):
         assert score == pytest.approx(naive.likelihood(rows) - penalty, rel=1e-11)
 
 
+ANY_ESS = [1e-300, 1e-40, 1.0, 300.0, 9999.0, 1e4, 3e4, 1e8, 1e15, 1e20, 1e40, 1e155, 1e300]
+
+
+@pytest.mark.parametrize("ess", ANY_ESS)
+@pytest.mark.parametrize("name", ["bdeu", "bds"])
+def test_any_prior_gives_the_exact_score(name, ess):
+    """Counts on both sides of 256, where the terms of a dense table are computed differently."""
+    rng = np.random.default_rng(5)
+    arities = [2, 3, 40, 40, 40]
+    codes = np.minimum(rng.geometric(0.7, (5, 700)) - 1, np.array(arities)[:, None] - 1)
+    families = [(0, ()), (1, (0,)), (2, (0, 1)), (4, (1, 2, 3))]  # the last one is sparse
+    scorer = FamilyScorer(dataset_of(arities, codes), name, ess=ess)
+    for child, parents in families:
+        table = {}
+        for row in codes.T.tolist():
+            counts = table.setdefault(tuple(row[p] for p in parents), [0] * arities[child])
+            counts[row[child]] += 1
+        q = len(table) if name == "bds" else math.prod(arities[p] for p in parents)
+        score = scorer.local_scores(FamilyBatch.from_pairs([(child, parents)]))[0]
+        assert score == pytest.approx(naive.exact_dirichlet(table, ess, q), rel=1e-11, abs=3e-9)
+
+
+@pytest.mark.parametrize("ess", [1e-301, 1e301])
+@pytest.mark.parametrize("name", ["bdeu", "bds"])
+def test_a_prior_beyond_the_range_is_refused(name, ess):
+    with pytest.raises(ParameterError) as caught:
+        make_score(name, ess)
+    assert str(caught.value) == (
+        f"'ess' of {name} must be a number from 1e-300 to 1e+300; got {ess}."
+    )
+
+
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_weights_count_as_repeated_rows_to_the_last_bit(shape, name, seed):

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import naive
+from coevo.score import FamilyScorer
+from coevo.search import run_search
 from coevo.search.base import LEAST_GAIN
 from coevo.search.climbing import Climb
 from helpers.problems import as_arcs, make_problem, random_constraints, random_table
+from helpers.random_tables import dataset_of
 
 pytestmark = pytest.mark.kernel
 
@@ -63,3 +66,13 @@ def _check_best(climb, moves):
         highest = max((move.gain for move in free), default=None)
         best = [move for move in free if move.gain > highest - LEAST_GAIN]
         assert climb.find_best_move(taboo) == (best[0] if best else None)
+
+
+def test_the_best_move_is_found_if_its_gain_is_huge():
+    """With a billion rows, a gain is so large that rounding hides the least gain."""
+    cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]).T
+    table = dataset_of([2, 2], cells, np.array([400_000_000, 100_000_000, 1, 500_000_000]))
+    move = Climb.from_problem(make_problem(table, "bic")).find_best_move()
+    assert move.kind == "add"
+    assert move.gain > 1e8
+    assert len(run_search("hill_climb", FamilyScorer(table, "bic")).dag.arcs) == 1

@@ -118,6 +118,18 @@ def test_the_weakest_arc_of_a_cycle_is_removed(seed):
 
 
 @pytest.mark.parametrize("repair", ["random", "information"])
+def test_of_two_opposite_arcs_a_random_one_stays(repair, seed):
+    """Otherwise no flip of one bit could reverse an arc."""
+    search = GA(repair=repair).make_search(make_problem(random_table(seed, 3)))
+    both = np.zeros((200, 3, 3), dtype=bool)
+    both[:, [0, 1], [1, 0]] = True
+    bits = search._strings.encode(both)
+    graphs, *_ = search._make_graphs(np.random.default_rng(seed), bits)
+    assert (graphs.sum(axis=(1, 2)) == 1).all()
+    assert 60 < graphs[:, 0, 1].sum() < 140
+
+
+@pytest.mark.parametrize("repair", ["random", "information"])
 def test_the_optimum_of_four_variables_is_found(repair, seed):
     for case in range(20):
         table = random_table([seed, case], 4, 60)
@@ -191,7 +203,7 @@ def test_settings():
         "max_parents": None,
     }
     assert GA().settings["order"] is None
-    assert GA.default_budget == Budget(max_generations=250)
+    assert GA.default_budget == Budget(max_generations=500)
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,7 @@ def test_a_file_without_one_of_the_islands(seed, tmp_path):
         entries = {name: held[name] for name in held.files}
     assert int(entries["islands"]) == 2
     assert entries["islands.1.orders"].tolist() == state.islands[1].orders.tolist()
-    del entries["islands.1.orders"]
+    del entries["islands.1.orders"], entries["digest"]
     np.savez(path, **entries)
     with pytest.raises(FormatError, match="is not the state of a search"):
         read_state(path, IslandsState)

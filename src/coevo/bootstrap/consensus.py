@@ -37,6 +37,7 @@ __all__ = [
     "build_consensus",
     "count_arcs",
     "find_threshold",
+    "has_path",
     "measure_strengths",
 ]
 
@@ -161,7 +162,7 @@ def build_consensus(
             one
             for one in directions
             if has_room(one.child, {*parents.get(one.child, ()), one.parent})
-            and not _has_path(parents, one.child, one.parent)
+            and not has_path(parents, one.child, one.parent)
         )
         chosen = next(legal, None) if arc.strength > threshold else None
         if chosen is not None:
@@ -171,7 +172,7 @@ def build_consensus(
     return tuple(results)
 
 
-def _has_path(parents: Mapping[str, set[str]], start: str, end: str) -> bool:
+def has_path(parents: Mapping[str, set[str]], start: str, end: str) -> bool:
     """Return whether a directed path leads from `start` to `end`."""
     seen, waiting = {end}, [end]
     while waiting:

@@ -31,6 +31,7 @@ from coevo.randomness import random_stream
 from coevo.search import HillClimb, Problem, SearchResult, SearchSpec
 from coevo.search.base import LEAST_GAIN
 from coevo.search.climbing import Climb, climb_up
+from coevo.work_time import check_deadline
 
 __all__ = ["QUICK_METHOD", "count_quick_samples", "run_quick_bootstrap"]
 
@@ -120,5 +121,5 @@ def _climb(problem: Problem) -> tuple[float, NDArray[np.bool_]]:
     """Climb to a local optimum, without the history and the budget of a search."""
     climb = Climb.from_problem(problem)
     while not climb_up(climb):
-        pass
+        check_deadline()
     return math.fsum(climb.local), climb.adjacency

@@ -19,6 +19,7 @@ from coevo.bootstrap.consensus import (
 from coevo.bootstrap.result import BootstrapResult
 from coevo.bootstrap.samples import ORIGINAL, BootstrapRun, run_bootstrap
 from coevo.data import Dataset, IncompleteDataset, Rows
+from coevo.errors import warn_caller
 from coevo.graph import DAG, ArcRules
 from coevo.interrupts import defer_interrupts
 from coevo.io.journal import Journal, RunCallback
@@ -74,10 +75,11 @@ def run_bootstraps(
         if run.bootstrap <= bootstraps and (run.bootstrap != ORIGINAL or run.worth is not None)
     }
 
+    unsaved: list[BootstrapRun] = []
+
     def store(new: Iterable[BootstrapRun], is_shown: bool = True) -> None:
         for run in new:
-            if journal is not None:
-                journal.add(run)
+            _save_run(journal, run, unsaved)
             runs[run.bootstrap] = run
             if is_shown:
                 on_run(run, len(runs), bootstraps + 1)
@@ -95,12 +97,37 @@ def run_bootstraps(
                 store(
                     opened.run(run_bootstrap, numbers, lambda: interrupts.is_pending, shared=shared)
                 )
-        if journal is not None:
-            journal.put_in_order()
+        _put_in_order(journal)
     if len(runs) == 1:
         raise KeyboardInterrupt  # no sample has ended: there is nothing to summarise
     rules = make_consensus_rules(table, spec, missing)
     return summarise_runs(table.names, rules, spec, bootstraps, runs)
+
+
+def _save_run(
+    journal: Journal[BootstrapRun] | None, run: BootstrapRun, unsaved: list[BootstrapRun]
+) -> None:
+    """Save a run. If the disk is full for a moment, warn once; the next run saves both."""
+    if journal is None:
+        return
+    try:
+        journal.add(run)
+        if unsaved:  # rewrite all lines: the last one may be incomplete
+            journal.put_in_order()
+            unsaved.clear()
+    except OSError as error:
+        if not unsaved:
+            warn_caller(f"{error} The runs continue, and the next one tries again to save all.")
+        unsaved.append(run)
+
+
+def _put_in_order(journal: Journal[BootstrapRun] | None) -> None:
+    """Rewrite the journal in the order of the samples; a failure does not lose the result."""
+    if journal is not None:
+        try:
+            journal.put_in_order()
+        except OSError as error:
+            warn_caller(f"{error} The runs are not all saved.")
 
 
 def make_consensus_rules(table: Rows, spec: SearchSpec, missing: str | None = None) -> ArcRules:

@@ -13,8 +13,9 @@ from importlib import import_module
 import click
 
 from coevo import __version__
+from coevo.cli.safe_output import protect_output
 from coevo.errors import CoevoError, WorkerError, suggest_match
-from coevo.interrupts import is_interrupt
+from coevo.interrupts import is_interrupt, treat_signals_as_interrupts
 from coevo.names import announce_readings, find_slip, match_name, note_reading
 
 __all__ = ["main"]
@@ -31,6 +32,7 @@ COMMANDS = {
     "learn": "Learn a network from a table.",
     "networks": "List the bundled networks.",
     "paper": "Reproduce the experiments of the 2011 paper.",
+    "posterior": "Compute the posterior probability of every arc.",
     "predict": "Predict a variable in each row of a table.",
     "query": "Compute probabilities of variables, given evidence.",
     "report": "Write an HTML report of a run or a network.",
@@ -83,7 +85,12 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line and exit."""
+    """Run the command line and exit. SIGTERM and SIGHUP save the work, as Ctrl-C does."""
+    with protect_output(), treat_signals_as_interrupts():
+        _run()
+
+
+def _run() -> None:
     try:
         with announce_readings(lambda sentence: print(sentence, file=sys.stderr)):
             code = cli.main(prog_name="coevo", standalone_mode=False)
@@ -99,6 +106,14 @@ def main() -> None:
     except CoevoError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(1 if isinstance(error, WorkerError) else 2)
+    except UnicodeEncodeError as error:
+        character = error.object[error.start]
+        print(
+            f"Error: The output cannot hold {character!a}, because its encoding is "
+            f"{error.encoding}. Set PYTHONIOENCODING=utf-8.",
+            file=sys.stderr,
+        )
+        sys.exit(1)
     except BrokenPipeError:  # the reader of the output closed the pipe
         sys.stderr.close()
         sys.exit(1)

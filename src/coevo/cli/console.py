@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coevo.cli.safe_output import escape_controls, get_terminal
 from coevo.errors import CoevoWarning
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ __all__ = [
 
 def print_json(answer: dict[str, Any] | list[dict[str, Any]]) -> None:
     """Print an answer as JSON."""
+    from coevo.checks import as_plain
+
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    click.echo(json.dumps(answer, indent=2, ensure_ascii=not is_unicode))
+    click.echo(json.dumps(answer, indent=2, ensure_ascii=not is_unicode, default=as_plain))
 
 
 @contextlib.contextmanager
@@ -44,7 +47,7 @@ def show_status(message: str) -> Iterator[ProgressCallback]:
     """
     from coevo.progress import show_on_console
 
-    with open_console() as console, show_on_console(console, message) as show:
+    with open_console() as console, show_on_console(console, escape_controls(message)) as show:
         yield show
 
 
@@ -58,14 +61,17 @@ def open_console() -> Iterator[Console]:
 
     from coevo.jit import announce_compilation, prepare_first_call
     from coevo.progress import COMPILING_MESSAGE
-    from coevo.warmup import ensure_compiled
+    from coevo.warmup import ensure_compiled, find_room
 
-    console = Console(stderr=True, highlight=False)
+    console = Console(file=get_terminal(sys.stderr), stderr=True, highlight=False)
 
     def announce() -> None:
         console.print(COMPILING_MESSAGE)
 
-    with show_warnings(), announce_compilation(announce), prepare_first_call(ensure_compiled):
+    def prepare(module: str) -> None:
+        ensure_compiled(find_room(module))
+
+    with show_warnings(), announce_compilation(announce), prepare_first_call(prepare):
         yield console
 
 
@@ -79,7 +85,7 @@ def show_warnings() -> Iterator[None]:
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"Warning: {message}", file=sys.stderr)
+    print(f"Warning: {escape_controls(str(message))}", file=sys.stderr)
 
 
 @contextlib.contextmanager
@@ -100,5 +106,6 @@ def announce_interrupt() -> None:
     line = "Stopping after the current runs ..."
     try:
         print(line, file=sys.stderr)
-    except RuntimeError:  # the stream is being written to at this moment
-        os.write(2, f"{line}\n".encode())
+    except (RuntimeError, OSError):  # the stream is being written to at this moment, or is closed
+        with contextlib.suppress(OSError):
+            os.write(2, f"{line}\n".encode())

@@ -101,7 +101,7 @@ def _write_model(model: Model, target_format: Format, target: str) -> None:
 
     text = format_model(model, target_format.name)
     if target == STDOUT:
-        click.echo(text, nl=False)
+        click.echo(text, nl=False, color=True)  # unchanged
     else:
         write_text_file(Path(target), text)
     is_structure = isinstance(model, DAG)

@@ -94,6 +94,11 @@ EXAMPLE_ROWS = 5000
     "climbing, where they cost less than the search]",
 )
 @click.option(
+    "--posterior",
+    is_flag=True,
+    help="Compute the posterior probability of every arc as well, as coevo posterior does.",
+)
+@click.option(
     "--shards",
     metavar="DIR",
     help="For DATA larger than memory (Parquet, or a folder of it): read it in chunks into files "
@@ -126,6 +131,7 @@ def command(
     islands: int | None,
     class_variable: str | None,
     bootstraps: int | None,
+    posterior: bool,
     shards: str | None,
     cluster: str | None,
     output: str | None,
@@ -169,7 +175,9 @@ def command(
     n_rows = EXAMPLE_ROWS if rows is None else rows
     status = f"Reading {data} ..." if data else f"Sampling {n_rows:,} rows of {example} ..."
     with show_status(status) as show:
+        from coevo.averaging.settings import PosteriorSettings
         from coevo.learning import check_settings, open_task
+        from coevo.learning.structure_posterior import describe_step, run_posterior
 
         declared = read_declared_states(columns["states"])
         settings = check_settings(
@@ -180,6 +188,7 @@ def command(
             random_state=seed,
             n_jobs=n_jobs,
             bootstraps=bootstraps,
+            posterior=posterior,
             shards=shards,
             cluster=cluster,
         )
@@ -201,6 +210,10 @@ def command(
                 result = task.run_bootstraps(
                     result, on_interrupt=lambda: interrupts.append("quick")
                 )
+            if posterior and result.search.stop_reason != "interrupt":
+                result = run_posterior(
+                    task, result, PosteriorSettings(), resume, [describe_step(show)]
+                )
         n_shown = _print_notices(task, n_shown)
     imputed_files, failure = _write_imputed(result, imputed, data, settings.opening)
     if bootstraps and result.search.stop_reason != "interrupt":
@@ -208,8 +221,9 @@ def command(
             result = task.run_bootstraps(result, show_run, announce_interrupt)
         _print_notices(task, n_shown)
     _print_answer(result, {**result.files, **imputed_files}, output_format)
-    if failure is not None:
-        raise failure
+    failures = [*task.failures.values(), *filter(None, [failure])]
+    if failures:
+        raise failures[0]
     sentence = _describe_interrupt(result, bootstraps, output)
     if interrupts and result.quick_bootstrap is None:
         sentence = "Interrupted. This is the network, without the quick bootstrap."

@@ -61,6 +61,8 @@ def format_answer(answer: dict[str, Any]) -> Iterator[str]:
         yield _format_quick_bootstrap(answer)
     if "bootstraps" in answer:
         yield from _format_bootstrap(answer["arcs"], answer["bootstraps"])
+    if "posterior" in answer:
+        yield _format_posterior(answer)
     if 2 * answer["n_arcs"] < answer["n_variables"]:
         yield _format_best_rejected(answer)
     for path in answer.get("files", {}).values():
@@ -109,7 +111,9 @@ def _format_arc_table(arcs: list[dict[str, Any]]) -> Iterator[str]:
     ]
     if "strength" in arcs[0]:
         columns.insert(2, ["strength", *(f"{arc['strength']:.2f}" for arc in arcs)])
-    numeric = {column[0] for column in columns} & {"gain", "strength"}
+    if "probability" in arcs[0]:
+        columns.insert(-2, ["probability", *(f"{arc['probability']:.2f}" for arc in arcs)])
+    numeric = {column[0] for column in columns} & {"gain", "strength", "probability"}
     widths = [max(map(len, column)) for column in columns]
     for row in zip(*columns, strict=True):
         cells = [
@@ -169,9 +173,18 @@ def _format_quick_bootstrap(answer: dict[str, Any]) -> str:
     )
 
 
+def _format_posterior(answer: dict[str, Any]) -> str:
+    """Return how many edges are probable, and how far the probabilities can be trusted."""
+    facts = answer["posterior"]
+    number = format_count(facts["n_edges"], "edge")
+    return f"posterior   {number} with a probability above 0.5. {facts['verdict']}"
+
+
 def _format_best_rejected(answer: dict[str, Any]) -> str:
     """Return the line about the best arc outside the network."""
     rejected = answer["best_rejected"]
+    if rejected is None and answer["stop_reason"] == "time":
+        return "rejected    unknown: the time limit left no time to score the other arcs"
     if rejected is None:
         return "rejected    none: no further arc is allowed"
     gain = rejected["gain"]

@@ -99,13 +99,19 @@ def command(
 @contextlib.contextmanager
 def _open_table(data: str) -> Iterator[str]:
     """Yield the path of a table that can be read twice: once for its states, once for a copy."""
-    if data != "-":
+    from coevo.files import is_stream
+
+    if data != "-" and not is_stream(Path(data)):
         yield data
         return
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "stdin")
+        path = Path(folder, Path(data).name if data != "-" else "stdin")
         with path.open("wb") as stream:
-            shutil.copyfileobj(sys.stdin.buffer, stream)
+            if data == "-":
+                shutil.copyfileobj(sys.stdin.buffer, stream)
+            else:
+                with open(data, "rb") as pipe:
+                    shutil.copyfileobj(pipe, stream)
         yield str(path)
 
 
@@ -147,7 +153,7 @@ def _print_copy(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "predicted.csv")
         _write_copy(data, path, columns, opening)
-        click.echo(path.read_text(encoding="utf-8"), nl=False)
+        click.echo(path.read_text(encoding="utf-8"), nl=False, color=True)  # unchanged
 
 
 def _format_summary(answer: dict[str, Any]) -> Iterator[str]:

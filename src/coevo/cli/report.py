@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coevo.cli.console import show_status
-from coevo.errors import FormatError, format_count
+from coevo.errors import CoevoError, FormatError, format_count
 
 if TYPE_CHECKING:
     from coevo.report.page import Page
@@ -53,7 +55,8 @@ def command(source: str, other: str | None, output: str | None) -> None:
         page = _make_page(source)
         if other is not None:
             page = replace(page, other=_make_page(other).dag, other_name=_strip_extension(other))
-        write_page(target, page)
+        with _refuse_damaged_facts(source):
+            write_page(target, page)
     n_variables, n_arcs = len(page.dag.nodes), len(page.dag.arcs)
     size = f"{format_count(n_variables, 'variable')}, {format_count(n_arcs, 'arc')}"
     print(f"Wrote a report ({size}) to {target}.", file=sys.stderr)
@@ -67,14 +70,23 @@ def _make_page(source: str) -> Page:
 
     if _is_folder(source):
         run = read_run(Path(source))
-        try:
+        with _refuse_damaged_facts(source):
             return make_run_page(run.facts, run.history, run.network)
-        except (AttributeError, KeyError, TypeError):  # JSON, but not of a run
-            path = str(Path(source) / "run.json")
-            raise FormatError(
-                f"{path!r} is damaged: it does not hold the facts of a run."
-            ) from None
     return make_network_page(open_network(source))
+
+
+@contextlib.contextmanager
+def _refuse_damaged_facts(source: str) -> Iterator[None]:
+    """Raise `FormatError` for facts of other types, which are JSON, but not of a run."""
+    try:
+        yield
+    except CoevoError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        if not _is_folder(source):
+            raise
+        path = str(Path(source) / "run.json")
+        raise FormatError(f"{path!r} is damaged: it does not hold the facts of a run.") from None
 
 
 def _is_folder(source: str) -> bool:

@@ -127,6 +127,8 @@ def command(
         print_json(answer)
     else:
         click.echo("\n".join(_format_answer(answer)))
+    if task.failures:
+        raise task.failures[0]
     if result.stop_reason == "interrupt":
         print(f"Interrupted. This is the best {WORDS[problem][0]} so far.", file=sys.stderr)
         raise click.exceptions.Exit(130)

@@ -140,11 +140,11 @@ def read_declared_states(source: str | None) -> StatesFile:
     from coevo.bundled import open_network
     from coevo.data import Variable
     from coevo.io.json_model import is_model_json
-    from coevo.user_files import read_json
+    from coevo.user_files import UserFile, read_json
 
     if not source.lower().endswith(".json"):
         return StatesFile(source, open_network(source).variables)
-    declared = read_json(Path(source))
+    declared = read_json(UserFile(Path(source)))
     if is_model_json(declared):
         return StatesFile(source, open_network(source).variables)
     if not isinstance(declared, dict) or not all(map(_is_plain_list, declared.values())):

@@ -77,7 +77,8 @@ def split_fields(line: str) -> list[str]:
         stop = match.end() if match else line.find(",", position)
         stop = len(line) if stop < 0 else stop
         if match is not None and line[stop : stop + 1] not in ("", ","):  # text behind a quote
-            stop = line.find(",", stop) if "," in line[stop:] else len(line)
+            stop = line.find(",", stop)
+            stop = len(line) if stop < 0 else stop
             match = None
         fields.append(_unquote(match[1] if match else line[position:stop].strip()))
         if stop >= len(line):

@@ -27,10 +27,12 @@ MAX_TABLE_RANGE = 1 << 20
 
 def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> RawTable:
     """Read the columns of a 2-D array, or the fields of a structured array."""
-    if array.dtype.names is not None and array.ndim == 1:
-        fields = list(array.dtype.names)
+    # The columns of a matrix are matrices again.
+    table = array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
+    if table.dtype.names is not None and table.ndim == 1:
+        fields = list(table.dtype.names)
         column_names = fields if names is None else _parse_names(names, len(fields))
-        values = [array[field] for field in fields]
+        values = [table[field] for field in fields]
     else:
         if array.ndim != 2:
             raise DataError(
@@ -43,7 +45,7 @@ def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> RawT
                 f"its {array.shape[1]:,} columns."
             )
         column_names = _parse_names(names, array.shape[1])
-        values = list(array.T)
+        values = list(table.T)
     column_names = options.opening.rename_columns(column_names)
     kept = options.select_columns(column_names)
     selected = [(column_names[i], values[i]) for i in kept]
@@ -51,7 +53,10 @@ def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> RawT
 
 
 def read_values(name: str, values: NDArray[Any], options: ReadOptions) -> Column:
-    """Read one column from a 1-D array."""
+    """Read one column from a 1-D array. Masked cells and nulls of strings are missing values."""
+    nulls = _find_nulls(values)
+    if nulls is not None:
+        return insert_nulls(read_values(name, _drop_nulls(values, nulls), options), nulls)
     declared = options.states.get(name)
     kind = values.dtype.kind
     if kind in "iu":
@@ -77,11 +82,31 @@ def read_values(name: str, values: NDArray[Any], options: ReadOptions) -> Column
     raise make_unsupported_type_error(name, values.dtype)
 
 
+def _find_nulls(values: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """Return which cells are masked, or are the null of their string type; None if none is."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.getmaskarray(values)
+    if values.dtype.kind != "T" or not hasattr(values.dtype, "na_object"):
+        return None
+    null = values.dtype.na_object  # NaN, None, or a text
+    cells = values.tolist()
+    is_null = [not isinstance(cell, str) or cell == null for cell in cells]
+    return np.array(is_null, dtype=np.bool_)
+
+
+def _drop_nulls(values: NDArray[Any], nulls: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the cells that are no nulls, as a plain array."""
+    present: NDArray[Any] = np.ma.getdata(values)[~nulls]
+    return present.astype(np.dtypes.StringDType()) if present.dtype.kind == "T" else present
+
+
 def insert_nulls(column: Column, nulls: NDArray[np.bool_]) -> Column:
     """Return a column with nulls inserted at these rows."""
     labels: Sequence[str | None] = [*column.labels, None]
     if isinstance(column.labels, NumberLabels):
         labels = NumberLabels(np.append(column.labels.numbers, np.nan))
+    if not nulls.any():
+        return column
     codes = np.full(len(nulls), len(column.labels))
     codes[~nulls] = column.codes
     return Column(column.name, labels, codes, column.declared, column.decimal)

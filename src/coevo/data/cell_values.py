@@ -21,12 +21,15 @@ import numpy as np
 from coevo.data.columns import Column, UnsupportedTypeError, make_unsupported_type_error
 from coevo.data.decisions import Decision, RawTable, format_type_hint
 from coevo.data.read_options import ReadOptions
+from coevo.errors import DataError
 
 __all__ = ["collect_columns", "read_cells", "read_objects"]
 
 Values = TypeVar("Values")
 _MAX_EXACT = 1 << 53  # larger floats do not have all whole numbers
 _MAX_INT64 = 1 << 63
+_MAX_DIGITS = 4000  # Python makes no text of an integer with more than 4,300 digits
+_LARGEST = 10**_MAX_DIGITS
 
 
 def collect_columns(
@@ -65,11 +68,11 @@ def read_cells(name: str, values: Sequence[Any], options: ReadOptions) -> Column
     if not present:
         return Column(name, [None] if len(values) else [], np.zeros(len(values), dtype=np.uint8))
     kinds = set(map(type, present))
-    if not kinds <= {int, float}:
-        whole = [_make_whole(value) for value in values]
-        return read_objects(name, whole, options)
     whole = [_make_whole(value) for value in present]
-    is_whole = all(isinstance(value, int) and abs(value) < _MAX_INT64 for value in whole)
+    has_large = any(isinstance(value, int) and abs(value) >= _MAX_INT64 for value in whole)
+    if has_large or not kinds <= {int, float}:  # a float would change a large int
+        return read_objects(name, [_make_whole(value) for value in values], options)
+    is_whole = all(isinstance(value, int) for value in whole)
     column = read_values(name, np.array(whole, dtype=np.int64 if is_whole else float), options)
     return insert_nulls(column, nulls) if nulls.any() else column
 
@@ -119,6 +122,11 @@ def _has_time(value: Any) -> bool:
 
 def _format_value(name: str, value: Any, has_time: bool) -> str | None:
     """Return the label of an object, or None for a null."""
+    if isinstance(value, int) and abs(value) >= _LARGEST:
+        raise DataError(
+            f"Column {name!r} holds an integer of more than {_MAX_DIGITS:,} digits. Replace it by "
+            "a text."
+        )
     if isinstance(value, str | bool | int | np.integer | np.bool_):
         return str(value)
     if _is_null(value):

@@ -18,7 +18,7 @@ from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_ORDERS, DATE_PARTS
 from coevo.data.variable import Variable
 from coevo.errors import DataError, FormatError, ParameterError, bad_choice, suggest_match
-from coevo.user_files import CsvRow, is_json_file, read_csv_rows, read_json
+from coevo.user_files import CsvRow, UserFile, read_csv_rows, read_json
 
 __all__ = ["BIN_METHODS", "TYPES", "Binning", "ColumnInfo", "ColumnType", "read_types"]
 
@@ -205,9 +205,10 @@ def read_types(path: str | Path) -> dict[str, Any]:
     {'age': {'type': 'continuous', 'cuts': [18.0, 65.0]}, 'id': {'type': 'ignore'}}
     """
     source = Path(path)
-    if not is_json_file(source):
-        return _parse_rows(source, read_csv_rows(source, ("column", "type"), _KEYS[1:4]))
-    found = read_json(source)
+    file = UserFile(source)
+    if not file.is_json:
+        return _parse_rows(source, read_csv_rows(file, ("column", "type"), _KEYS[1:4]))
+    found = read_json(file)
     if isinstance(found, dict) and "data_hash" in found and isinstance(found.get("columns"), dict):
         found = found["columns"]  # the file is the run.json of a run
     if not isinstance(found, dict):
@@ -219,6 +220,8 @@ def _parse_rows(source: Path, rows: list[CsvRow]) -> dict[str, Any]:
     types: dict[str, Any] = {}
     for line, cells in rows:
         name = cells["column"]
+        if not name:
+            raise FormatError(f"{str(source)!r}, line {line}: the name of the column is missing.")
         if name in types:
             raise FormatError(f"{str(source)!r}, line {line}: column {name!r} occurs twice.")
         found: dict[str, Any] = {key: cell for key, cell in cells.items() if cell}

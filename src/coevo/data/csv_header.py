@@ -14,7 +14,9 @@ from coevo.data.number_labels import MISSING_LABELS
 __all__ = ["has_number", "is_value", "lacks_header"]
 
 _MAX_NUMBER = 50  # characters
-_NUMBER = re.compile(r"[-+(]*[$€£¥]?\s*\d[\d.,'\s]*([eE][-+]?\d+)?\s*[%$€£¥)]?|[-+]?[.,]\d+")
+_NUMBER = re.compile(
+    r"[-+(]*+[$€£¥]?\s*+\d[\d.,'\s]*+(?:[eE][-+]?\d++\s*+)?[%$€£¥)]?|[-+]?[.,]\d++"
+)
 
 
 def lacks_header(rows: Sequence[Sequence[str]]) -> bool:

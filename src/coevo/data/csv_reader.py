@@ -33,6 +33,7 @@ from coevo.data.read_options import ReadOptions
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.errors import DataError
 from coevo.files import ByteSource
+from coevo.memory import check_memory
 
 __all__ = ["CHUNK_BYTES", "CsvReader", "read_csv"]
 
@@ -41,6 +42,8 @@ Spans = NDArray[np.int32]  # (n_fields, n_rows), a position or a length in the b
 CHUNK_BYTES = 4 << 20
 MAX_RECORD_BYTES = 64 << 20  # a longer record has a quote that is not closed
 SKIP_HINT = " Or leave such lines out with bad_rows='skip' (--bad-rows skip)."
+BYTES_PER_CELL = 4  # a code of two bytes, and a copy of it
+_SHARDS_HINT = "Save it as Parquet and learn with shards= (--shards DIR)."
 _DELIMITER_HINT = " Fields are separated by a comma, a semicolon, a tab, '|' or spaces."
 
 
@@ -89,7 +92,10 @@ class CsvReader:
         decoder, unnamed = self._start.decoder, self.clean.unnamed
         fields = [CsvField(names[i], options, decoder, is_index=i in unnamed) for i in kept]
         keeps_empty = any("" in states for states in options.states.values())
+        n_cells = 0
         for starts, lengths in self._iter_chunks(keeps_empty):
+            n_cells += starts.shape[1] * len(kept)
+            check_memory(BYTES_PER_CELL * n_cells, "The table", _SHARDS_HINT)
             for i, field in zip(kept, fields, strict=True):
                 field.add(self._buffer, starts[i], lengths[i])
         columns = [

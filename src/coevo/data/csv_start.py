@@ -69,10 +69,10 @@ def open_text(source: ByteSource, opening: SourceOptions) -> TextStart:
 
 def read_all_text(source: ByteSource) -> bytes:
     """Return the remaining text; raise `FileError` if it cannot be text."""
-    parts = []
-    while part := source.read_text(HEAD_BYTES):
-        parts.append(part)
-    return b"".join(parts)
+    source.unread(source.read_text(HEAD_BYTES))
+    data = source.read_all()
+    source.check_text(data)
+    return data
 
 
 def _replace_bytes(source: ByteSource, data: bytes) -> None:

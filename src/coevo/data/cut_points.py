@@ -24,7 +24,7 @@ from coevo.errors import DataError, ParameterError
 __all__ = ["CutPoints", "format_number", "round_between"]
 
 ONE_BIN = "any"  # the state of a column without cut points
-_NUMBER = r"-?(?:\d+(?:\.\d+)?)(?:e-?\d+)?"
+_NUMBER = r"-?(?:\d++(?:\.\d++)?)(?:e-?\d++)?"
 _STATE = re.compile(
     rf"below_(?P<below>{_NUMBER})|from_(?P<low>{_NUMBER})(?:_to_(?P<high>{_NUMBER}))?"
 )

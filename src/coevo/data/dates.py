@@ -33,12 +33,13 @@ _MONTHS = {name: i for i, name in enumerate(
     ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), start=1
 )}  # fmt: skip
 _TIME = (
-    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?\s*(?P<half>[AaPp][Mm])?"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d++)?)?"
+    r"(?:\s*+(?P<half>[AaPp][Mm]))?"
 )
-_ZONE = r"(?:\s*(?:Z|UTC|[+-]\d\d:?\d\d))?"
-_CLOCK = rf"(?:(?:T|\s+){_TIME}{_ZONE})?"
+_ZONE = r"(?:\s*+(?:Z|UTC|[+-]\d\d:?\d\d))?"
+_CLOCK = rf"(?:(?:T|\s++){_TIME}{_ZONE})?"
 _MONTH_NAME = r"(?P<name>[A-Za-z]{3,9})\.?"
-_WEEKDAY_NAME = r"(?:(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\.?,?\s+)?"
+_WEEKDAY_NAME = r"(?:(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\.?,?\s++)?"
 _YEAR = r"(?P<year>\d{4})"
 _FORMS = {
     form: re.compile(pattern)
@@ -46,13 +47,13 @@ _FORMS = {
         "iso": rf"{_YEAR}(?P<mark>[-/.])(?P<month>\d{{1,2}})(?P=mark)(?P<day>\d{{1,2}}){_CLOCK}",
         "numbers": r"(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second_>\d{1,2})(?P=mark)"
         rf"(?P<year>\d{{4}}|\d\d){_CLOCK}",
-        "name": rf"{_WEEKDAY_NAME}{_MONTH_NAME}[\s-]+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[\s-]+"
+        "name": rf"{_WEEKDAY_NAME}{_MONTH_NAME}[\s-]++(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[\s-]++"
         rf"{_YEAR}{_CLOCK}",
         "day name": rf"{_WEEKDAY_NAME}(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th)?[\s-]{_MONTH_NAME}[\s-]"
         rf"(?P<year>\d{{4}}|\d\d){_CLOCK}",
         "month": rf"{_YEAR}[-/](?P<month>\d\d)|(?P<month2>\d\d)/(?P<year2>\d{{4}})",
         "named month": rf"{_MONTH_NAME}[\s-]{_YEAR}",
-        "quarter": rf"{_YEAR}\s*-?\s*[Qq](?P<quarter>[1-4])",
+        "quarter": rf"{_YEAR}\s*+(?:-\s*+)?[Qq](?P<quarter>[1-4])",
         "time": _TIME,
         "compact": r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)",
     }.items()

@@ -17,7 +17,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from coevo.data.array_reader import insert_nulls, read_values
-from coevo.data.cell_values import collect_columns, read_objects
+from coevo.data.cell_values import collect_columns, read_cells, read_objects
 from coevo.data.columns import Column, make_unsupported_type_error
 from coevo.data.decisions import RawTable
 from coevo.data.header_names import clean_names, drop_unnamed
@@ -76,6 +76,8 @@ def read_series(name: str, series: nw.Series[Any], options: ReadOptions) -> Colu
         return Column(name, ["present", None], nulls.to_numpy().astype(np.uint8))
     if kind.is_decimal() or kind == nw.Time:
         return read_objects(name, series.to_list(), options)
+    if kind in (nw.Int128, nw.UInt128):  # NumPy has no such type
+        return read_cells(name, series.to_list(), options)
     if not (kind == nw.Boolean or kind.is_numeric() or kind.is_temporal()):
         if options.wants_text(name):
             return read_objects(name, series.to_list(), options)

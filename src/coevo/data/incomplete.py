@@ -177,7 +177,8 @@ class IncompleteDataset:
         for variable in self._dataset.source_variables:
             place = self._dataset.find_position(variable.name)
             canonical = self._dataset.variables[place].states
-            recode = np.array([variable.states.index(state) for state in canonical])
+            places = {state: k for k, state in enumerate(variable.states)}
+            recode = np.array([places[state] for state in canonical])
             column = recode[self._dataset.codes[place]]
             missing = self._missing[place]
             if missing.any():

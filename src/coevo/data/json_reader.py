@@ -18,6 +18,7 @@ from coevo.data.read_options import ReadOptions
 from coevo.data.text_encoding import convert_to_utf8
 from coevo.errors import DataError
 from coevo.files import ByteSource
+from coevo.json_text import load_json
 
 __all__ = ["read_json"]
 
@@ -41,16 +42,18 @@ def read_json(source: ByteSource, options: ReadOptions) -> RawTable:
 def _parse(text: str, path: Path) -> Any:
     """Return the JSON value of a text; JSON lines are a list."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return load_json(text)
+    except json.JSONDecodeError:
         pass
+    except ValueError as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error}.") from None
     values = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
-            values.append(json.loads(line))
-        except (ValueError, RecursionError) as error:
+            values.append(load_json(line))
+        except ValueError as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
             raise DataError(
                 f"Line {number:,} of {str(path)!r} is not JSON: {reason}. Correct the line, or "

@@ -6,6 +6,7 @@ then enlarges its arrays. `list_labels` returns the labels as bytes.
 
 from __future__ import annotations
 
+import secrets
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = ["LabelStore"]
 
 INITIAL_LABELS = 16  # most columns have fewer states
 INITIAL_BYTES = 256
+MAX_POINT = 1 << 30
 
 
 class LabelStore:
@@ -38,7 +40,7 @@ class LabelStore:
             hashes=np.zeros(INITIAL_LABELS, dtype=np.int64),
             starts=np.zeros(INITIAL_LABELS + 1, dtype=np.int64),
             pool=np.zeros(INITIAL_BYTES, dtype=np.uint8),
-            count=np.zeros(1, dtype=np.int64),
+            count=np.array([0, secrets.randbelow(MAX_POINT)], dtype=np.int64),
         )
 
     def __len__(self) -> int:

@@ -43,13 +43,14 @@ MIN_SHARE = 0.95  # words are missing values if this share of the distinct label
 _SIGNS = "$\u20ac\u00a3\u00a5\u20b9\u20bd\u20a9\u20ba"
 _CODES = "USD|EUR|CHF|GBP|JPY|CNY|CAD|AUD|SEK|NOK|DKK|PLN|INR|BRL"
 _CURRENCY = rf"(?:[{_SIGNS}]|(?:{_CODES})\b|\b(?:{_CODES}))"
-_AFFIX = re.compile(rf"^\s*{_CURRENCY}\s*|\s*(?:{_CURRENCY}|%)\s*$")
+# The possessive repeats (`\s*+`) and the look-behind keep the time linear in the length of a label.
+_AFFIX = re.compile(rf"^\s*+{_CURRENCY}\s*+|(?<!\s)\s*+(?:{_CURRENCY}|%)\s*+$")
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
 _LEADING_ZERO = re.compile(r"0\d+")
 _GROUPED = r"[1-9]\d{{0,2}}(?:(?P<group>[{groups}])\d{{3}})(?:(?P=group)\d{{3}})*(?:{mark}\d*)?"
-_PLAIN = r"(?:\d+{mark}?\d*|{mark}\d+)(?:[eE][+-]?\d+)?"
+_PLAIN = r"(?:\d++(?:{mark}\d*+)?|{mark}\d++)(?:[eE][+-]?\d++)?"
 _CORES = {
     mark: re.compile(
         f"(?:{_PLAIN}|{_GROUPED})".format(

@@ -23,7 +23,9 @@ MISSING_LABELS = frozenset(
     {"", "NA", "NaN", "nan", "null", "NULL", "?", "N/A", "n/a", "#N/A", "#NULL!", "<NA>", "."}
 )
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# A possessive repeat (`\d++`) never gives back what it matched. Without it, a cell of n digits and
+# a letter takes n^2 steps.
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _INTEGER = re.compile(r"[+-]?\d+")
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
-from coevo.checks import is_int
+from coevo.checks import is_bool, is_int
 from coevo.errors import (
     DataError,
     ParameterError,
@@ -139,7 +139,7 @@ got '--'.
                 raise bad_parameter(name, owner, "an int >= 0 or None", value)
         if chosen.header not in (None, True, False):
             raise bad_parameter("header", owner, "True, False or None", chosen.header)
-        if not isinstance(chosen.value_labels, bool):
+        if not is_bool(chosen.value_labels):
             raise bad_parameter("value_labels", owner, "a bool", chosen.value_labels)
         sheet = chosen.sheet
         if not (sheet is None or isinstance(sheet, str) or is_int(sheet, 1)):
@@ -181,7 +181,7 @@ got '--'.
     def _check_rows(self, owner: str) -> None:
         if self.bad_rows not in BAD_ROWS:
             raise bad_choice("bad_rows", owner, BAD_ROWS, self.bad_rows)
-        if not isinstance(self.keep_empty_rows, bool):
+        if not is_bool(self.keep_empty_rows):
             raise bad_parameter("keep_empty_rows", owner, "a bool", self.keep_empty_rows)
 
     def _check_texts(self, owner: str) -> None:

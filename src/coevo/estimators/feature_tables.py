@@ -93,7 +93,9 @@ class FeatureTable:
             old = self.table.dtype.names or range(len(columns))
             names = list(self.names or ())
             fields = [(new, columns[i].dtype) for new, i in zip(names, old, strict=True)]
-            joined = np.empty(len(labels), dtype=[*fields, (name, labels.dtype)])
+            is_masked = isinstance(self.table, np.ma.MaskedArray)
+            make_empty: Any = np.ma.empty if is_masked else np.empty
+            joined = make_empty(len(labels), dtype=[*fields, (name, labels.dtype)])
             for new, i in zip(names, old, strict=True):
                 joined[new] = columns[i]
             joined[name] = labels
@@ -133,7 +135,8 @@ def open_features(table: Any, owner: str, min_features: int = 1) -> FeatureTable
     return _open_array(array, min_features)
 
 
-def _open_array(array: NDArray[Any], min_features: int) -> FeatureTable:
+def _open_array(given: NDArray[Any], min_features: int) -> FeatureTable:
+    array = given if isinstance(given, np.ma.MaskedArray) else np.asarray(given)  # no matrix
     if array.dtype.names is not None:
         return FeatureTable(array, tuple(array.dtype.names), n_rows=len(array))
     if array.dtype.kind == "c":

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from coevo.bundled import list_networks, open_network
 from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_parameter, find_duplicate
+from coevo.io import format_bif
 from coevo.randomness import random_stream
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "check_no_repeats",
     "derive_seed",
     "format_sample_command",
+    "hash_networks",
     "make_file_name",
 ]
 
@@ -35,6 +38,19 @@ def _to_number(part: str | int) -> int:
     if isinstance(part, int):
         return part
     return int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "big")
+
+
+def hash_networks(networks: Sequence[str]) -> dict[str, str]:
+    """Return a hash of the content of each network that is a file. A version has all the others.
+
+    >>> hash_networks(["alarm"])
+    {}
+    """
+    files = [name for name in networks if name not in list_networks()]
+    return {
+        name: hashlib.sha256(format_bif(open_network(name)).encode()).hexdigest()[:32]
+        for name in files
+    }
 
 
 def check_data_sources(owner: str, networks: Sequence[str], rows: Sequence[int]) -> None:

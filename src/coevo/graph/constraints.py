@@ -22,6 +22,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.checks import is_int
 from coevo.errors import (
     GraphError,
     bad_parameter,
@@ -140,10 +141,9 @@ class Constraints:
         roots: Iterable[str] = (),
         leaves: Iterable[str] = (),
     ) -> None:
-        is_int = isinstance(max_parents, int) and not isinstance(max_parents, bool)
-        if max_parents is not None and not (is_int and max_parents >= 1):
+        if max_parents is not None and not is_int(max_parents, 1):
             raise bad_parameter("max_parents", "Constraints", "an int >= 1 or None", max_parents)
-        self._max_parents = max_parents
+        self._max_parents = None if max_parents is None else int(max_parents)
         self._required = tuple(sorted({(parent, child) for parent, child in required}))
         self._forbidden = tuple(sorted({(parent, child) for parent, child in forbidden}))
         self._tiers = tuple(tier for tier in map(tuple, tiers) if tier)

@@ -25,6 +25,7 @@ __all__ = ["DAG", "Arc", "VStructure"]
 
 Arc = tuple[str, str]  # (parent, child)
 VStructure = tuple[str, str, str]  # (parent, child, parent), the parents sorted by name
+MAX_CYCLE = 10  # names of a cycle in a message
 
 
 class DAG:
@@ -73,8 +74,7 @@ class DAG:
         self._parents = {node: tuple(names) for node, names in parents.items()}
         self._children = {node: tuple(names) for node, names in children.items()}
         if len(self.topological_order) != len(self._nodes):
-            cycle = " -> ".join(repr(node) for node in self._find_cycle())
-            raise GraphError(f"The arcs contain a cycle: {cycle}.")
+            raise GraphError(f"The arcs contain a cycle: {_format_cycle(self._find_cycle())}.")
 
     @classmethod
     def from_parents(cls, parents: Mapping[str, Iterable[str]]) -> DAG:
@@ -272,10 +272,12 @@ class DAG:
     def _find_cycle(self) -> list[str]:
         """Return one cycle, its first node repeated at the end. There must be one."""
         unordered = set(self._nodes) - set(self.topological_order)
-        walk = [min(unordered)]
-        while walk[-1] not in walk[:-1]:
-            walk.append(next(p for p in self._parents[walk[-1]] if p in unordered))
-        cycle = walk[walk.index(walk[-1]) : -1][::-1]
+        walk: dict[str, int] = {}  # the nodes so far, with their positions
+        node = min(unordered)
+        while node not in walk:
+            walk[node] = len(walk)
+            node = next(p for p in self._parents[node] if p in unordered)
+        cycle = list(walk)[walk[node] :][::-1]
         first = cycle.index(min(cycle))
         return cycle[first:] + cycle[: first + 1]
 
@@ -297,3 +299,16 @@ class DAG:
         arcs = Table(["parent", "child"], self.arcs)
         caption = repr(self)[1:-1]
         return render_block(caption, render_graph(len(self._nodes), self.plot, arcs))
+
+
+def _format_cycle(cycle: list[str]) -> str:
+    """Return a cycle for a message, without the middle of a long one.
+
+    >>> _format_cycle([*"abcdefghijkl", "a"])
+    "'a' -> 'b' -> 'c' -> 'd' -> 'e' -> 'f' -> 'g' -> 'h' -> ... -> 'a' (12 variables)"
+    """
+    names = [repr(node) for node in cycle]
+    if len(cycle) <= MAX_CYCLE:
+        return " -> ".join(names)
+    shown = [*names[: MAX_CYCLE - 2], "...", names[-1]]
+    return f"{' -> '.join(shown)} ({len(cycle) - 1:,} variables)"

@@ -17,29 +17,56 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Directions", "close_under_meek", "extend_to_dag"]
+__all__ = ["Directions", "close_under_meek", "extend_to_dag", "is_acyclic"]
 
 Directions = NDArray[np.bool_]  # (n, n), False on the diagonal
+
+
+def is_acyclic(arcs: Directions) -> bool:
+    """Return whether arcs close no cycle.
+
+    >>> is_acyclic(np.array([[False, True], [False, False]]))
+    True
+    """
+    left = np.flatnonzero(arcs.any(axis=0))
+    while len(left):
+        inner = left[arcs[np.ix_(left, left)].any(axis=0)]
+        if len(inner) == len(left):
+            return False
+        left = inner
+    return True
 
 
 def close_under_meek(directions: Directions) -> Directions:
     """Return the graph with all edges directed that Meek's four rules direct.
 
-    If the rules contradict each other, the direction from the lower number holds.
+    If the rules contradict each other, the direction from the lower number holds. A direction that
+    closes a cycle is left out.
 
     >>> chain = np.zeros((3, 3), dtype=np.bool_)
     >>> chain[0, 1] = chain[1, 2] = chain[2, 1] = True
     >>> close_under_meek(chain)[2, 1]
     np.False_
     """
-    closed = directions.copy()
+    closed, left_out = directions.copy(), np.zeros_like(directions)
+    may_check = is_acyclic(directions & ~directions.T)
     while True:
-        forced = _find_forced(closed)
+        forced = _find_forced(closed) & ~left_out
         both = forced & forced.T
         forced &= ~np.tril(both)
         if not forced.any():
             return closed
-        closed &= ~forced.T
+        after = closed & ~forced.T
+        if may_check and not is_acyclic(after & ~after.T):
+            after = closed
+            for a, b in np.argwhere(forced).tolist():
+                one = after.copy()
+                one[b, a] = False
+                if is_acyclic(one & ~one.T):
+                    after = one
+                else:
+                    left_out[a, b] = True
+        closed = after
 
 
 def _find_forced(directions: Directions) -> Directions:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from coevo.io.scanner import STRING, Scanner, Token, quote_string
+from coevo.io.scanner import OPEN_STRING, STRING, Scanner, Token, quote_string
 
 __all__ = ["BifScanner", "quote_name", "split_names"]
 
@@ -31,17 +31,26 @@ class BifScanner(Scanner):
     )
     # `//` right after a colon is part of a web address; property lines contain such addresses.
     COMMENT: ClassVar[re.Pattern[str]] = re.compile(
-        rf"{STRING}|(?<![:/])//[^\r\n]*+|/\*.*?\*/|(/\*)|^[ \t]*+#[^\r\n]*+",
+        rf"{OPEN_STRING}\"?|(?<![:/])//[^\r\n]*+|/\*.*?\*/|(/\*)|^[ \t]*+#[^\r\n]*+",
         re.DOTALL | re.MULTILINE,
     )
     COMMENT_STARTS: ClassVar[tuple[str, ...]] = ("//", "/*", "#")
 
+    _odd_until = 0  # the end of a line with a quote without its partner
+
     def skip_property(self) -> None:
         """Move behind the text that follows the word `property`, and its semicolon."""
-        match = _PROPERTY.match(self.text, self.position)
-        end = match.end() if match else self.text.find(";", self.position) + 1
+        match = None
+        if self.position >= self._odd_until:
+            match = _PROPERTY.match(self.text, self.position)
+        if match:
+            self.position = match.end()
+            return
+        end = self.text.find(";", self.position) + 1
         if not end:
             raise self.make_error(self.position, "expected ';' after this property, found none.")
+        line_end = self.text.find("\n", end)
+        self._odd_until = line_end if line_end >= 0 else len(self.text)
         self.position = end
 
 

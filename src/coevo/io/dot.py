@@ -27,7 +27,9 @@ __all__ = ["format_dot", "parse_dot"]
 
 LABEL = "DOT"
 MAX_DEPTH = 100  # of nested braces
-_STRING = r'"(?:[^"\\]|\\.)*+"'
+MIN_ARCS = 100_000  # a short text with groups may make so many arcs, a long one as many as it has
+_OPEN_STRING = r'"(?:[^"\\]|\\.)*+'
+_STRING = _OPEN_STRING + '"'
 _ESCAPE = re.compile(r"\\(\r\n|.)", re.DOTALL)
 _UNWRITABLE = re.compile(r'\0|(?<!\\)(?:\\\\)*\\(?=["\r\n]|\Z)')
 
@@ -38,7 +40,8 @@ class _DotScanner(Scanner):
         re.DOTALL,
     )
     COMMENT: ClassVar[re.Pattern[str]] = re.compile(
-        rf"{_STRING}|//[^\r\n]*+|/\*.*?\*/|(/\*)|^[ \t]*+#[^\r\n]*+", re.DOTALL | re.MULTILINE
+        rf"{_OPEN_STRING}\"?|//[^\r\n]*+|/\*.*?\*/|(/\*)|^[ \t]*+#[^\r\n]*+",
+        re.DOTALL | re.MULTILINE,
     )
     COMMENT_STARTS: ClassVar[tuple[str, ...]] = ("//", "/*", "#")
 
@@ -73,6 +76,7 @@ class _DotReader:
         self._scanner = scanner
         self._builder: StructureBuilder[int] = StructureBuilder(scanner.make_error)
         self._is_strict = False  # a strict graph may repeat an arc
+        self._n_arcs = 0  # all, also repeated ones
 
     def read_dag(self) -> DAG:
         scanner = self._scanner
@@ -120,18 +124,28 @@ class _DotReader:
             return []
         for name in before:
             self._builder.add_node(name)
-        seen = before
+        seen = list(before)
         while (arrow := scanner.peek()).is_symbol("->"):
             scanner.next()
             after = self._read_endpoint(depth)
+            self._count_arcs(len(before) * len(after), arrow)
             for parent in before:
                 for child in after:
                     self._add_arc(parent, child, arrow)
-            seen, before = seen + after, after
+            seen += after
+            before = after
         if arrow.is_symbol("--"):
             raise scanner.make_error(arrow.start, "'--' has no direction; write '->'.")
         self._skip_attributes()
         return seen
+
+    def _count_arcs(self, n_more: int, arrow: Token) -> None:
+        """Raise `FormatError` if groups make more arcs than a text of this size should have."""
+        self._n_arcs += n_more
+        limit = max(MIN_ARCS, len(self._scanner.text))
+        if self._n_arcs > limit:
+            sentence = f"the groups make more than {limit:,} arcs. Write fewer, or a list of arcs."
+            raise self._scanner.make_error(arrow.start, sentence)
 
     def _add_arc(self, parent: str, child: str, arrow: Token) -> None:
         if not (self._is_strict and self._builder.has_arc(parent, child)):

@@ -10,7 +10,6 @@ last line that a crash cut off. At the end it sorts both files into the order of
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,7 +17,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from coevo.checkpoints import describe_difference
 from coevo.errors import FileError, FormatError
-from coevo.files import open_source, replace_file
+from coevo.files import MAX_TEXT_BYTES, open_source, replace_file
+from coevo.io.record_types import check_record
+from coevo.json_text import load_json
 from coevo.run_files import format_json_line, make_run_folder, write_json
 
 __all__ = ["Journal", "JournalRecord", "RecordFormat", "RunCallback"]
@@ -27,6 +28,7 @@ Item = TypeVar("Item")
 Line = dict[str, Any]
 Key = tuple[Any, ...]
 EXPERIMENT, RUNS, TIMES = "experiment.json", "runs.jsonl", "times.jsonl"
+INPUTS = "inputs"  # a hash of the content of each input
 
 
 class JournalRecord(Protocol):
@@ -70,6 +72,9 @@ class Journal(Generic[Record]):
         Returns the position of a record's key in the order of the plan.
     metadata : mapping
         More entries for `experiment.json`; they may change.
+    inputs : mapping
+        A hash of the content of each input, such as a network file, by name. The journal refuses
+        an input whose content has changed. Other plans may have other inputs.
     """
 
     def __init__(
@@ -79,9 +84,11 @@ class Journal(Generic[Record]):
         settings: Mapping[str, Any],
         sort_key: Callable[[Any], Any],
         metadata: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, str] | None = None,
     ) -> None:
         self._folder, self._format, self._sort_key = folder, record_format, sort_key
         self._settings, self._metadata = dict(settings), dict(metadata or {})
+        self._inputs = dict(inputs or {})
         self.records: dict[Key, Record] = {}
         self._check_settings()
 
@@ -89,11 +96,12 @@ class Journal(Generic[Record]):
         """Create the folder, and read the runs in it."""
         make_run_folder(self._folder)
         times = dict(_read_lines(self._folder / TIMES, self._read_times))
-        for record in _read_lines(self._folder / RUNS, self._format.read):
+        for record in _read_lines(self._folder / RUNS, self._read_record):
             if record.key in times:
                 timed: Any = replace(record, **times[record.key])  # type: ignore[type-var]
                 self.records[record.key] = timed
-        write_json(self._folder / EXPERIMENT, {**self._settings, **self._metadata})
+        inputs = {INPUTS: self._inputs} if self._inputs else {}
+        write_json(self._folder / EXPERIMENT, {**self._settings, **self._metadata, **inputs})
         self.put_in_order()  # this also removes incomplete lines before `add` appends new ones
 
     def add(self, record: Record) -> None:
@@ -132,8 +140,15 @@ class Journal(Generic[Record]):
             with replace_file(self._folder / name) as stream:
                 stream.writelines(line[name].encode() for line in lines)
 
+    def _read_record(self, line: Line) -> Record:
+        record = self._format.read(line)
+        check_record(record)
+        return record
+
     def _read_times(self, line: Line) -> tuple[Key, Line]:
-        return tuple(line[name] for name in self._format.key), self._format.read_times(line)
+        key = tuple(line[name] for name in self._format.key)
+        hash(key)  # raises TypeError for a list
+        return key, self._format.read_times(line)
 
     def _format_lines(self, record: Record) -> dict[str, str]:
         """Return the lines of a run by file, the line of its times first."""
@@ -152,23 +167,41 @@ class Journal(Generic[Record]):
                     "Give another folder."
                 )
             return
-        difference = describe_difference(_read_object(path), self._settings)
+        stored = _read_object(path)
+        difference = describe_difference(stored, self._settings)
         if difference is not None:
             raise FileError(
                 f"{str(self._folder)!r} holds runs with {difference}. Give another folder."
             )
+        self._check_inputs(stored.get(INPUTS, {}), path)
+
+    def _check_inputs(self, stored: Any, path: Path) -> None:
+        """Raise `FileError` if an input has changed; remember those of other plans."""
+        if not isinstance(stored, dict):
+            raise _make_damage_error(path)
+        for name, content in self._inputs.items():
+            if stored.get(name, content) != content:
+                raise FileError(
+                    f"{str(self._folder)!r} holds runs on another version of {name!r}. Give "
+                    "another folder."
+                )
+        self._inputs = {**stored, **self._inputs}
 
 
 def _read_object(path: Path) -> dict[str, Any]:
     with open_source(path) as source:
-        text = source.read_all()
+        content = source.read_all(MAX_TEXT_BYTES)
     try:
-        value = json.loads(text)
+        value = load_json(content.decode())
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise FormatError(f"{str(path)!r} is damaged. Give another folder.")
+        raise _make_damage_error(path)
     return value
+
+
+def _make_damage_error(path: Path) -> FormatError:
+    return FormatError(f"{str(path)!r} is damaged. Give another folder.")
 
 
 def _read_lines(path: Path, read: Callable[[Line], Item]) -> list[Item]:
@@ -176,12 +209,12 @@ def _read_lines(path: Path, read: Callable[[Line], Item]) -> list[Item]:
     if not path.exists():
         return []
     with open_source(path) as source:
-        lines = source.read_all().decode("utf-8", "replace").split("\n")
+        lines = source.read_all(MAX_TEXT_BYTES).decode("utf-8", "replace").split("\n")
     records = []
     for number, line in enumerate(lines[:-1], start=1):  # text after the last newline is cut off
         try:
-            record = read(json.loads(line))
-        except (ValueError, KeyError, TypeError):
+            record = read(load_json(line))
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             raise FormatError(
                 f"Line {number} of {str(path)!r} is damaged. Remove it or give another folder."
             ) from None

@@ -26,11 +26,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from coevo.errors import FormatError, format_count, suggest_match
+from coevo.errors import FormatError, find_duplicate, format_count, suggest_match
 from coevo.graph import CPDAG, DAG
 from coevo.io.network_builder import NetworkBuilder
 from coevo.io.scanner import shorten_repr
 from coevo.io.structures import Model, check_encodable, get_dag, iterate_texts
+from coevo.json_text import load_json
 from coevo.network import BayesianNetwork
 
 __all__ = ["FORMAT", "VERSION", "format_json", "is_model_json", "parse_json"]
@@ -60,15 +61,11 @@ def parse_json(text: str, source: str = "<text>") -> Model:
 
 def _load_json(text: str, source: str) -> Any:
     try:
-        value = json.loads(
-            text.removeprefix("\ufeff"),
-            object_pairs_hook=_build_object,
-            parse_constant=_refuse_constant,
-        )
+        value = load_json(text.removeprefix("\ufeff"), _build_object, _refuse_constant)
     except json.JSONDecodeError as error:
         place = f"{source}, line {error.lineno}, column {error.colno}"
         raise FormatError(f"{place}: this is not JSON: {error.msg}.") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise FormatError(f"{source}: this is not JSON: {error}.") from None
     if not is_model_json(value):
         raise FormatError(
@@ -80,8 +77,7 @@ def _load_json(text: str, source: str) -> Any:
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        duplicate = next(name for name in names if names.count(name) > 1)
+        duplicate = find_duplicate(name for name, _ in pairs)
         raise ValueError(f"the field {duplicate!r} is given twice")
     return fields
 

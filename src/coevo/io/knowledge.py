@@ -35,7 +35,7 @@ not in the table. Its messages give the line or the entry.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,14 +75,15 @@ class KnowledgeFile:
 
     def resolve(self, names: Sequence[str] | None = None) -> Knowledge:
         """Replace groups by their variables; refuse names that are not in `names`."""
-        groups = self._resolve_groups(names)
+        known = None if names is None else dict.fromkeys(names)  # finds a name at once
+        groups = self._resolve_groups(known)
         arcs: dict[str, list[Arc]] = {"required": [], "forbidden": []}
         node_sets: dict[str, list[str]] = {kind: [] for kind in NODE_KINDS}
         tiers: dict[float, list[str]] = {}
         weights: dict[Arc, float] = {}
         limits = []
         for entry in self.entries:
-            ends = [_expand_name(name, groups, names, entry.place) for name in entry.names]
+            ends = [_expand_name(name, groups, known, entry.place) for name in entry.names]
             if entry.kind in ("required", "forbidden"):
                 arcs[entry.kind].extend(_make_arcs(*ends))
             elif entry.kind == "weight":
@@ -103,7 +104,7 @@ class KnowledgeFile:
         )
         return Knowledge(constraints, weights)
 
-    def _resolve_groups(self, names: Sequence[str] | None) -> dict[str, list[str]]:
+    def _resolve_groups(self, names: Collection[str] | None) -> dict[str, list[str]]:
         """Return the variables of each group; a group must not contain another group."""
         groups: dict[str, list[str]] = {}
         for entry in self.entries:
@@ -169,7 +170,7 @@ def write_knowledge(knowledge: Knowledge | Constraints, path: str | Path) -> Non
 
 
 def _expand_name(
-    name: str, groups: Mapping[str, list[str]], names: Sequence[str] | None, place: str
+    name: str, groups: Mapping[str, list[str]], names: Collection[str] | None, place: str
 ) -> list[str]:
     """Return the variables of a group, or the variable with this name."""
     if name in groups:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from coevo.checks import is_int, is_number
 from coevo.errors import FormatError, suggest_match
-from coevo.user_files import CsvRow, is_json_file, read_csv_rows, read_json
+from coevo.user_files import CsvRow, UserFile, read_csv_rows, read_json
 
 __all__ = ["NODE_KINDS", "KnowledgeEntry", "read_entries"]
 
@@ -43,9 +43,10 @@ class KnowledgeEntry(NamedTuple):
 
 def read_entries(path: Path) -> tuple[KnowledgeEntry, ...]:
     """Read the entries of a file; raise `FormatError` for a malformed one."""
-    if is_json_file(path):
-        return tuple(_parse_object(path, read_json(path)))
-    rows = read_csv_rows(path, ("kind", "from"), ("to", "weight"))
+    file = UserFile(path)
+    if file.is_json:
+        return tuple(_parse_object(path, read_json(file)))
+    rows = read_csv_rows(file, ("kind", "from"), ("to", "weight"))
     return tuple(_parse_row(path, row) for row in rows)
 
 

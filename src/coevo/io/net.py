@@ -21,7 +21,15 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from coevo.io.network_builder import NetworkBuilder
-from coevo.io.scanner import NUMBER, STRING, Scanner, Token, parse_numbers, quote_string
+from coevo.io.scanner import (
+    NUMBER,
+    OPEN_STRING,
+    STRING,
+    Scanner,
+    Token,
+    parse_numbers,
+    quote_string,
+)
 from coevo.network import BayesianNetwork
 
 __all__ = ["format_net", "parse_net"]
@@ -37,7 +45,7 @@ class _NetScanner(Scanner):
     TOKEN: ClassVar[re.Pattern[str]] = re.compile(
         rf'\s*+(?:({STRING})|([^\s{{}}()=;|"]++)|([{{}}()=;|])|(")|)'
     )
-    COMMENT: ClassVar[re.Pattern[str]] = re.compile(rf"{STRING}|%[^\r\n]*+")
+    COMMENT: ClassVar[re.Pattern[str]] = re.compile(rf"{OPEN_STRING}\"?|%[^\r\n]*+")
     COMMENT_STARTS: ClassVar[tuple[str, ...]] = ("%",)
 
 
@@ -123,20 +131,20 @@ class _NetReader:
         pyAgrum does not quote states. The state `>=5` is then three tokens without blanks
         between them; this method joins them.
         """
-        values: list[Token] = []
+        runs: list[list[Token]] = []
         while not (token := self._scanner.next()).is_symbol(";"):
             if token.is_symbol("(") or token.is_symbol(")"):
                 continue
             if token.kind == "end" or token.text in ("{", "}"):
                 expected = f"';' after the value of {field.text!r}"
                 raise self._scanner.make_unexpected_error(token, expected)
-            if values and values[-1].end == token.start:
-                last = values[-1]
-                if "string" not in (last.kind, token.kind):
-                    values.pop()
-                    token = Token("word", last.text + token.text, last.start, token.end)
-            values.append(token)
-        return values
+            last = runs[-1][-1] if runs else None
+            is_joined = last is not None and last.end == token.start
+            if is_joined and "string" not in (runs[-1][-1].kind, token.kind):
+                runs[-1].append(token)
+            else:
+                runs.append([token])
+        return [_join_tokens(run) for run in runs]
 
     def _read_node(self) -> None:
         scanner = self._scanner
@@ -193,6 +201,12 @@ class _NetReader:
             token = scanner.next()
             if not (token.is_symbol("(") or token.is_symbol(")") or NUMBER.fullmatch(token.text)):
                 raise scanner.make_unexpected_error(token, f"a number in the data of {name!r}")
+
+
+def _join_tokens(run: list[Token]) -> Token:
+    if len(run) == 1:
+        return run[0]
+    return Token("word", "".join(token.text for token in run), run[0].start, run[-1].end)
 
 
 def format_net(network: BayesianNetwork) -> str:

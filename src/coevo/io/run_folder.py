@@ -11,16 +11,16 @@ incomplete.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coevo.errors import FileError, FormatError
-from coevo.files import open_source
+from coevo.files import MAX_TEXT_BYTES, open_source
 from coevo.io.bif_reader import read_bif
 from coevo.io.bif_writer import write_bif
+from coevo.json_text import load_json
 from coevo.network import BayesianNetwork
 from coevo.run_files import (
     check_run_folder,
@@ -97,10 +97,11 @@ def read_run(folder: Path) -> SavedRun:
 def _read_objects(path: Path, is_jsonl: bool) -> list[dict[str, Any]]:
     """Return the JSON objects of a file: one a line, or one only."""
     with open_source(path) as stream:
-        text = stream.read_all()
+        content = stream.read_all(MAX_TEXT_BYTES)
+    parts = content.splitlines() if is_jsonl else [content]
     try:
-        objects = [json.loads(part) for part in (text.splitlines() if is_jsonl else [text])]
-    except (ValueError, RecursionError):
+        objects = [load_json(part.decode()) for part in parts]
+    except ValueError:
         objects = [None]
     if not all(isinstance(each, dict) for each in objects):
         raise FormatError(f"{str(path)!r} is damaged: it does not hold JSON objects.")

@@ -15,6 +15,7 @@ from coevo.errors import FormatError
 
 __all__ = [
     "NUMBER",
+    "OPEN_STRING",
     "STRING",
     "Scanner",
     "Token",
@@ -26,8 +27,9 @@ __all__ = [
 
 # No pattern here can backtrack (note the possessive `*+`). The scanner therefore reads or
 # refuses a damaged file of any size in one pass.
-STRING = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"'
-NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+OPEN_STRING = r'"(?:[^"\\\r\n]|\\[^\r\n])*+'
+STRING = OPEN_STRING + '"'
+NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 _NUMBERS = re.compile(r"[-+.0-9eE\s]*+")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[^\r\n])")
 _UNESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
@@ -62,7 +64,8 @@ class Scanner:
 
     # White space, then at most one of: a string, a word, a symbol, a quote without its partner.
     TOKEN: ClassVar[re.Pattern[str]]
-    # A string, or a comment; group 1 is the start of a comment that never ends.
+    # A string, also one that never ends, or a comment; group 1 is the start of a comment that
+    # never ends.
     COMMENT: ClassVar[re.Pattern[str]]
     COMMENT_STARTS: ClassVar[tuple[str, ...]]  # a text with none of these has no comments
 

@@ -7,15 +7,15 @@ import io
 from pathlib import Path
 
 from coevo.errors import FormatError
-from coevo.files import open_source, replace_file
+from coevo.files import MAX_TEXT_BYTES, open_source, replace_file
 
 __all__ = ["decode_text", "encode_text", "read_bytes", "write_text_file"]
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, decompressed if its first bytes say that it is gzip."""
+    """Return the content of a file, decompressed if its first bytes say so."""
     with open_source(path) as source:
-        return source.read_all()
+        return source.read_all(MAX_TEXT_BYTES)
 
 
 def decode_text(data: bytes, source: str, encoding: str = "utf-8-sig") -> str:

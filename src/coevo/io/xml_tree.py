@@ -7,6 +7,7 @@ files. It ignores a document type without entities.
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -29,6 +30,8 @@ __all__ = [
 XmlPlace = tuple[str, int, int]  # source, line, column
 _BLANK = " \t\r\n"  # white space of XML
 _ENCODING = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+# Codecs of Python that are no encodings of text files; some are slow, some raise any error.
+_NO_TEXT = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;"}
 _IN_CONTENT = re.compile("[&<>\r]")
@@ -80,8 +83,10 @@ def decode_xml(data: bytes, source: str) -> str:
     if encoding.lower() in ("utf-8", "utf8"):
         encoding = "utf-8-sig"
     try:
+        if codecs.lookup(encoding).name.replace("_", "-") in _NO_TEXT:
+            raise LookupError
         return decode_text(data, source, encoding)
-    except LookupError:
+    except (LookupError, UnicodeError):  # `decode_text` has its own error for bad bytes
         raise FormatError(
             f"{source}, line 1: there is no encoding {encoding!r}. Save the file as UTF-8."
         ) from None

@@ -9,6 +9,7 @@ from coevo.learning.cross_validation import CrossValidation, FoldResult, cross_v
 from coevo.learning.dependence import Dependence, measure_dependence
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
+from coevo.learning.structure_posterior import posterior
 from coevo.learning.task import LearnTask, open_task
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "learn",
     "measure_dependence",
     "open_task",
+    "posterior",
 ]

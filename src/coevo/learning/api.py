@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
+from coevo.averaging.settings import PosteriorSettings
 from coevo.errors import ParameterError, warn_caller
 from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import check_settings
+from coevo.learning.structure_posterior import run_posterior
 from coevo.learning.task import open_task
 from coevo.progress import check_progress, show_progress
 from coevo.search import Callback
@@ -114,6 +116,9 @@ def learn(
         processes, and a limit holds for each sample. By default ``quick_bootstrap`` of the result
         has strengths from a few samples, learned by hill climbing, where they cost less than the
         search (`coevo.bootstrap.quick`); 0 turns that off.
+    posterior : bool
+        Whether to compute the posterior probability of every arc as well, as `posterior` does with
+        its defaults; ``posterior`` of the result has it.
     n_jobs : int
         Number of threads. It changes the time, never the answer.
     shards : path, optional
@@ -177,7 +182,10 @@ def learn(
         with show_progress(progress, f"Learning by {settings.spec.method.name} ...") as show:
             result = task.search([*callbacks, task.make_progress().as_callback(show)])
         result = task.run_bootstraps(result)
+        if settings.posterior:
+            result = run_posterior(task, result, PosteriorSettings(), resume)
     _warn(task.notices[n_shown:])
+    _warn([f"The run folder is not complete: {failure}" for failure in task.failures.values()])
     return result
 
 

@@ -344,6 +344,6 @@ def _run(plan: _Plan, show: Callable[[int], None]) -> CrossValidation:
 def _predict(network: BayesianNetwork, rows: Any, variable: Variable) -> NDArray[np.float64]:
     """Return the probabilities of the states of a variable, in its own order of states."""
     found = network.predict(rows, variable.name)
-    places = [found.variable.states.index(state) for state in variable.states]
-    chosen: NDArray[np.float64] = found.probabilities[:, places]
+    places = {state: k for k, state in enumerate(found.variable.states)}
+    chosen: NDArray[np.float64] = found.probabilities[:, [places[s] for s in variable.states]]
     return chosen

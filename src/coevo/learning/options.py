@@ -65,6 +65,7 @@ class LearnOptions(EstimatorOptions, SourceParameters, total=False):
     """The options of `learn` that are validated before a table is read."""
 
     score: str | Score | None
+    posterior: bool
     names: Sequence[str] | None
     shards: Path | None
     cluster: Cluster
@@ -95,6 +96,7 @@ LEARN_DEFAULTS: LearnOptions = {
     **ESTIMATOR_DEFAULTS,
     **SOURCE_DEFAULTS,
     "score": None,
+    "posterior": False,
     "names": None,
     "shards": None,
     "cluster": None,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo import __version__
+from coevo.averaging import Posterior, write_posterior
 from coevo.bootstrap import QUICK_METHOD, ArcStrength, BootstrapResult, write_strength
 from coevo.data import ColumnInfo, Decision, Finding, Table
 from coevo.errors import DependencyError, NetworkError, warn_caller
@@ -31,9 +32,10 @@ from coevo.report.page import make_run_page, write_page
 from coevo.score import Addition, ArcEffect, Score, name_gain
 from coevo.search import HistoryRow, Method, SearchResult, SearchSpec
 
-__all__ = ["STRENGTH", "LearnResult"]
+__all__ = ["POSTERIOR", "STRENGTH", "LearnResult"]
 
 STRENGTH = "strength"  # the folder of the bootstrap, in the run folder
+POSTERIOR = "posterior"  # the folder of the posterior, in the run folder
 MAX_CONFIGURATIONS = 5000  # of the parents of a variable whose counts are written
 SHARED = ("version", "command", "method", "scoring", "ess", "n_rows", "n_variables", "data_hash")
 
@@ -74,6 +76,8 @@ class LearnResult:
     quick_bootstrap : BootstrapResult or None
         The strength of each arc over a few samples learned by hill climbing; None if it would
         cost more than the search, or if bootstraps were asked for. See `coevo.bootstrap.quick`.
+    posterior : Posterior or None
+        The posterior probability of every arc, if it was asked for.
     source : str or None
         The name of the table: of a file, or of an example.
     fitted_network : BayesianNetwork or None
@@ -98,6 +102,7 @@ class LearnResult:
     effects: Mapping[Arc, ArcEffect] = field(default_factory=dict)
     bootstrap: BootstrapResult | None = None
     quick_bootstrap: BootstrapResult | None = None
+    posterior: Posterior | None = None
     source: str | None = None
     fitted_network: BayesianNetwork | None = None
     fitted_counts: ParentCounts | None = None
@@ -222,6 +227,8 @@ class LearnResult:
         if self.quick_bootstrap is not None:
             n_samples = self.quick_bootstrap.n_bootstraps
             answer["quick_bootstrap"] = {"method": QUICK_METHOD, "n_bootstraps": n_samples}
+        if self.posterior is not None:
+            answer["posterior"] = _describe_posterior(self.posterior)
         if self.traffic is not None:
             answer["traffic"] = self.traffic.as_dict()
         if self.spec.parent_penalty:
@@ -245,6 +252,8 @@ class LearnResult:
                 facts["strength"], facts["direction"] = self.bootstrap.strength_of(arc)
             elif self.quick_bootstrap is not None:  # its directions favour the network
                 facts["strength"], _ = self.quick_bootstrap.strength_of(arc)
+            if self.posterior is not None:
+                facts["probability"] = self.posterior.edge_probability(*arc)
             facts["says"] = str(self.effects[arc]) if arc in self.effects else None
             described.append(facts)
         return described
@@ -277,8 +286,9 @@ class LearnResult:
     ) -> dict[str, str]:
         """Write model.bif, run.json, history.jsonl and report.html into a run folder.
 
-        The bootstrap goes into its sub-folder ``strength``; see `write_strength`. Its figure is
-        left out if matplotlib is not installed.
+        The bootstrap goes into its sub-folder ``strength`` (see `write_strength`), the posterior
+        into ``posterior`` (see `write_posterior`). Their figures are left out if matplotlib is not
+        installed.
 
         Parameters
         ----------
@@ -291,7 +301,7 @@ class LearnResult:
         -------
         dict of str to str
             The paths: ``'model'``, ``'run'``, ``'history'`` and ``'report'``; and
-            ``'strength'``, the folder of the bootstrap.
+            ``'strength'`` and ``'posterior'``, the folders of the bootstrap and the posterior.
         """
         files, notices = self.write(Path(folder), command)
         for notice in notices:
@@ -325,6 +335,9 @@ class LearnResult:
         if self.bootstrap is not None:
             files["strength"] = str(folder / STRENGTH)
             notices += _write_bootstrap(self.bootstrap, files["strength"], facts)
+        if self.posterior is not None:
+            files["posterior"] = str(folder / POSTERIOR)
+            notices += _write_posterior(self.posterior, files["posterior"], facts)
         return files, notices
 
     def _add_support(self, answer: dict[str, Any]) -> dict[str, Any]:
@@ -375,11 +388,32 @@ def _write_bootstrap(
     bootstrap: BootstrapResult, folder: str, facts: Mapping[str, Any]
 ) -> list[str]:
     """Write the files of a bootstrap; return a sentence if its figure is left out."""
-    notices = []
-    try:
-        require_matplotlib()
-    except DependencyError as error:
-        notices.append(f"The figure of arc strengths is not written. {error}")
+    notices = _check_figures("arc strengths")
     shared = {name: facts[name] for name in SHARED if name in facts}
     write_strength(bootstrap, folder, figures=not notices, facts=shared)
     return notices
+
+
+def _describe_posterior(posterior: Posterior) -> dict[str, Any]:
+    """Return the facts about a posterior, and how many edges of it are probable."""
+    facts = posterior.as_dict()
+    selected = ("sampler", "verdict", "is_converged", "n_networks", "seconds")
+    n_edges = sum(map(len, facts["median_graph"].values()))
+    return {**{name: facts[name] for name in selected}, "n_edges": n_edges}
+
+
+def _write_posterior(posterior: Posterior, folder: str, facts: Mapping[str, Any]) -> list[str]:
+    """Write the files of a posterior; return a sentence if its figure is left out."""
+    notices = _check_figures("the posterior")
+    shared = {name: facts[name] for name in SHARED if name in facts}
+    write_posterior(posterior, folder, figures=not notices, facts=shared)
+    return notices
+
+
+def _check_figures(what: str) -> list[str]:
+    """Return a sentence if a figure cannot be drawn, else nothing."""
+    try:
+        require_matplotlib()
+    except DependencyError as error:
+        return [f"The figure of {what} is not written. {error}"]
+    return []

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack, cast
 
+from coevo.averaging.settings import check_score
 from coevo.bundled import open_structure
-from coevo.checks import is_int
+from coevo.checks import is_bool, is_int
 from coevo.data import (
     BIN_METHODS,
     Dataset,
@@ -90,6 +91,7 @@ class LearnSettings:
     decimal: str | None
     strict: bool
     bootstraps: int | None
+    posterior: bool
     shards: Path | None
     cluster: Cluster
     n_jobs: int
@@ -222,12 +224,15 @@ def check_settings(
         decimal=chosen["decimal"],
         strict=chosen["strict"],
         bootstraps=chosen["bootstraps"],
+        posterior=chosen["posterior"],
         shards=chosen["shards"],
         cluster=chosen["cluster"],
         n_jobs=chosen["n_jobs"],
     )
     if settings.is_out_of_core:
         _check_out_of_core(chosen, owner)
+    if settings.posterior:
+        check_score(settings.spec.score)
     return settings
 
 
@@ -238,8 +243,9 @@ def _check_counts(chosen: LearnOptions, owner: str) -> None:
             raise bad_parameter(name, owner, f"an int >= {least} or None", value)
     if not is_int(chosen["n_jobs"], 1):
         raise bad_parameter("n_jobs", owner, "an int >= 1", chosen["n_jobs"])
-    if not isinstance(chosen["strict"], bool):
-        raise bad_parameter("strict", owner, "a bool", chosen["strict"])
+    for name in ("strict", "posterior"):
+        if not is_bool(dict(chosen)[name]):
+            raise bad_parameter(name, owner, "a bool", dict(chosen)[name])
     check_cluster(owner, chosen["cluster"])
 
 

@@ -8,6 +8,7 @@ bootstrap and writes the folder again. A caller only shows progress in between.
 from __future__ import annotations
 
 import contextlib
+import math
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,9 +23,10 @@ from coevo.bootstrap import (
     run_bootstraps,
     run_quick_bootstrap,
 )
+from coevo.checkpoints import write_with_retries
 from coevo.data import Finding, IncompleteDataset, Rows, Table, TableInfo
 from coevo.errors import NetworkError
-from coevo.graph import DAG
+from coevo.graph import DAG, ArcRules
 from coevo.interrupts import defer_interrupts
 from coevo.io import check_run_folder
 from coevo.io.journal import Journal, RunCallback
@@ -48,9 +50,15 @@ from coevo.search import (
     SearchResult,
     SearchSpec,
 )
+from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["LearnTask", "open_task"]
 
+SHARE_OF_GRACE = 0.3  # beyond a time limit, for each part of the answer beside the search
+NO_GENERATION = (
+    "The time limit ended the search before its first generation. Give a larger limit, or leave "
+    "columns out."
+)
 N_SCORERS = {"evolve": N_IMPUTATIONS}  # scorers that a policy holds at a time, if more than one
 
 
@@ -141,7 +149,8 @@ class LearnTask:
 
     `incomplete` is the table with missing values, if some are missing; `scorer` then only
     estimates the memory. `checkpoint` is the one to resume from. `notices` are sentences that the
-    caller shows as warnings.
+    caller shows as warnings. `failures` has the errors of files that could not be written; the
+    result is there all the same.
     """
 
     settings: LearnSettings
@@ -158,6 +167,7 @@ class LearnTask:
     checkpoint: Checkpoint | None = None
     journal: Journal[BootstrapRun] | None = None
     notices: list[str] = field(default_factory=list)
+    failures: dict[str, OSError] = field(default_factory=dict)
 
     def _open_folder(self, resume: bool) -> LearnTask:
         """Return the task with the checkpoint and the journal of its folder, validated."""
@@ -217,6 +227,8 @@ class LearnTask:
                 state=self.checkpoint,
                 on_checkpoint=self._on_checkpoint,
             )
+        if result.state is None and result.stop_reason == "time":
+            self.notices.append(NO_GENERATION)
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
             self._finish_checkpoints(result.checkpoint, result)
             return self._finish(result, self.dataset, self.scorer)
@@ -254,7 +266,13 @@ class LearnTask:
 
     def _finish_checkpoints(self, last: Checkpoint | None, result: SearchResult) -> None:
         if self.checkpoint_file is not None:
-            self.checkpoint_file.finish(last, result.stop_reason)
+            self._note("checkpoint", self.checkpoint_file.finish(last, result.stop_reason))
+
+    def _note(self, what: str, error: OSError | None) -> None:
+        """Note whether files could be written, at the last attempt."""
+        self.failures.pop(what, None)
+        if error is not None:
+            self.failures[what] = error
 
     def _finish(
         self,
@@ -275,20 +293,44 @@ class LearnTask:
             audit=self.audit,
             gains=gains,
             effects=score.find_arc_effects(dataset, result.dag, gains),
-            best_rejected=score.find_best_addition(scorer, result.dag, rules),
+            best_rejected=self._find_best_rejected(result, scorer, rules),
             imputation=imputation,
             source=self.source,
         )
         if isinstance(dataset, Shards):
             learned = _detach_shards(learned, dataset)
-        return self._write(learned)
+        return self.write(learned)
 
-    def _write(self, result: LearnResult) -> LearnResult:
-        """Write the run folder, if there is one."""
-        if self.folder is None:
+    def _find_deadline(self, result: SearchResult) -> float:
+        """Return when everything beside the search must have ended, under a time limit."""
+        budget = self.spec.budget
+        if budget.max_time is None:
+            return math.inf
+        left = max(0.0, budget.max_time - result.seconds)
+        return measure_work_time() + left + SHARE_OF_GRACE * budget.grace
+
+    def _find_best_rejected(
+        self, result: SearchResult, scorer: Scorer, rules: ArcRules
+    ) -> score.Addition | None:
+        """Return the best arc outside the network; None also if there is no time for it."""
+        try:
+            with limit_work_time(self._find_deadline(result)):
+                return score.find_best_addition(scorer, result.dag, rules)
+        except OutOfTime:
+            return None
+
+    def write(self, result: LearnResult) -> LearnResult:
+        """Write the run folder, if there is one. A failure does not lose the result."""
+        folder, files = self.folder, dict[str, str]()
+        if folder is None:
             return result
-        files, notices = result.write(self.folder, self.command)
-        self.notices.extend(notice for notice in notices if notice not in self.notices)
+
+        def write() -> None:
+            written, notices = result.write(folder, self.command)
+            files.update(written)
+            self.notices.extend(notice for notice in notices if notice not in self.notices)
+
+        self._note("run", write_with_retries(write))
         return replace(result, files=files)
 
     @property
@@ -340,7 +382,7 @@ class LearnTask:
         except KeyboardInterrupt:
             return result
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
-            return self._write(replace(result, bootstrap=bootstrap))
+            return self.write(replace(result, bootstrap=bootstrap))
 
     def count_quick_samples(self, result: LearnResult) -> int:
         """Return the number of samples of the quick bootstrap; 0 if there is none."""
@@ -356,11 +398,17 @@ class LearnTask:
         dataset = result.dataset
         if not self.count_quick_samples(result) or not isinstance(dataset, data.Dataset):
             return result
-        quick = run_quick_bootstrap(dataset, self.spec, result.search, result.gains, on_interrupt)
+        try:
+            with limit_work_time(self._find_deadline(result.search)):
+                quick = run_quick_bootstrap(
+                    dataset, self.spec, result.search, result.gains, on_interrupt
+                )
+        except OutOfTime:
+            return result
         if quick is None:
             return result
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
-            return self._write(replace(result, quick_bootstrap=quick))
+            return self.write(replace(result, quick_bootstrap=quick))
 
 
 def _detach_shards(result: LearnResult, shards: Shards) -> LearnResult:

@@ -43,6 +43,7 @@ from coevo.score.base import ScorerOptions
 from coevo.score.counting import make_count_index
 from coevo.score.independence import CountedTriples
 from coevo.score.score_kernels import LIKELIHOOD, QUOTIENT
+from coevo.work_time import check_deadline
 
 __all__ = ["AvailableScorer"]
 
@@ -122,6 +123,7 @@ class AvailableScorer(FamilyScorer):
 
     def _score_same_size(self, families: list[Family]) -> dict[Family, float]:
         """Score families of one size, given the scores of those with one parent less."""
+        check_deadline()
         n_rows, n_members = self._dataset.n_rows, len(families[0])
         all_scores, n_complete = self._evaluate_families(families)
         scored: dict[Family, float] = {}

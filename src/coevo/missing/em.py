@@ -11,13 +11,15 @@ the next structure is learned from the expectations of the last one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.missing.imputations import Imputations, impute_codes, impute_most_common
-from coevo.missing.policy_checkpoint import Clock, ImputedCodes, Stage
+from coevo.missing.policy_checkpoint import Clock, ImputedCodes, Stage, make_damage_error
 from coevo.missing.policy_input import PolicyInput, PolicyOutput
+from coevo.search.state_schema import Array, Number, Schema
 
 __all__ = ["structural_em"]
 
@@ -31,6 +33,11 @@ class _Round(Stage):
     """One round: the imputed values, and the structures of the earlier rounds."""
 
     policy = "em"
+    schema: ClassVar[Schema] = {
+        "number": Number(0, MAX_ROUNDS - 1),
+        "n_draws": Number(),
+        "structures": Array(np.bool_, ("number", "n", "n")),
+    }
 
     most_probable: ImputedCodes  # (n_missing,)
     structures: NDArray[np.bool_]  # (n_rounds, n, n), [parent, child]
@@ -70,6 +77,9 @@ def _start_or_resume(inputs: PolicyInput, imputations: Imputations) -> _Round:
     if inputs.resume_from is not None:
         stage = _Round.from_arrays(inputs.resume_from.extra_arrays)
         imputations.restore(stage.imputed_codes, stage.n_draws)
+        imputations.check_codes(stage.most_probable, "most_probable")
+        if len(stage.structures) and stage.structures.shape[1] != inputs.table.n_variables:
+            raise make_damage_error("'structures' must have all variables")
         return stage
     n, missing_values = inputs.table.n_variables, imputations.missing_values
     most_common = impute_most_common(inputs.table)

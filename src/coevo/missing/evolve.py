@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -46,6 +47,7 @@ from coevo.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, CCMA, Budget, CCMAState, Checkpoint, HillClimb, Problem, SearchResult
 from coevo.search.ccma import CCMASearch
+from coevo.search.state_schema import Flag, Number, Schema
 
 __all__ = ["N_IMPUTATIONS", "evolve"]
 
@@ -84,6 +86,12 @@ class _Epoch(Stage):
     """
 
     policy = "evolve"
+    schema: ClassVar[Schema] = {
+        "number": Number(0, FIRST_ROUNDS + EPOCHS - 1),
+        "n_draws": Number(),
+        "generation": Number(NO_GENERATION),
+        "is_last": Flag(),
+    }
 
     generation: int  # at the start of the search
     is_last: bool
@@ -128,6 +136,8 @@ class _EvolveWithHillClimb:
             return self._make_stage(0, NO_GENERATION, most_probable=values), None
         stage = _Epoch.from_arrays(resume_from.extra_arrays)
         imputations.restore(stage.imputed_codes, stage.n_draws)
+        if stage.number < FIRST_ROUNDS:
+            imputations.check_codes(stage.most_probable, "most_probable")
         return stage, resume_from
 
     def _make_next_stage(self, stage: _Epoch, scorer: FamilyScorer, result: SearchResult) -> _Epoch:
@@ -203,7 +213,7 @@ class _EvolveWithCCMA(_EvolveWithHillClimb):
         state: CCMAState | Checkpoint | None = None
         if isinstance(before, Checkpoint):
             state = before
-        elif before is not None:
+        elif before is not None and before.state is not None:  # it had time for a generation
             assert isinstance(before.state, CCMAState)
             rng = random_stream(self.inputs.seed, STREAM, before.generations)
             state = self._make_search(scorer).rescore(rng, before.state)
@@ -224,7 +234,7 @@ class _EvolveWithCCMA(_EvolveWithHillClimb):
 
     def _select_partners(self, scorer: FamilyScorer, result: SearchResult) -> list[Adjacency]:
         """Return the structures of the orders, the best first."""
-        if not isinstance(result.state, CCMAState):  # interrupted before the search started
+        if not isinstance(result.state, CCMAState):  # it ended before its first generation
             return super()._select_partners(scorer, result)
         return self._make_search(scorer).rank_structures(result.state)
 

@@ -21,6 +21,7 @@ or wrong. With 20 % of the values missing, it scores 700 nats more than the comp
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -35,6 +36,7 @@ from coevo.randomness import random_stream
 from coevo.score import FamilyScorer, K2Score
 from coevo.search import CCGA, Budget, CCGAState, Checkpoint, Problem, SearchResult
 from coevo.search.operators import select_by_tournament
+from coevo.search.state_schema import SCORES, Array, Number, Schema
 
 __all__ = ["evolve_maximising", "maximise_imputation"]
 
@@ -51,6 +53,12 @@ class _Generation(Stage):
     """A generation of imputations."""
 
     policy = "evolve, maximising"
+    schema: ClassVar[Schema] = {
+        "number": Number(),
+        "n_draws": Number(),
+        "scores": Array(np.float64, (N_IMPUTATIONS,), SCORES),
+        "generation": Number(),
+    }
 
     scores: Scores  # of the imputations; -inf before the first structure is known
     generation: int  # of orders and masks, at the start of the stage

@@ -22,7 +22,7 @@ from coevo.data import Codes, Dataset, IncompleteDataset
 from coevo.errors import ParameterError
 from coevo.memory import check_memory
 from coevo.missing.gibbs_kernels import FamilyTables, add_rows, draw_values
-from coevo.missing.policy_checkpoint import ImputedCodes
+from coevo.missing.policy_checkpoint import ImputedCodes, make_damage_error
 from coevo.randomness import random_stream
 from coevo.threads import Threads
 
@@ -146,15 +146,27 @@ class Imputations:
 
     def restore(self, imputed_codes: ImputedCodes, n_draws: int) -> None:
         """Set all imputed values and the number of draws, as stored in a checkpoint."""
+        if np.ndim(imputed_codes) != 2:
+            raise make_damage_error("'imputed_codes' must have 2 axes")
         if imputed_codes.shape != (len(self.codes), len(self.missing_values)):
             raise ParameterError(
                 f"The state has {imputed_codes.shape[-1]:,} missing values, and the table has "
                 f"{len(self.missing_values):,}. Resume with the table that it was made from."
             )
+        for codes in imputed_codes:
+            self.check_codes(codes, "imputed_codes")
         self._n_draws = n_draws
         self.codes = [
             impute_codes(self.table, self.missing_values, codes) for codes in imputed_codes
         ]
+
+    def check_codes(self, codes: ImputedCodes, name: str) -> None:
+        """Raise `ParameterError` unless these are states of all missing values."""
+        variables, arities = self.missing_values.variables, self.table.dataset.arities
+        dtype = self.table.dataset.codes.dtype
+        is_right = np.shape(codes) == variables.shape and np.asarray(codes).dtype == dtype
+        if not is_right or (codes >= arities[variables]).any():
+            raise make_damage_error(f"{name!r} must hold a state of each missing value")
 
     def make_datasets(self) -> list[Dataset]:
         """Return the current imputed tables."""

@@ -8,7 +8,6 @@ through all stages; the history of the search shows its time.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
@@ -18,8 +17,10 @@ from numpy.typing import NDArray
 
 from coevo.errors import ParameterError
 from coevo.search import Checkpoint
+from coevo.search.state_schema import Number, Schema
+from coevo.work_time import measure_work_time
 
-__all__ = ["Clock", "ImputedCodes", "Stage"]
+__all__ = ["Clock", "ImputedCodes", "Stage", "make_damage_error"]
 
 # (n_missing,) or (n_imputations, n_missing): the imputed state of each missing value, as a code
 ImputedCodes = NDArray[np.integer[Any]]
@@ -40,6 +41,7 @@ class Stage:
     """
 
     policy: ClassVar[str]  # the policy that the stage belongs to
+    schema: ClassVar[Schema] = {"number": Number(), "n_draws": Number()}
 
     number: int
     n_draws: int
@@ -59,9 +61,21 @@ class Stage:
             )
         values: dict[str, Any] = {}
         for field in fields(cls):
+            if field.name not in arrays:
+                raise make_damage_error(f"{field.name!r} is missing")
             array = arrays[field.name]
-            values[field.name] = array.item() if array.ndim == 0 else array
+            values[field.name] = array.item() if array.ndim == 0 else np.ascontiguousarray(array)
+        sizes: dict[str, int] = {}
+        for name, declared in cls.schema.items():
+            flaw = declared.find_flaw(values[name], sizes)
+            if flaw:
+                raise make_damage_error(f"{name!r} {flaw}")
         return cls(**values)
+
+
+def make_damage_error(flaw: str) -> ParameterError:
+    """Return the error for a stage that cannot be used."""
+    return ParameterError(f"The state is damaged: {flaw}. Start a new search.")
 
 
 class Clock:
@@ -69,8 +83,8 @@ class Clock:
 
     def __init__(self, resume_from: Checkpoint | None) -> None:
         seconds_before = 0.0 if resume_from is None else resume_from.seconds
-        self._began = time.perf_counter() - seconds_before
+        self._began = measure_work_time() - seconds_before
 
     def measure_seconds(self) -> float:
         """Return the seconds since the start of the policy."""
-        return time.perf_counter() - self._began
+        return measure_work_time() - self._began

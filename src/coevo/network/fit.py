@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.checks import is_number
 from coevo.data import Table, Variable, as_dataset
 from coevo.errors import NetworkError, bad_parameter
 from coevo.graph import DAG
@@ -72,8 +72,7 @@ def fit_and_count(dag: DAG, table: Any, ess: float = 1.0, name: str = "") -> Fit
     >>> {child: counts.tolist() for child, counts in fitted.parent_counts.items()}
     {'a': [4], 'b': [3, 1]}
     """
-    is_real = isinstance(ess, Real) and not isinstance(ess, bool)
-    if not (is_real and math.isfinite(ess) and ess >= 0):
+    if not (is_number(ess) and ess >= 0):
         raise bad_parameter("ess", "fit_network", "a number >= 0", ess)
     dataset = table if isinstance(table, Table) else as_dataset(table, dag.nodes)
     source = {variable.name: variable for variable in dataset.source_variables}
@@ -106,8 +105,8 @@ def _check_size(family: list[Variable]) -> None:
 def _arrange_counts(family: list[Variable], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return one row for each parent configuration, with states in the order of the source."""
     for i, variable in enumerate(family):
-        canonical = variable.to_canonical().states
-        counts = counts.take([canonical.index(state) for state in variable.states], axis=i)
+        canonical = {state: k for k, state in enumerate(variable.to_canonical().states)}
+        counts = counts.take([canonical[state] for state in variable.states], axis=i)
     return counts.reshape(-1, family[-1].arity)
 
 

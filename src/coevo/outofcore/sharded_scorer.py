@@ -30,6 +30,7 @@ from coevo.score.independence import CountedTriples, TripleBatch
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse
 from coevo.signatures import accept_options
+from coevo.work_time import check_deadline
 
 __all__ = ["ShardedScorer"]
 
@@ -77,6 +78,7 @@ class ShardedScorer(Scorer):
         scores = np.empty(len(families))
         begin = self._find_offsets(families)
         for first, last in split_into_batches(begin, CELLS_PER_BATCH):
+            check_deadline()
             scores[first:last] = self._count_and_score(families.slice(first, last))
         return scores
 
@@ -96,6 +98,7 @@ class ShardedScorer(Scorer):
     def _count_triples(self, triples: TripleBatch) -> Iterator[CountedTriples]:
         """Request the counts of triples, one round trip for each part of the batch."""
         for first, last in split_into_batches(self._find_offsets(triples), CELLS_PER_BATCH):
+            check_deadline()
             part = triples.slice(first, last)
             counts = self._count(part)
             rows = {}

@@ -26,6 +26,7 @@ from coevo.parallel.dask_client import import_delayed, import_distributed, open_
 from coevo.parallel.isolated import JobOutcome, StartClock, run_isolated
 from coevo.parallel.process_pool import never_stop
 from coevo.parallel.workers import Cluster, Workers
+from coevo.work_time import check_deadline
 
 __all__ = ["DaskWorkers", "open_dask_workers"]
 
@@ -199,6 +200,7 @@ class DaskWorkers(Workers):
         The timeout of ``as_completed`` itself covers the complete iteration. A timeout on the
         asynchronous ``__anext__`` covers one step.
         """
+        check_deadline()
         with self._translate_errors(), contextlib.suppress(TimeoutError):
             future = self.client.sync(completed.__anext__, callback_timeout=SECONDS_BETWEEN_CHECKS)
             self._last_worker_seen = time.monotonic()

@@ -2,13 +2,15 @@
 
 Every worker holds the complete table and its own scorer. A batch is split into one part per
 thread of the cluster. Families of the same child stay together, because they share counts. One
-round trip sends the families and returns the scores. A batch that takes no longer than a round
-trip is scored in this process.
+round trip sends the families and returns the scores. Tests of independence are split and sent in
+the same way, by their first variable. A batch that takes no longer than a round trip is computed in
+this process.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, Unpack
 
@@ -18,8 +20,9 @@ from numpy.typing import NDArray
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.parallel.workers import Cluster, check_workers
-from coevo.score import FamilyBatch, FamilyScorer, Score
+from coevo.score import FamilyBatch, FamilyScorer, Score, TripleBatch
 from coevo.score.base import ScorerOptions
+from coevo.score.independence import TESTS, Numbers
 from coevo.warmup import ensure_compiled
 
 __all__ = ["DistributedScorer"]
@@ -28,7 +31,7 @@ MIN_WORK_TO_SEND = 1 << 24  # rows times families; about ten milliseconds of one
 
 
 class DistributedScorer(FamilyScorer):
-    """Local scores of families, computed by a cluster. They equal those of `FamilyScorer` exactly.
+    """Local scores and tests of independence, computed by a cluster, exactly as by `FamilyScorer`.
 
     Use it in a ``with`` statement or call `close`: this closes everything that the scorer opened.
     A client passed by the caller stays open.
@@ -91,22 +94,50 @@ class DistributedScorer(FamilyScorer):
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Score families that are not in the cache; use the workers for a large batch."""
-        if not len(families) or len(families) * self.dataset.n_rows < MIN_WORK_TO_SEND:
+        if self._is_small(families):
             return super()._compute(families)
-        workers = self._workers
-        by_child = np.argsort(families.members[families.start[:-1]], kind="stable")
-        n_parts = min(len(families), max(1, workers.n_threads))
-        parts = np.array_split(by_child, n_parts)
-        jobs: list[tuple[Any, ...]] = [(self._remote_scorer, families.take(part)) for part in parts]
-        futures = workers.submit_all(_score_families, jobs)
         scores = np.empty(len(families))
-        for part, future in zip(parts, futures, strict=True):
-            scores[part] = workers.get_result(future)
-        self.round_trips += 1
+        for part, found in self._run_on_workers(_score_families, families, ()):
+            scores[part] = found
         return scores
+
+    def _measure_triples(self, triples: TripleBatch, kind: int) -> tuple[Numbers, Numbers]:
+        """Return statistics and degrees of freedom; use the workers for a large batch."""
+        if self._is_small(triples):
+            return super()._measure_triples(triples, kind)
+        statistics, freedoms = np.empty(len(triples)), np.empty(len(triples))
+        for part, found in self._run_on_workers(_test_triples, triples, (kind,)):
+            statistics[part], freedoms[part] = found
+        return statistics, freedoms
+
+    def _is_small(self, batch: FamilyBatch) -> bool:
+        """Return whether a round trip takes longer than the batch."""
+        return not len(batch) or len(batch) * self.dataset.n_rows < MIN_WORK_TO_SEND
+
+    def _run_on_workers(
+        self, function: Callable[..., Any], batch: FamilyBatch, arguments: tuple[Any, ...]
+    ) -> list[tuple[NDArray[np.int64], Any]]:
+        """Return which families or triples each part of a batch has, and its results."""
+        workers = self._workers
+        by_first = np.argsort(batch.members[batch.start[:-1]], kind="stable")
+        n_parts = min(len(batch), max(1, workers.n_threads))
+        parts = np.array_split(by_first, n_parts)
+        jobs = [(self._remote_scorer, batch.take(part), *arguments) for part in parts]
+        futures = workers.submit_all(function, jobs)
+        results = [workers.get_result(future) for future in futures]
+        self.round_trips += 1
+        return list(zip(parts, results, strict=True))
 
 
 def _score_families(scorer: FamilyScorer, families: FamilyBatch) -> NDArray[np.float64]:
     """Score families, on a worker."""
     ensure_compiled()
     return scorer.local_scores(families)
+
+
+def _test_triples(scorer: FamilyScorer, triples: FamilyBatch, kind: int) -> tuple[Numbers, Numbers]:
+    """Run tests of independence, on a worker."""
+    ensure_compiled()
+    test = next(name for name, number in TESTS.items() if number == kind)
+    found = scorer.test_triples(TripleBatch(triples.members, triples.start), test)
+    return found.statistics, found.degrees_of_freedom

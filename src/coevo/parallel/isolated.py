@@ -1,8 +1,8 @@
 """Jobs that may hang, crash or fill the memory: each runs in its own fresh process.
 
 A job that exceeds its time limit is killed. A job that dies is recorded as failed. The next job
-starts in any case. A job process prints nothing, ignores Ctrl-C, and ends with the process that
-started it.
+starts in any case. A job process prints nothing, ignores the signals that its parent handles, and
+ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, Literal, TypeVar
 
-from coevo.parallel.signals import block_interrupts, ignore_interrupts
+from coevo.parallel.signals import become_worker, block_interrupts, end_with_parent
 
 __all__ = ["JobOutcome", "StartClock", "run_isolated"]
 
@@ -84,7 +84,8 @@ def run_isolated(
                 outcome = process.poll()
                 if outcome is not None:
                     running.remove(process)
-                    yield outcome
+                    if not (process.was_terminated and should_stop()):
+                        yield outcome
     finally:
         for process in running:
             process.kill()
@@ -130,6 +131,11 @@ class _JobProcess(Generic[Job, Result]):
         if self._has_started_clock:
             return self._end("timeout")
         return self._end("failed", error=f"not loaded within {MAX_LOAD_SECONDS:g} seconds")
+
+    @property
+    def was_terminated(self) -> bool:
+        """Whether SIGTERM has ended the process. It may have been meant for all processes."""
+        return self._process.exitcode == -signal.SIGTERM
 
     def kill(self) -> None:
         """End the process at once."""
@@ -183,9 +189,9 @@ def _set_environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 def _run_job(function: Callable[[Job, StartClock], Result], job: Job, writer: Connection) -> None:
     """Run a job in its own process."""
-    ignore_interrupts()
+    end_with_parent()
+    become_worker(signal.SIGTERM)  # the parent kills it
     _discard_output()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         result = function(job, lambda: writer.send((CLOCK_STARTED, None)))
         writer.send((RESULT, result))
@@ -198,13 +204,6 @@ def _discard_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _summarise_error(error: BaseException) -> str:

@@ -2,7 +2,8 @@
 
 A job is a picklable value, and a module-level function turns it into a result. Results are
 yielded as they arrive, so the caller can save each one at once. A job carries its own seed, so
-its result does not depend on the process that runs it.
+its result does not depend on the process that runs it. The processes end with the one that started
+them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 from coevo.errors import WorkerError
-from coevo.parallel.signals import block_interrupts, ignore_interrupts
+from coevo.parallel.signals import become_worker, block_interrupts
 
 __all__ = ["never_stop", "run_in_processes"]
 
@@ -50,7 +51,7 @@ def run_in_processes(
         return
     # Fresh interpreters: a forked one would inherit threads in unknown states.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(n_jobs, len(jobs)), context, initializer=ignore_interrupts)
+    pool = ProcessPoolExecutor(min(n_jobs, len(jobs)), context, initializer=become_worker)
     try:
         with block_interrupts():  # the processes inherit this until they ignore Ctrl-C
             futures = [pool.submit(function, job) for job in jobs]
@@ -61,6 +62,8 @@ def run_in_processes(
             if should_stop():
                 _cancel(futures)
     except BrokenProcessPool:
+        if should_stop():  # the signal that ends this process has also ended the others
+            return
         raise WorkerError(
             "A worker process died, perhaps because memory ran out. Use fewer processes (-j)."
         ) from None

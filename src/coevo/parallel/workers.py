@@ -32,7 +32,8 @@ __all__ = [
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 Cluster = Any  # an address, or the Client of a Dask cluster
-ADDRESS = re.compile(r"(tcp|tls|ws|wss)://\S+|local:[1-9]\d*")
+ADDRESS = re.compile(r"(tcp|tls|ws|wss)://[^\s/]+:(?P<port>\d{1,5})(/\S*)?|local:[1-9]\d*")
+LARGEST_PORT = 65_535
 EXPECTED = "an address (tcp://HOST:PORT, tls://HOST:PORT), local:N, or a Dask Client"
 
 
@@ -122,8 +123,18 @@ def check_cluster(owner: str, cluster: Cluster) -> None:
         return
     from coevo.parallel.dask_client import is_client
 
-    if not (is_client(cluster) or (isinstance(cluster, str) and ADDRESS.fullmatch(cluster))):
+    if not (is_client(cluster) or (isinstance(cluster, str) and _is_address(cluster))):
         raise bad_parameter("cluster", owner, EXPECTED, cluster)
+
+
+def _is_address(text: str) -> bool:
+    """Return whether a text is ``local:N``, or an address with a port.
+
+    >>> [_is_address(text) for text in ("tcp://HOST:8786", "tcp://HOST", "local:2")]
+    [True, False, True]
+    """
+    match = ADDRESS.fullmatch(text)
+    return match is not None and 0 < int(match["port"] or 1) <= LARGEST_PORT
 
 
 @contextlib.contextmanager

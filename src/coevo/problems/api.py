@@ -8,11 +8,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from coevo.errors import warn_caller
 from coevo.problems.bundled import open_ordering, open_tour
 from coevo.problems.problem import OrderingProblem, TourProblem
 from coevo.problems.result import SolveResult
 from coevo.problems.solver import Callback
-from coevo.problems.task import SolveSettings, open_task
+from coevo.problems.task import SolveSettings, SolveTask, open_task
 from coevo.randomness import RandomState
 from coevo.search import Budget
 
@@ -72,7 +73,7 @@ def solve_tour(
     """
     opened = _open(problem, TourProblem, open_tour, TourProblem.from_matrix)
     settings = SolveSettings(form, budget, random_state, output, resume)
-    return open_task(opened, settings, "solve_tour").run(callbacks)
+    return _run(open_task(opened, settings, "solve_tour"), callbacks)
 
 
 def solve_ordering(
@@ -123,7 +124,15 @@ def solve_ordering(
     """
     opened = _open(problem, OrderingProblem, open_ordering, OrderingProblem.from_matrix)
     settings = SolveSettings(form, budget, random_state, output, resume)
-    return open_task(opened, settings, "solve_ordering").run(callbacks)
+    return _run(open_task(opened, settings, "solve_ordering"), callbacks)
+
+
+def _run(task: SolveTask, callbacks: Iterable[Callback]) -> SolveResult:
+    """Run a task; warn of the files that could not be written."""
+    result = task.run(callbacks)
+    for failure in task.failures:
+        warn_caller(f"The run folder is not complete: {failure}")
+    return result
 
 
 def _open(

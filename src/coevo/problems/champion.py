@@ -15,8 +15,7 @@ In both, the worst member of the population is replaced by a copy of the best on
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -24,10 +23,12 @@ from numpy.typing import NDArray
 
 from coevo.problems.ordering_kernels import climb_orders
 from coevo.problems.problem import OrderingProblem, TourProblem
-from coevo.problems.solver import Solver, SolveState, are_orders
+from coevo.problems.solver import Solver, SolveState
 from coevo.problems.tour_kernels import climb_tours
 from coevo.search import Budget
 from coevo.search.operators import draw_orders
+from coevo.search.state_schema import PERMUTATIONS, Array, make_range
+from coevo.work_time import check_deadline
 
 __all__ = ["ChampionOrderings", "ChampionTours"]
 
@@ -47,7 +48,6 @@ class ChampionTours(Solver):
     """Tours that climb inside evolving rows of neighbours."""
 
     default_budget: ClassVar[Budget] = Budget(patience=25)
-    kernels: ClassVar[tuple[Callable[..., Any], ...]] = (climb_tours,)
     sign = -1.0
 
     def __init__(self, problem: TourProblem) -> None:
@@ -85,17 +85,16 @@ class ChampionTours(Solver):
         score = -float(lengths[best])
         return state.advance(n_climbs, score, tours[best], tours, evolving, credit / 2 + earned)
 
-    def is_compatible(self, state: SolveState) -> bool:
-        """Return whether a state holds tours through these cities and their neighbours."""
+    def declare_parts(self) -> tuple[Array, ...]:
+        """Return that a state holds tours, the evolving neighbours, and their credit."""
         if self.n_places < MIN_CITIES:
-            return state.parts == ()
-        if len(state.parts) != 3 or not are_orders(state.parts[0], (N_TOURS, self.n_places)):
-            return False
-        shape = self._nearby[:, N_NEAREST : N_NEAREST + N_EVOLVING].shape
-        evolving, credit = state.parts[1:]
-        is_in_range = bool(((evolving >= 0) & (evolving < self.n_places)).all())
-        has_types = evolving.dtype == np.int64 and credit.dtype == np.float64
-        return has_types and evolving.shape == credit.shape == shape and is_in_range
+            return ()
+        width = self._nearby[:, N_NEAREST : N_NEAREST + N_EVOLVING].shape[1]
+        return (
+            Array(np.int64, (N_TOURS, "n"), PERMUTATIONS),
+            Array(np.int64, ("n", width), make_range(0, "n")),
+            Array(np.float64, ("n", width)),
+        )
 
     def is_finished(self, state: SolveState) -> bool:
         """Return whether all tours were enumerated."""
@@ -127,7 +126,13 @@ class ChampionTours(Solver):
         places = np.argsort(distances, axis=1, kind="stable")  # the kernel wants nearest first
         rows = np.ascontiguousarray(np.take_along_axis(rows, places, axis=1))
         gains, lengths = np.zeros(rows.shape), np.empty(len(tours))
-        climb_tours(self._distances, rows, tours, lengths, draws, gains, self._least)
+        for t in range(len(tours)):
+            if draws.shape[1]:  # not at the start: there must be a solution
+                check_deadline()
+            one = slice(t, t + 1)
+            climb_tours(
+                self._distances, rows, tours[one], lengths[one], draws[one], gains, self._least
+            )
         earned = np.empty_like(gains)
         np.put_along_axis(earned, places, gains, axis=1)
         return lengths, earned[:, rows.shape[1] - evolving.shape[1] :]
@@ -157,7 +162,6 @@ class ChampionOrderings(Solver):
     """Orders that climb by insertion moves."""
 
     default_budget: ClassVar[Budget] = Budget(patience=25)
-    kernels: ClassVar[tuple[Callable[..., Any], ...]] = (climb_orders,)
 
     def __init__(self, problem: OrderingProblem) -> None:
         self._weights, self.n_places = problem.weights, problem.n_places
@@ -180,12 +184,16 @@ class ChampionOrderings(Solver):
         n_climbs = N_ORDERS * (1 + N_PERTURBATIONS)
         return state.advance(n_climbs, float(weights[best]), orders[best], orders)
 
-    def is_compatible(self, state: SolveState) -> bool:
-        """Return whether a state holds orders of these items."""
-        return len(state.parts) == 1 and are_orders(state.parts[0], (N_ORDERS, self.n_places))
+    def declare_parts(self) -> tuple[Array, ...]:
+        """Return that a state holds orders."""
+        return (Array(np.int64, (N_ORDERS, "n"), PERMUTATIONS),)
 
     def _climb(self, orders: NDArray[np.int64], draws: NDArray[np.float64]) -> NDArray[np.float64]:
         """Overwrite the orders; return their weights."""
         weights = np.empty(len(orders))
-        climb_orders(self._weights, orders, weights, draws, self._least)
+        for o in range(len(orders)):
+            if draws.shape[1]:  # not at the start: there must be a solution
+                check_deadline()
+            one = slice(o, o + 1)
+            climb_orders(self._weights, orders[one], weights[one], draws[one], self._least)
         return weights

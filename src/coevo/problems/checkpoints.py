@@ -11,14 +11,20 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from coevo.checkpoints import (
+    DIGEST,
     BaseCheckpointFile,
+    make_damage_error,
     make_not_a_state_error,
     read_entries,
     write_entries,
 )
+from coevo.checks import is_int, is_number
 from coevo.errors import FormatError
-from coevo.problems.solver import SolveCheckpoint, Solver, SolveRow, SolveState, are_orders
+from coevo.json_text import load_json
+from coevo.problems.solver import SolveCheckpoint, Solver, SolveRow, SolveState
 
 __all__ = ["SolveCheckpointFile"]
 
@@ -46,7 +52,7 @@ class SolveCheckpointFile(BaseCheckpointFile[SolveCheckpoint]):
     def _open(self, path: Path) -> tuple[Mapping[str, Any], Callable[[], SolveCheckpoint]]:
         entries = read_entries(path)
         try:
-            facts = json.loads(str(entries[FACTS]))
+            facts = load_json(str(entries[FACTS]))
             if str(entries[KIND]) != SolveState.__name__ or not isinstance(facts, dict):
                 raise ValueError
         except (KeyError, ValueError):
@@ -57,15 +63,20 @@ class SolveCheckpointFile(BaseCheckpointFile[SolveCheckpoint]):
         """Return the checkpoint; raise `FormatError` if it does not fit the problem."""
         try:
             numbers = {name: entries[name].item() for name in NUMBERS}
-            parts = tuple(entries[f"part.{i}"] for i in range(int(entries["n_parts"])))
-            state = SolveState(**numbers, order=entries["order"], parts=parts)
-            history = [SolveRow(**line) for line in json.loads(str(entries[HISTORY]))]
-        except (KeyError, TypeError, ValueError):
+            n_parts = min(int(entries["n_parts"]), len(entries))
+            parts = tuple(np.ascontiguousarray(entries[f"part.{i}"]) for i in range(n_parts))
+            order = np.ascontiguousarray(entries["order"])
+            state = SolveState(**numbers, order=order, parts=parts)
+            history = [_parse_row(line) for line in load_json(str(entries[HISTORY]))]
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise make_not_a_state_error(path) from None
-        is_order = are_orders(state.order, (self._solver.n_places,))
-        is_whole = bool(history) and history[-1].generation == state.generation
-        if not (is_order and is_whole and self._solver.is_compatible(state)):
-            raise FormatError(f"{str(path)!r} does not fit the instance. Give another folder.")
+        flaw = self._solver.find_flaw(state)
+        if flaw:
+            raise make_damage_error(path, flaw)
+        if not history or history[-1].generation != state.generation:
+            raise make_damage_error(path, "its history does not end with its state")
+        if DIGEST not in entries:
+            raise make_not_a_state_error(path)
         return SolveCheckpoint(state, history)
 
     def _write_content(
@@ -77,3 +88,12 @@ class SolveCheckpointFile(BaseCheckpointFile[SolveCheckpoint]):
         history = json.dumps([row.as_dict() for row in content.history])
         entries |= {KIND: SolveState.__name__, "order": state.order, "n_parts": len(state.parts)}
         write_entries(path, {**entries, HISTORY: history, FACTS: json.dumps(facts)})
+
+
+def _parse_row(line: dict[str, Any]) -> SolveRow:
+    """Return a row of the history; raise `ValueError` if one of its figures is no number."""
+    row = SolveRow(**line)
+    are_counts = all(is_int(one, 0) for one in (row.generation, row.evaluations, row.improved))
+    if not (are_counts and is_number(row.seconds) and is_number(row.value)) or row.seconds < 0:
+        raise ValueError
+    return row

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from coevo.errors import FormatError
-from coevo.files import open_source
+from coevo.files import MAX_TEXT_BYTES, open_source
 from coevo.memory import check_memory
 
 __all__ = ["Line", "make_error", "parse_numbers", "parse_size", "read_lines"]
 
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 _MAX_SHOWN = 40  # characters of a word in a message
 BYTES_PER_PAIR = 48  # of places: the matrix, its copies and the neighbours
 
@@ -29,7 +29,7 @@ class Line(NamedTuple):
 def read_lines(path: Path) -> list[Line]:
     """Return the lines of a text file that are not empty. It may be compressed."""
     with open_source(path) as source:
-        content = source.read_all()
+        content = source.read_all(MAX_TEXT_BYTES)
     text = content.decode("utf-8-sig", errors="replace")
     lines = enumerate(text.splitlines(), start=1)
     return [Line(number, line.strip()) for number, line in lines if line.strip()]

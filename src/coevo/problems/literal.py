@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from coevo.problems.problem import Problem, TourProblem
 from coevo.problems.programme_kernels import measure_programmes
-from coevo.problems.solver import Solver, SolveState, are_orders
+from coevo.problems.solver import Solver, SolveState
 from coevo.search import Budget, Cooperation, Generation, Species, n_bits
 from coevo.search.operators import (
     cycle_crossover,
@@ -33,6 +33,7 @@ from coevo.search.operators import (
     swap_two,
     two_point_crossover,
 )
+from coevo.search.state_schema import PERMUTATIONS, Array
 
 __all__ = ["LiteralSolver", "reverse_positions", "run_programme"]
 
@@ -64,7 +65,6 @@ class LiteralSolver(Solver):
     """CCGA-2 with orders and masks, on a tour or an ordering."""
 
     default_budget: ClassVar[Budget] = Budget(max_generations=250)
-    kernels: ClassVar[tuple[Callable[..., Any], ...]] = (measure_programmes,)
 
     def __init__(self, problem: Problem) -> None:
         n = self.n_places = problem.n_places
@@ -106,15 +106,12 @@ class LiteralSolver(Solver):
         order, score = self._decode(made)
         return state.advance(made.n_solutions, score, order, *made.populations, *made.scores)
 
-    def is_compatible(self, state: SolveState) -> bool:
-        """Return whether a state holds populations of orders and masks, and their scores."""
-        n = self.n_places
-        if len(state.parts) != 4 or not are_orders(state.parts[0], (POPULATION, n)):
-            return False
-        masks, *scores = state.parts[1:]
-        is_fit = masks.shape == (POPULATION, n_bits(n)) and masks.dtype == np.bool_
-        return is_fit and all(
-            one.shape == (POPULATION,) and one.dtype == np.float64 for one in scores
+    def declare_parts(self) -> tuple[Array, ...]:
+        """Return that a state holds populations of orders and masks, and their scores."""
+        return (
+            Array(np.int64, (POPULATION, "n"), PERMUTATIONS),
+            Array(np.bool_, (POPULATION, n_bits(self.n_places))),
+            *(Array(np.float64, (POPULATION,)) for _ in range(2)),
         )
 
     def _decode(self, made: Generation) -> tuple[Order, float]:

@@ -7,6 +7,7 @@ reproducible, and a state is all that a run needs to resume.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,8 +17,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.jit import Kernel
 from coevo.search import Budget, GenerationLoop, StopReason
+from coevo.search.state_schema import PERMUTATIONS, Array, Number, Schema, find_flaw
+from coevo.warmup import ensure_compiled
 
 __all__ = [
     "Callback",
@@ -26,7 +28,6 @@ __all__ = [
     "SolveRow",
     "SolveState",
     "Solver",
-    "are_orders",
     "run_solver",
 ]
 
@@ -45,7 +46,17 @@ class SolveState:
         The best solution.
     parts : tuple of arrays
         The populations of the solver.
+
+    `schema` declares what each field must be (`coevo.search.state_schema`); the populations are
+    declared by the solver.
     """
+
+    schema: ClassVar[Schema] = {
+        "generation": Number(),
+        "evaluations": Number(),
+        "improved": Number(),
+        "order": Array(np.int64, ("n",), PERMUTATIONS),
+    }
 
     generation: int
     evaluations: int
@@ -67,6 +78,11 @@ class SolveState:
         if score <= self.score:
             return after
         return replace(after, improved=after.generation, score=score, order=order.copy())
+
+    def find_flaw(self) -> str:
+        """Return what the schema cannot say: the numbers of an instance have no common bound."""
+        is_score = isinstance(self.score, float) and math.isfinite(self.score)
+        return "" if is_score else "'score' must be a finite number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +117,10 @@ Callback = Callable[[SolveRow], bool | None]
 CheckpointCallback = Callable[[SolveCheckpoint], object]
 
 
-def are_orders(orders: NDArray[Any], shape: tuple[int, ...]) -> bool:
-    """Return whether an array has this shape, and each row is a permutation."""
-    if orders.shape != shape or orders.dtype != np.int64:
-        return False
-    return bool((np.sort(orders, axis=-1) == np.arange(shape[-1])).all())
-
-
 class Solver(ABC):
     """A form of a solver, applied to a problem."""
 
     default_budget: ClassVar[Budget]
-    kernels: ClassVar[tuple[Callable[..., Any], ...]] = ()  # loaded before the clock starts
     sign: float = 1.0  # value = sign * score; -1 where the value is minimised
     n_places: int
 
@@ -125,8 +133,23 @@ class Solver(ABC):
         """Return the state of the next generation."""
 
     @abstractmethod
-    def is_compatible(self, state: SolveState) -> bool:
-        """Return whether a state from a file fits this problem. Kernels check no range."""
+    def declare_parts(self) -> tuple[Array, ...]:
+        """Return what each population must be; ``n`` is the number of places."""
+
+    def find_flaw(self, state: SolveState) -> str:
+        """Return the first flaw of a state from a file; "" if none. Kernels check no range."""
+        sizes = {"n": self.n_places}
+        flaw = find_flaw(state, sizes)
+        if flaw:
+            return flaw
+        declared = self.declare_parts()
+        if len(state.parts) != len(declared):
+            return f"'parts' must be {len(declared)} arrays"
+        for number, (one, part) in enumerate(zip(declared, state.parts, strict=True)):
+            flaw = one.find_flaw(part, sizes)
+            if flaw:
+                return f"'part.{number}' {flaw}"
+        return ""
 
     def is_finished(self, state: SolveState) -> bool:
         """Return whether no better solution exists."""
@@ -176,11 +199,9 @@ def run_solver(
     """Run a solver; return its last state with the history, and the reason for the end.
 
     Ctrl-C ends the run with the best solution so far; before generation 0 there is none, and
-    `KeyboardInterrupt` is raised.
+    `KeyboardInterrupt` is raised. `Solver.start` has no deadline, so that there is a solution.
     """
-    for one in solver.kernels:
-        if isinstance(one, Kernel):
-            one.load()
+    ensure_compiled("problems")  # before the clock starts
     limits = budget.with_default(solver.default_budget)
     loop = _Loop(solver, limits, seed, tuple(callbacks), on_checkpoint)
     if resume_from is not None:

@@ -10,13 +10,14 @@ import hashlib
 import os
 import pathlib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo import __version__
+from coevo.checkpoints import write_with_retries
 from coevo.errors import ParameterError, bad_choice, bad_parameter, warn_caller
 from coevo.interrupts import defer_interrupts
 from coevo.problems.champion import ChampionOrderings, ChampionTours
@@ -49,7 +50,10 @@ class SolveSettings:
 
 @dataclass(frozen=True, slots=True)
 class SolveTask:
-    """A run on a problem, validated and ready."""
+    """A run on a problem, validated and ready.
+
+    `failures` has the errors of files that could not be written; the result is there all the same.
+    """
 
     problem: Problem
     form: str
@@ -60,6 +64,7 @@ class SolveTask:
     command: Sequence[str] | None = None
     checkpoint_file: SolveCheckpointFile | None = None
     checkpoint: SolveCheckpoint | None = None
+    failures: list[OSError] = field(default_factory=list)
 
     @property
     def fingerprint(self) -> dict[str, Any]:
@@ -88,7 +93,7 @@ class SolveTask:
         )
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
             if file is not None:
-                file.finish(last, reason)
+                self._note(file.finish(last, reason))
             return self._finish(last, reason)
 
     def _open_folder(self, resume: bool) -> SolveTask:
@@ -105,8 +110,12 @@ class SolveTask:
             warn_caller(file.describe_missing())
         return replace(self, checkpoint_file=file, checkpoint=checkpoint)
 
+    def _note(self, failure: OSError | None) -> None:
+        if failure is not None:
+            self.failures.append(failure)
+
     def _finish(self, last: SolveCheckpoint, reason: StopReason) -> SolveResult:
-        """Return the result, and write it if there is a folder."""
+        """Return the result, and write it if there is a folder. A failure does not lose it."""
         order = last.state.order
         if isinstance(self.problem, TourProblem):
             order = _rotate(order)
@@ -119,14 +128,16 @@ class SolveTask:
             stop_reason=reason,
             seed=self.seed,
         )
-        if self.folder is None:
+        folder, files = self.folder, dict[str, str]()
+        if folder is None:
             return result
         facts = {
             **({} if self.command is None else {"command": list(self.command)}),
             "data_hash": self.fingerprint["data_hash"],
             "limits": asdict(self.budget.with_default(self.solver.default_budget)),
         }
-        return replace(result, files=result.write(self.folder, facts))
+        self._note(write_with_retries(lambda: files.update(result.write(folder, facts))))
+        return replace(result, files=files)
 
 
 def open_task(problem: Problem, settings: SolveSettings, owner: str) -> SolveTask:

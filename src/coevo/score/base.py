@@ -34,12 +34,13 @@ from coevo.score.independence import (
 )
 from coevo.score.scores import Score, make_score
 from coevo.threads import Threads
+from coevo.work_time import check_deadline
 
 __all__ = ["CACHE_BYTES", "SCORER_DEFAULTS", "Scorer", "ScorerOptions", "check_max_table"]
 
 MAX_ROWS = 2**32 - 1  # a count has 32 bits
 CACHE_BYTES = 1 << 28
-LARGEST_BATCH = 1 << 16  # families
+LARGEST_BATCH = 1 << 15  # families, between two checks of the deadline
 
 
 class ScorerOptions(TypedDict, total=False):
@@ -153,6 +154,7 @@ class Scorer(ABC):
                 self._start_over()
             self._is_sound = False  # until the batch ends: an interrupt may come at any line
             for first in range(0, len(batch), LARGEST_BATCH):
+                check_deadline()
                 last = min(first + LARGEST_BATCH, len(batch))
                 entries, new = self._cache.find_or_add(batch.slice(first, last))
                 computed = self._compute_within_limit(new)

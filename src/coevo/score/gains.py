@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coevo.graph import DAG, ArcRules
 from coevo.graph.dag import Arc
 from coevo.score.base import Scorer
 from coevo.score.families import FamilyBatch, toggle_families
+from coevo.work_time import check_deadline
 
 __all__ = ["Addition", "arc_gains", "find_best_addition"]
+
+FAMILIES_PER_BATCH = 1 << 15  # between two checks of the deadline
 
 
 class Addition(NamedTuple):
@@ -70,20 +74,36 @@ def find_best_addition(scorer: Scorer, dag: DAG, rules: ArcRules) -> Addition | 
     ('a', 'b', -0.1823)
     >>> find_best_addition(scorer, DAG("ab", [("a", "b")]), rules)
     """
-    names, position = scorer.dataset.names, scorer.dataset.find_position
+    names = scorer.dataset.names
     current = scorer.score_per_variable(dag)
-    parts, added = [], []
-    for child, name in enumerate(names):
-        parents = np.array(sorted(map(position, dag.parents(name))), dtype=np.int64)
-        possible = rules.allowed[:, child] & (len(parents) < rules.max_parents)
-        possible[[*parents, *map(position, dag.descendants(name))]] = False
-        others = np.flatnonzero(possible)
-        parts.append(toggle_families(child, parents, others))
-        added += [(int(other), child) for other in others]
-    if not added:
-        return None
-    before = np.array([current[names[child]] for _, child in added])
-    gains = scorer.local_scores(FamilyBatch.from_parts(parts)) - before
-    best = int(gains.argmax())
-    parent, child = added[best]
-    return Addition(names[parent], names[child], float(gains[best]))
+    best: Addition | None = None
+    step = max(1, FAMILIES_PER_BATCH // max(1, len(names)))
+    for first in range(0, len(names), step):
+        children = range(first, min(len(names), first + step))
+        others = [_find_possible_parents(scorer, dag, rules, child) for child in children]
+        parts = [
+            toggle_families(child, *pair) for child, pair in zip(children, others, strict=True)
+        ]
+        batch = FamilyBatch.from_parts(parts)
+        if not len(batch):
+            continue
+        added = np.concatenate([new for _, new in others])
+        child_of = np.repeat(children, [len(new) for _, new in others])
+        before = np.array([current[name] for name in names])
+        gains = scorer.local_scores(batch) - before[child_of]
+        at = int(gains.argmax())
+        if best is None or gains[at] > best.gain:
+            best = Addition(names[added[at]], names[child_of[at]], float(gains[at]))
+    return best
+
+
+def _find_possible_parents(
+    scorer: Scorer, dag: DAG, rules: ArcRules, child: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the parents of a child, and the variables that may be added to them."""
+    check_deadline()
+    name, position = scorer.dataset.names[child], scorer.dataset.find_position
+    parents = np.array(sorted(map(position, dag.parents(name))), dtype=np.int64)
+    possible = rules.allowed[:, child] & (len(parents) < rules.max_parents)
+    possible[[*parents, *map(position, dag.descendants(name))]] = False
+    return parents, np.flatnonzero(possible)

@@ -36,10 +36,12 @@ __all__ = [
     "DIRICHLET",
     "DIRICHLET_SEEN",
     "FACTORISED",
+    "LARGE_PRIOR",
     "LIKELIHOOD",
     "QUOTIENT",
     "compute_quotient_penalty",
     "compute_regret",
+    "log_rising_of_large",
     "score_table",
 ]
 
@@ -50,6 +52,7 @@ RISING_ROWS, RISING_LENGTH = 512, 256  # terms of larger counts are computed
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 DIVISOR, LOG_GAMMA, FIRST = 0, 1, 2  # columns of `rising`; from FIRST on, n = 0, 1, ...
 LARGEST_PRODUCT = 1e200
+LARGE_PRIOR = 1e4  # from here on, log gamma(a + n) - log gamma(a) would lose too many digits
 
 
 @inline
@@ -93,10 +96,23 @@ def _log_gamma(x):
 
 
 @inline
+def log_rising_of_large(a, count):
+    """Return log rising(a, count) for a >= LARGE_PRIOR.
+
+    It is the difference of two Stirling series, in a form in which their large terms are gone.
+    """
+    total = a + count
+    series = (1 / total - 1 / a) / 12
+    return count * math.log(a) + ((total - 0.5) * math.log1p(count / a) - count) + series
+
+
+@inline
 def _log_rising(row, a, count):
     """Return log rising(a, count), from a row of `rising` if the row is long enough."""
     if count < RISING_LENGTH:
         return row[np.uint32(FIRST) + count]
+    if a >= LARGE_PRIOR:
+        return log_rising_of_large(a, float(count))
     return _log_gamma(a + count) - row[LOG_GAMMA]
 
 

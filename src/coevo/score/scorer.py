@@ -37,11 +37,12 @@ from coevo.score.independence import CountedTriples, TripleBatch
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse
 from coevo.signatures import accept_options
+from coevo.work_time import check_deadline
 
 __all__ = ["FamilyScorer"]
 
 SHARED_CELLS = 1 << 21  # cells of the tables that families share: 8 MiB
-CELLS_PER_STEP = 1 << 32  # rows or cells, times families, between two checks for interrupts
+CELLS_PER_STEP = 1 << 28  # rows or cells, times families, between two checks of the deadline
 SMALLEST_PART = 64  # the fewest families for which a thread pays off
 CELLS_PER_COUNT = 1 << 22  # cells that are counted before they are tested: 16 MiB
 NO_SUMS = TableSums(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint32))
@@ -152,7 +153,7 @@ class FamilyScorer(Scorer):
     ) -> None:
         """Score families, or add up their tables, in steps, each on all threads.
 
-        An interrupt stops between steps.
+        An interrupt or the deadline stops between steps.
         """
         index, spec, shared = self._index, self._spec, self._shared
         has_sparse = scores is not None and bool(np.any(batch.method[first:last] == SPARSE))
@@ -160,6 +161,7 @@ class FamilyScorer(Scorer):
         cost = max(self._dataset.codes.shape[1], compute_dense_limit(self._dataset.n_rows))
         step = max(SMALLEST_PART, CELLS_PER_STEP // cost)
         for beginning in range(first, last, step):
+            check_deadline()
 
             def evaluate_part(begin: int, end: int, number: int, offset: int = beginning) -> None:
                 begin, end, scratch = offset + begin, offset + end, self._scratch[number]

@@ -66,6 +66,7 @@ __all__ = [
 ]
 
 LONGEST_TABLE = 1 << 16  # counts, half a megabyte; terms of larger counts are computed
+LEAST_ESS, LARGEST_ESS = 1e-300, 1e300  # the share of one cell must be a normal float
 
 
 def _tabulate_log_factorials(n_rows: int, max_arity: int) -> NDArray[np.float64]:
@@ -138,6 +139,9 @@ class _DirichletScore(Score):
     def __post_init__(self) -> None:
         if not (is_number(self.ess) and self.ess > 0):
             raise bad_parameter("ess", self.name, "a number > 0", self.ess)
+        if not LEAST_ESS <= self.ess <= LARGEST_ESS:
+            expected = f"a number from {LEAST_ESS:g} to {LARGEST_ESS:g}"
+            raise bad_parameter("ess", self.name, expected, self.ess)
 
     @property
     def label(self) -> str:

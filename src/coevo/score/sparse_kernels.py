@@ -23,10 +23,12 @@ from coevo.score.score_kernels import (
     DIRICHLET,
     DIRICHLET_SEEN,
     FACTORISED,
+    LARGE_PRIOR,
     LIKELIHOOD,
     QUOTIENT,
     compute_quotient_penalty,
     compute_regret,
+    log_rising_of_large,
 )
 
 __all__ = ["LARGEST_CODE", "add_codes", "evaluate_sparse", "number_keys", "sort_values"]
@@ -70,6 +72,8 @@ def _compute_term(kind, a, log_a, count):
         return count * math.log(count)
     if log_a < -LARGEST_LOG:
         return log_a + math.lgamma(count)
+    if a >= LARGE_PRIOR:
+        return log_rising_of_large(a, count)
     return math.lgamma(a + count) - math.lgamma(a)
 
 

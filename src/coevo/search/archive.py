@@ -88,6 +88,25 @@ class Archive:
         """The child of each family."""
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
+    def find_flaw(self) -> str:
+        """Return what is wrong with the arrays together; an empty text if nothing is."""
+        if self.begin[-1] != self.n_families or len(self.start) != self.n_families + 1:
+            return "'begin' and 'start' must have an entry for each family"
+        if self.start[-1] != len(self.parents):
+            return "'start' must end with the number of parents"
+        sizes, last = np.diff(self.start), self.begin[1:] - 1
+        if (np.diff(self.begin) == 0).any() or sizes[last].any():
+            return "the last family of each child must be the one without parents"
+        family_of = np.repeat(np.arange(self.n_families), sizes)
+        if (self.parents == self.children[family_of]).any():
+            return "'parents' must not hold the child itself"
+        is_same = family_of[1:] == family_of[:-1]
+        if (np.diff(self.parents)[is_same] <= 0).any():
+            return "'parents' of a family must ascend"
+        if (self.extended[1:] <= self.extended[:-1]).any():
+            return "'extended' must ascend"
+        return ""
+
     def hash_families(self) -> Hashes:
         """Return the hash of each family."""
         return hash_parent_sets(self.children, self.start, self.parents, len(self.begin) - 1)

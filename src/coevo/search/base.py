@@ -27,12 +27,19 @@ from coevo.errors import GraphError, bad_parameter
 from coevo.graph import DAG, ArcRules, Constraints
 from coevo.score import FamilyBatch, Scorer
 from coevo.search.budget import Budget
+from coevo.search.state_schema import (
+    ACYCLIC,
+    STATES_OF,
+    Array,
+    Number,
+    Schema,
+    ScoreNumber,
+)
 
 __all__ = ["LEAST_GAIN", "STATES_OF", "Info", "Method", "Problem", "Search", "SearchState"]
 
 LEAST_GAIN = 1e-9  # a smaller difference of two scores may be round-off
 BYTES_PER_PAIR = 128  # of variables: gains, arcs, paths, and families during construction
-STATES_OF = "states of"  # metadata key: the field is a tuple of states of this type
 Info = Mapping[str, float]  # figures of one generation for the history
 
 
@@ -113,13 +120,29 @@ class SearchState:
         The score of the best structure so far.
     adjacency : array of bool, (n, n)
         The best structure so far; ``[parent, child]``.
+
+    `schema` declares what each field must be (`coevo.search.state_schema`).
     """
+
+    schema: ClassVar[Schema] = {
+        "generation": Number(),
+        "evaluations": Number(),
+        "improved": Number(),
+        "score": ScoreNumber(),
+        "adjacency": Array(np.bool_, ("n", "n"), ACYCLIC),
+    }
 
     generation: int
     evaluations: int
     improved: int
     score: float
     adjacency: NDArray[np.bool_]
+
+    def find_flaw(self) -> str:
+        """Return what is wrong with the fields together; an empty text if nothing is."""
+        if self.improved > self.generation:
+            return "'improved' must not be above 'generation'"
+        return ""
 
     def advance(
         self,

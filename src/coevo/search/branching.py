@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.search.base import LEAST_GAIN
+from coevo.work_time import check_deadline
 
 __all__ = ["NO_PARENT", "Gains", "Parents", "choose_first_roots", "find_best_branching"]
 
@@ -76,6 +77,7 @@ class _Contraction:
         """Connect each variable to the root, backwards along the best arcs; then expand."""
         is_connected = {self.root}
         for variable in range(self.root):
+            check_deadline()
             path: list[int] = []
             node = int(self.node_of[variable])
             while node not in is_connected:

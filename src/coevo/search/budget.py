@@ -1,12 +1,14 @@
 """The limits of a search: time, generations, evaluations, patience and target.
 
 A search always holds its best structure so far, so a budget only limits how long it looks for
-a better one. All limits are checked between generations: no generation is left half done. The
-first limit reached ends the search. A run without a time limit is reproducible bit by bit.
+a better one. All limits are checked between generations. The first limit reached ends the search.
+A generation that would last much longer than the time limit is dropped; the others are never left
+half done. A run without a time limit is reproducible bit by bit.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,6 +16,8 @@ from coevo.checks import is_int, is_number
 from coevo.errors import bad_parameter
 
 __all__ = ["Budget", "StopReason"]
+
+LEAST_GRACE, GRACE_SHARE = 0.5, 0.05  # seconds, and share of the limit
 
 StopReason = Literal[
     "target", "generations", "evaluations", "patience", "time", "finished", "callback", "interrupt"
@@ -27,7 +31,7 @@ class Budget:
     Parameters
     ----------
     max_time : float, optional
-        Wall-clock time in seconds.
+        Wall-clock time in seconds, without the compilation of kernels.
     max_generations : int, optional
         Number of generations (steps, for a method without generations).
     max_evaluations : int, optional
@@ -67,6 +71,17 @@ class Budget:
         """Whether every search ends under these limits. A target alone may never be reached."""
         limits = (self.max_time, self.max_generations, self.max_evaluations, self.patience)
         return any(limit is not None for limit in limits)
+
+    @property
+    def grace(self) -> float:
+        """The seconds that a search with its answer may take beyond the time limit.
+
+        >>> Budget(max_time=2).grace, Budget(max_time=60).grace, Budget().grace
+        (0.5, 3.0, inf)
+        """
+        if self.max_time is None:
+            return math.inf
+        return max(LEAST_GRACE, GRACE_SHARE * self.max_time)
 
     def with_default(self, default: Budget) -> Budget:
         """Return these limits; if they are not bounded, the default ones with this target.

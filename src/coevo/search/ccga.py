@@ -63,6 +63,7 @@ from coevo.search.operators import (
     two_point_crossover,
 )
 from coevo.search.solution_scorer import SolutionScorer
+from coevo.search.state_schema import PERMUTATIONS, SCORES, Array, Schema
 
 __all__ = ["CCGA", "CCGAState"]
 
@@ -72,6 +73,14 @@ GENERATIONS = 250  # table 2 of the paper
 @dataclass(frozen=True)
 class CCGAState(SearchState):
     """Both populations with the scores of their individuals."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "orders": Array(np.int64, ("population", "n"), PERMUTATIONS),
+        "order_scores": Array(np.float64, ("population",), SCORES),
+        "masks": Array(np.bool_, ("population", "bits")),
+        "mask_scores": Array(np.float64, ("population",), SCORES),
+    }
 
     orders: Orders
     order_scores: Scores

@@ -113,6 +113,16 @@ from coevo.search.encoding import encode_dag
 from coevo.search.operators import Orders
 from coevo.search.order_kernels import PERTURBATION_DRAWS, climb_orders, index_by_parent
 from coevo.search.parent_extension import Extensions, add_extensions, extend_parent_sets
+from coevo.search.state_schema import (
+    FINITE,
+    OFFSETS,
+    PERMUTATIONS,
+    SCORES,
+    Array,
+    Flag,
+    Schema,
+    make_range,
+)
 
 __all__ = ["CCMA", "CCMAState"]
 
@@ -127,6 +137,23 @@ BYTES_PER_FAMILY = 48  # in the archive: a score, an offset, up to eight parents
 @dataclass(frozen=True)
 class CCMAState(SearchState):
     """Both species and the archive; during the first generations, the hill climbing."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "is_climbing": Flag(),
+        "gains": Array(np.float64, ("climbing", "climbing"), SCORES),
+        "local": Array(np.float64, ("climbing",), FINITE),
+        "orders": Array(np.int64, ("orders", "n"), PERMUTATIONS),
+        "choice": Array(np.int64, ("orders", "n")),
+        "masks": Array(np.bool_, ("masks", "n", "n")),
+        "credit": Array(np.float64, ("masks", "n"), SCORES),
+        "probes": Array(np.int32, ("n", "others"), make_range(0, "n")),
+        "begin": Array(np.int64, ("children",), OFFSETS),
+        "family_scores": Array(np.float64, ("families",), SCORES),
+        "start": Array(np.int64, ("starts",), OFFSETS),
+        "parents": Array(np.int32, ("parents",), make_range(0, "n")),
+        "extended": Array(np.uint64, ("extended",)),
+    }
 
     is_climbing: bool
     gains: NDArray[np.float64]  # (n, n), of the hill climbing; empty after it
@@ -146,6 +173,22 @@ class CCMAState(SearchState):
     def archive(self) -> Archive:
         """The archive of scored families."""
         return Archive(self.begin, self.family_scores, self.start, self.parents, self.extended)
+
+    def find_flaw(self) -> str:
+        """Return what is wrong with the fields together; an empty text if nothing is."""
+        n = len(self.adjacency)
+        if len(self.gains) != (n if self.is_climbing else 0):
+            return "'gains' must have one row for each variable, and only during the climb"
+        if self.probes.shape[1] != max(0, n - 1):
+            return "'probes' must list all others for each variable"
+        if len(self.begin) != n + 1:
+            return "'begin' must have one offset for each variable, and one more"
+        flaw = self.archive.find_flaw() or super().find_flaw()
+        if flaw or not len(self.choice):
+            return flaw
+        if ((self.choice < self.begin[:-1]) | (self.choice >= self.begin[1:])).any():
+            return "'choice' must name families of each child"
+        return _find_wrong_choice(self)
 
 
 @dataclass(frozen=True)
@@ -467,6 +510,18 @@ class CCMASearch(Search[CCMAState]):
                 if all(place[parent] < place[child] for parent in parents):
                     credit[s] = max(credit[s], best[s] - current[child])
         return _select_survivors(state, parent_sets, credit)
+
+
+def _find_wrong_choice(state: CCMAState) -> str:
+    """Return a text if an order has chosen a family whose parents do not come before the child."""
+    child_of, start, parents = state.archive.children, state.start, state.parents
+    family_of = np.repeat(np.arange(len(child_of)), np.diff(start))
+    for order, choice in zip(state.orders, state.choice, strict=True):
+        place = np.argsort(order)
+        is_late = place[parents] >= place[child_of[family_of]]
+        if np.isin(family_of[is_late], choice).any():
+            return "'choice' must name families whose parents come before the child"
+    return ""
 
 
 def _select_survivors(

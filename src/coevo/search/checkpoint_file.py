@@ -5,6 +5,9 @@ state file with two more entries, both JSON: the history, and facts that identif
 It may also hold the extra arrays of the checkpoint. All parts are in one file, so they always
 belong together.
 
+A file is checked when it is read: a digest shows whether an entry was changed, and the schema of
+the state (`coevo.search.state_schema`) whether its fields can be used.
+
 Nothing is pickled. A random generator is not part of a state: the number of a generation
 determines its random stream (`coevo.randomness`). A state and a seed are all that a search
 needs to resume.
@@ -19,10 +22,20 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from coevo.checkpoints import make_not_a_state_error, read_entries, write_entries
+import numpy as np
+
+from coevo.checkpoints import (
+    DIGEST,
+    make_damage_error,
+    make_not_a_state_error,
+    read_entries,
+    write_entries,
+)
+from coevo.checks import is_int, is_number
 from coevo.errors import FormatError
-from coevo.search.base import STATES_OF, SearchState
+from coevo.search.base import SearchState
 from coevo.search.result import Checkpoint, HistoryRow
+from coevo.search.state_schema import STATES_OF, find_flaw
 
 __all__ = ["StoredCheckpoint", "read_state", "write_checkpoint", "write_state"]
 
@@ -41,7 +54,6 @@ def read_state(path: str | PathLike[str], kind: type[State]) -> State:
     """Read a state of the given type from an NPZ file.
 
     >>> import tempfile
-    >>> import numpy as np
     >>> empty = SearchState(0, 0, 0, -1.5, np.zeros((2, 2), dtype=np.bool_))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_state(empty, Path(folder) / "state.npz")
@@ -66,7 +78,6 @@ class StoredCheckpoint:
     """A checkpoint file in memory. Its facts can be read before its state is built.
 
     >>> import tempfile
-    >>> import numpy as np
     >>> empty = SearchState(0, 0, 0, -1.5, np.zeros((2, 2), dtype=np.bool_))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "checkpoint.npz"
@@ -80,9 +91,9 @@ class StoredCheckpoint:
         self._path = path
         self._values = read_entries(path)
         try:
-            self.facts: dict[str, Any] = json.loads(str(self._values[FACTS]))
+            self.facts: dict[str, Any] = dict(json.loads(str(self._values[FACTS])))
             self._history = [_parse_row(line) for line in json.loads(str(self._values[HISTORY]))]
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
             raise FormatError(f"{str(path)!r} is not a checkpoint.") from None
 
     def to_checkpoint(self, kind: type[SearchState], *others: type[SearchState]) -> Checkpoint:
@@ -96,6 +107,13 @@ class StoredCheckpoint:
 
 
 def _parse_row(line: dict[str, Any]) -> HistoryRow:
+    """Return a row of the history; raise `ValueError` if one of its figures is no number."""
+    counts = ("generation", "evaluations", "improved", "n_arcs")
+    are_counts = all(is_int(line[name], 0) for name in counts)
+    if not are_counts or not all(isinstance(value, int | float) for value in line.values()):
+        raise ValueError
+    if not is_number(line["seconds"]) or line["seconds"] < 0:
+        raise ValueError
     columns = {field.name for field in fields(HistoryRow)} - {"details"}
     details = {name: value for name, value in line.items() if name not in columns}
     return HistoryRow(**{name: line[name] for name in columns}, details=details)
@@ -126,9 +144,15 @@ def _build_state(path: Path, values: Mapping[str, Any], kind: type[State]) -> St
             raise FormatError(f"{str(path)!r} holds a {stored_kind}, not a {kind.__name__}.")
         raise make_not_a_state_error(path)
     try:
-        return _rebuild(kind, values)
-    except (KeyError, TypeError, ValueError):
+        state = _rebuild(kind, values)
+        flaw = find_flaw(state)
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise make_not_a_state_error(path) from None
+    if flaw:
+        raise make_damage_error(path, flaw)
+    if DIGEST not in values:  # written by an older version
+        raise make_not_a_state_error(path)
+    return state
 
 
 def _rebuild(kind: type[State], values: Mapping[str, Any], prefix: str = "") -> State:
@@ -138,8 +162,10 @@ def _rebuild(kind: type[State], values: Mapping[str, Any], prefix: str = "") -> 
         name = prefix + field.name
         value, inner = values[name], field.metadata.get(STATES_OF)
         if inner is not None:
-            parts = (_rebuild(inner, values, f"{name}.{number}.") for number in range(int(value)))
+            n_parts = min(int(value), len(values))  # each part has several entries
+            parts = (_rebuild(inner, values, f"{name}.{number}.") for number in range(n_parts))
             arguments[field.name] = tuple(parts)
         else:
-            arguments[field.name] = value.item() if value.ndim == 0 else value
+            is_scalar = value.ndim == 0
+            arguments[field.name] = value.item() if is_scalar else np.ascontiguousarray(value)
     return kind(**arguments)

@@ -111,7 +111,9 @@ def find_best_move(board, forbidden, least_gain):
     best = (-1, -1, -1, NEVER)
     for take_first in range(2):  # a loop, because numba compiles the part again for a constant
         if not take_first or best[0] >= 0:
-            best = _find_move(board, forbidden, best[3] - take_first * least_gain, take_first > 0)
+            found = _find_move(board, forbidden, best[3] - take_first * least_gain, take_first > 0)
+            if found[0] >= 0:  # none has a larger gain if the gain is so large that rounding hides
+                best = found  # `least_gain`
     return best
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch, toggle_families
 from coevo.search.base import LEAST_GAIN, Problem
+from coevo.search.best_parents import add_best_parents
 from coevo.search.climb_kernels import (
     NEVER,
     MoveTable,
@@ -30,13 +31,21 @@ from coevo.search.climb_kernels import (
     fill_move_gains,
     find_best_move,
 )
+from coevo.search.state_schema import ACYCLIC, FINITE, SCORES, Array, Schema
+from coevo.work_time import OutOfTime, check_deadline
 
-__all__ = ["MOVES_PER_STEP", "Climb", "Move", "climb_up"]
+__all__ = ["CLIMB_SCHEMA", "MOVES_PER_STEP", "Climb", "Move", "climb_up"]
 
 MOVES_PER_STEP = 16  # the budget is checked between steps
+FAMILIES_PER_BATCH = 1 << 15  # scored before the deadline is checked, at the start of a climb
 Kind = Literal["delete", "add", "reverse"]
 KINDS: tuple[Kind, ...] = ("delete", "add", "reverse")
 Adjacency = NDArray[np.bool_]  # (n, n), [parent, child]
+CLIMB_SCHEMA: Schema = {  # of the fields of `Climb.as_fields`
+    "current": Array(np.bool_, ("n", "n"), ACYCLIC),
+    "gains": Array(np.float64, ("n", "n"), SCORES),
+    "local": Array(np.float64, ("n",), FINITE),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +81,24 @@ class Climb:
             self.local = problem.local_scores(adjacency)
             self.evaluations += len(self.local)
             self.gains = np.full(adjacency.shape, NEVER)
-            self._update_gains(range(len(adjacency)))
+            self._fill_gains()
         else:
             self.gains, self.local = gains.copy(), local.copy()
+
+    def _fill_gains(self) -> None:
+        """Compute all gains, some children at a time. Out of time, offer the best parents so far.
+
+        Batches of any size give the same scores.
+        """
+        n = len(self.adjacency)
+        step, first = max(1, FAMILIES_PER_BATCH // max(1, n)), 0
+        try:
+            for first in range(0, n, step):
+                self._update_gains(range(first, min(n, first + step)))
+        except OutOfTime as late:
+            known = ((child, self.gains[:, child]) for child in range(first))
+            late.offered = add_best_parents(self._problem, known)
+            raise
 
     @classmethod
     def from_problem(cls, problem: Problem) -> Climb:
@@ -158,10 +182,18 @@ class Climb:
 
 
 def climb_up(climb: Climb, n_moves: int = MOVES_PER_STEP) -> bool:
-    """Make up to `n_moves` best moves; return whether a local optimum is reached."""
-    for _ in range(n_moves):
-        move = climb.find_best_move()
-        if move is None or move.gain <= LEAST_GAIN:
-            return True
-        climb.apply(move)
+    """Make up to `n_moves` best moves; return whether a local optimum is reached.
+
+    Out of time, offer the structure after the last move.
+    """
+    try:
+        for _ in range(n_moves):
+            check_deadline()
+            move = climb.find_best_move()
+            if move is None or move.gain <= LEAST_GAIN:
+                return True
+            climb.apply(move)
+    except OutOfTime as late:
+        late.offered = climb.adjacency
+        raise
     return False

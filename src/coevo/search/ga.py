@@ -12,8 +12,9 @@ repair opens them again, and the repaired graph takes the place of the child. A 
 
 `repair="random"` gives each arc a random key, so that random arcs of a cycle are removed. It is
 the repair of Larrañaga et al. `repair="information"` removes the weakest arc of a cycle, after
-Delaplace, Brouard and Cardot (2007). With an `order`, no cycle can arise and half of the bits
-are enough. With `optimise`, each child keeps a subset of its own parents.
+Delaplace, Brouard and Cardot (2007). The two arcs between a pair are equally strong, and a random
+one of them is removed; so mutation can reverse an arc. With an `order`, no cycle can arise and half
+of the bits are enough. With `optimise`, each child keeps a subset of its own parents.
 
 **Our reading.** The primary texts could not be had. Known from descriptions of them: the bits by
 columns, the repair, the order, and that the repaired graph is written back. Ours: selection by
@@ -52,17 +53,25 @@ from coevo.search.ga_graphs import Bits, Graphs, GraphStrings, measure_pairs
 from coevo.search.greedy_parents import GreedyParents
 from coevo.search.k2 import resolve_order
 from coevo.search.operators import Indices, Scores, flip_bits, one_point_crossover, select_by_rank
+from coevo.search.state_schema import SCORES, Array, Schema
+from coevo.work_time import check_deadline
 
 __all__ = ["GA", "GAState"]
 
 DEFAULT_MAX_PARENTS = 5
-GENERATIONS = 250
+GENERATIONS = 500
 REPAIRS = ("information", "random")
 
 
 @dataclass(frozen=True)
 class GAState(SearchState):
     """The population, best first."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "graphs": Array(np.bool_, ("population", "bits")),
+        "graph_scores": Array(np.float64, ("population",), SCORES),
+    }
 
     graphs: Bits  # (population, n_bits)
     graph_scores: Scores
@@ -166,13 +175,17 @@ class GASearch(Search[GAState]):
             read_order(given, problem.start, np.empty(n, dtype=np.int64), order)
         self._strings = GraphStrings(problem, limit, order)
         self._parents = GreedyParents(problem, limit) if method.optimise else None
-        self._information: NDArray[np.float64] | None = None
+        self._ranks: NDArray[np.float64] | None = None  # of the pairs, by information
 
     def start(self, rng: Generator) -> tuple[GAState, Info]:
         """Return random sparse graphs, repaired; a start structure takes the first place."""
         problem, size, n_bits = self._problem, self._method.population, self._strings.n_bits
         share = min(1.0, self._method.parents * problem.n_variables / max(n_bits, 1))
-        graphs, local, n_evaluations = self._make_graphs(rng, rng.random((size, n_bits)) < share)
+        bits = np.empty((size, n_bits), dtype=np.bool_)
+        for row in bits:  # the same numbers as in one call
+            check_deadline()
+            row[:] = rng.random(n_bits) < share
+        graphs, local, n_evaluations = self._make_graphs(rng, bits)
         if problem.has_start:
             graphs[0], local[0] = problem.start, problem.local_scores(problem.start)
         scores = local.sum(axis=1)
@@ -231,12 +244,12 @@ class GASearch(Search[GAState]):
 
     def _make_graphs(self, rng: Generator, bits: Bits) -> tuple[Graphs, NDArray[np.float64], int]:
         """Return repaired graphs, their local scores and the number of evaluations."""
-        if self._method.repair == "random":
-            keys = rng.random(int(bits.sum()))
-        else:
-            if self._information is None:
-                self._information = measure_pairs(self._problem)
-            keys = self._strings.get_keys(bits, self._information)
+        check_deadline()
+        keys = rng.random(int(bits.sum()))
+        if self._method.repair == "information":
+            if self._ranks is None:
+                self._ranks = _rank(measure_pairs(self._problem))
+            keys += self._strings.get_keys(bits, self._ranks)
         graphs = self._strings.repair(bits, keys)
         if self._parents is not None:
             return self._parents.grow(graphs)
@@ -245,16 +258,29 @@ class GASearch(Search[GAState]):
 
 
 def _choose_survivors(bits: Bits, scores: Scores, size: int) -> Indices:
-    """Return the best different graphs, best first; equal ones fill the places that are left."""
+    """Return the best different graphs, best first; equal ones fill the places that are left.
+
+    Equal graphs have equal scores, so only those are compared.
+    """
     by_score = np.argsort(-scores, kind="stable")
-    packed = np.packbits(bits, axis=1)
-    first: dict[bytes, int] = {}
-    for i in by_score.tolist():
-        first.setdefault(packed[i].tobytes(), i)
-    is_double = np.ones(len(bits), dtype=np.bool_)
-    is_double[list(first.values())] = False
-    chosen = by_score[np.argsort(is_double[by_score], kind="stable")][:size]
+    ranked = scores[by_score]
+    is_same = np.concatenate([[False], ranked[1:] == ranked[:-1]])
+    suspects = np.flatnonzero(is_same | np.append(is_same[1:], False))
+    packed = np.packbits(bits[by_score[suspects]], axis=1)
+    seen: set[bytes] = set()
+    is_double = np.zeros(len(bits), dtype=np.bool_)  # by place in `by_score`
+    for place, graph in zip(suspects.tolist(), packed, strict=True):
+        key = graph.tobytes()
+        is_double[place] = key in seen
+        seen.add(key)
+    chosen = by_score[np.argsort(is_double, kind="stable")][:size]
     return chosen[np.argsort(-scores[chosen], kind="stable")]
+
+
+def _rank(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rank of each number of a table, from 0; equal numbers have equal ranks."""
+    ranks = np.unique(table, return_inverse=True)[1]
+    return ranks.reshape(table.shape).astype(np.float64)
 
 
 def _make_info(state: GAState) -> Info:

@@ -18,8 +18,11 @@ from coevo.score import FamilyBatch
 from coevo.search.base import Problem
 from coevo.search.climb_kernels import compute_reachability
 from coevo.search.repair_kernels import insert_arcs
+from coevo.work_time import check_deadline
 
 __all__ = ["Bits", "GraphStrings", "Graphs", "measure_pairs"]
+
+PAIRS_PER_CALL = 1 << 21  # pairs of variables of all graphs, between two checks of the deadline
 
 Bits = NDArray[np.bool_]  # (n_graphs, n_bits)
 Graphs = NDArray[np.bool_]  # (n_graphs, n, n), [parent, child]
@@ -63,33 +66,51 @@ class GraphStrings:
 
         Among equal keys, the first bit of the string comes first.
         """
-        graph_of, bit = np.nonzero(bits)
-        by_key = np.lexsort((bit, -keys, graph_of))
+        graph_of, bit = divmod(np.flatnonzero(bits), max(self.n_bits, 1))
+        by_key, small = _sort_falling(keys), np.min_scalar_type(len(bits))  # small: radix sort
+        by_key = by_key[np.argsort(graph_of[by_key].astype(small), kind="stable")]
         begin = np.searchsorted(graph_of, np.arange(len(bits) + 1))
-        arcs = (begin, self._parent[bit[by_key]], self._child[bit[by_key]])
+        ordered = (self._parent[bit[by_key]], self._child[bit[by_key]])
         n = self._problem.n_variables
         graphs = np.empty((len(bits), n, n), dtype=np.bool_)
-        insert_arcs(arcs, self._problem.rules.required, self._reach, self._limits, graphs)
+        step = max(1, PAIRS_PER_CALL // max(1, n * n))
+        for first in range(0, len(bits), step):
+            check_deadline()
+            part, part_begin = graphs[first : first + step], begin[first : first + step + 1]
+            arcs = (np.ascontiguousarray(part_begin), *ordered)
+            insert_arcs(arcs, self._problem.rules.required, self._reach, self._limits, part)
         return graphs
 
     def get_keys(self, bits: Bits, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the key of each bit that is set, from a table ``[parent, child]``."""
-        bit = np.nonzero(bits)[1]
+        bit = np.flatnonzero(bits) % max(self.n_bits, 1)
         keys: NDArray[np.float64] = table[self._parent[bit], self._child[bit]]
         return keys
 
     def score(self, graphs: Graphs) -> NDArray[np.float64]:
         """Return the local scores of graphs, (n_graphs, n), as one batch of families."""
+        check_deadline()
         n_graphs, n = graphs.shape[:2]
-        families = graphs.transpose(0, 2, 1).reshape(n_graphs * n, n)
-        start = np.concatenate([[0], np.cumsum(1 + families.sum(axis=1))])
+        families = np.ascontiguousarray(graphs.transpose(0, 2, 1)).reshape(n_graphs * n, n)
+        n_parents = np.count_nonzero(families, axis=1)
+        start = np.concatenate([[0], np.cumsum(1 + n_parents)])
         members = np.empty(int(start[-1]), dtype=np.int32)
         is_parent = np.ones(len(members), dtype=np.bool_)
         is_parent[start[:-1]] = False
         members[start[:-1]] = np.tile(np.arange(n), n_graphs)
-        members[is_parent] = np.nonzero(families)[1]
+        members[is_parent] = np.flatnonzero(families) % n
         scores = self._problem.scorer.local_scores(FamilyBatch(members, start))
         return scores.reshape(n_graphs, n)
+
+
+def _sort_falling(keys: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the places of keys by falling key; among equal keys the first one is first.
+
+    Without equal keys, which is the rule, a sort that is not stable gives the same and is faster.
+    """
+    by_key = np.argsort(-keys)
+    ranked = keys[by_key]
+    return np.argsort(-keys, kind="stable") if (ranked[1:] == ranked[:-1]).any() else by_key
 
 
 def measure_pairs(problem: Problem) -> NDArray[np.float64]:

@@ -55,6 +55,8 @@ from coevo.search.equivalence import (
     make_parent_sets,
 )
 from coevo.search.ges_operators import TURN, Operator, OperatorQueue, apply_operator
+from coevo.search.state_schema import Array, Number, Schema, make_range
+from coevo.work_time import OutOfTime, check_deadline
 
 __all__ = ["GES", "GESState"]
 
@@ -65,6 +67,13 @@ N_PHASES = 3
 @dataclass(frozen=True)
 class GESState(SearchState):
     """The structure, which stands for its class, and the phase."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "phase": Number(0, 2),
+        "n_idle": Number(),
+        "n_applied": Array(np.int64, (3,), make_range(0, math.inf)),
+    }
 
     phase: int  # INSERT, DELETE or TURN
     n_idle: int  # phases in a row that have ended without a change since
@@ -155,11 +164,18 @@ class GESSearch(Search[GESState]):
         phase, n_idle, n_applied = state.phase, state.n_idle, state.n_applied.copy()
         n_scored = 0
         while n_applied.sum() - state.n_applied.sum() < OPERATORS_PER_STEP:
-            after, n_tried = self._improve(queue, place, phase)
-            n_scored += n_tried
+            try:
+                check_deadline()
+                after, n_tried = self._improve(queue, place, phase)
+                n_scored += n_tried
+                if after is not None:
+                    place = after
+                    n_scored += queue.update(after.graph)
+            except OutOfTime as late:
+                late.offered = make_adjacency(place.dag)
+                raise
             if after is not None:
-                n_scored += queue.update(after.graph)
-                place, n_idle = after, 0
+                n_idle = 0
                 n_applied[phase] += 1
                 continue
             phase, n_idle = (phase + 1) % N_PHASES, n_idle + 1

@@ -12,7 +12,7 @@ that a new class needs are requested from the scorer as one batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from coevo.search.equivalence import BitSet, iter_bits
 
 __all__ = ["GainTable"]
 
+FAMILIES_PER_BATCH = 1 << 15  # between two checks of the deadline
 Row = NDArray[np.float64]  # (n,), `NEVER` where the change is not allowed
 
 
@@ -55,7 +56,20 @@ class GainTable:
         return self._add_rows(new) if new else 0
 
     def _add_rows(self, new: Sequence[tuple[int, BitSet]]) -> int:
-        """Score all changes of these parent sets as one batch."""
+        """Score all changes of these parent sets, in batches."""
+        step = max(1, FAMILIES_PER_BATCH // self._problem.n_variables)
+        parts = [new[first : first + step] for first in range(0, len(new), step)]
+        return sum(map(self._add_part, parts))
+
+    def iter_rows(self) -> Iterator[tuple[int, Row]]:
+        """Yield each variable that has rows with the first of them."""
+        for variable, rows in enumerate(self._rows):
+            for row in rows.values():
+                yield variable, row
+                break
+
+    def _add_part(self, new: Sequence[tuple[int, BitSet]]) -> int:
+        """Score all changes of some parent sets as one batch."""
         parts, toggled = [], []
         for child, parents in new:
             members = np.array(list(iter_bits(parents)), dtype=np.int64)

@@ -38,8 +38,10 @@ from typing import NamedTuple
 import numpy as np
 
 from coevo.search.base import LEAST_GAIN, Problem
+from coevo.search.best_parents import add_best_parents
 from coevo.search.equivalence import BitSet, EquivalenceClass, iter_bits
 from coevo.search.ges_gains import GainTable
+from coevo.work_time import OutOfTime, check_deadline
 
 __all__ = ["DELETE", "INSERT", "TURN", "Operator", "OperatorQueue", "apply_operator"]
 
@@ -66,7 +68,11 @@ class OperatorQueue:
         self._cliques: list[list[BitSet]] = [[] for _ in range(n)]
         self._queues: tuple[list[tuple[Operator, int, int]], ...] = ([], [], [])
         self._version = [0] * n  # of the operators of each variable
-        self.n_scored = self._renew(range(n))
+        try:
+            self.n_scored = self._renew(range(n))
+        except OutOfTime as late:
+            late.offered = add_best_parents(problem, self._gains.iter_rows())
+            raise
 
     def update(self, graph: EquivalenceClass) -> int:
         """Move to another class; return the number of local scores requested."""
@@ -125,6 +131,7 @@ class OperatorQueue:
             needed.append((y, [graph.parents[y] | clique for clique in self._cliques[y]]))
         n_scored = self._gains.keep(needed)
         for y in chosen:
+            check_deadline()
             self._push_operators(y)
         pairs = {(y, x) for y in chosen for x in iter_bits(graph.children[y] | graph.neighbours[y])}
         pairs |= {(y, x) for x in chosen for y in iter_bits(graph.parents[x] | graph.neighbours[x])}

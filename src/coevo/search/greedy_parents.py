@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 from coevo.score import FamilyBatch, toggle_families
 from coevo.search.base import LEAST_GAIN, Problem
 from coevo.search.climb_kernels import NEVER
+from coevo.work_time import check_deadline
 
 __all__ = ["GreedyParents", "Grown"]
 
 Graphs = NDArray[np.bool_]  # (n_graphs, n, n), [parent, child]
 MAX_BYTES = 1 << 27  # of all rows
+FAMILIES_PER_BATCH = 1 << 15  # between two checks of the deadline
 UNKNOWN = -1
 
 
@@ -73,6 +75,7 @@ class GreedyParents:
         growing = np.flatnonzero(n_parents < self._max_parents)
         n_evaluations = n_graphs * n
         while len(growing):
+            check_deadline()
             n_evaluations += int(is_open[growing].sum())
             parents = self._choose(rows[growing], is_open[growing])
             growing, parents = growing[parents >= 0], parents[parents >= 0]
@@ -115,7 +118,14 @@ class GreedyParents:
         return np.array([self._numbers[family] for family in families], dtype=np.int64)
 
     def _add_rows(self, new: list[tuple[int, ...]]) -> None:
-        """Score the families, and each with one more parent, as one batch."""
+        """Score the families, and each with one more parent, in batches."""
+        step = max(1, FAMILIES_PER_BATCH // self._n)
+        for first in range(0, len(new), step):
+            self._add_part(new[first : first + step])
+
+    def _add_part(self, new: list[tuple[int, ...]]) -> None:
+        """Score some families, and each with one more parent, as one batch."""
+        check_deadline()
         parts, added = [], []
         for family in new:
             child, parents = family[0], np.array(family[1:], dtype=np.int64)

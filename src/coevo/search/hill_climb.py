@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.climbing import Climb, Move, climb_up
+from coevo.search.climbing import CLIMB_SCHEMA, Climb, Move, climb_up
+from coevo.search.state_schema import Flag, Number, Schema
 
 __all__ = ["HillClimb", "HillClimbState"]
 
@@ -33,6 +34,13 @@ __all__ = ["HillClimb", "HillClimbState"]
 @dataclass(frozen=True)
 class HillClimbState(SearchState):
     """The best structure and the current one."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        **CLIMB_SCHEMA,
+        "at_top": Flag(),
+        "n_restarts": Number(),
+    }
 
     current: NDArray[np.bool_]  # (n, n)
     gains: NDArray[np.float64]  # (n, n), gain of toggling each parent of `current`

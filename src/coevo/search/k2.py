@@ -5,7 +5,8 @@ among the variables before it in the order. It repeats this until no parent rais
 the limit is reached. Given the order, the variables are independent of each other, so all of
 them take their next parent in the same step. A step is one batch of families, which differ from
 the current ones by a single parent, so that the scorer can share counts. Ties go to the first
-parent by name. A parent without a gain is not added.
+parent by name. A parent without a gain is not added. On a wide or long table, a step is for a part
+of the variables, those with the fewest parents first. The result is the same.
 
 The 2011 paper (`coevo.search.ccga`) uses K2 as its baseline, with random orders and at most ten
 parents.
@@ -29,23 +30,40 @@ from numpy.typing import NDArray
 
 from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_parameter, find_duplicate, suggest_match
-from coevo.score import FamilyBatch
+from coevo.score import FamilyBatch, toggle_families
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
 from coevo.search.decode_kernels import read_order
+from coevo.search.state_schema import FINITE, PERMUTATIONS, Array, Schema
 
 __all__ = ["K2", "K2State", "resolve_order"]
 
 DEFAULT_MAX_PARENTS = 10  # the limit of the 2011 paper
+FAMILIES_PER_STEP = 1 << 16  # a step ends before the variable that exceeds this number
+WORK_PER_STEP = 1 << 30  # or this number of families times rows
 
 
 @dataclass(frozen=True)
 class K2State(SearchState):
     """The order, and which variables may still take a parent."""
 
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "order": Array(np.int64, ("n",), PERMUTATIONS),
+        "local": Array(np.float64, ("n",), FINITE),
+        "growing": Array(np.bool_, ("n",)),
+    }
+
     order: NDArray[np.int64]  # (n,)
     local: NDArray[np.float64]  # (n,), local scores
     growing: NDArray[np.bool_]  # (n,), the variable may gain from another parent
+
+    def find_flaw(self) -> str:
+        """Return what is wrong with the fields together; an empty text if nothing is."""
+        place = np.argsort(self.order)
+        if (self.adjacency & (place[:, None] >= place)).any():
+            return "'order' must put the parents of 'adjacency' first"
+        return super().find_flaw()
 
 
 @dataclass(frozen=True)
@@ -88,7 +106,7 @@ class K2(Method):
 
 
 class K2Search(Search[K2State]):
-    """K2 on a problem. One step gives each variable at most one more parent."""
+    """K2 on a problem. One step gives each variable, or each of a part, at most one more parent."""
 
     def __init__(self, method: K2, problem: Problem) -> None:
         self._problem = problem
@@ -120,10 +138,10 @@ class K2Search(Search[K2State]):
 
     def step(self, rng: Generator, state: K2State) -> tuple[K2State, Info]:
         """Add the best further parent of each variable that gains from one."""
-        children, parents, batch = self._list_candidates(state)
+        is_open, growing = self._choose_part(state)
+        children, parents, batch = _list_candidates(state, is_open)
         scores = self._problem.scorer.local_scores(batch)
         adjacency, local = state.adjacency.copy(), state.local.copy()
-        growing = np.zeros_like(state.growing)
         first = np.flatnonzero(np.diff(children, prepend=-1))
         for begin, end in zip(first, [*first[1:], len(children)], strict=True):
             # Not argmax: if parents differ only by round-off, the first by name is taken.
@@ -153,16 +171,33 @@ class K2Search(Search[K2State]):
         )
         return open_pairs
 
-    def _list_candidates(
-        self, state: K2State
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], FamilyBatch]:
-        """Return the arcs to try, sorted by child and then by parent, and their families."""
-        children, parents = np.nonzero(self._find_open_arcs(state).T)
-        pairs = [
-            (child, [*np.flatnonzero(state.adjacency[:, child]).tolist(), parent])
-            for child, parent in zip(children.tolist(), parents.tolist(), strict=True)
-        ]
-        return children, parents, FamilyBatch.from_pairs(pairs)
+    def _choose_part(self, state: K2State) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the arcs to try in this step, and which other variables may still grow."""
+        is_open = self._find_open_arcs(state)
+        n_arcs = is_open.sum(axis=0)
+        n_rows = max(1, self._problem.scorer.dataset.n_rows)
+        limit = min(FAMILIES_PER_STEP, WORK_PER_STEP // n_rows)
+        if n_arcs.sum() <= limit:
+            return is_open, np.zeros_like(state.growing)
+        by_parents = np.argsort(state.adjacency.sum(axis=0), kind="stable")
+        by_parents = by_parents[n_arcs[by_parents] > 0]
+        n_chosen = int(np.searchsorted(np.cumsum(n_arcs[by_parents]), limit, side="right"))
+        chosen = np.zeros_like(state.growing)
+        chosen[by_parents[: max(1, n_chosen)]] = True
+        return is_open & chosen, state.growing & ~chosen
+
+
+def _list_candidates(
+    state: K2State, is_open: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], FamilyBatch]:
+    """Return the arcs to try, sorted by child and then by parent, and their families."""
+    children, parents = np.nonzero(is_open.T)
+    parts = []
+    for child in np.unique(children).tolist():
+        held = np.flatnonzero(state.adjacency[:, child])
+        parts.append(toggle_families(child, held, np.flatnonzero(is_open[:, child])))
+    batch = FamilyBatch.from_parts(parts) if parts else FamilyBatch.from_pairs(())
+    return children, parents, batch
 
 
 def resolve_order(order: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:

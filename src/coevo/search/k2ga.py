@@ -48,6 +48,7 @@ from coevo.search.encoding import encode_dag
 from coevo.search.greedy_parents import GreedyParents, Grown
 from coevo.search.operators import Indices, Orders, Scores, draw_orders, select_by_rank
 from coevo.search.order_operators import CROSSOVERS, MUTATIONS, CrossoverDraws, MutationDraws
+from coevo.search.state_schema import PERMUTATIONS, SCORES, Array, Schema
 
 __all__ = ["K2GA", "K2GAState"]
 
@@ -58,6 +59,12 @@ GENERATIONS = 200
 @dataclass(frozen=True)
 class K2GAState(SearchState):
     """The population, best first."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "orders": Array(np.int64, ("population", "n"), PERMUTATIONS),
+        "order_scores": Array(np.float64, ("population",), SCORES),
+    }
 
     orders: Orders
     order_scores: Scores

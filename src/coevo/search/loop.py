@@ -1,25 +1,30 @@
 """The loop around every search: budget, clock, history and interrupts, for any kind of state.
 
 A step is pure, so this loop needs no lock and no clean-up: if a step fails, the previous state
-is still valid. A first interrupt (Ctrl-C) ends the search after the current step, a second one
-ends it at once. In both cases the result is the best solution so far. `coevo.search.run` uses it
-for networks, `coevo.problems.solver` for tours and orderings.
+is still valid. A step that lasts beyond the time limit is dropped after a short grace. A first
+interrupt (Ctrl-C) ends the search after the current step, a second one ends it at once. In all
+cases the result is the best solution so far. `coevo.search.run` uses the loop for networks,
+`coevo.problems.solver` for tours and orderings.
 """
 
 from __future__ import annotations
 
-import time
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from numpy.random import Generator
 
+from coevo.checks import is_true
 from coevo.interrupts import DeferredInterrupts, defer_interrupts, is_interrupt
 from coevo.randomness import random_stream
 from coevo.search.budget import Budget, StopReason
+from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
-__all__ = ["GenerationLoop"]
+__all__ = ["SHARE_OF_GRACE", "GenerationLoop"]
+
+SHARE_OF_GRACE = 0.3  # for the last step; the rest is for the result
 
 
 class LoopState(Protocol):
@@ -61,9 +66,10 @@ class GenerationLoop(ABC, Generic[State, Row]):
         self, budget: Budget, seed: int, callbacks: Sequence[Callable[[Row], object]]
     ) -> None:
         self.budget, self.seed, self.callbacks = budget, seed, tuple(callbacks)
-        self.started_at = time.perf_counter()
+        self.started_at = measure_work_time()
         self.state: State | None = None
         self.history: list[Row] = []
+        self.offered: Any = None  # a solution of a step that ran out of time
 
     @abstractmethod
     def start(self, rng: Generator) -> State:
@@ -88,7 +94,7 @@ class GenerationLoop(ABC, Generic[State, Row]):
     @property
     def seconds(self) -> float:
         """The time of the search so far, with that before it was resumed."""
-        return time.perf_counter() - self.started_at
+        return measure_work_time() - self.started_at
 
     def resume(self, state: State, history: Sequence[Row]) -> None:
         """Begin with this state and history instead of generation 0."""
@@ -99,13 +105,24 @@ class GenerationLoop(ABC, Generic[State, Row]):
         """Run until a limit is reached and return that limit."""
         self.started_at -= earlier_seconds
         try:
-            with defer_interrupts() as interrupts:
+            with defer_interrupts() as interrupts, limit_work_time(self._find_deadline()):
                 return self._run_steps(interrupts)
+        except OutOfTime as late:
+            self.offered = late.offered
+            return "time"
         except (KeyboardInterrupt, SystemError) as error:
             if not is_interrupt(error):
                 raise
             self._record_state()  # the last step may have ended just before the interrupt
             return "interrupt"
+
+    def _find_deadline(self) -> float:
+        """Return when a step is dropped. The first step has a moment, however small the limit."""
+        limit = self.budget.max_time
+        if limit is None:
+            return math.inf
+        end = max(self.started_at + limit, measure_work_time())
+        return end + SHARE_OF_GRACE * self.budget.grace
 
     def _run_steps(self, interrupts: DeferredInterrupts) -> StopReason:
         if self.state is None:
@@ -146,4 +163,4 @@ class GenerationLoop(ABC, Generic[State, Row]):
         self._record_state()
         self.save(state)
         answers = [callback(self.history[-1]) for callback in self.callbacks]
-        return any(answer is True for answer in answers)
+        return any(map(is_true, answers))

@@ -4,11 +4,14 @@ The first half is MMPC. For each target, candidates enter its set of neighbours 
 the one that is most dependent on the target given the subset of the neighbours that explains it
 best (the largest p-value over all subsets, the smallest of all candidates). A candidate that some
 subset makes independent is out. Then each neighbour is tested given all subsets of the others. Two
-variables are neighbours if each is in the set of the other. The second half is hill climbing that
-may add arcs between neighbours only.
+variables are neighbours if each is in the set of the other.
 
-All targets advance together, so that a step is one batch of tests. Ties go to the larger statistic,
-then to the first variable by name. Required arcs stay, whatever the tests say.
+The second half is hill climbing that may add arcs between neighbours only. As in the paper, it has
+a list of the last 100 structures, and makes the best change that leads to none of them, even if the
+score falls. It ends after 15 changes without a new best structure.
+
+All targets advance together, and a step runs at most `TESTS_PER_STEP` tests. Ties go to the larger
+statistic, then to the first variable by name. Required arcs stay, whatever the tests say.
 
 References
 ----------
@@ -19,9 +22,7 @@ structure learning algorithm. Machine Learning 65, 31-78.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, islice
 from typing import ClassVar
 
 import numpy as np
@@ -34,30 +35,60 @@ from coevo.score import TripleBatch
 from coevo.score.independence import check_test
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.climbing import Climb, climb_up
+from coevo.search.climbing import CLIMB_SCHEMA, KINDS, MOVES_PER_STEP, Climb
+from coevo.search.mmpc_tests import FIRST, OVER, Test, list_backward_tests, list_forward_tests
+from coevo.search.state_schema import Array, Flag, Number, Schema, make_range
+from coevo.search.tabu_list import append_move, choose_move, find_tabu_moves
+from coevo.work_time import check_deadline
 
 __all__ = ["MMHC", "MMHCState"]
 
-TESTS_PER_BATCH = 1 << 16
+TESTS_PER_STEP = 1 << 16
+TESTS_PER_BATCH = 1 << 14  # between two checks of the deadline
 FORWARD, BACKWARD, CLIMB = 0, 1, 2  # phases
-FIRST, OVER = -1, -2  # in place of the newest neighbour: none yet, and no more
-
-Test = tuple[int, int, tuple[int, ...]]  # candidate, target, given
 
 
 @dataclass(frozen=True)
 class MMHCState(SearchState):
     """The neighbours of each target so far, then the climb."""
 
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        **CLIMB_SCHEMA,
+        "phase": Number(0, CLIMB),
+        "near": Array(np.bool_, ("n", "n")),
+        "p_values": Array(np.float64, ("n", "n"), make_range(0, 1)),
+        "statistics": Array(np.float64, ("n", "n"), make_range(0, math.inf)),
+        "newest": Array(np.int64, ("n",), make_range(OVER, "n")),
+        "is_open": Array(np.bool_, ("n", "n")),
+        "place": Number(),
+        "next_test": Number(),
+        "moves": Array(np.int64, ("moves", 3), make_range(0, math.inf)),
+        "n_stalled": Number(),
+        "is_done": Flag(),
+    }
+
     phase: int
     near: NDArray[np.bool_]  # (n, n), [x, t]: x is in the set of t
     p_values: NDArray[np.float64]  # (n, n), [x, t]: the largest so far
     statistics: NDArray[np.float64]  # (n, n), [x, t]: the smallest so far
     newest: NDArray[np.int64]  # (n,), the neighbour that entered last, FIRST or OVER
+    is_open: NDArray[np.bool_]  # (n, n), [x, t]: candidates of the round; then all to test again
+    place: int  # in the backward phase, which neighbour of each target is tested
+    next_test: int  # the first test of the round that has not run
     current: NDArray[np.bool_]  # (n, n), as in hill climbing
     gains: NDArray[np.float64]  # (n, n)
     local: NDArray[np.float64]  # (n,)
-    at_top: bool
+    moves: NDArray[np.int64]  # (m, 3), the last moves: the tabu list, see `tabu_list`
+    n_stalled: int  # moves since the best structure was found
+    is_done: bool
+
+    def find_flaw(self) -> str:
+        """Return what is wrong with the fields together; an empty text if nothing is."""
+        largest = [len(KINDS) - 1, len(self.current) - 1, len(self.current) - 1]
+        if (self.moves > largest).any():
+            return "'moves' must have kinds of moves, and variables"
+        return super().find_flaw()
 
 
 @dataclass(frozen=True)
@@ -73,6 +104,10 @@ class MMHC(Method):
     max_given : int, optional
         The largest number of variables that a test may give (default: 3). None is no limit: the
         number of tests then doubles with each neighbour.
+    tabu_list : int
+        Number of structures to which no move may lead back. 0 is plain hill climbing.
+    max_stalled : int
+        End after this number of moves in a row without a new best structure.
     """
 
     name: ClassVar[str] = "mmhc"
@@ -82,8 +117,11 @@ class MMHC(Method):
     test: str = "g2"
     alpha: float = 0.05
     max_given: int | None = 3
+    tabu_list: int = 100
+    max_stalled: int = 15
 
     def __post_init__(self) -> None:
+        self.check_counts(tabu_list=0, max_stalled=1)
         check_test(self.test, "MMHC")
         if not (is_number(self.alpha) and 0 < self.alpha < 1):
             raise bad_parameter("alpha", "MMHC", "a number between 0 and 1", self.alpha)
@@ -116,98 +154,87 @@ class MMHCSearch(Search[MMHCState]):
             p_values=np.zeros((n, n)),
             statistics=np.full((n, n), np.inf),
             newest=np.full(n, FIRST, dtype=np.int64),
+            is_open=problem.rules.allowed | problem.rules.allowed.T,
+            place=0,
+            next_test=0,
             current=problem.start.copy(),
             gains=np.zeros((n, n)),
             local=local,
-            at_top=False,
+            moves=np.empty((0, 3), dtype=np.int64),
+            n_stalled=0,
+            is_done=False,
         )
         return state, self._describe(state)
 
     def step(self, rng: Generator, state: MMHCState) -> tuple[MMHCState, Info]:
-        """Let each target gain a neighbour, or remove the wrong ones, or make some moves."""
+        """Run tests of a round and, after its last one, change the sets; or make some moves."""
         steps = {FORWARD: self._grow, BACKWARD: self._shrink, CLIMB: self._climb}
         after = steps[state.phase](state)
         return after, self._describe(after)
 
     def is_finished(self, state: MMHCState) -> bool:
-        """Return whether the climb has reached a local optimum."""
-        return state.at_top
+        """Return whether the climb has stalled or has no legal move."""
+        return state.is_done
 
     def _describe(self, state: MMHCState) -> Info:
         n_edges = float((state.near & state.near.T).sum() // 2)
         return {"phase": float(state.phase), "n_edges": n_edges}
 
-    def _list_subsets(self, members: list[int], n_more: int = 0) -> Iterator[tuple[int, ...]]:
-        """Return all subsets that are small enough, together with `n_more` further variables."""
-        limit, most = self._method.max_given, len(members)
-        if limit is not None:
-            most = min(most, limit - n_more)
-        return chain.from_iterable(combinations(members, size) for size in range(most + 1))
-
-    def _run_tests(self, tests: Iterable[Test], state: MMHCState) -> tuple[MMHCState, int]:
-        """Return the state with the largest p-values and smallest statistics, and the tests run."""
+    def _run_tests(self, tests: list[Test], state: MMHCState) -> MMHCState:
+        """Return the state with the largest p-values and the smallest statistics."""
         p_values, statistics = state.p_values.copy(), state.statistics.copy()
-        waiting, n_tests = iter(tests), 0
-        while batch := list(islice(waiting, TESTS_PER_BATCH)):
-            triples = TripleBatch.from_triples(batch)
+        for first in range(0, len(tests), TESTS_PER_BATCH):
+            check_deadline()
+            triples = TripleBatch.from_triples(tests[first : first + TESTS_PER_BATCH])
             found = self._problem.scorer.test_triples(triples, self._method.test)
             x, t = triples.members[triples.start[:-1]], triples.members[triples.start[:-1] + 1]
             np.maximum.at(p_values, (x, t), found.p_values)
             np.minimum.at(statistics, (x, t), found.statistics)
-            n_tests += len(batch)
-        return replace(state, p_values=p_values, statistics=statistics), n_tests
+        return state.advance(
+            len(tests),
+            p_values=p_values,
+            statistics=statistics,
+            next_test=state.next_test + len(tests),
+        )
 
     def _grow(self, state: MMHCState) -> MMHCState:
         """Test all candidates given the subsets with the newest neighbour; add the best one."""
-        allowed, alpha = self._problem.rules.allowed, self._method.alpha
-        possible = (allowed | allowed.T) & ~state.near
-        tested, n_tests = self._run_tests(self._list_forward_tests(state, possible), state)
+        alpha = self._method.alpha
+        tests = list_forward_tests(state, self._method.max_given, TESTS_PER_STEP)
+        tested = self._run_tests(tests, state)
+        if len(tests) == TESTS_PER_STEP:
+            return tested
         near, newest = state.near.copy(), state.newest.copy()
+        is_open = state.is_open & (tested.p_values <= alpha)
         for t in np.flatnonzero(state.newest != OVER).tolist():
-            left = np.flatnonzero(possible[:, t] & (tested.p_values[:, t] <= alpha)).tolist()
+            left = np.flatnonzero(is_open[:, t]).tolist()
             newest[t] = OVER
             if left:
                 p_of, statistic_of = tested.p_values[:, t], tested.statistics[:, t]
                 newest[t] = min(left, key=lambda x: (p_of[x], -statistic_of[x], x))
                 near[newest[t], t] = True
-        phase = BACKWARD if (newest == OVER).all() else FORWARD
-        return tested.advance(n_tests, near=near, newest=newest, phase=phase)
-
-    def _list_forward_tests(self, state: MMHCState, possible: NDArray[np.bool_]) -> Iterator[Test]:
-        """Yield the tests of the candidates of each target that are new in this round."""
-        is_open = possible & (state.p_values <= self._method.alpha)
-        for t in np.flatnonzero(state.newest != OVER).tolist():
-            newest = int(state.newest[t])
-            if newest == FIRST:
-                subsets: list[tuple[int, ...]] = [()]
-            elif self._method.max_given == 0:
-                subsets = []
-            else:
-                others = [v for v in np.flatnonzero(state.near[:, t]).tolist() if v != newest]
-                subsets = [(*subset, newest) for subset in self._list_subsets(others, 1)]
-            for x in np.flatnonzero(is_open[:, t]).tolist():
-                yield from ((x, t, given) for given in subsets)
+                is_open[newest[t], t] = False
+        after = replace(tested, near=near, newest=newest, is_open=is_open, next_test=0)
+        if (newest != OVER).any():
+            return after
+        return replace(after, phase=BACKWARD, is_open=near.copy())
 
     def _shrink(self, state: MMHCState) -> MMHCState:
         """Remove the neighbours that some subset of the others makes independent of the target.
 
         The sets shrink one member at a time, so that of two copies of a variable one stays.
         """
-        near, n_tests, tested = state.near.copy(), 0, state
-        members = [np.flatnonzero(column).tolist() for column in near.T]
-        for place in range(max(map(len, members), default=0)):
-            tests: list[Test] = []
-            for t, listed in enumerate(members):
-                if place < len(listed):
-                    x = listed[place]
-                    others = [v for v in np.flatnonzero(near[:, t]).tolist() if v != x]
-                    tests += ((x, t, given) for given in self._list_subsets(others))
-            tested, n = self._run_tests(tests, tested)
-            n_tests += n
-            near &= tested.p_values <= self._method.alpha
+        tests = list_backward_tests(state, self._method.max_given, TESTS_PER_STEP)
+        tested = self._run_tests(tests, state)
+        if len(tests) == TESTS_PER_STEP:
+            return tested
+        near = state.near & (tested.p_values <= self._method.alpha)
+        after = replace(tested, near=near, place=state.place + 1, next_test=0)
+        if after.place < state.is_open.sum(axis=0).max(initial=0):
+            return after
         climb = Climb(self._restrict(near), self._problem.start)
-        n_tests += climb.evaluations
-        return tested.advance(n_tests, near=near, phase=CLIMB, **climb.as_fields())
+        evaluations = after.evaluations + climb.evaluations
+        return replace(after, evaluations=evaluations, phase=CLIMB, **climb.as_fields())
 
     def _restrict(self, near: NDArray[np.bool_]) -> Problem:
         """Return the problem without arcs between variables that are not neighbours."""
@@ -216,10 +243,25 @@ class MMHCSearch(Search[MMHCState]):
         return replace(self._problem, rules=replace(rules, allowed=allowed))
 
     def _climb(self, state: MMHCState) -> MMHCState:
-        """Make some moves of hill climbing."""
+        """Make some moves that lead to no structure of the tabu list."""
         climb = Climb(self._restrict(state.near), state.current, state.gains, state.local)
-        at_top = climb_up(climb)
+        length, moves, n_stalled = self._method.tabu_list, state.moves, state.n_stalled
+        best, adjacency = state.score, state.adjacency
+        is_done = False
+        for _ in range(MOVES_PER_STEP):
+            score = math.fsum(climb.local)
+            move = choose_move(climb, find_tabu_moves(climb.adjacency, moves))
+            is_top = move is None or (not length and move.gain <= LEAST_GAIN)
+            is_done = is_top or n_stalled >= self._method.max_stalled
+            if move is None or is_done:
+                break
+            climb.apply(move)
+            moves = append_move(moves, move, length)
+            n_stalled += 1
+            if score + move.gain > best + LEAST_GAIN:
+                best, adjacency, n_stalled = score + move.gain, climb.adjacency.copy(), 0
         better = None
-        if math.fsum(climb.local) > state.score + LEAST_GAIN:
-            better = (climb.adjacency, self._problem.score(climb.adjacency))
-        return state.advance(climb.evaluations, better, **climb.as_fields(), at_top=at_top)
+        if adjacency is not state.adjacency:
+            better = (adjacency, self._problem.score(adjacency))
+        fields = {"moves": moves, "n_stalled": n_stalled, "is_done": is_done}
+        return state.advance(climb.evaluations, better, **climb.as_fields(), **fields)

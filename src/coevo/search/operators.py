@@ -54,10 +54,10 @@ def draw_masks(rng: Generator, n_pop: int, n_variables: int) -> Masks:
     """
     children = np.arange(1, n_variables)
     parents = rng.integers(0, children, size=(n_pop, n_variables - 1))
-    triangles = np.zeros((n_pop, n_variables, n_variables), dtype=np.bool_)
-    triangles[np.arange(n_pop)[:, None], parents, children] = True
-    rows, columns = np.triu_indices(n_variables, k=1)
-    return triangles[:, rows, columns].reshape(n_pop, n_bits(n_variables))
+    masks = np.zeros((n_pop, n_bits(n_variables)), dtype=np.bool_)
+    row_begins = parents * (2 * n_variables - parents - 1) // 2  # of the upper triangle
+    masks[np.arange(n_pop)[:, None], row_begins + children - parents - 1] = True
+    return masks
 
 
 def select_by_tournament(rng: Generator, scores: Scores) -> Indices:
@@ -112,10 +112,11 @@ def two_point_crossover(
     n_pairs, length = first.shape
     crossed = _draw_events(rng, n_pairs, p_crossover)
     cuts = np.sort(rng.integers(0, length + 1, size=(n_pairs, 2)), axis=1)
-    bit = np.arange(length, dtype=np.int32)
-    middle = (bit >= cuts[:, :1].astype(np.int32)) & (bit < cuts[:, 1:].astype(np.int32))
-    exchanged = (first ^ second) & middle & crossed[:, None]
-    return first ^ exchanged, second ^ exchanged
+    one, two = first.copy(), second.copy()
+    for pair in np.flatnonzero(crossed).tolist():
+        middle = slice(*cuts[pair].tolist())
+        one[pair, middle], two[pair, middle] = second[pair, middle], first[pair, middle]
+    return one, two
 
 
 def cycle_crossover(

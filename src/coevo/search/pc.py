@@ -4,16 +4,20 @@ This is PC-stable (Colombo and Maathuis 2014). Every pair begins with an edge. A
 so on, each edge x - y is tested given each set of so many neighbours of x, then of y. The first
 p-value above `alpha` removes the edge, and its set is the separator. Neighbours are those of the
 beginning of the level and sets come in canonical order, so the answer does not depend on the order
-of columns. The levels end when no variable has enough neighbours. `coevo.search.pc_orientation`
-does the rest.
+of columns. The levels end when no variable has enough neighbours.
+
+Then come the colliders. The first separator of a pair is a matter of chance, so PC asks all of them
+(the majority rule of the same paper): each pair a, b with a common neighbour c is tested given
+every set of neighbours of a, then of b. The triple is a collider a -> c <- b if fewer than half of
+the sets that separate a and b have c. `coevo.search.pc_orientation` does the rest.
 
 PC does not maximise a score. The score of its structure is reported only. A pair without an edge is
 one that some test could not tell from independent: with few rows PC finds too few edges rather than
 too many.
 
 A required arc is never tested, and a pair that is forbidden both ways begins without an edge. A
-step does one level, or `TESTS_PER_STEP` tests of it. Until the last step the structure is the
-start.
+step does one level, or the colliders, or `TESTS_PER_STEP` tests of these. Until the last step the
+structure is the start.
 
 References
 ----------
@@ -28,9 +32,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -42,19 +45,48 @@ from coevo.score import TripleBatch
 from coevo.score.independence import check_test
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.pc_orientation import orient
+from coevo.search.pc_orientation import find_triples, orient
+from coevo.search.pc_tests import (
+    ColliderTests,
+    EdgeTests,
+    LevelTests,
+    Separators,
+    Triple,
+    TripleVotes,
+    make_chunks,
+)
+from coevo.search.state_schema import OFFSETS, SYMMETRIC, Array, Flag, Number, Schema, make_range
+from coevo.work_time import check_deadline
 
 __all__ = ["PC", "PCState"]
 
 TESTS_PER_STEP = 1 << 16
-
-Given = tuple[int, ...]
-Edge = tuple[int, int]  # the lower number first
+TESTS_PER_BATCH = 1 << 14  # between two checks of the deadline
+EDGES, COLLIDERS = 0, 1  # phases
 
 
 @dataclass(frozen=True)
 class PCState(SearchState):
     """The edges that are left, what separated the others, and the next test."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "edges": Array(np.bool_, ("n", "n"), SYMMETRIC),
+        "frozen": Array(np.bool_, ("n", "n"), SYMMETRIC),
+        "p_values": Array(np.float64, ("n", "n"), make_range(0, 1)),
+        "separated": Array(np.int64, ("separated", 2), make_range(0, "n")),
+        "separators": Array(np.int64, ("separators",), make_range(0, "n")),
+        "separator_start": Array(np.int64, ("starts",), OFFSETS),
+        "triples": Array(np.int64, ("triples", 3), make_range(0, "n")),
+        "votes": Array(np.int64, ("triples", 2), make_range(0, math.inf)),
+        "vote_p_values": Array(np.float64, ("triples", 2), make_range(0, 1)),
+        "phase": Number(EDGES, COLLIDERS),
+        "level": Number(),
+        "next_pair": Number(),
+        "next_set": Number(),
+        "directions": Array(np.bool_, ("n", "n")),
+        "is_done": Flag(),
+    }
 
     edges: NDArray[np.bool_]  # (n, n), symmetric
     frozen: NDArray[np.bool_]  # (n, n), the edges at the beginning of the level
@@ -62,11 +94,25 @@ class PCState(SearchState):
     separated: NDArray[np.int64]  # (m, 2), the pairs that a test has separated
     separators: NDArray[np.int64]  # the sets that separate them, one after another
     separator_start: NDArray[np.int64]  # (m + 1,), where each set begins
+    triples: NDArray[np.int64]  # (k, 3), a - c - b without an edge a - b: perhaps colliders at c
+    votes: NDArray[np.int64]  # (k, 2), how many sets without c, and with c, separate a and b
+    vote_p_values: NDArray[np.float64]  # (k, 2), the largest p of all sets without c, and with c
+    phase: int
     level: int
-    next_edge: int  # of the frozen edges, the one to test next
+    next_pair: int  # of the pairs that this phase tests, the next one
     next_set: int  # and the first of its sets that is not tested
     directions: NDArray[np.bool_]  # (n, n), the answer: arcs, and edges in both directions
     is_done: bool
+
+    def find_flaw(self) -> str:
+        """Return what is wrong with the fields together; an empty text if nothing is."""
+        if (self.edges & ~self.frozen).any():
+            return "'frozen' must have all of 'edges'"
+        if len(self.separator_start) != len(self.separated) + 1:
+            return "'separator_start' must have an entry for each separated pair, and one more"
+        if self.separator_start[-1] != len(self.separators):
+            return "'separator_start' must end with the number of 'separators'"
+        return super().find_flaw()
 
 
 @dataclass(frozen=True)
@@ -127,8 +173,12 @@ class PCSearch(Search[PCState]):
             separated=np.empty((0, 2), dtype=np.int64),
             separators=np.empty(0, dtype=np.int64),
             separator_start=np.zeros(1, dtype=np.int64),
+            triples=np.empty((0, 3), dtype=np.int64),
+            votes=np.empty((0, 2), dtype=np.int64),
+            vote_p_values=np.empty((0, 2)),
+            phase=EDGES,
             level=0,
-            next_edge=0,
+            next_pair=0,
             next_set=0,
             directions=np.zeros((n, n), dtype=np.bool_),
             is_done=False,
@@ -136,30 +186,101 @@ class PCSearch(Search[PCState]):
         return state, self._describe(state, 0)
 
     def step(self, rng: Generator, state: PCState) -> tuple[PCState, Info]:
-        """Run the tests of a level or of a part of it; after the last one, direct the edges."""
-        level = _Level(state, self._problem.rules.required)
-        parts, next_edge, next_set = level.take_parts(TESTS_PER_STEP)
-        tested = _TestedEdges(state, self._method.alpha)
-        n_tests = 0
-        for chunk in _make_chunks(level, parts, tested.removed):
-            triples = [(x, y, given) for (x, y), sets in chunk for given in sets]
-            batch = TripleBatch.from_triples(triples)
-            found = self._problem.scorer.test_triples(batch, self._method.test)
-            tested.note(triples, found.p_values)
-            n_tests += len(triples)
-        fields = tested.as_fields() | {"next_edge": next_edge, "next_set": next_set}
-        is_over = next_edge == len(level.edges)
-        if is_over:
-            fields |= {"next_edge": 0, "level": state.level + 1, "frozen": fields["edges"].copy()}
-        # A step does not look for a better structure, so patience must not end the search.
-        after = state.advance(n_tests, (state.adjacency, state.score), **fields)
-        if is_over and not self._has_level(after):
-            after = self._finish(after)
+        """Run the tests of a level or of the colliders; after the last one, direct the edges."""
+        test = self._test_edges if state.phase == EDGES else self._test_colliders
+        after, n_tests = test(state)
         return after, self._describe(after, n_tests)
+
+    def _run_tests(self, triples: list[Triple]) -> NDArray[np.float64]:
+        """Return the p-values of tests."""
+        p_values = np.empty(len(triples))
+        for first in range(0, len(triples), TESTS_PER_BATCH):
+            check_deadline()
+            batch = TripleBatch.from_triples(triples[first : first + TESTS_PER_BATCH])
+            found = self._problem.scorer.test_triples(batch, self._method.test)
+            p_values[first : first + TESTS_PER_BATCH] = found.p_values
+        return p_values
+
+    def _test_edges(self, state: PCState) -> tuple[PCState, int]:
+        """Run the tests of a level, or of a part of it, and remove edges."""
+        level = LevelTests(state.frozen, self._problem.rules.required, state.level)
+        parts, next_pair, next_set = level.take_parts(
+            state.next_pair, state.next_set, TESTS_PER_STEP
+        )
+        tested = EdgeTests(state.edges, state.frozen, state.p_values, self._method.alpha)
+        n_tests = 0
+        for triples in make_chunks(level, parts, tested.removed):
+            tested.note(triples, self._run_tests(triples))
+            n_tests += len(triples)
+        is_over = next_pair == len(level.pairs)
+        after = state.advance(
+            n_tests,
+            # A step does not look for a better structure, so patience must not end the search.
+            (state.adjacency, state.score),
+            edges=tested.edges,
+            frozen=tested.edges.copy() if is_over else state.frozen,
+            p_values=tested.p_values,
+            level=state.level + is_over,
+            next_pair=0 if is_over else next_pair,
+            next_set=next_set,
+            **_append_separators(state, tested.separators),
+        )
+        if is_over and not self._has_level(after):
+            after = self._begin_colliders(after)
+        return after, n_tests
+
+    def _begin_colliders(self, state: PCState) -> PCState:
+        """List the triples that may be colliders. The separator of a pair is its first vote."""
+        separators = _read_separators(state)
+        votes = TripleVotes.from_separators(
+            find_triples(state.edges, separators), separators, state.p_values
+        )
+        after = replace(
+            state,
+            phase=COLLIDERS,
+            triples=votes.triples,
+            votes=votes.votes,
+            vote_p_values=votes.p_values,
+        )
+        return after if len(votes.triples) else self._finish(after)
+
+    def _test_colliders(self, state: PCState) -> tuple[PCState, int]:
+        """Ask all sets of neighbours, or a part of them, and count which separate."""
+        colliders = self._make_colliders(state)
+        parts, next_pair, next_set = colliders.take_parts(
+            state.next_pair, state.next_set, TESTS_PER_STEP
+        )
+        triples = colliders.list_tests(parts)
+        votes = TripleVotes(state.triples, state.votes, state.vote_p_values)
+        votes = votes.count(triples, self._run_tests(triples), self._method.alpha)
+        after = state.advance(
+            len(triples),
+            (state.adjacency, state.score),
+            votes=votes.votes,
+            vote_p_values=votes.p_values,
+            next_pair=next_pair,
+            next_set=next_set,
+        )
+        if next_pair == len(colliders.pairs):
+            after = self._finish(after)
+        return after, len(triples)
+
+    def _make_colliders(self, state: PCState) -> ColliderTests:
+        """Return the tests of all triples that may be colliders."""
+        limit = self._method.max_given
+        most = state.level if limit is None else min(limit, state.level)
+        return ColliderTests(state.edges, state.triples, _read_separators(state), most)
 
     def is_finished(self, state: PCState) -> bool:
         """Return whether the edges are directed."""
         return state.is_done
+
+    def is_compatible(self, state: PCState) -> bool:
+        """Return whether the next test of the state exists."""
+        if state.phase == COLLIDERS:
+            return state.next_pair <= len(self._make_colliders(state).pairs)
+        level = LevelTests(state.frozen, self._problem.rules.required, state.level)
+        return state.next_pair <= len(level.pairs)
 
     def _has_level(self, state: PCState) -> bool:
         """Return whether some test of the next level exists."""
@@ -172,12 +293,9 @@ class PCSearch(Search[PCState]):
 
     def _finish(self, state: PCState) -> PCState:
         """Direct the edges and score the structure."""
-        problem, starts = self._problem, itertools.pairwise(state.separator_start.tolist())
-        separators = {
-            (x, y): frozenset(state.separators[begin:end].tolist())
-            for (x, y), (begin, end) in zip(state.separated.tolist(), starts, strict=True)
-        }
-        graph, dag = orient(state.edges, separators, state.p_values, problem.rules)
+        problem = self._problem
+        votes = TripleVotes(state.triples, state.votes, state.vote_p_values)
+        graph, dag = orient(state.edges, votes.list_colliders(), state.p_values, problem.rules)
         return replace(
             state,
             evaluations=state.evaluations + problem.n_variables,
@@ -195,112 +313,24 @@ class PCSearch(Search[PCState]):
         }
 
 
-class _Level:
-    """The edges of a level, and the sets that each is tested with."""
-
-    def __init__(self, state: PCState, required: NDArray[np.bool_]) -> None:
-        self._state, self.size = state, state.level
-        testable = np.triu(state.frozen & ~(required | required.T))
-        self.edges: list[Edge] = [(int(x), int(y)) for x, y in np.argwhere(testable)]
-        self._near = [np.flatnonzero(row).tolist() for row in state.frozen]
-
-    def count_sets(self, edge: Edge) -> int:
-        """Return the number of sets of an edge. A set of neighbours of both counts once."""
-        x, y = edge
-        n_x, n_y = len(self._near[x]) - 1, len(self._near[y]) - 1
-        n_both = int((self._state.frozen[x] & self._state.frozen[y]).sum())
-        return sum(math.comb(n, self.size) for n in (n_x, n_y)) - math.comb(n_both, self.size)
-
-    def iterate_sets(self, edge: Edge) -> Iterator[Given]:
-        """Yield the sets of an edge: neighbours of the first variable, then of the second."""
-        x, y = edge
-        near_x = [z for z in self._near[x] if z != y]
-        yield from itertools.combinations(near_x, self.size)
-        known = set(near_x)
-        for given in itertools.combinations([z for z in self._near[y] if z != x], self.size):
-            if not known.issuperset(given):
-                yield given
-
-    def take_parts(self, most: int) -> tuple[list[tuple[Edge, int, int]], int, int]:
-        """Return edges with their sets from one number to another, and where the next step begins.
-
-        All parts together have at most `most` sets.
-        """
-        at, begin = self._state.next_edge, self._state.next_set
-        parts: list[tuple[Edge, int, int]] = []
-        while at < len(self.edges) and most > 0:
-            n_sets = self.count_sets(self.edges[at])
-            end = min(n_sets, begin + most)
-            if end < n_sets and parts:
-                break
-            parts.append((self.edges[at], begin, end))
-            most -= end - begin
-            at, begin = (at + 1, 0) if end == n_sets else (at, end)
-            if begin:
-                break
-        return parts, at, begin
+def _read_separators(state: PCState) -> Separators:
+    """Return the separator of each pair."""
+    starts = itertools.pairwise(state.separator_start.tolist())
+    return {
+        (x, y): tuple(state.separators[begin:end].tolist())
+        for (x, y), (begin, end) in zip(state.separated.tolist(), starts, strict=True)
+    }
 
 
-def _make_chunks(
-    level: _Level, parts: list[tuple[Edge, int, int]], removed: set[Edge]
-) -> Iterator[list[tuple[Edge, list[Given]]]]:
-    """Yield the next sets of all edges that are left: one of each, then two, four, ...
-
-    Large batches are fast, and sets behind the first that separates are wasted. The caller adds to
-    `removed` between two chunks.
-    """
-    waiting = [
-        (edge, itertools.islice(level.iterate_sets(edge), begin, end)) for edge, begin, end in parts
-    ]
-    size = 1
-    while waiting:
-        chunk = [
-            (edge, list(itertools.islice(sets, size)))
-            for edge, sets in waiting
-            if edge not in removed
-        ]
-        chunk = [(edge, sets) for edge, sets in chunk if sets]
-        if chunk:
-            yield chunk
-        kept = {edge for edge, sets in chunk if len(sets) == size}
-        waiting = [(edge, sets) for edge, sets in waiting if edge in kept]
-        size *= 2
-
-
-class _TestedEdges:
-    """The edges and the separators of a state, while tests change them."""
-
-    def __init__(self, state: PCState, alpha: float) -> None:
-        self._state, self._alpha = state, alpha
-        self.edges, self.p_values = state.edges.copy(), state.p_values.copy()
-        # An edge that an earlier part of this level has removed is not tested again.
-        gone = np.argwhere(np.triu(state.frozen & ~state.edges))
-        self.removed: set[Edge] = {(int(x), int(y)) for x, y in gone}
-        self._separators: list[tuple[Edge, Given]] = []
-
-    def note(self, triples: list[tuple[int, int, Given]], p_values: NDArray[np.float64]) -> None:
-        """Remove the edges of which a test is above alpha; its first set is the separator."""
-        for (x, y, given), p in zip(triples, p_values.tolist(), strict=True):
-            if (x, y) in self.removed:
-                continue
-            self.p_values[x, y] = self.p_values[y, x] = max(self.p_values[x, y], p)
-            if p > self._alpha:
-                self.removed.add((x, y))
-                self.edges[x, y] = self.edges[y, x] = False
-                self._separators.append(((x, y), given))
-
-    def as_fields(self) -> dict[str, Any]:
-        """Return the fields of the next state."""
-        state = self._state
-        separators = sorted(self._separators)
-        pairs = np.array([edge for edge, _ in separators], dtype=np.int64).reshape(-1, 2)
-        members = np.array([z for _, given in separators for z in given], dtype=np.int64)
-        ends = np.cumsum([len(given) for _, given in separators], dtype=np.int64)
-        start = state.separator_start
-        return {
-            "edges": self.edges,
-            "p_values": self.p_values,
-            "separated": np.concatenate([state.separated, pairs]),
-            "separators": np.concatenate([state.separators, members]),
-            "separator_start": np.concatenate([start, start[-1] + ends]),
-        }
+def _append_separators(state: PCState, found: Separators) -> dict[str, NDArray[np.int64]]:
+    """Return the fields of a state with more separators."""
+    pairs = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+    sets = [found[pair] for pair in sorted(found)]
+    members = np.array([z for given in sets for z in given], dtype=np.int64)
+    ends = np.cumsum([len(given) for given in sets], dtype=np.int64)
+    start = state.separator_start
+    return {
+        "separated": np.concatenate([state.separated, pairs]),
+        "separators": np.concatenate([state.separators, members]),
+        "separator_start": np.concatenate([start, start[-1] + ends]),
+    }

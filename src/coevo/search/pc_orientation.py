@@ -1,11 +1,13 @@
 """The second half of PC: direct the edges that the tests have left, and find a DAG.
 
 Arcs that the constraints demand come first: required ones, and edges of which one direction is
-forbidden. Then each pair a, b that was separated without c, their common neighbour, makes a
-collider a -> c <- b. In finite data colliders contradict each other. The pair with the larger
-p-value is the surer one and comes first; a later collider that would turn an arc is left out.
-Meek's rules direct what follows. If the graph has no consistent extension, the least sure collider
-is left out, and so on.
+forbidden. Then come the colliders a -> c <- b, the surest first. In finite data colliders
+contradict each other: one that would turn an arc or close a cycle is left out. Meek's rules direct
+what follows.
+
+The answer of finite data may have no consistent extension: an extension is a DAG with these arcs
+and edges and no other collider. Then the DAG has as few other colliders as the order of
+elimination lets see.
 
 The limits on parents and tables are no part of PC. A variable with too many parents keeps the arcs
 with the smallest p-values.
@@ -13,33 +15,40 @@ with the smallest p-values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.graph import ArcRules
-from coevo.graph.pdag import Directions, close_under_meek, extend_to_dag
+from coevo.graph.pdag import Directions, close_under_meek, extend_to_dag, is_acyclic
+from coevo.search.pc_tests import Separators
 
-__all__ = ["Separators", "orient"]
+__all__ = ["find_triples", "orient"]
 
-Separators = Mapping[tuple[int, int], frozenset[int]]  # by pair, the lower number first
 PValues = NDArray[np.float64]  # (n, n), symmetric: the largest p of all tests of a pair
 Collider = tuple[int, int, int]  # (a, c, b): a -> c <- b
 
 
+def find_triples(edges: Directions, separators: Separators) -> list[Collider]:
+    """Return all a - c - b of which a test has separated a and b."""
+    return [
+        (a, c, b)
+        for c in range(len(edges))
+        for a, b in combinations(np.flatnonzero(edges[c]).tolist(), 2)
+        if not edges[a, b] and (a, b) in separators
+    ]
+
+
 def orient(
-    edges: Directions, separators: Separators, p_values: PValues, rules: ArcRules
+    edges: Directions, colliders: list[Collider], p_values: PValues, rules: ArcRules
 ) -> tuple[Directions, Directions]:
-    """Return the partially directed graph, and a DAG that fulfils the rules."""
-    known = _apply_rules(edges, rules)
-    colliders = _list_colliders(edges, separators, p_values)
-    graph, used = _direct(known, colliders)
+    """Return the partially directed graph, and a DAG that fulfils the rules.
+
+    The colliders come in falling order of how sure they are.
+    """
+    graph = close_under_meek(_direct(_apply_rules(edges, rules), colliders))
     dag = extend_to_dag(graph)
-    while dag is None and used:
-        graph, used = _direct(known, used[:-1])
-        dag = extend_to_dag(graph)
     if dag is None:
         dag = extend_to_dag(graph, is_strict=False)
         assert dag is not None  # it is not strict
@@ -53,24 +62,19 @@ def _apply_rules(edges: Directions, rules: ArcRules) -> Directions:
     return known | rules.required
 
 
-def _list_colliders(edges: Directions, separators: Separators, p_values: PValues) -> list[Collider]:
-    """Return all colliders that the separators show, the surest first."""
-    colliders = []
-    for c in range(len(edges)):
-        for a, b in combinations(np.flatnonzero(edges[c]).tolist(), 2):
-            if not edges[a, b] and c not in separators.get((a, b), (c,)):
-                colliders.append((a, c, b))
-    return sorted(colliders, key=lambda triple: (-p_values[triple[0], triple[2]], triple))
+def _direct(known: Directions, colliders: list[Collider]) -> Directions:
+    """Return the graph with the colliders that turn no arc and close no cycle.
 
-
-def _direct(known: Directions, colliders: list[Collider]) -> tuple[Directions, list[Collider]]:
-    """Direct colliders as long as they fit; return the closed graph and those that fit."""
-    graph, used = known.copy(), []
+    Forbidden directions may leave a cycle from the beginning. The DAG then lacks one of its edges.
+    """
+    graph, may_check = known, is_acyclic(known & ~known.T)
     for a, c, b in colliders:
         if graph[a, c] and graph[b, c]:
-            graph[c, a] = graph[c, b] = False
-            used.append((a, c, b))
-    return close_under_meek(graph), used
+            after = graph.copy()
+            after[c, a] = after[c, b] = False
+            if not may_check or is_acyclic(after & ~after.T):
+                graph = after
+    return graph
 
 
 def _fit_to_rules(dag: Directions, p_values: PValues, rules: ArcRules) -> Directions:

@@ -101,8 +101,8 @@ class SearchResult:
         The last state, to resume from; None if the search was interrupted before it began.
     support : array of float, (n, n), or None
         The share of structures in the last population that join two variables, in
-        canonical order; None for a method without a population. `coevo.search.support`
-        explains how to read it.
+        canonical order; None for a method without a population, or if the time limit left no
+        time for it. `coevo.search.support` explains how to read it.
     """
 
     dag: DAG

@@ -5,11 +5,13 @@ The loop with its budget, clock, history and interrupts is `coevo.search.loop`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_parameter
 from coevo.graph import DAG, Constraints
@@ -19,11 +21,13 @@ from coevo.randomness import RandomState, resolve_seed
 from coevo.score import CacheStatistics, Scorer
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget, StopReason
-from coevo.search.loop import GenerationLoop
+from coevo.search.loop import SHARE_OF_GRACE, GenerationLoop
 from coevo.search.registry import choose_method, open_search
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
-from coevo.search.support import arc_support
+from coevo.search.state_schema import find_flaw
+from coevo.search.support import Support, arc_support
 from coevo.warmup import ensure_compiled
+from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["Callback", "CheckpointCallback", "run_search"]
 
@@ -169,6 +173,9 @@ def _check_state(state: SearchState, method: Method, problem: Problem, search: S
             f"The state is a {type(state).__name__}, which {method.name!r} cannot resume. Resume "
             "with the method that made it."
         )
+    flaw = find_flaw(state)
+    if flaw:
+        raise ParameterError(f"The state is damaged: {flaw}. Start a new search.")
     n = problem.n_variables
     if state.adjacency.shape != (n, n):
         raise ParameterError(
@@ -192,10 +199,10 @@ def _make_result(
     seed: int,
     before: CacheStatistics,
 ) -> SearchResult:
-    """Return the result; after an interrupt before generation 0, it is the start structure."""
+    """Return the result; after an end before generation 0, it is the start structure."""
     state, seconds = loop.state, loop.seconds
     after = problem.scorer.cache_statistics
-    adjacency = problem.start if state is None else state.adjacency
+    adjacency = _choose_structure(problem, loop)
     dag = problem.make_dag(np.asarray(adjacency))
     return SearchResult(
         dag=dag,
@@ -211,5 +218,25 @@ def _make_result(
         seed=seed,
         cache=after.since(before),
         state=state,
-        support=None if state is None else arc_support(loop.search.iter_structures(state)),
+        support=_measure_support(loop, reason),
     )
+
+
+def _choose_structure(problem: Problem, loop: _Loop) -> NDArray[np.bool_]:
+    """Return the best structure so far: of the last state, or offered by an unfinished step."""
+    best = problem.start if loop.state is None else loop.state.adjacency
+    if loop.offered is None or not problem.rules.is_satisfied_by(loop.offered):
+        return best
+    return loop.offered if problem.score(loop.offered) > problem.score(best) else best
+
+
+def _measure_support(loop: _Loop, reason: StopReason) -> Support | None:
+    """Return the support of arcs in the last population; after the time limit, if it is quick."""
+    if loop.state is None:
+        return None
+    allowed = SHARE_OF_GRACE * loop.budget.grace if reason == "time" else math.inf
+    try:
+        with limit_work_time(measure_work_time() + allowed):
+            return arc_support(loop.search.iter_structures(loop.state))
+    except OutOfTime:
+        return None

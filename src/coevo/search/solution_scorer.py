@@ -17,10 +17,11 @@ from coevo.search.base import Problem
 from coevo.search.decode_kernels import FamilyTable, read_families
 from coevo.search.encoding import n_bits
 from coevo.search.operators import Indices, Masks, Orders, Scores
+from coevo.work_time import check_deadline
 
 __all__ = ["SolutionScorer"]
 
-FAMILIES_PER_PART = 1 << 17
+FAMILIES_PER_PART = 1 << 15
 RECENT_FAMILIES = 1 << 14  # size of the table; it fits into the cache of the CPU
 
 Bits = tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]
@@ -66,6 +67,7 @@ class SolutionScorer:
         scores = np.empty(len(order_of))
         step = max(1, FAMILIES_PER_PART // self._n)
         for begin in range(0, len(order_of), step):
+            check_deadline()
             part = slice(begin, begin + step)
             local = self._score_families(orders, order_of[part], bits, mask_of[part])[0]
             scores[part] = local.sum(axis=1)

@@ -18,7 +18,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from coevo import __version__
 from coevo.checkpoints import describe_difference
-from coevo.checks import is_number
+from coevo.checks import as_plain, is_number
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.graph import DAG, Arc, Constraints
@@ -207,7 +207,7 @@ class SearchSpec:
         if code_hash is not None:
             written["code_hash"] = code_hash
         facts = {"version": __version__, "data_hash": data_hash, **written, **more}
-        plain: dict[str, Any] = json.loads(json.dumps(facts))
+        plain: dict[str, Any] = json.loads(json.dumps(facts, default=as_plain))
         return plain
 
 

@@ -17,6 +17,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.work_time import check_deadline
+
 __all__ = ["Support", "arc_support"]
 
 Support = NDArray[np.float64]  # (n, n), symmetric: share of structures that join two variables
@@ -32,6 +34,7 @@ def arc_support(structures: Iterable[NDArray[np.bool_]]) -> Support | None:
     counts: NDArray[np.int64] | None = None
     n_structures = 0
     for adjacency in structures:
+        check_deadline()
         edges = adjacency | adjacency.T
         counts = edges.astype(np.int64) if counts is None else counts + edges
         n_structures += 1

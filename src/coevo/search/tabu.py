@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.climbing import MOVES_PER_STEP, Climb, Move
+from coevo.search.climbing import CLIMB_SCHEMA, MOVES_PER_STEP, Climb, Move
+from coevo.search.state_schema import Array, Flag, Number, Schema
+from coevo.work_time import check_deadline
 
 __all__ = ["Tabu", "TabuState"]
 
@@ -30,6 +32,15 @@ __all__ = ["Tabu", "TabuState"]
 @dataclass(frozen=True)
 class TabuState(SearchState):
     """The best structure, the current one, and the tabu list."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        **CLIMB_SCHEMA,
+        "free_at": Array(np.int64, ("n", "n")),
+        "n_moves": Number(),
+        "n_stalled": Number(),
+        "is_stuck": Flag(),
+    }
 
     current: NDArray[np.bool_]  # (n, n)
     gains: NDArray[np.float64]  # (n, n)
@@ -94,6 +105,7 @@ class TabuSearch(Search[TabuState]):
         best, adjacency = state.score, state.adjacency
         is_stuck = False
         for _ in range(MOVES_PER_STEP):
+            check_deadline()
             score = math.fsum(climb.local)
             move = self._choose(climb, free_at > n_moves, best - score)
             is_stuck = move is None

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -30,6 +31,7 @@ from coevo.search.branching import (
     choose_first_roots,
     find_best_branching,
 )
+from coevo.search.state_schema import FINITE, SCORES, Array, Number, Schema
 
 __all__ = ["TreeSearch", "TreeState", "add_class_arcs", "check_class", "find_class"]
 
@@ -39,6 +41,13 @@ FAMILIES_PER_STEP = 20_000  # a step ends after the variable that reaches this n
 @dataclass(frozen=True)
 class TreeState(SearchState):
     """The gains of the arcs that were scored so far."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "local": Array(np.float64, ("n",), FINITE),
+        "gains": Array(np.float64, ("n", "n"), SCORES),
+        "n_scored": Number(0, "n"),
+    }
 
     local: NDArray[np.float64]  # (n,), local scores of the fixed part
     gains: Gains  # (n, n), -inf if the arc is not possible, or not scored yet

@@ -43,14 +43,21 @@ from coevo.score import FamilyBatch
 from coevo.score.independence import TripleBatch, check_test
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
+from coevo.search.state_schema import FINITE, SCORES, Array, Number, Rule, Schema
 from coevo.search.wong_network import WongNetwork
+from coevo.work_time import check_deadline
 
 __all__ = ["Wong", "WongState"]
 
 DEFAULT_MAX_PARENTS = 5
 TESTS_PER_STEP = 1 << 16
+TESTS_PER_BATCH = 1 << 14  # between two checks of the deadline
 
 Sets = NDArray[np.bool_]  # (n, population, n): [child, member, parent]
+NO_LOOPS = Rule(
+    "no variable among its own parents",
+    lambda sets, sizes: not sets[np.arange(len(sets)), :, np.arange(len(sets))].any(),
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,15 @@ class WongState(SearchState):
 
     `set_scores` is minus infinity where a species has no member.
     """
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "candidates": Array(np.bool_, ("n", "n")),
+        "n_tested": Number(0, "n"),
+        "sets": Array(np.bool_, ("n", "population", "n"), NO_LOOPS),
+        "set_scores": Array(np.float64, ("n", "population"), SCORES),
+        "local": Array(np.float64, ("n",), FINITE),
+    }
 
     candidates: NDArray[np.bool_]  # (n, n), [parent, child]
     n_tested: int  # variables that all pairs were tested with, one given
@@ -133,9 +149,7 @@ class WongSearch(Search[WongState]):
         start, rules = problem.start, problem.rules
         may_connect = (rules.allowed | rules.allowed.T) & ~(rules.required | rules.required.T)
         first, second = np.nonzero(np.triu(may_connect))
-        p_values = self._test(
-            [(x, y, ()) for x, y in zip(first.tolist(), second.tolist(), strict=True)]
-        )
+        p_values = self._test(first, second, ())
         passed = p_values <= self._method.cutoff
         candidates = np.zeros((n, n), dtype=np.bool_)
         candidates[first[passed], second[passed]] = True
@@ -178,10 +192,17 @@ class WongSearch(Search[WongState]):
 
     # -- phase 1
 
-    def _test(self, triples: list[tuple[int, int, tuple[int, ...]]]) -> NDArray[np.float64]:
-        """Return the p-value of each test."""
-        batch = TripleBatch.from_triples(triples)
-        return self._problem.scorer.test_triples(batch, self._method.test).p_values
+    def _test(
+        self, first: NDArray[np.int64], second: NDArray[np.int64], given: tuple[int, ...]
+    ) -> NDArray[np.float64]:
+        """Return the p-value of the test of each pair."""
+        parts = [np.empty(0)]
+        for begin in range(0, len(first), TESTS_PER_BATCH):
+            check_deadline()
+            ends = (pair[begin : begin + TESTS_PER_BATCH].tolist() for pair in (first, second))
+            batch = TripleBatch.from_triples([(x, y, given) for x, y in zip(*ends, strict=True)])
+            parts.append(self._problem.scorer.test_triples(batch, self._method.test).p_values)
+        return np.concatenate(parts)
 
     def _test_pairs(self, state: WongState) -> WongState:
         """Test the pairs that are left, given one variable after another."""
@@ -189,12 +210,11 @@ class WongSearch(Search[WongState]):
         while n_tested < len(candidates) and n_tests < TESTS_PER_STEP:
             first, second = np.nonzero(np.triu(candidates | candidates.T))
             left = (first != n_tested) & (second != n_tested)
-            pairs = list(zip(first[left].tolist(), second[left].tolist(), strict=True))
-            p_values = self._test([(x, y, (n_tested,)) for x, y in pairs])
-            n_tests += len(pairs)
-            for (x, y), p_value in zip(pairs, p_values.tolist(), strict=True):
-                if p_value > self._method.cutoff:
-                    candidates[x, y] = candidates[y, x] = False
+            first, second = first[left], second[left]
+            p_values = self._test(first, second, (n_tested,))
+            n_tests += len(first)
+            gone = p_values > self._method.cutoff
+            candidates[first[gone], second[gone]] = candidates[second[gone], first[gone]] = False
             n_tested += 1
         return state.advance(n_tests, candidates=candidates, n_tested=n_tested)
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from coevo.score import FamilyBatch
 from coevo.search.base import LEAST_GAIN, Problem
 from coevo.search.climb_kernels import compute_reachability
+from coevo.work_time import check_deadline
 
 __all__ = ["WongNetwork"]
 
@@ -76,6 +77,7 @@ class WongNetwork:
         """Install better parent sets, for one variable after another; return the scores asked."""
         n_scored = 0
         for child in order.tolist():
+            check_deadline()
             for member in range(min(N_TRIED, sets.shape[1])):
                 if scores[child, member] == -np.inf:
                     break

@@ -9,6 +9,7 @@ from coevo import __version__
 from coevo.checks import is_int, is_number
 from coevo.experiments.bench.plan import Bench
 from coevo.experiments.bench.records import BenchRecord
+from coevo.experiments.data_sets import hash_networks
 from coevo.experiments.environment import describe_machine, find_versions
 from coevo.experiments.peers import PEERS
 from coevo.io.journal import Journal, RecordFormat
@@ -56,6 +57,7 @@ def make_bench_journal(folder: Path, bench: Bench, command: str) -> Journal[Benc
         common,
         get_sort_key,
         stamp,
+        hash_networks(bench.networks),
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo import __version__
+from coevo.experiments.data_sets import hash_networks
 from coevo.experiments.paper.plan import ALGORITHMS, Paper
 from coevo.experiments.paper.runs import PaperRecord
 from coevo.io.journal import Journal, RecordFormat
@@ -30,7 +31,7 @@ def make_paper_journal(folder: Path, paper: Paper) -> Journal[PaperRecord]:
     form = RecordFormat(
         ("network", "rows", "algorithm", "run"), ("seconds",), _read_record, _read_times
     )
-    return Journal(folder, form, common, get_sort_key)
+    return Journal(folder, form, common, get_sort_key, inputs=hash_networks(paper.networks))
 
 
 def _read_times(line: dict[str, Any]) -> dict[str, Any]:

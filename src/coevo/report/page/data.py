@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from coevo.checks import as_plain
 from coevo.network import BayesianNetwork
 from coevo.picture.layout import Layout
 from coevo.report.page.edges import DrawnEdge
@@ -23,7 +24,9 @@ def format_script_json(value: object) -> str:
     >>> format_script_json({"a": "</script><!--"})
     '{"a":"\\u003c/script\\u003e\\u003c!--"}'
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(
+        value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=as_plain
+    )
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

@@ -67,6 +67,7 @@ def make_run_page(
         arcs=arc_facts,
         rejected=_describe_best_rejected(facts),
         samples=_describe_quick_bootstrap(facts),
+        posterior=str(facts.get("posterior", {}).get("verdict", "")),
         bootstrap=_summarise_bootstrap(facts.get("bootstraps"), dag),
         history=[ScorePoint(row["seconds"], row["generation"], row["score"]) for row in history],
         audit=describe_audit(facts),
@@ -82,7 +83,8 @@ def make_run_page(
 
 def _read_arc_facts(arc: Mapping[str, Any]) -> ArcFacts:
     gain, strength, direction = map(arc.get, ("gain", "strength", "direction"))
-    return ArcFacts(gain, strength, direction, says=arc.get("says") or "")
+    says = arc.get("says") or ""
+    return ArcFacts(gain, strength, direction, arc.get("probability"), says)
 
 
 def _read_parent_counts(

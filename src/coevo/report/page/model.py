@@ -21,6 +21,7 @@ class ArcFacts:
     gain: float | None = None  # local score of the child with the arc, minus that without it
     strength: float | None = None  # share of bootstrap samples that join the two variables
     direction: float | None = None  # share of these samples with the arc from parent to child
+    probability: float | None = None  # posterior, that the two variables are joined
     says: str = ""  # what the arc says about its two variables, as a sentence without a stop
 
     @property
@@ -77,6 +78,8 @@ class Page:
         A sentence about the best rejected arc.
     samples : str
         A sentence about the samples of a quick bootstrap, if strengths come from one.
+    posterior : str
+        A sentence about how far the posterior probabilities can be trusted, if there are any.
     bootstrap : BootstrapSummary, optional
         The arc strengths of a bootstrap.
     history : sequence of ScorePoint
@@ -119,6 +122,7 @@ class Page:
     arcs: Mapping[Arc, ArcFacts] = field(default_factory=dict)
     rejected: str = ""
     samples: str = ""
+    posterior: str = ""
     bootstrap: BootstrapSummary | None = None
     history: Sequence[ScorePoint] = ()
     audit: Sequence[str] = ()

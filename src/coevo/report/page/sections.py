@@ -39,6 +39,11 @@ FACTS = {  # facts about an arc: number of digits, and definition
         "Direction: share of these bootstrap samples in which the arc leads from the first "
         "variable to the second. An undirected edge of a CPDAG counts half.",
     ),
+    "probability": (
+        3,
+        "Probability: the posterior probability that the two variables are joined, in either "
+        "direction, given the rows.",
+    ),
     "what the arc says": (
         0,
         "What the arc says: the state of the first variable that carries most information about a "
@@ -206,9 +211,8 @@ def _render_arcs(page: Page, edges: list[DrawnEdge], names: list[str]) -> str:
     table = make_table(headers, rows, numbers=numeric, id="arcs")
     definitions = "".join(f"<li>{FACTS[name][1]}</li>" for name in facts)
     definitions = make_element("ul", definitions, class_="definitions") if definitions else ""
-    after = "".join(
-        make_element("p", escape(text)) for text in (page.samples, page.rejected) if text
-    )
+    sentences = (page.samples, page.posterior, page.rejected)
+    after = "".join(make_element("p", escape(text)) for text in sentences if text)
     scroll = make_element("div", table, class_="scroll")
     return _render_summary(edges) + scroll + after + definitions
 
@@ -222,7 +226,12 @@ def _render_summary(edges: list[DrawnEdge]) -> str:
 
 def _format_facts(facts: ArcFacts) -> dict[str, str]:
     """Return the facts about an arc as texts; an unknown fact is empty."""
-    numbers = {"gain": facts.gain, "strength": facts.strength, "direction": facts.direction}
+    numbers = {
+        "gain": facts.gain,
+        "strength": facts.strength,
+        "direction": facts.direction,
+        "probability": facts.probability,
+    }
     texts = {
         name: "" if value is None else f"{value:z,.{FACTS[name][0]}f}"
         for name, value in numbers.items()

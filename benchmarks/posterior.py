@@ -1,0 +1,244 @@
+"""Measure the chains of the posterior: agreement of runs, moves, candidates and growth.
+
+Rows are sampled from bundled networks (1,000 rows, BDeu with equivalent sample size 1). Candidates
+come from the archive and the structures of a search with `ccma`. Two independent runs have
+different seeds, each of them four chains. The time is CPU time on one core, without the scores and
+tables.
+
+    python benchmarks/posterior.py --part agreement
+    python benchmarks/posterior.py --write    all parts; also replace the tables of the README
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo import FamilyScorer, load_network, sample
+from coevo.averaging.candidates import choose_candidates
+from coevo.averaging.chain_state import ChainSettings, ChainState
+from coevo.averaging.chain_tables import ChainTables, prepare_tables
+from coevo.averaging.chains import start_chains, step_chains
+from coevo.averaging.diagnostics import diagnose_chains
+from coevo.averaging.family_weights import make_family_weights
+from coevo.search import CCMA, Budget, run_search
+from coevo.search.base import Problem
+from coevo.warmup import ensure_compiled
+from harness import describe_run, print_json, replace_block
+
+HERE = Path(__file__).parent
+NETWORKS = ["asia", "sachs", "child", "insurance", "alarm", "hailfinder"]
+GROWTH = ["alarm", "win95pts", "andes"]
+MOVES = {
+    "relocations of layerings alone": {"blocks": 0, "relocations": 64},
+    "blocks of 1": {"block_size": 1},
+    "blocks of up to 2": {"block_size": 2},
+    "blocks of up to 3": {"block_size": 3},
+    "blocks of up to 4 (default)": {},
+    "blocks of up to 5": {"block_size": 5},
+    "blocks of up to 4, no relocations": {"relocations": 0},
+    "blocks of up to 4, no warm-up": {"warm_up": 0},
+    "order prior": {"prior": "order"},
+}
+WIDEST = 14
+
+
+class Setting:
+    """A network with its rows, and the result of a search on them."""
+
+    def __init__(self, name: str, search_time: float) -> None:
+        self.name = name
+        dataset = sample(load_network(name), 1000, random_state=1)
+        self.problem = Problem.from_scorer(FamilyScorer(dataset, "bdeu", ess=1))
+        budget = Budget(max_time=search_time)
+        self.state: Any = run_search(
+            CCMA(), self.problem.scorer, budget=budget, random_state=1
+        ).state
+
+    def choose(self, n_candidates: int) -> list[NDArray[np.int64]]:
+        """Return the candidates."""
+        best = self.state.adjacency[None]
+        return choose_candidates(self.problem, self.state.archive, n_candidates, best)
+
+    def make_tables(self, n_candidates: int) -> ChainTables:
+        """Return the tables of the chains."""
+        return prepare_tables(make_family_weights(self.problem, self.choose(n_candidates)))
+
+
+class Run:
+    """A run of chains with the CPU time that it has taken."""
+
+    def __init__(self, tables: ChainTables, settings: ChainSettings, seed: int) -> None:
+        self.tables, self.settings = tables, settings
+        began = time.process_time()
+        self.state: ChainState = start_chains(tables, settings, seed=seed)
+        self.seconds = time.process_time() - began
+
+    def advance(self, seconds: float) -> None:
+        """Make steps until the CPU time is reached."""
+        while self.seconds < seconds:
+            began = time.process_time()
+            self.state = step_chains(self.tables, self.settings, self.state)
+            self.seconds += time.process_time() - began
+
+    @property
+    def arcs(self) -> NDArray[np.float64]:
+        """The probability of each arc."""
+        arcs: NDArray[np.float64] = self.state.compute_arcs().mean(axis=0)
+        return arcs
+
+
+def load_kernels(tables: ChainTables) -> None:
+    """Compile or load the kernels before a clock starts."""
+    for prior in ("uniform", "order"):
+        settings = ChainSettings(prior, rounds=1)
+        step_chains(tables, settings, start_chains(tables, settings))
+
+
+def compare_runs(tables: ChainTables, settings: ChainSettings, most: float) -> dict[str, Any]:
+    """Return the CPU seconds after which two runs stay within 0.05, and their difference."""
+    one, other = Run(tables, settings, 1), Run(tables, settings, 2)
+    settled, seconds = 0.0, 0.25
+    while seconds <= most:
+        one.advance(seconds)
+        other.advance(seconds)
+        difference = float(np.abs(one.arcs - other.arcs).max())
+        if difference > 0.05:
+            settled = 0.0
+        elif not settled:
+            settled = seconds
+        seconds *= 2**0.5
+    return {
+        "seconds to 0.05": round(settled, 2) if settled else f"> {most:g}",
+        "difference at the end": round(difference, 3),
+        "proposals a second": round(one.state.n_proposals / one.seconds),
+        "largest R-hat": round(float(diagnose_chains(one.state).r_hat.max()), 3),
+    }
+
+
+def measure_agreement(most: float) -> list[dict[str, Any]]:
+    """Return how soon two runs agree on each network."""
+    records = []
+    for name in NETWORKS:
+        tables = Setting(name, 2.0).make_tables(12)
+        load_kernels(tables)
+        for prior in ("uniform", "order") if name == "alarm" else ("uniform",):
+            found = compare_runs(tables, ChainSettings(prior), most)
+            records.append({"network": name, "prior": prior, **found})
+            print(records[-1], flush=True)
+    return records
+
+
+def measure_moves(seconds: float) -> list[dict[str, Any]]:
+    """Return the standard errors on alarm and hailfinder with some of the moves only."""
+    records = []
+    for name in ("alarm", "hailfinder"):
+        tables = Setting(name, 2.0).make_tables(12)
+        load_kernels(tables)
+        for moves, chosen in MOVES.items():
+            run = Run(tables, replace(ChainSettings(), **chosen), 1)  # type: ignore[arg-type]
+            run.advance(seconds)
+            found = diagnose_chains(run.state)
+            records.append(
+                {
+                    "network": name,
+                    "moves": moves,
+                    "proposals a second": round(run.state.n_proposals / run.seconds),
+                    "mean standard error": round(
+                        float(np.sort(found.standard_error, axis=None)[-50:].mean()), 4
+                    ),
+                    "largest difference of chains": round(found.largest_difference, 3),
+                }
+            )
+            print(records[-1], flush=True)
+    return records
+
+
+def measure_candidates(seconds: float) -> list[dict[str, Any]]:
+    """Return how much of the posterior with 14 candidates fewer candidates cover."""
+    records = []
+    for name in ("insurance", "alarm", "hailfinder"):
+        setting = Setting(name, 2.0)
+        tables = setting.make_tables(WIDEST)
+        load_kernels(tables)
+        run = Run(tables, ChainSettings(), 1)
+        run.advance(seconds)
+        n = tables.n_variables
+        dags: NDArray[np.bool_] = tables.make_adjacency(run.state.kept_dags).reshape((-1, n, n))
+        for n_candidates in (8, 10, 12, WIDEST):
+            is_candidate = np.zeros(dags.shape[1:], dtype=np.bool_)
+            for child, chosen in enumerate(setting.choose(n_candidates)):
+                is_candidate[chosen, child] = True
+            beyond = np.any(dags & ~is_candidate, axis=1)
+            records.append(
+                {
+                    "network": name,
+                    "candidates": n_candidates,
+                    "families covered": round(1 - float(np.mean(beyond)), 4),
+                    "DAGs covered": round(1 - float(np.any(beyond, axis=1).mean()), 3),
+                }
+            )
+            print(records[-1], flush=True)
+    return records
+
+
+def measure_growth(seconds: float) -> list[dict[str, Any]]:
+    """Return proposals a second and the agreement of two runs with more variables."""
+    records = []
+    for name in GROWTH:
+        tables = Setting(name, 6.0).make_tables(10)
+        load_kernels(tables)
+        found = compare_runs(tables, ChainSettings(), seconds)
+        records.append({"network": name, "variables": tables.n_variables, **found})
+        print(records[-1], flush=True)
+    return records
+
+
+def format_table(records: list[dict[str, Any]], caption: str) -> str:
+    """Return the records as a Markdown table."""
+    names = list(records[0])
+    lines = [caption, "", f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
+    lines += [
+        f"| {' | '.join(f'{r[n]:,}' if isinstance(r[n], int) else str(r[n]) for n in names)} |"
+        for r in records
+    ]
+    return "\n".join(lines)
+
+
+PARTS = {
+    "agreement": (measure_agreement, 6.0, "CPU seconds until two runs stay within 0.05"),
+    "moves": (measure_moves, 3.0, "Each set of moves for the same CPU time"),
+    "candidates": (measure_candidates, 4.0, "Share of the posterior with 14 candidates"),
+    "growth": (measure_growth, 12.0, "Two runs with more variables, 10 candidates"),
+}
+
+
+def main() -> None:
+    """Measure, print, and write the tables if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    ensure_compiled()
+    facts = describe_run("numpy", "numba")
+    for part in options.part or PARTS:
+        measure, seconds, caption = PARTS[part]
+        records = measure(seconds)
+        if options.format == "json":
+            print_json({**facts, "part": part, "records": records})
+            continue
+        table = format_table(records, f"{caption} ({facts['machine']}):")
+        print(table)
+        if options.write:
+            replace_block(HERE / "README.md", f"posterior {part}", table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""The chains as a search: budget, checkpoints, resuming and Ctrl-C are those of every search.
+
+A step of the search is a step of all chains. Its best structure is the best DAG that a chain has
+seen. The state holds the candidate parents, so a search that resumes makes the same tables again.
+
+The search has ended when the chains agree: when no probability of an arc differs between two
+chains by more than the tolerance, and the standard error of each is below a quarter of it. This is
+checked after 8, 16, 32, ... steps, so that it depends on the number of steps alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.averaging.candidates import choose_candidates
+from coevo.averaging.chain_state import ChainSettings, ChainState
+from coevo.averaging.chain_tables import ChainTables, prepare_tables
+from coevo.averaging.chains import start_chains, step_chains
+from coevo.averaging.diagnostics import diagnose_chains
+from coevo.averaging.family_weights import FamilyWeights, make_family_weights
+from coevo.search import Budget, Method, Problem
+from coevo.search.archive import Archive
+from coevo.search.base import Info, Search, SearchState
+from coevo.search.state_schema import (
+    FINITE,
+    OFFSETS,
+    SCORES,
+    Array,
+    Number,
+    Schema,
+    make_range,
+)
+
+__all__ = ["ChainMethod", "ChainSearch", "PosteriorState"]
+
+FIRST_CHECK = 8  # steps
+DEFAULT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class PosteriorState(SearchState):
+    """The candidates and the fields of `ChainState`."""
+
+    schema: ClassVar[Schema] = {
+        **SearchState.schema,
+        "candidate_begin": Array(np.int64, ("begins",), OFFSETS),
+        "candidates": Array(np.int64, ("candidates",), make_range(0, "n")),
+        "seed": Number(),
+        "step": Number(),
+        "rounds": Number(1),
+        "level": Array(np.int64, ("chains", "n"), make_range(0, math.inf)),
+        "pairs": Array(np.int64, ("pairs", 2), make_range(0, "n")),
+        "arc_sums": Array(np.float64, ("chains", "batches", "pairs"), FINITE),
+        "batch_steps": Number(1),
+        "trace": Array(np.float64, ("chains", "dags"), SCORES),
+        "dags": Array(np.int32, ("chains", "dags", "n"), make_range(0, math.inf)),
+        "stride": Number(1),
+        "best": Array(np.int32, ("chains", "n"), make_range(0, math.inf)),
+        "best_weight": Array(np.float64, ("chains",), SCORES),
+        "counts": Array(np.int64, ("chains", 2, 2), make_range(0, math.inf)),
+    }
+
+    candidate_begin: NDArray[np.int64]  # (n + 1,), candidates of child v: begin[v] to begin[v + 1]
+    candidates: NDArray[np.int64]
+    seed: int
+    step: int
+    rounds: int
+    level: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    arc_sums: NDArray[np.float64]
+    batch_steps: int
+    trace: NDArray[np.float64]
+    dags: NDArray[np.int32]
+    stride: int
+    best: NDArray[np.int32]
+    best_weight: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+    def find_flaw(self) -> str:
+        """Return what is wrong with the fields together; an empty text if nothing is."""
+        n = len(self.adjacency)
+        if len(self.candidate_begin) != n + 1 or self.candidate_begin[-1] != len(self.candidates):
+            return "'candidate_begin' must split 'candidates' into those of each variable"
+        for child, chosen in enumerate(self.candidate_sets):
+            if (np.diff(chosen) <= 0).any() or child in chosen:
+                return "'candidates' must be ascending, without the child"
+        if any(
+            set(np.unique(row)) != set(range(0, 2 * len(np.unique(row)), 2)) for row in self.level
+        ):
+            return "'level' must number the layers of each chain, without a gap"
+        return super().find_flaw()
+
+    @property
+    def chains(self) -> ChainState:
+        """The state of the chains."""
+        values = {one.name: np.asarray(getattr(self, one.name)) for one in fields(ChainState)}
+        return ChainState(**{**values, "seed": values["seed"].astype(np.uint64)})
+
+    @property
+    def candidate_sets(self) -> list[NDArray[np.int64]]:
+        """The candidate parents of each child."""
+        return np.split(self.candidates, self.candidate_begin[1:-1])
+
+
+def _flatten(chains: ChainState) -> dict[str, Any]:
+    """Return the fields of the state of chains; single numbers as int."""
+    values = {one.name: getattr(chains, one.name) for one in fields(chains)}
+    return {name: int(v) if np.ndim(v) == 0 else v for name, v in values.items()}
+
+
+@dataclass(frozen=True)
+class ChainMethod(Method):
+    """Settings of the chains; `coevo.posterior` explains them."""
+
+    name: ClassVar[str] = "posterior"
+    state_type: ClassVar[type[SearchState]] = PosteriorState
+    default_budget: ClassVar[Budget] = Budget(max_time=DEFAULT_SECONDS)
+
+    prior: str = "uniform"
+    family_prior: str = "uniform"
+    candidates: int = 12
+    chains: int = 4
+    networks: int = 1000
+    tolerance: float = 0.05
+    archive: Archive | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as plain values; without the archive, whose candidates are in the state."""
+        names = (one.name for one in fields(self) if one.name != "archive")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def chain_settings(self) -> ChainSettings:
+        """The settings of the chains."""
+        n_dags = max(2, 2 * -(-self.networks // self.chains))
+        return ChainSettings(prior=self.prior, chains=self.chains, max_dags=n_dags)
+
+    def make_search(self, problem: Problem) -> ChainSearch:
+        """Return the search on a problem."""
+        return ChainSearch(self, problem)
+
+
+class ChainSearch(Search[PosteriorState]):
+    """The chains on a problem."""
+
+    def __init__(self, method: ChainMethod, problem: Problem) -> None:
+        self._method = method
+        self._problem = problem
+        self._tables: ChainTables | None = None
+
+    def make_weights(self, candidates: list[NDArray[np.int64]]) -> FamilyWeights:
+        """Return the weights of the families of these candidates."""
+        return make_family_weights(self._problem, candidates, self._method.family_prior)
+
+    def start(self, rng: Generator) -> tuple[PosteriorState, Info]:
+        """Return chains that have made no step."""
+        problem, method = self._problem, self._method
+        good = problem.start[None] if problem.has_start else None
+        candidates = choose_candidates(problem, method.archive, method.candidates, good)
+        weights = self.make_weights(candidates)
+        self._tables = prepare_tables(weights)
+        seed = int(rng.integers(2**63))
+        threads = problem.scorer.threads
+        chains = start_chains(self._tables, method.chain_settings, good, seed, threads)
+        state = PosteriorState(
+            generation=0,
+            evaluations=weights.n_scored,
+            improved=0,
+            score=problem.score(problem.start),
+            adjacency=problem.start.copy(),
+            candidate_begin=np.concatenate([[0], np.cumsum([len(c) for c in candidates])]),
+            candidates=np.concatenate([*candidates, np.empty(0, dtype=np.int64)]),
+            **_flatten(chains),
+        )
+        return state, {"largest_difference": 1.0}
+
+    def step(self, rng: Generator, state: PosteriorState) -> tuple[PosteriorState, Info]:
+        """Return the chains after one more step."""
+        tables, problem = self._get_tables(state), self._problem
+        settings, threads = self._method.chain_settings, problem.scorer.threads
+        chains = step_chains(tables, settings, state.chains, threads)
+        best = tables.make_adjacency(chains.best[chains.best_chain])
+        score = problem.score(best)
+        better = (best, score) if score > state.score else None
+        difference = diagnose_chains(chains).largest_difference
+        return state.advance(0, better, **_flatten(chains)), {"largest_difference": difference}
+
+    def _get_tables(self, state: PosteriorState) -> ChainTables:
+        if self._tables is None:  # of a search that resumes
+            self._tables = prepare_tables(self.make_weights(state.candidate_sets))
+        return self._tables
+
+    def is_finished(self, state: PosteriorState) -> bool:
+        """Return whether the chains agree."""
+        steps = state.step
+        if steps < FIRST_CHECK or steps & (steps - 1):
+            return False
+        found, tolerance = diagnose_chains(state.chains), self._method.tolerance
+        error = float(found.standard_error.max(initial=0.0))
+        return found.is_converged(tolerance) and error <= tolerance / 4
+
+    def is_compatible(self, state: PosteriorState) -> bool:
+        """Return whether the state has the chains of these settings, and families of the tables."""
+        settings, n = self._method.chain_settings, self._problem.n_variables
+        if state.level.shape != (settings.chains, n) or state.trace.shape[1] != settings.max_dags:
+            return False
+        tables = self._get_tables(state)
+        is_order = settings.prior == "order"
+        fits_prior = all(len(np.unique(row)) == n for row in state.level) if is_order else True
+        begin = tables.arrays.begin
+        is_own = [((a >= 0) & (a < begin[-1])).all() for a in (state.dags, state.best)]
+        return fits_prior and all(is_own) and np.array_equal(state.pairs, tables.pairs)

@@ -1,0 +1,213 @@
+"""Markov chains over layerings or orders, whose stationary distribution is the posterior.
+
+The two priors over structures have different chains. With the uniform prior over DAGs the state
+of a chain is a layering, of which each DAG has exactly one (partition MCMC [1]_). With the prior
+over orders it is an order (order MCMC [2]_). In both the sum over all DAGs of a state comes from
+the tables of `coevo.averaging.chain_tables`, as in Gadget [3]_.
+
+What makes the chains over layerings mix are blocks: a DAG of the layering is drawn, and the
+families of up to `block_size` variables, which may be parents of each other, are redrawn
+together from their exact conditional distribution (`coevo.averaging.block_kernels`). No move is
+ever rejected.
+
+A chain begins at a given DAG. For some rounds a chain over orders moves it to the region of high
+weight. Then it takes the layering of a DAG that is drawn under its order.
+
+Random numbers belong to (seed, step, chain), so the answer does not depend on the number of
+threads, and a run that is stopped and resumed gives the same bits.
+
+.. [1] J. Kuipers and G. Moffa, Partition MCMC for inference on acyclic digraphs, JASA 112, 2017.
+.. [2] N. Friedman and D. Koller, Being Bayesian about network structure, Machine Learning 50,
+   2003.
+.. [3] J. Viinikka, A. Hyttinen, J. Pensar and M. Koivisto, Towards scalable Bayesian learning of
+   causal DAGs, NeurIPS 2020.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from coevo.averaging.block_kernels import list_blocks
+from coevo.averaging.chain_kernels import Records, count_uniforms, run_layerings, run_orders
+from coevo.averaging.chain_state import ChainRecords, ChainSettings, ChainState
+from coevo.averaging.chain_tables import ChainTables, prepare_tables
+from coevo.averaging.family_weights import FamilyWeights
+from coevo.randomness import random_stream
+from coevo.threads import Threads
+
+__all__ = ["start_chains", "step_chains"]
+
+WARM_UP = 1 << 62  # in place of the number of a step, the key of the random numbers of the start
+
+
+def start_chains(
+    weights: FamilyWeights | ChainTables,
+    settings: ChainSettings,
+    starts: NDArray[np.bool_] | None = None,
+    seed: int = 0,
+    threads: Threads | None = None,
+) -> ChainState:
+    """Return chains that have made no step.
+
+    Parameters
+    ----------
+    weights : FamilyWeights or ChainTables
+        The weights of all families, or the tables made of them (`prepare_tables`).
+    settings : ChainSettings
+        The prior, the number of chains and the moves.
+    starts : array of bool, (n_starts, n, n), optional
+        DAGs, ``[start, parent, child]``, which the chains begin from by turns (default: random
+        orders).
+    seed : int
+        The seed of all random numbers, below 2^64.
+    threads : Threads, optional
+        The threads that share the chains (default: none).
+    """
+    tables = weights if isinstance(weights, ChainTables) else prepare_tables(weights)
+    level = np.empty((settings.chains, tables.n_variables), dtype=np.int64)
+    arcs = np.empty((settings.chains, len(tables.arrays.pair_parent)))
+
+    def start(begin: int, end: int, _: int) -> None:
+        for chain in range(begin, end):
+            graph = None if starts is None or not len(starts) else starts[chain % len(starts)]
+            rng = random_stream(seed, WARM_UP, chain)
+            level[chain], arcs[chain] = _find_start(tables, settings, graph, rng)
+
+    (threads or Threads(1)).run_in_parts(start, settings.chains, 1)
+    if settings.warm_up:
+        tables = tables.with_near(_make_matrix(tables, arcs.mean(axis=0)))
+    return ChainState.make_first(level, tables, settings, seed)
+
+
+def step_chains(
+    tables: FamilyWeights | ChainTables,
+    settings: ChainSettings,
+    state: ChainState,
+    threads: Threads | None = None,
+) -> ChainState:
+    """Return the chains after one more step: `ChainSettings.rounds` rounds of moves."""
+    prepared = tables if isinstance(tables, ChainTables) else prepare_tables(tables)
+    prepared = prepared.choose_blocks(state.near_begin, state.near, state.first)
+    plan = settings.make_plan(state.n_variables)
+    n_rounds = int(state.rounds)
+    shape = (n_rounds, count_uniforms(state.n_variables, plan))
+    new = _make_records(prepared, state.n_chains, n_rounds)
+    level = state.level.copy()
+
+    def step(begin: int, end: int, _: int) -> None:
+        for chain in range(begin, end):
+            uniforms = random_stream(int(state.seed), int(state.step), chain).random(shape)
+            _run_chain(prepared, settings.prior, plan, level[chain], uniforms, _row(new, chain))
+
+    (threads or Threads(1)).run_in_parts(step, state.n_chains, 1)
+    return state.advance(level, new)
+
+
+def _make_records(tables: ChainTables, n_chains: int, n_rounds: int) -> ChainRecords:
+    """Return room for what the chains write."""
+    n = tables.n_variables
+    return ChainRecords(
+        arcs=np.zeros((n_chains, len(tables.arrays.pair_parent))),
+        trace=np.empty((n_chains, n_rounds)),
+        dags=np.empty((n_chains, n_rounds, n), dtype=np.int32),
+        best=np.zeros((n_chains, n), dtype=np.int32),
+        best_weight=np.full(n_chains, -np.inf),
+        counts=np.zeros((n_chains, 2, 2), dtype=np.int64),
+    )
+
+
+def _row(new: ChainRecords, chain: int) -> Records:
+    """Return the records of one chain, as views."""
+    return Records(
+        new.arcs[chain],
+        new.trace[chain],
+        new.dags[chain],
+        new.best[chain],
+        new.best_weight[chain : chain + 1],
+        new.counts[chain],
+    )
+
+
+def _run_chain(
+    tables: ChainTables,
+    prior: str,
+    plan: NDArray[np.int64],
+    level: NDArray[np.int64],
+    uniforms: NDArray[np.float64],
+    records: Records,
+) -> None:
+    """Run one chain, and overwrite its level and its records."""
+    if prior == "order":
+        run_orders(tables.arrays, plan, level, uniforms, records)
+    else:
+        run_layerings(tables.arrays, list_blocks(int(plan[2])), plan, level, uniforms, records)
+
+
+def _find_start(
+    tables: ChainTables, settings: ChainSettings, graph: NDArray[np.bool_] | None, rng: Generator
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the layering or the order at which a chain begins, and rough arc probabilities.
+
+    The arcs come from the second half of the warm-up.
+    """
+    n = tables.n_variables
+    level = 2 * np.argsort(_find_order(tables, graph, rng))
+    plan = np.array([n if settings.warm_up else 0, 0, 1])
+    n_rounds = max(1, settings.warm_up // 2)
+    for _ in range(2):
+        new = _make_records(tables, 1, n_rounds)
+        uniforms = rng.random((n_rounds, count_uniforms(n, plan)))
+        run_orders(tables.arrays, plan, level, uniforms, _row(new, 0))
+    if settings.prior == "uniform":
+        level = _find_layering(tables.make_adjacency(new.dags[0, -1]))
+    return level, new.arcs[0] / n_rounds
+
+
+def _make_matrix(tables: ChainTables, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a matrix, [parent, child], with the values of the possible arcs."""
+    matrix = np.zeros((tables.n_variables, tables.n_variables))
+    matrix[tables.pairs[:, 0], tables.pairs[:, 1]] = values
+    return matrix
+
+
+def _find_order(
+    tables: ChainTables, graph: NDArray[np.bool_] | None, rng: Generator
+) -> NDArray[np.int64]:
+    """Return a random topological order of a graph and the arcs that every DAG has."""
+    needed = tables.find_required()
+    lots = rng.random(tables.n_variables)
+    if graph is not None:
+        order = _sort_graph(graph | needed, lots)
+        if order is not None:
+            return order
+    order = _sort_graph(needed, lots)
+    assert order is not None
+    return order
+
+
+def _sort_graph(graph: NDArray[np.bool_], lots: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """Return a topological order, the smallest lot first where there is a choice, or None."""
+    order = list[int]()
+    waiting = graph.sum(axis=0)
+    is_left = np.ones(len(graph), dtype=np.bool_)
+    while is_left.any():
+        ready = np.flatnonzero(is_left & (waiting == 0))
+        if not len(ready):
+            return None
+        v = int(ready[lots[ready].argmin()])
+        order.append(v)
+        is_left[v] = False
+        waiting = waiting - graph[v]
+    return np.array(order, dtype=np.int64)
+
+
+def _find_layering(adjacency: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return twice the layer of each variable of a DAG."""
+    level = np.zeros(len(adjacency), dtype=np.int64)
+    while True:
+        after = np.where(adjacency, level[:, None] + 2, 0).max(axis=0, initial=0)
+        if (after == level).all():
+            return level
+        level = after

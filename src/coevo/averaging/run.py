@@ -1,0 +1,206 @@
+"""Compute a posterior: choose between the exact sums and the chains, and run them.
+
+The exact posterior is chosen where it takes less than about ten seconds and a gigabyte. Elsewhere
+chains run until they agree or a limit stops them. What was chosen is part of the answer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from coevo.averaging.chain_search import ChainMethod, ChainSearch, PosteriorState
+from coevo.averaging.chain_tables import prepare_tables
+from coevo.averaging.diagnostics import diagnose_chains
+from coevo.averaging.exact import (
+    MAX_EXACT,
+    ExactSampler,
+    compute_exact_posterior,
+    estimate_exact_cost,
+)
+from coevo.averaging.family_weights import make_complete_weights
+from coevo.averaging.result import Posterior
+from coevo.averaging.sample import DagSample
+from coevo.averaging.settings import PosteriorSettings, check_score
+from coevo.data import Dataset
+from coevo.errors import ParameterError
+from coevo.randomness import random_stream
+from coevo.score import Scorer
+from coevo.search import Budget, Callback, Checkpoint, Problem, SearchResult, SearchSpec, run_search
+from coevo.search.ccma import CCMAState
+from coevo.search.run import CheckpointCallback
+from coevo.warmup import ensure_compiled
+
+__all__ = ["choose_sampler", "compute_posterior", "make_chain_method"]
+
+EXACT_SECONDS = 10.0
+EXACT_BYTES = 1_000_000_000
+EXACT_FAMILIES = 200_000
+DRAWS = 2  # the key of the random stream of exact draws
+
+
+def choose_sampler(problem: Problem, settings: PosteriorSettings) -> str:
+    """Return ``'exact'`` or ``'chains'``; raise `ParameterError` if the exact one is not feasible.
+
+    Under ``'auto'`` it is the exact one where it is cheap.
+    """
+    n = problem.n_variables
+    if settings.sampler == "chains":
+        return "chains"
+    largest = MAX_EXACT[settings.prior]
+    if n > largest:
+        if settings.sampler == "exact":
+            raise ParameterError(
+                f"The exact posterior under the prior {settings.prior!r} is limited to {largest} "
+                f"variables; the table has {n:,}. Use sampler='chains' (--sampler chains)."
+            )
+        return "chains"
+    if settings.sampler == "exact":
+        return "exact"
+    cost = estimate_exact_cost(n, problem.rules.max_parents, settings.prior)
+    is_cheap = (
+        cost.seconds <= EXACT_SECONDS
+        and cost.n_bytes <= EXACT_BYTES
+        and cost.n_families <= EXACT_FAMILIES
+    )
+    return "exact" if is_cheap else "chains"
+
+
+def make_chain_method(settings: PosteriorSettings, found: SearchResult | None) -> ChainMethod:
+    """Return the chains, with the archive of the search that they start from."""
+    state = None if found is None else found.state
+    archive = state.archive if isinstance(state, CCMAState) and not state.is_climbing else None
+    values = asdict(settings)
+    shared = {name: values[name] for name in ChainMethod().settings}
+    return ChainMethod(**shared, archive=archive)
+
+
+def compute_posterior(
+    scorer: Scorer,
+    spec: SearchSpec,
+    settings: PosteriorSettings,
+    found: SearchResult,
+    *,
+    max_time: float | None = None,
+    callbacks: Iterable[Callback] = (),
+    state: Checkpoint | None = None,
+    on_checkpoint: CheckpointCallback | None = None,
+    on_end: Callable[[Checkpoint | None, str], object] = lambda checkpoint, stop_reason: None,
+) -> Posterior:
+    """Return the posterior over structures.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        The rows and the score.
+    spec : SearchSpec
+        The constraints, the prior of arcs and the seed.
+    settings : PosteriorSettings
+        The priors, and how to compute the posterior.
+    found : SearchResult
+        The result of a search, where the chains start.
+    max_time : float, optional
+        The time limit of the chains.
+    callbacks, state, on_checkpoint : optional
+        As for `run_search`; the exact posterior has no use for them.
+    on_end : callable
+        Called with the last checkpoint of the chains and the reason why they stopped.
+    """
+    check_score(spec.score)
+    ensure_compiled("averaging")  # before the clock starts
+    problem = Problem.from_scorer(scorer, spec.constraints)
+    if choose_sampler(problem, settings) == "exact":
+        return _compute_exactly(problem, spec, settings, found)
+    method = make_chain_method(settings, found)
+
+    def run(budget: Budget, state: Checkpoint | None) -> SearchResult:
+        return run_search(
+            method,
+            scorer,
+            constraints=spec.constraints,
+            budget=budget,
+            random_state=spec.seed,
+            callbacks=callbacks,
+            start=found.dag,
+            state=state,
+            on_checkpoint=on_checkpoint,
+        )
+
+    result = run(Budget(max_time=max_time, max_generations=settings.max_steps), state)
+    if result.generations == 0 and result.stop_reason == "time":  # an answer needs a step
+        first = run(Budget(max_generations=1), result.checkpoint)
+        result = first if first.stop_reason == "interrupt" else replace(first, stop_reason="time")
+    on_end(result.checkpoint, result.stop_reason)
+    if not isinstance(result.state, PosteriorState) or result.state.step == 0:
+        raise KeyboardInterrupt  # no step has ended: there is nothing to report
+    return _summarise_chains(problem, spec, settings, result)
+
+
+def _compute_exactly(
+    problem: Problem, spec: SearchSpec, settings: PosteriorSettings, found: SearchResult
+) -> Posterior:
+    """Return the exact posterior, with independent draws from it."""
+    began = time.perf_counter()
+    weights = make_complete_weights(problem, settings.family_prior)
+    exact = compute_exact_posterior(weights, settings.prior)
+    sampler = ExactSampler(weights, settings.prior)
+    drawn = sampler.draw_dags(settings.networks, random_stream(spec.seed, DRAWS))
+    return Posterior(
+        names=problem.names,
+        arcs=exact.arcs,
+        errors=np.zeros_like(exact.arcs),
+        sample=DagSample.from_matrices(problem.names, drawn),
+        sampler="exact",
+        settings=settings,
+        network=found.dag,
+        score=found.score,
+        scoring=spec.score.name,
+        seed=spec.seed,
+        seconds=time.perf_counter() - began,
+        n_families=weights.n_scored,
+        log_evidence=exact.log_evidence,
+        dataset=_get_dataset(problem),
+    )
+
+
+def _summarise_chains(
+    problem: Problem, spec: SearchSpec, settings: PosteriorSettings, result: SearchResult
+) -> Posterior:
+    """Return the posterior of chains, from their last state."""
+    state = result.state
+    assert isinstance(state, PosteriorState)
+    chains, names = state.chains, problem.names
+    search = ChainSearch(make_chain_method(settings, None), problem)
+    tables = prepare_tables(search.make_weights(state.candidate_sets))
+    kept = chains.kept_dags
+    drawn = [tables.make_adjacency(choice) for choices in kept for choice in choices]
+    diagnostics = diagnose_chains(chains)
+    return Posterior(
+        names=names,
+        arcs=diagnostics.arcs,
+        errors=diagnostics.standard_error,
+        sample=DagSample.from_matrices(names, drawn).thin(settings.networks),
+        sampler="chains",
+        settings=settings,
+        network=result.dag,
+        score=result.score,
+        scoring=spec.score.name,
+        seed=spec.seed,
+        seconds=result.seconds,
+        n_families=state.evaluations,
+        diagnostics=diagnostics,
+        trace=chains.kept_trace,
+        n_steps=state.step,
+        n_moves=chains.n_proposals,
+        stop_reason=result.stop_reason,
+        dropped=tables.dropped,
+        dataset=_get_dataset(problem),
+    )
+
+
+def _get_dataset(problem: Problem) -> Dataset | None:
+    dataset = problem.scorer.dataset
+    return dataset if isinstance(dataset, Dataset) else None

@@ -1,0 +1,210 @@
+"""`posterior`: a table in, the probability of every arc out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Unpack
+
+from coevo.averaging import Posterior
+from coevo.averaging.run import compute_posterior, make_chain_method
+from coevo.averaging.settings import (
+    POSTERIOR_DEFAULTS,
+    PosteriorOptions,
+    PosteriorSettings,
+    describe_score,
+)
+from coevo.data import Dataset
+from coevo.errors import ParameterError, warn_caller
+from coevo.interrupts import defer_interrupts
+from coevo.learning.checkpoints import CheckpointFile
+from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
+from coevo.learning.result import POSTERIOR, LearnResult
+from coevo.learning.settings import LearnSettings, check_settings
+from coevo.learning.task import LearnTask, open_task
+from coevo.progress import check_progress, show_progress
+from coevo.search import Callback, HistoryRow
+from coevo.signatures import accept_options
+from coevo.warmup import ensure_compiled
+
+__all__ = ["describe_step", "limit_search", "posterior", "run_posterior"]
+
+
+class PosteriorCall(PosteriorOptions, LearnOptions, total=False):
+    """All options of `posterior`."""
+
+
+@accept_options(PosteriorCall, {**LEARN_DEFAULTS, **POSTERIOR_DEFAULTS})
+def posterior(
+    table: Any,
+    *,
+    output: Path | None = None,
+    resume: bool = False,
+    progress: bool | None = None,
+    **options: Unpack[PosteriorCall],
+) -> Posterior:
+    """Compute the posterior probability of every arc, given the rows of a table.
+
+    The posterior of a structure is proportional to the exponential of its score. Up to about a
+    dozen variables it is summed exactly over all structures. Larger tables are sampled: a search
+    finds the candidate parents of each variable, and several chains start from its result. The
+    answer says whether the chains agree.
+
+    Parameters
+    ----------
+    table : path, data frame, PyArrow table, array, SQL query or Dataset
+        The observations, as for `learn`. Missing values are imputed once; the probabilities do not
+        account for the uncertainty of the imputed values.
+    prior : {'uniform', 'order'}
+        The prior over structures. ``'uniform'``: every DAG has the same prior. ``'order'``: a DAG
+        counts once for each of its topological orders; it is feasible exactly for more variables.
+    family_prior : {'uniform', 'fair'}
+        The prior over the parent sets of a variable: each set has the same prior, or each number
+        of parents.
+    sampler : {'auto', 'exact', 'chains'}
+        How to compute it (default: exactly where that takes seconds).
+    candidates : int
+        Number of candidate parents of each variable for the chains. Memory and time double with
+        each.
+    chains : int
+        Number of chains, at least 2.
+    networks : int
+        Number of sampled networks that are kept.
+    tolerance : float
+        The chains have converged when no probability of an arc differs between two of them by more
+        than this.
+    max_steps : int, optional
+        Stop the chains after this number of steps. The answer is then the same on every machine.
+    max_time : float, optional
+        Stop the chains after this time (default: 60 seconds), and the search before them.
+    output : path, optional
+        The run folder, as for `learn`, with the posterior in its sub-folder ``posterior``.
+    resume : bool
+        Resume the search and the chains from the checkpoints of `output`. The answer is the same
+        as without the interruption. With a larger limit chains that have ended continue.
+    progress : bool, optional
+        Whether to show progress, as for `learn`.
+    method, score, ess, parent_penalty, max_table, max_parents, constraints, random_state, \
+n_jobs : optional
+        The search, the score and the constraints, as for `learn`. The default objective is that of
+        `learn`: its parent penalty is a prior that favours few arcs. ``'bdeu'``, ``'bds'`` and
+        ``'k2'`` are marginal likelihoods; ``'bic'``, ``'fnml'`` and ``'qnml'`` approximate one.
+        Weights of arcs are log priors.
+    encoding, delimiter, comment, header, skiprows, skipfooter, bad_rows, keep_empty_rows, rename, \
+value_labels, sheet, query, connection, states, drop, names, types, discretise, bins, missing, \
+missing_labels, decimal, strict : optional
+        How the table is read, as for `learn`.
+    start, max_generations, patience, target, shards, cluster : optional
+        Further options of the search, as for `learn`.
+    bootstraps, posterior : optional
+        Options of `learn` that have no effect here.
+
+    Returns
+    -------
+    Posterior
+        Ctrl-C stops the chains with what they have so far.
+
+    Examples
+    --------
+    >>> import coevo
+    >>> rows = coevo.sample(coevo.load_network("cancer"), 500, random_state=1)
+    >>> found = coevo.posterior(rows, score="bdeu")
+    >>> found
+    <Posterior: 5 variables, 2 edges above 0.5, exact>
+    >>> found.verdict
+    'Exact: the weights of all structures are summed.'
+    >>> [(edge.parent, edge.child, round(edge.probability, 2)) for edge in found.edges[:2]]
+    [('Cancer', 'Xray', 0.92), ('Cancer', 'Smoker', 0.82)]
+    """
+    check_progress(progress, "posterior")
+    if resume and output is None:
+        raise ParameterError("'resume' of posterior needs 'output', the run folder to resume.")
+    given: dict[str, Any] = dict(options)
+    asked = {name: given.pop(name) for name in POSTERIOR_DEFAULTS if name in given}
+    chosen = PosteriorSettings(**asked)
+    settings = check_settings("posterior", **{**given, "bootstraps": 0, "posterior": True})
+    settings = limit_search(settings)
+    ensure_compiled()
+    is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
+    source = os.path.basename(table) if is_file else None
+    with open_task(settings, table, source=source, output=output, resume=resume) as task:
+        for decision in task.info.decisions:
+            warn_caller(str(decision))
+        with show_progress(progress, f"Learning by {settings.spec.method.name} ...") as show:
+            learned = task.search([task.make_progress().as_callback(show)])
+            learned = run_posterior(task, learned, chosen, resume, [describe_step(show)])
+    for notice in task.notices:
+        warn_caller(notice)
+    assert learned.posterior is not None
+    return learned.posterior
+
+
+def run_posterior(
+    task: LearnTask,
+    learned: LearnResult,
+    settings: PosteriorSettings,
+    resume: bool = False,
+    callbacks: Iterable[Callback] = (),
+) -> LearnResult:
+    """Return the result of a search with the posterior on its rows, and write the run folder.
+
+    The chains have the time limit of the search, from their own beginning.
+    """
+    spec, scorer = task.spec, task.scorer
+    if task.incomplete is not None:
+        assert isinstance(learned.dataset, Dataset)
+        scorer = spec.make_scorer(learned.dataset, task.settings.n_jobs)
+    checkpoints, state = None, None
+    if task.folder is not None:
+        checkpoints = _open_checkpoints(task, settings)
+        if resume:
+            state = checkpoints.load()
+        else:
+            checkpoints.check_replaceable()
+    found = compute_posterior(
+        scorer,
+        spec,
+        settings,
+        learned.search,
+        max_time=task.settings.spec.budget.max_time,
+        callbacks=callbacks,
+        state=state,
+        on_checkpoint=None if checkpoints is None else checkpoints.write_if_due,
+        on_end=(lambda last, reason: None) if checkpoints is None else checkpoints.finish,
+    )
+    sentence = describe_score(spec.score)
+    task.notices.extend(() if sentence is None else (sentence,))
+    task.notices.extend(() if found.is_converged else (found.verdict,))
+    with defer_interrupts():  # keep the result even if Ctrl-C comes now
+        return task.write(replace(learned, posterior=found))
+
+
+def _open_checkpoints(task: LearnTask, settings: PosteriorSettings) -> CheckpointFile:
+    """Return the checkpoint file of the chains, which knows the rows and the settings."""
+    assert task.folder is not None
+    method = make_chain_method(settings, None)
+    rows = task.dataset if task.incomplete is None else task.incomplete
+    values = {**method.settings, "name": method.name}
+    fingerprint = replace(task.spec, start=None).fingerprint(rows.content_hash, chains=values)
+    return CheckpointFile(task.folder / POSTERIOR, fingerprint, method)
+
+
+def limit_search(settings: LearnSettings) -> LearnSettings:
+    """Return settings whose search also ends by itself where only its time is limited."""
+    spec = settings.spec
+    if spec.budget.patience is not None or spec.budget.max_generations is not None:
+        return settings
+    default = spec.method.default_budget
+    budget = replace(default, max_time=spec.budget.max_time, target=spec.budget.target)
+    return replace(settings, spec=replace(spec, budget=budget))
+
+
+def describe_step(show: Callable[[str], object]) -> Callback:
+    """Return a callback that shows the progress of the chains."""
+
+    def callback(row: HistoryRow) -> None:
+        difference = row.details["largest_difference"]
+        show(f"Sampling: step {row.generation:,}, largest difference of chains {difference:.3f}")
+
+    return callback

@@ -1,0 +1,218 @@
+"""Which tests PC runs, in which order, and what it keeps of the answers.
+
+Both phases test pairs of variables given sets of their neighbours. `LevelTests` has the edges of a
+level and the sets of one size. `ColliderTests` has the pairs with a common neighbour and the sets
+of all sizes. A step takes a part of either list, so that it has a limited number of tests.
+`EdgeTests` removes edges, and `TripleVotes` counts which sets separate a pair.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "ColliderTests",
+    "EdgeTests",
+    "LevelTests",
+    "Part",
+    "Separators",
+    "Triple",
+    "TripleVotes",
+    "make_chunks",
+]
+
+Given = tuple[int, ...]
+Pair = tuple[int, int]  # the lower number first
+Part = tuple[Pair, int, int]  # the sets of a pair, from one number to another
+Triple = tuple[int, int, Given]  # a test
+Separators = Mapping[Pair, Given]
+Edges = NDArray[np.bool_]  # (n, n), symmetric
+WITHOUT, WITH = 0, 1  # columns of the votes
+
+
+class _PairTests:
+    """Pairs, and the sets of neighbours that each is tested with."""
+
+    def __init__(self, pairs: list[Pair], edges: Edges, sizes: range) -> None:
+        self.pairs, self._sizes = pairs, sizes
+        self._edges = edges
+        self._near = [np.flatnonzero(row).tolist() for row in edges]
+
+    def count_sets(self, pair: Pair) -> int:
+        """Return the number of sets of a pair. A set of neighbours of both counts once."""
+        x, y = pair
+        is_edge = int(self._edges[x, y])
+        n_x, n_y = len(self._near[x]) - is_edge, len(self._near[y]) - is_edge
+        n_both = int((self._edges[x] & self._edges[y]).sum())
+        return sum(
+            math.comb(n_x, size) + math.comb(n_y, size) - math.comb(n_both, size)
+            for size in self._sizes
+        )
+
+    def iterate_sets(self, pair: Pair) -> Iterator[Given]:
+        """Yield the sets of a pair: neighbours of the first variable, then of the second."""
+        x, y = pair
+        near_x = [z for z in self._near[x] if z != y]
+        near_y = [z for z in self._near[y] if z != x]
+        known = set(near_x)
+        for size in self._sizes:
+            yield from itertools.combinations(near_x, size)
+            for given in itertools.combinations(near_y, size):
+                if not known.issuperset(given):
+                    yield given
+
+    def take_parts(self, next_pair: int, next_set: int, most: int) -> tuple[list[Part], int, int]:
+        """Return pairs with their sets from one number to another, and where the next step begins.
+
+        All parts together have at most `most` sets.
+        """
+        at, begin = next_pair, next_set
+        parts: list[Part] = []
+        while at < len(self.pairs) and most > 0:
+            n_sets = self.count_sets(self.pairs[at])
+            end = min(n_sets, begin + most)
+            if end < n_sets and parts:
+                break
+            parts.append((self.pairs[at], begin, end))
+            most -= end - begin
+            at, begin = (at + 1, 0) if end == n_sets else (at, end)
+            if begin:
+                break
+        return parts, at, begin
+
+
+class LevelTests(_PairTests):
+    """The edges of a level, each with the sets of one size."""
+
+    def __init__(self, frozen: Edges, required: NDArray[np.bool_], size: int) -> None:
+        testable = np.triu(frozen & ~(required | required.T))
+        pairs = [(int(x), int(y)) for x, y in np.argwhere(testable)]
+        super().__init__(pairs, frozen, range(size, size + 1))
+
+
+class ColliderTests(_PairTests):
+    """The pairs of the triples, each with the sets of all sizes up to `most`.
+
+    The separator of a pair is not among them: it has its vote already.
+    """
+
+    def __init__(
+        self, edges: Edges, triples: NDArray[np.int64], separators: Separators, most: int
+    ) -> None:
+        pairs = sorted({(a, b) for a, _, b in triples.tolist()})
+        super().__init__(pairs, edges, range(most + 1))
+        self._separators = separators
+
+    def list_tests(self, parts: list[Part]) -> list[Triple]:
+        """Return the tests of some parts."""
+        return [
+            (*pair, given)
+            for pair, begin, end in parts
+            for given in itertools.islice(self.iterate_sets(pair), begin, end)
+            if given != self._separators[pair]
+        ]
+
+
+def make_chunks(level: LevelTests, parts: list[Part], removed: set[Pair]) -> Iterator[list[Triple]]:
+    """Yield the next sets of all edges that are left: one of each, then two, four, ...
+
+    Large batches are fast, and sets behind the first that separates are wasted. The caller adds to
+    `removed` between two chunks.
+    """
+    waiting = [
+        (pair, itertools.islice(level.iterate_sets(pair), begin, end)) for pair, begin, end in parts
+    ]
+    size = 1
+    while waiting:
+        chunk = [
+            (pair, list(itertools.islice(sets, size)))
+            for pair, sets in waiting
+            if pair not in removed
+        ]
+        chunk = [(pair, sets) for pair, sets in chunk if sets]
+        if chunk:
+            yield [(*pair, given) for pair, sets in chunk for given in sets]
+        kept = {pair for pair, sets in chunk if len(sets) == size}
+        waiting = [(pair, sets) for pair, sets in waiting if pair in kept]
+        size *= 2
+
+
+class EdgeTests:
+    """The edges and the separators, while tests change them. The given arrays are copied."""
+
+    def __init__(
+        self, edges: Edges, frozen: Edges, p_values: NDArray[np.float64], alpha: float
+    ) -> None:
+        self._alpha = alpha
+        self.edges, self.p_values = edges.copy(), p_values.copy()
+        # An edge that an earlier part of this level has removed is not tested again.
+        gone = np.argwhere(np.triu(frozen & ~edges))
+        self.removed: set[Pair] = {(int(x), int(y)) for x, y in gone}
+        self.separators: dict[Pair, Given] = {}
+
+    def note(self, triples: list[Triple], p_values: NDArray[np.float64]) -> None:
+        """Remove the edges of which a test is above alpha; its first set is the separator."""
+        for (x, y, given), p in zip(triples, p_values.tolist(), strict=True):
+            if (x, y) in self.removed:
+                continue
+            self.p_values[x, y] = self.p_values[y, x] = max(self.p_values[x, y], p)
+            if p > self._alpha:
+                self.removed.add((x, y))
+                self.edges[x, y] = self.edges[y, x] = False
+                self.separators[x, y] = given
+
+
+@dataclass(frozen=True)
+class TripleVotes:
+    """What the sets that separate a and b say about each triple a - c - b."""
+
+    triples: NDArray[np.int64]  # (k, 3), a, c and b
+    votes: NDArray[np.int64]  # (k, 2), how many sets without c, and with c, separate a and b
+    p_values: NDArray[np.float64]  # (k, 2), the largest p of all sets without c, and with c
+
+    @classmethod
+    def from_separators(
+        cls,
+        triples: list[tuple[int, int, int]],
+        separators: Separators,
+        p_values: NDArray[np.float64],
+    ) -> TripleVotes:
+        """Return the votes of the separators alone; `p_values` has those of their tests."""
+        votes, largest = np.zeros((len(triples), 2), np.int64), np.zeros((len(triples), 2))
+        for i, (a, c, b) in enumerate(triples):
+            column = WITH if c in separators[a, b] else WITHOUT
+            votes[i, column], largest[i, column] = 1, p_values[a, b]
+        return cls(np.array(triples, dtype=np.int64).reshape(-1, 3), votes, largest)
+
+    def count(
+        self, tests: list[Triple], p_values: NDArray[np.float64], alpha: float
+    ) -> TripleVotes:
+        """Return the votes with those of more tests."""
+        votes, largest = self.votes.copy(), self.p_values.copy()
+        of_pair: dict[Pair, list[tuple[int, int]]] = {}
+        for i, (a, c, b) in enumerate(self.triples.tolist()):
+            of_pair.setdefault((a, b), []).append((i, c))
+        for (a, b, given), p in zip(tests, p_values.tolist(), strict=True):
+            for i, c in of_pair[a, b]:
+                column = WITH if c in given else WITHOUT
+                votes[i, column] += p > alpha
+                largest[i, column] = max(largest[i, column], p)
+        return TripleVotes(self.triples, votes, largest)
+
+    def list_colliders(self) -> list[tuple[int, int, int]]:
+        """Return the triples whose majority of sets is without c, the surest first.
+
+        On a tie, the side with the larger p-value decides. The difference of the p-values also
+        says how sure a collider is.
+        """
+        ahead = self.p_values[:, WITHOUT] - self.p_values[:, WITH]
+        lead = self.votes[:, WITHOUT] - self.votes[:, WITH]
+        chosen = np.flatnonzero((lead > 0) | (lead == 0) & (ahead > 0)).tolist()
+        chosen.sort(key=lambda i: (-ahead[i], *self.triples[i].tolist()))
+        return [tuple(self.triples[i].tolist()) for i in chosen]

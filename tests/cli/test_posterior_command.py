@@ -1,0 +1,78 @@
+"""``coevo posterior`` prints the probability of every edge, and resumes its chains."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import coevo
+from coevo.data import read_data
+
+QUICK = ("cancer.csv", "-s", "bdeu", "--seed", 5)
+CHAINS = (*QUICK, "--sampler", "chains", "--max-steps", 4)
+
+
+@pytest.fixture(autouse=True)
+def cancer(folder, run):
+    """Work in a folder with the table ``cancer.csv``."""
+    assert run("sample", "cancer", "--rows", 300, "--seed", 1, "-o", "cancer.csv").code == 0
+
+
+def test_json_is_the_answer_of_the_library(run):
+    code, out, err = run("posterior", *QUICK, "--format", "json")
+    assert (code, err) == (0, "")
+    answer = json.loads(out)
+    found = coevo.posterior(read_data("cancer.csv"), score="bdeu", random_state=5).as_dict()
+    timeless = {name: value for name, value in found.items() if name != "seconds"}
+    assert {name: answer[name] for name in timeless} == timeless
+    assert (answer["n_rows"], answer["n_variables"]) == (300, 5)
+
+
+def test_text_names_the_computation_and_every_probable_edge(run):
+    code, out, err = run("posterior", *QUICK)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "table       300 rows, 5 variables"
+    assert lines[1] == "posterior   bdeu, ess 1, uniform over DAGs, seed 5"
+    assert lines[2].startswith("computed    exactly, from 80 families, in ")
+    assert lines[3].strip() == "Exact: the weights of all structures are summed."
+    found = coevo.posterior(read_data("cancer.csv"), score="bdeu", random_state=5)
+    for edge in found.edges:
+        if edge.probability > 0.5:
+            numbers = f"{edge.probability:>11.3f}  {edge.direction:>9.3f}"
+            assert any(numbers in line and edge.parent in line for line in lines)
+
+
+def test_chains_are_resumed_and_their_verdict_is_a_warning(run, folder):
+    code, out, err = run("posterior", *CHAINS, "-o", "run")
+    assert code == 0
+    assert err == "Warning: Too few steps to compare the 4 chains: run on.\n"
+    assert "by 4 chains, " in out
+    assert (folder / "run" / "posterior" / "posterior.json").exists()
+    longer = (*CHAINS[:-1], 8)
+    assert run("posterior", *longer, "-o", "run", "--resume").code == 0
+    assert run("posterior", *longer, "-o", "direct").code == 0
+    one, other = (folder / name / "posterior" / "posterior.csv" for name in ("run", "direct"))
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_learn_shows_the_probability_of_its_arcs(run, folder):
+    code, out, err = run("learn", *QUICK, "--posterior", "--bootstraps", 0, "-o", "run")
+    assert (code, err) == (0, "")
+    assert "probability" in out
+    assert "with a probability above 0.5. Exact: the weights of all structures" in out
+    stored = json.loads((folder / "run" / "run.json").read_text())
+    assert stored["posterior"]["sampler"] == "exact"
+    page = (folder / "run" / "report.html").read_text()
+    assert "posterior probability that the two variables are joined" in page
+    assert "Exact: the weights of all structures are summed." in page
+
+
+def test_bad_requests_end_in_one_sentence(run):
+    code, out, err = run("posterior", "cancer.csv", "-s", "loglik")
+    assert (code, out) == (2, "")
+    assert err.startswith("Error: The score 'loglik' has no posterior")
+    code, out, err = run("posterior", *QUICK, "--resume")
+    assert code == 2
+    assert "--resume needs -o" in err

@@ -1,0 +1,1 @@
+"""A fuzzer for everything that coevo reads: see `fuzz.run`."""

@@ -66,7 +66,7 @@ class GraphStrings:
 
         Among equal keys, the first bit of the string comes first.
         """
-        graph_of, bit = np.nonzero(bits)
+        graph_of, bit = _find_bits(bits)
         by_key = np.lexsort((bit, -keys, graph_of))
         begin = np.searchsorted(graph_of, np.arange(len(bits) + 1))
         ordered = (self._parent[bit[by_key]], self._child[bit[by_key]])
@@ -99,6 +99,16 @@ class GraphStrings:
         members[is_parent] = np.nonzero(families)[1]
         scores = self._problem.scorer.local_scores(FamilyBatch(members, start))
         return scores.reshape(n_graphs, n)
+
+
+def _find_bits(bits: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the graph and the number of each bit that is set, row by row."""
+    found = []
+    for row in bits:
+        check_deadline()
+        found.append(np.flatnonzero(row))
+    lengths = [len(numbers) for numbers in found]
+    return np.repeat(np.arange(len(bits)), lengths), np.concatenate([np.empty(0, np.int64), *found])
 
 
 def measure_pairs(problem: Problem) -> NDArray[np.float64]:

@@ -166,7 +166,9 @@ class PCSearch(Search[PCState]):
     def step(self, rng: Generator, state: PCState) -> tuple[PCState, Info]:
         """Run the tests of a level or of a part of it; after the last one, direct the edges."""
         level = _Level(state, self._problem.rules.required)
+        check_deadline()
         parts, next_edge, next_set = level.take_parts(TESTS_PER_STEP)
+        check_deadline()
         tested = _TestedEdges(state, self._method.alpha)
         n_tests = 0
         for chunk in _make_chunks(level, parts, tested.removed):

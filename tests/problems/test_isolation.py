@@ -3,8 +3,9 @@
 from test_package import MODULES, imported
 
 ALLOWED = {
-    *("coevo.errors", "coevo.files", "coevo.interrupts", "coevo.jit", "coevo.memory"),
-    *("coevo.picture", "coevo.problems", "coevo.randomness", "coevo.search", "coevo.warmup"),
+    *("coevo.checks", "coevo.errors", "coevo.files", "coevo.interrupts", "coevo.jit"),
+    *("coevo.memory", "coevo.picture", "coevo.problems", "coevo.randomness", "coevo.search"),
+    *("coevo.warmup", "coevo.work_time"),
 }
 FROM_SEARCH = {
     *("Budget", "Cooperation", "Generation", "Species", "StopReason", "n_bits"),

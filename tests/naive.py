@@ -925,3 +925,14 @@ def shortest_tour(distances):
                 best[group, end] = min(best[rest, k] + distances[k][end] for k in rest)
     everyone = frozenset(range(1, n))
     return min(best[everyone, end] + distances[end][0] for end in everyone)
+
+
+def correct_p_values(p_values):
+    """Return p-values corrected by Holm: each is multiplied by the number of those not below it.
+
+    The result of a test is at least that of every test with a smaller p-value, and at most 1.
+    """
+    return [
+        max(min(1.0, q * sum(r >= q for r in p_values)) for q in p_values if q <= p)
+        for p in p_values
+    ]

@@ -152,7 +152,12 @@ class Journal(Generic[Record]):
                     "Give another folder."
                 )
             return
-        difference = describe_difference(_read_object(path), self._settings)
+        stored = _read_object(path)
+        if stored.get("experiment") != self._settings.get("experiment"):
+            raise FileError(
+                f"{str(self._folder)!r} holds runs of another experiment. Give another folder."
+            )
+        difference = describe_difference(stored, self._settings)
         if difference is not None:
             raise FileError(
                 f"{str(self._folder)!r} holds runs with {difference}. Give another folder."

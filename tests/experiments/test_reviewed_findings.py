@@ -121,7 +121,8 @@ def with_champion(*scores, others=None):
 def test_ccma_is_best():
     assert describe_winner(with_champion(-900, -900, -900)) == (
         "CCMA has the highest mean score of all systems on the data set. In 3 comparisons with "
-        "other systems it is significantly better in 3 and significantly worse in 0."
+        "other systems it is significantly better in 3 and significantly worse in 0. 3 of its 3 "
+        "runs end at the best score that any run found, and none of all runs of the other systems."
     )
 
 
@@ -129,7 +130,8 @@ def test_ccma_is_not_best():
     found = describe_winner(with_champion(-1015, -1015, -1015))
     assert found == (
         "CCMA has the highest mean score of all systems on no data set. In 3 comparisons with "
-        "other systems it is significantly better in 2 and significantly worse in 0.\n"
+        "other systems it is significantly better in 2 and significantly worse in 0. 0 of its 3 "
+        "runs end at the best score that any run found, and 1 of all runs of the other systems.\n"
         "\n"
         "- On Asia 60, K2GA is 5.0 nats above CCMA, which is not significant."
     )
@@ -143,7 +145,8 @@ def test_ccma_is_not_best():
 def test_a_tie_is_no_loss():
     found = describe_winner(with_champion(*[-900] * 3, others={"ges": [-900.0]}))
     assert found.startswith("CCMA has the highest mean score of all systems on the data set. In 4 ")
-    assert found.endswith("significantly better in 3 and significantly worse in 0.")
+    assert "significantly better in 3 and significantly worse in 0." in found
+    assert found.endswith(" found, and 1 of all runs of the other systems.")
 
 
 def test_the_reasons_give_the_signs_that_were_measured():

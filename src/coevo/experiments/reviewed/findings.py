@@ -71,7 +71,7 @@ def describe_winner(results: ReviewedResults) -> str:
     lines = [
         f"CCMA has the highest mean score of all systems {_count_data_sets(n_highest, n)}. In "
         f"{len(found)} comparisons with other systems it is significantly better in {n_worse} and "
-        f"significantly worse in {n_better}."
+        f"significantly worse in {n_better}. {_describe_best_runs(results)}"
     ]
     if above:
         lines.append("")
@@ -81,6 +81,22 @@ def describe_winner(results: ReviewedResults) -> str:
         for c in above
     ]
     return "\n".join(lines)
+
+
+def _describe_best_runs(results: ReviewedResults) -> str:
+    """Return how many runs of CCMA, and of all others, end at the best score of all runs."""
+    counts = dict.fromkeys(results.systems, 0)
+    for data in results.data_sets:
+        scores = {name: [r.score for r in results.records[data, name]] for name in counts}
+        best = max(max(found) for found in scores.values())
+        for name, found in scores.items():
+            counts[name] += sum(score > best - ROUND_OFF for score in found)
+    n_runs = sum(len(results.records[data, "ccma"]) for data in results.data_sets)
+    n_others = sum(counts.values()) - counts["ccma"]
+    return (
+        f"{counts['ccma']} of its {n_runs} runs end at the best score that any run found, and "
+        f"{n_others or 'none'} of all runs of the other systems."
+    )
 
 
 def list_shd_winners(results: ReviewedResults) -> dict[PaperDataSet, tuple[list[str], float]]:

@@ -80,8 +80,9 @@ def format_readme(
     parts = [
         "# The systems that the 2011 paper reviews, on its data sets\n",
         f"Made by coevo {__version__} with\n\n    {format_command(reviewed)}\n",
-        f"{reviewed.runs} runs of each system on each data set. The same seed gives the same "
-        "files with any number of processes, except for the files named `times`.\n",
+        f"{reviewed.runs} runs of each system on each data set, one run of a system without "
+        "randomness. The same seed gives the same files with any number of processes, except for "
+        "the files named `times`.\n",
         _format_findings(results),
         describe_reasons(results),
         f"## Systems\n\n{_make_system_table(reviewed).to_markdown()}",

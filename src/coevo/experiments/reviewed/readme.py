@@ -95,7 +95,7 @@ def format_readme(
             for other in results.comparisons
         ),
         f"## Evaluations\n\n{tables['evaluations'].to_markdown()}",
-        "The CPU seconds of a run are in [times.md](times.md). They depend on the machine.\n",
+        "The CPU seconds of a run are in `times.md`. They depend on the machine.\n",
         f"{_ELSEWHERE}\n{make_elsewhere_table().to_markdown()}",
         _READING.format(deterministic=", ".join(deterministic) or "there is none here"),
         _format_file_list(results, bool(figures)),

@@ -19,6 +19,7 @@ __all__ = ["CURVES", "draw_curve_figure", "draw_score_figure"]
 OF_PAPER, EVOLVES, OTHER, OURS = "#D55E00", "#E69F00", "#555555", "#0072B2"
 KNOWS_ORDER = "#009E73"
 CURVES = ("ccma", "ccga", "ga", "k2ga", "wong")  # as many as there are styles of lines
+SMALLEST_STEP = 1.05  # between two points of a curve
 GAP_LABEL = "nats below the best structure of all runs"
 
 
@@ -92,8 +93,10 @@ def draw_curve_figure(results: ReviewedResults, data_sets: Sequence[PaperDataSet
         best = _find_best(results, data) + results.true_scores[data]
         curves = {
             name: [
-                [(float(at), max(0.0, best - score)) for at, score in record.improvements]
-                + [(float(record.evaluations), max(0.0, best - record.score))]
+                [
+                    *((at, max(0.0, best - score)) for at, score in _thin(record.improvements)),
+                    (float(record.evaluations), max(0.0, best - record.score)),
+                ]
                 for record in results.records[data, name]
             ]
             for name in names
@@ -111,6 +114,19 @@ def draw_curve_figure(results: ReviewedResults, data_sets: Sequence[PaperDataSet
         fontsize=9,
     )
     return figure
+
+
+def _thin(curve: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
+    """Return a curve without points that a logarithmic axis cannot show apart.
+
+    >>> _thin([(100, 1.0), (101, 2.0), (200, 3.0), (205, 4.0)])
+    [(100.0, 1.0), (200.0, 3.0)]
+    """
+    kept: list[tuple[float, float]] = []
+    for at, value in curve:
+        if not kept or at >= kept[-1][0] * SMALLEST_STEP:
+            kept.append((float(at), value))
+    return kept
 
 
 def _finish_curve_panel(

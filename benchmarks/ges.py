@@ -22,7 +22,7 @@ from coevo.experiments.peers import PEERS, make_categorical_frame
 from coevo.graph import DAG
 from coevo.score import BIC, make_score
 from harness import describe_run, print_json, replace_block
-from limited import Job, Journal, format_peer_time, measure
+from limited import Job, Journal, add_journal_options, format_peer_time, measure
 
 HERE = Path(__file__).parent
 NETWORKS = (
@@ -134,7 +134,7 @@ def main() -> None:
     parser.add_argument("--others", default=",".join(OTHERS))
     parser.add_argument("--max-time", type=float, default=600, help="seconds a run (default: 600)")
     parser.add_argument("--max-timeouts", type=int, default=2, help="then give a peer up")
-    parser.add_argument("--journal", type=Path, help="file of the runs that have ended, to resume")
+    add_journal_options(parser)
     parser.add_argument(
         "--write", action="store_true", help="replace the table of benchmarks/README.md"
     )
@@ -142,7 +142,7 @@ def main() -> None:
     options = parser.parse_args()
     requested = options.others.split(",")
     options.others = [name for name in requested if PEERS[name].is_installed]
-    journal = Journal(options.journal)
+    journal = Journal(options.journal, options.only_journal)
     answers = measure(list_jobs(options), prepare, describe, journal, options.max_timeouts)
     environment = describe_run(*(PEERS[name].package for name in options.others))
     table = format_table(answers, options, environment["machine"])

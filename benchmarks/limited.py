@@ -7,6 +7,7 @@ that is already there is not made again.
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import signal
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 
 from coevo.parallel.isolated import StartClock, run_isolated
 
-__all__ = ["Job", "Journal", "format_peer_time", "measure"]
+__all__ = ["Job", "Journal", "add_journal_options", "format_peer_time", "measure"]
 
 MAX_WALL = 10  # times the limit: the last resort if a system ignores the signal
 MAX_BYTES = 10 << 30  # of address space
@@ -65,10 +66,13 @@ def run_limited(
 
 
 class Journal:
-    """The runs that have ended, in memory and, with a path, in a file."""
+    """The runs that have ended, in memory and, with a path, in a file.
 
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
+    A journal that is closed takes no further runs: what it lacks is not run.
+    """
+
+    def __init__(self, path: Path | None, is_closed: bool = False) -> None:
+        self._path, self.is_closed = path, is_closed
         self._answers: dict[Job, dict[str, Any]] = {}
         if path is not None and path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
@@ -87,6 +91,14 @@ class Journal:
                 file.write(json.dumps(answer) + "\n")
 
 
+def add_journal_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that all benchmarks with a journal have."""
+    parser.add_argument("--journal", type=Path, help="file of the runs that have ended, to resume")
+    parser.add_argument(
+        "--only-journal", action="store_true", help="make the table of these runs; run nothing"
+    )
+
+
 def measure(
     jobs: Iterable[Job],
     prepare: Callable[[Job], Callable[[], Any]],
@@ -103,7 +115,9 @@ def measure(
             answers.append({**job._asdict(), "status": "not run"})
             continue
         answer = journal.get(job)
-        if answer is None:
+        if answer is None and journal.is_closed:
+            answer = {**job._asdict(), "status": "not run"}
+        elif answer is None:
             answer = _run(job, prepare, describe)
             journal.add(job, answer)
         answers.append(answer)

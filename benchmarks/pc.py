@@ -26,7 +26,7 @@ from coevo.experiments.peers import PEERS
 from coevo.graph import CPDAG
 from coevo.search.pc import PCState
 from harness import describe_run, print_json, replace_block
-from limited import Job, Journal, measure
+from limited import Job, Journal, add_journal_options, measure
 
 HERE = Path(__file__).parent
 NETWORKS = "alarm,insurance,hailfinder,hepar2,win95pts"
@@ -108,49 +108,55 @@ def describe(job: Job, found: Directions) -> dict[str, Any]:
 
 
 def list_jobs(options: argparse.Namespace) -> Iterator[Job]:
-    """Yield the runs, network by network."""
-    for network in options.networks.split(","):
-        for seed in range(1, options.seeds + 1):
+    """Yield the runs, sample by sample."""
+    for seed in range(1, options.seeds + 1):
+        for network in options.networks.split(","):
             for system in (OURS, *options.others):
                 yield Job(system, network, options.rows, "g2", seed, options.max_time)
 
 
 def format_table(answers: list[dict[str, Any]], options: argparse.Namespace, machine: str) -> str:
-    """Return a Markdown table: one line for each network, with means over the seeds."""
+    """Return a Markdown table: one line for each network, with means over its samples."""
     systems = (OURS, *options.others)
     lines = [
-        f"{options.rows:,} rows, means over {options.seeds} samples, one core of {machine}. "
-        f"Limit: {options.max_time:g} CPU seconds a run; *> n* did not end within it. "
+        f"{options.rows:,} rows, means over the samples, one core of {machine}. Limit: "
+        f"{options.max_time:g} CPU seconds a run. A sample counts if all systems have ended. "
         "*times* is the CPU time divided by that of coevo.",
         "",
-        "| network | "
+        "| network | samples | "
         + " | ".join(
             f"{name}: SHD | F1 | s" + ("" if name == OURS else " | times") for name in systems
         )
         + " |",
-        "|---|" + "---:|---:|---:|" + "---:|---:|---:|---:|" * len(options.others),
+        "|---|---:|" + "---:|---:|---:|" + "---:|---:|---:|---:|" * len(options.others),
     ]
     for network in options.networks.split(","):
-        cells = [network]
-        ours = _average(answers, network, OURS)
-        for name in systems:
-            found = _average(answers, network, name)
-            if found is None:
-                cells += ["", "", f"> {options.max_time:g}", ""]
-                continue
-            cells += [f"{found['shd']:.1f}", f"{found['f1']:.3f}", f"{found['seconds']:.2f}"]
-            if name != OURS and ours is not None:
-                cells.append(f"{found['seconds'] / ours['seconds']:,.0f}")
+        runs = {
+            (a["seed"], a["system"]): a
+            for a in answers
+            if a["network"] == network and a["status"] == "done"
+        }
+        seeds = [
+            seed
+            for seed in range(1, options.seeds + 1)
+            if all((seed, name) in runs for name in systems)
+        ]
+        cells = [network, str(len(seeds))]
+        for name in systems if seeds else ():
+            cells += format_system([runs[seed, name] for seed in seeds])
+            if name != OURS:
+                ratios = [runs[s, name]["seconds"] / runs[s, OURS]["seconds"] for s in seeds]
+                cells.append(f"{sum(ratios) / len(ratios):,.0f}")
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _average(answers: list[dict[str, Any]], network: str, system: str) -> dict[str, float] | None:
-    """Return the means over the samples; None if a run has not ended."""
-    chosen = [a for a in answers if (a["network"], a["system"]) == (network, system)]
-    if not all(a["status"] == "done" for a in chosen):
-        return None
-    return {key: sum(a[key] for a in chosen) / len(chosen) for key in ("shd", "f1", "seconds")}
+def format_system(runs: list[dict[str, Any]]) -> list[str]:
+    """Return three cells: the means of the distance, of F1 and of the seconds."""
+    shd, f1, seconds = (
+        sum(run[key] for run in runs) / len(runs) for key in ("shd", "f1", "seconds")
+    )
+    return [f"{shd:.1f}", f"{f1:.3f}", f"{seconds:.2f}"]
 
 
 def main() -> None:
@@ -161,7 +167,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="number of samples (default: 5)")
     parser.add_argument("--others", default=",".join(OTHERS))
     parser.add_argument("--max-time", type=float, default=300, help="seconds a run (default: 300)")
-    parser.add_argument("--journal", type=Path, help="file of the runs that have ended, to resume")
+    add_journal_options(parser)
     parser.add_argument(
         "--write", action="store_true", help="replace the table of benchmarks/README.md"
     )
@@ -169,7 +175,9 @@ def main() -> None:
     options = parser.parse_args()
     requested = options.others.split(",")
     options.others = [name for name in requested if PEERS[OTHERS[name]].is_installed]
-    answers = measure(list_jobs(options), prepare, describe, Journal(options.journal), 10**6)
+    answers = measure(
+        list_jobs(options), prepare, describe, Journal(options.journal, options.only_journal), 10**6
+    )
     environment = describe_run(*(PEERS[OTHERS[name]].package for name in options.others))
     table = format_table(answers, options, environment["machine"])
     if options.write:

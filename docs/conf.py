@@ -38,7 +38,8 @@ extensions = [
     "mathml",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_ext", "paper/t*.md"]  # paper/README.md has the same tables
+# The pages of the paper have the same tables.
+exclude_patterns = ["_ext", "paper/t*.md", "paper/reviewed/[a-z]*.md"]
 default_role = "py:obj"  # `name` in a docstring is a link where the name is documented
 smartquotes = False  # a double dash stays one, as in --seed
 

@@ -1257,3 +1257,14 @@ def block_layers(arcs, members):
         if i != j and below[i] & set(parents_in(arcs, members[j]))
     }
     return layering(len(members), frozenset(leads))
+
+
+def correct_p_values(p_values):
+    """Return p-values corrected by Holm: each is multiplied by the number of those not below it.
+
+    The result of a test is at least that of every test with a smaller p-value, and at most 1.
+    """
+    return [
+        max(min(1.0, q * sum(r >= q for r in p_values)) for q in p_values if q <= p)
+        for p in p_values
+    ]

@@ -102,3 +102,35 @@ def test_a_container_has_the_memory_of_its_limit(tmp_path, monkeypatch):
     for text, expected in (("max\n", installed), ("4096\n", 4096), (str(2**60), installed)):
         limit.write_text(text)
         assert memory.get_machine_memory() == expected
+
+
+def test_json_objects_that_share_no_keys(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("\n".join(f'{{"k{i}": 1}}' for i in range(5000)))
+    expected = (
+        f"{str(path)!r} has 5,000 objects with 5,000 different keys, and most objects lack most "
+        "keys. Give each object the same keys."
+    )
+    with pytest.raises(CoevoError) as caught:
+        coevo.read_data(path)
+    assert str(caught.value) == expected
+    path.write_text("{" + ",".join(f'"c{i}": {{"k{i}": 1}}' for i in range(5000)) + "}")
+    with pytest.raises(CoevoError) as caught:
+        coevo.read_data(path)
+    assert str(caught.value) == expected
+
+
+def test_a_parquet_file_and_a_spreadsheet_of_many_equal_rows(tmp_path, monkeypatch):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    openpyxl = pytest.importorskip("openpyxl")
+    column = arrow.array([0, 1] * 200_000)
+    parquet.write_table(arrow.table({"a": column, "b": column}), tmp_path / "a.parquet")
+    book = openpyxl.Workbook()
+    for i in range(2000):
+        book.active.append([i % 2, "x" * 50])
+    book.save(tmp_path / "a.xlsx")
+    monkeypatch.setattr(memory, "get_machine_memory", lambda: 2**16)
+    for name, what in (("a.parquet", "table"), ("a.xlsx", "spreadsheet")):
+        with pytest.raises(ParameterError, match=rf"^The {what} needs 0\.0 GB of memory"):
+            coevo.read_data(tmp_path / name)

@@ -25,9 +25,10 @@ MODULES = sorted(
 # From low to high. A module imports from its own layer and from lower layers only.
 LAYERS = [
     [
-        *("checks", "errors", "faster_numba", "files", "interrupts"),
-        *("jit", "memory", "names", "signatures", "threads", "work_time"),
+        *("checks", "errors", "faster_numba", "interrupts", "json_text", "kernel_cache"),
+        *("memory", "names", "output_files", "signatures", "threads", "work_time"),
     ],
+    ["files", "jit"],
     ["randomness", "run_files", "user_files", "warmup"],
     ["checkpoints"],
     ["picture"],

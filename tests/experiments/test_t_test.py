@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from coevo.experiments.t_test import compute_t_tail, compute_t_test
+import naive
+from coevo.experiments.t_test import (
+    compute_paired_t_test,
+    compute_t_tail,
+    compute_t_test,
+    correct_p_values,
+)
 
 CLOSE = 1e-10
 
@@ -52,3 +58,28 @@ def test_one_constant_sample():
     found = compute_t_test([1.0, 1.0, 1.0], [0.0, 0.5, 0.25])
     expected = stats.ttest_ind([1.0, 1.0, 1.0], [0.0, 0.5, 0.25], equal_var=False)
     assert found.p_two_sided == pytest.approx(float(expected.pvalue), rel=CLOSE)
+
+
+def test_pairs(seed):
+    rng = np.random.default_rng(seed)
+    for n, shift, scale in itertools.product([2, 3, 20, 100], [0, 0.3, 4], [0.01, 3]):
+        first = rng.normal(size=n)
+        second = first + shift + scale * rng.normal(size=n)
+        for one, two in ((first, second), (second, first)):
+            found = compute_paired_t_test(one.tolist(), two.tolist())
+            both = stats.ttest_rel(one, two)
+            greater = stats.ttest_rel(one, two, alternative="greater")
+            assert found.statistic == pytest.approx(float(both.statistic), rel=CLOSE)
+            assert found.degrees_of_freedom == n - 1
+            assert found.p_two_sided == pytest.approx(float(both.pvalue), rel=CLOSE)
+            assert found.p_greater == pytest.approx(float(greater.pvalue), rel=CLOSE)
+
+
+def test_holm(seed):
+    rng = np.random.default_rng(seed)
+    for n in (1, 2, 7, 50):
+        p_values = rng.random(n) ** rng.integers(1, 6)
+        p_values[: n // 3] = p_values[-1]  # ties
+        expected = naive.correct_p_values(p_values.tolist())
+        assert correct_p_values(p_values.tolist()) == pytest.approx(expected, rel=1e-12)
+    assert correct_p_values([]) == []

@@ -26,9 +26,11 @@ SLOW_PATHS = (
     "docs",
     "examples",
     "experiments",
+    "fuzz",
     "inspection/test_inspection_browser.py",
     "io/test_bif_properties.py",
     "io/test_format_properties.py",
+    "io/test_growth.py",
     "learning/test_bootstrap.py",
     "learning/test_bootstrap_missing.py",
     "learning/test_checkpoints_missing.py",
@@ -44,6 +46,7 @@ SLOW_PATHS = (
     "search/test_ccma.py",
     "test_interrupts.py",
     "test_jit.py",
+    "test_kernel_cache.py",
     "test_warmup.py",
 )
 

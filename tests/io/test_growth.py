@@ -53,6 +53,7 @@ MODELS = {
         "{" + ",".join(f'"{i}": 0' for i in range(n)) + f', "{n - 1}": 0}}',
     ),
 }
+SIZES = {"DOT, chain": 30_000, "NET, symbols": 30_000}  # what is copied is fast
 LABELS = {
     "digits": lambda n: "9" * n + "x",
     "digits and zeros": lambda n: "1." + "0" * n + "x",
@@ -76,15 +77,19 @@ def measure(work):
 
 def assert_linear(make_work, n):
     measure(make_work(100))  # compiles the patterns
-    short, _ = measure(make_work(n))
-    long, message = measure(make_work(4 * n))
-    assert long < 12 * short + 0.1
+    short = min(measure(make_work(n))[0] for _ in range(2))
+    long, message = min(measure(make_work(4 * n)) for _ in range(2))
+    assert long < 12 * short + 0.2
     assert len(message) < 1000
 
 
 @pytest.mark.parametrize("case", MODELS)
 def test_growth_of_models(case):
-    assert_linear(lambda n: lambda: parse_model(MODELS[case](n)[1], MODELS[case](n)[0]), 4000)
+    def make_work(n):
+        kind, text = MODELS[case](n)
+        return lambda: parse_model(text, kind)
+
+    assert_linear(make_work, SIZES.get(case, 6000))
 
 
 @pytest.mark.parametrize("case", LABELS)

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.errors import CoevoWarning, FormatError
 from coevo.graph import DAG
-from coevo.io import format_model, parse_model
+from coevo.io import format_model, parse_model, read_model
 from coevo.network import BayesianNetwork
 from helpers.errors import refusal
 
@@ -401,8 +402,7 @@ class TestJson:
             ),
             (
                 [(JSON, "[" * 100_000)],
-                "a: this is not JSON: maximum recursion depth exceeded while decoding a JSON "
-                "array from a unicode string.",
+                "a: this is not JSON: it is nested more than 100 deep.",
             ),
             (
                 [('"version": 1', '"version": 2')],
@@ -476,3 +476,17 @@ class TestJson:
     )
     def test_mistakes(self, changes, sentence):
         assert refused("json", JSON, *changes) == sentence
+
+
+@pytest.mark.parametrize(
+    "encoding", ["undefined", "punycode", "idna", "unicode_escape", "rot13", "base64", "x" * 50]
+)
+def test_an_encoding_of_xml_that_is_no_encoding_of_text(encoding, tmp_path):
+    path = tmp_path / "a.xml"
+    text = format_model(load_network("asia"), "xmlbif").replace("UTF-8", encoding)
+    path.write_bytes(text.encode() + b"\xff")
+    with pytest.raises(FormatError) as caught:
+        read_model(path)
+    assert str(caught.value) == (
+        f"{path}, line 1: there is no encoding {encoding!r}. Save the file as UTF-8."
+    )

@@ -1,6 +1,7 @@
 """Every policy learns and imputes. The order of rows and the threads do not change the result."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -248,3 +249,34 @@ def test_the_two_files_of_an_imputed_table_have_different_names(tmp_path):
         "the table another name."
     )
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("policy", "field", "forged", "flaw"),
+    [
+        ("evolve", "imputed_codes", lambda codes: codes + 9, "a state of each missing value"),
+        ("evolve", "imputed_codes", lambda codes: codes.astype(float), "a state of each"),
+        ("evolve", "imputed_codes", lambda codes: codes[0], "'imputed_codes' must have 2 axes"),
+        ("evolve", "most_probable", lambda codes: codes + 9, "'most_probable' must hold a state"),
+        ("evolve", "number", lambda number: number + 99, "'number' must be an int >= 0 and <= 10"),
+        ("evolve", "n_draws", lambda number: -number - 1, "'n_draws' must be an int >= 0"),
+        ("evolve", "is_last", lambda flag: np.array(2), "'is_last' must be True or False"),
+        ("em", "structures", lambda one: np.zeros((1, 3, 3), bool), "must have all variables"),
+        ("em", "most_probable", lambda codes: codes[:3], "'most_probable' must hold a state"),
+    ],
+)
+def test_a_forged_stage_is_refused(policy, field, forged, flaw, seed):
+    """Kernels trust imputed values: a state that does not exist would be an index too large."""
+    _, table = sample_asia(seed)
+    kept = []
+    options = {"method": "hill_climb", "budget": Budget(max_generations=4)}
+    learn_incomplete(table, policy, on_checkpoint=kept.append, **options)
+    first = kept[0]
+    arrays = dict(first.extra_arrays) | {field: forged(first.extra_arrays[field])}
+    with pytest.raises(ParameterError) as caught:
+        learn_incomplete(table, policy, state=replace(first, extra_arrays=arrays), **options)
+    assert flaw in str(caught.value)
+    del arrays[field]
+    with pytest.raises(ParameterError) as caught:
+        learn_incomplete(table, policy, state=replace(first, extra_arrays=arrays), **options)
+    assert str(caught.value) == (f"The state is damaged: {field!r} is missing. Start a new search.")

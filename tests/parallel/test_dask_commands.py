@@ -9,11 +9,12 @@ import pytest
 
 import coevo
 from coevo.cli import main
-from coevo.experiments import Paper, run_bench, run_paper
+from coevo.experiments import Paper, run_bench, run_paper, run_reviewed
 from helpers.benches import SMALL as SMALL_BENCH
 from helpers.clusters import dask_commands, kill
 from helpers.interrupts import ctrl_c_works, interrupted_command, pressed_after
 from helpers.papers import arguments_of, contents
+from helpers.reviews import FEW
 
 pytest.importorskip("distributed")
 
@@ -38,6 +39,14 @@ def test_the_paper_on_a_client(alone, dask_workers, tmp_path):
     assert 3 <= found.n_done < N_RUNS
     assert run_paper(PAPER, tmp_path, figures=False, cluster=dask_workers.client).is_complete
     assert contents(tmp_path, timeless=True) == alone
+
+
+def test_the_reviewed_systems_on_a_client(dask_workers, tmp_path):
+    folders = tmp_path / "here", tmp_path / "there"
+    assert run_reviewed(FEW, folders[0], figures=False).is_complete
+    assert run_reviewed(FEW, folders[1], figures=False, cluster=dask_workers.client).is_complete
+    here, there = (contents(folder, timeless=True) for folder in folders)
+    assert here == there
 
 
 def test_strength_on_a_client(dask_workers):

@@ -64,6 +64,9 @@ class PosteriorState(SearchState):
         "best": Array(np.int32, ("chains", "n"), make_range(0, math.inf)),
         "best_weight": Array(np.float64, ("chains",), SCORES),
         "counts": Array(np.int64, ("chains", 2, 2), make_range(0, math.inf)),
+        "near_begin": Array(np.int64, ("begins",), OFFSETS),
+        "near": Array(np.int64, ("near",), make_range(0, "n")),
+        "first": Array(np.float64, ("n",), make_range(0, 2)),
     }
 
     candidate_begin: NDArray[np.int64]  # (n + 1,), candidates of child v: begin[v] to begin[v + 1]
@@ -81,6 +84,9 @@ class PosteriorState(SearchState):
     best: NDArray[np.int32]
     best_weight: NDArray[np.float64]
     counts: NDArray[np.int64]
+    near_begin: NDArray[np.int64]
+    near: NDArray[np.int64]
+    first: NDArray[np.float64]
 
     def find_flaw(self) -> str:
         """Return what is wrong with the fields together; an empty text if nothing is."""
@@ -90,10 +96,12 @@ class PosteriorState(SearchState):
         for child, chosen in enumerate(self.candidate_sets):
             if (np.diff(chosen) <= 0).any() or child in chosen:
                 return "'candidates' must be ascending, without the child"
-        if any(
-            set(np.unique(row)) != set(range(0, 2 * len(np.unique(row)), 2)) for row in self.level
-        ):
-            return "'level' must number the layers of each chain, without a gap"
+        if self.near_begin[-1] != len(self.near) or (np.diff(self.first) < 0).any():
+            return "'near_begin' must split 'near', and 'first' must ascend"
+        for row in self.level:
+            layers = np.unique(row)
+            if (layers != 2 * np.arange(len(layers))).any():
+                return "'level' must number the layers of each chain, without one left out"
         return super().find_flaw()
 
     @property

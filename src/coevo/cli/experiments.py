@@ -12,7 +12,7 @@ from coevo.cli.console import print_json
 from coevo.cli.options import format_option
 
 if TYPE_CHECKING:
-    from coevo.experiments import BenchResult, PaperResult
+    from coevo.experiments import BenchResult, PaperResult, ReviewedResult
 
 __all__ = [
     "add_output_options",
@@ -88,7 +88,7 @@ def add_output_options(function: Function) -> Function:
 
 
 def print_result(
-    result: PaperResult | BenchResult,
+    result: PaperResult | ReviewedResult | BenchResult,
     output: str,
     output_format: str,
     print_text: Callable[[], None],

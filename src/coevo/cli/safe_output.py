@@ -26,8 +26,8 @@ _HANDLER = "coevo.escape_surrogates"
 def escape_controls(text: str) -> str:
     r"""Return a text with escapes for characters that control a terminal.
 
-    >>> print(escape_controls("a\x1b[31mb\tc"))
-    a\x1b[31mb	c
+    >>> print(escape_controls("a\x1b[31mb"))
+    a\x1b[31mb
     """
     return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
 

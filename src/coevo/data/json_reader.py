@@ -7,6 +7,7 @@ lists or of objects is left out, with a decision.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from coevo.files import ByteSource
 from coevo.json_text import load_json
 
 __all__ = ["read_json"]
+
+MIN_CELLS = 1_000_000  # a table of any shape may have so many
+MAX_RATIO = 100  # cells for each value in a file
 
 
 def read_json(source: ByteSource, options: ReadOptions) -> RawTable:
@@ -67,7 +71,7 @@ def _find_columns(value: Any, path: Path) -> tuple[list[str], list[list[Any]]]:
     if isinstance(value, dict):
         is_record = not any(isinstance(column, list | dict) for column in value.values())
         is_nested = bool(value) and all(isinstance(column, dict) for column in value.values())
-        value = [value] if is_record else _find_rows(value) if not is_nested else _turn(value)
+        value = [value] if is_record else _find_rows(value) if not is_nested else _turn(value, path)
     if isinstance(value, dict):
         lengths = {len(column) for column in value.values()}
         if len(lengths) == 1:
@@ -75,6 +79,7 @@ def _find_columns(value: Any, path: Path) -> tuple[list[str], list[list[Any]]]:
     elif isinstance(value, list) and value:
         if all(isinstance(record, dict) for record in value):
             names = list(dict.fromkeys(name for record in value for name in record))
+            _check_keys(path, len(names), value)
             return names, [[record.get(name) for record in value] for name in names]
         is_table = all(isinstance(row, list) and len(row) == len(value[0]) for row in value)
         if is_table and all(isinstance(name, str) for name in value[0]):
@@ -91,9 +96,23 @@ def _find_rows(value: dict[str, Any]) -> Any:
     return lists[0] if len(lists) == 1 else None
 
 
-def _turn(value: dict[str, dict[str, Any]]) -> dict[str, list[Any]]:
+def _check_keys(path: Path, n_keys: int, objects: Sequence[Mapping[str, Any]]) -> None:
+    """Raise `DataError` if nearly all cells of a table would be missing.
+
+    Objects that share no keys make a table with the square of their number.
+    """
+    n_cells, n_given = n_keys * len(objects), sum(map(len, objects))
+    if n_cells > max(MIN_CELLS, MAX_RATIO * n_given):
+        raise DataError(
+            f"{str(path)!r} has {len(objects):,} objects with {n_keys:,} different keys, and most "
+            "objects lack most keys. Give each object the same keys."
+        )
+
+
+def _turn(value: dict[str, dict[str, Any]], path: Path) -> dict[str, list[Any]]:
     """Return the columns of objects with a key for each row, as pandas writes them."""
     keys = list(dict.fromkeys(key for column in value.values() for key in column))
+    _check_keys(path, len(keys), list(value.values()))
     return {name: [column.get(key) for key in keys] for name, column in value.items()}
 
 

@@ -24,10 +24,12 @@ from coevo.data.frame_reader import as_frame, read_frame, read_series
 from coevo.data.read_options import ReadOptions
 from coevo.errors import CoevoError, DataError, import_optional
 from coevo.files import ByteSource, replace_file
+from coevo.memory import check_memory
 
 __all__ = ["list_columns", "open_parquet", "read_arrow", "read_parquet", "write_parquet"]
 
 ROW_GROUP_ROWS = 1 << 20
+BYTES_PER_CELL = 4  # a code of two bytes, and a copy of it
 
 
 @contextmanager
@@ -54,6 +56,8 @@ def read_parquet(source: ByteSource, options: ReadOptions) -> RawTable:
     content = None if source.is_file else source.read_all()
     with open_parquet(source.path, content) as file:
         stored = list_columns(file)
+        n_cells = file.metadata.num_rows * len(stored)  # a few bytes may stand for many equal rows
+        check_memory(BYTES_PER_CELL * n_cells, "The table", "Learn with shards= (--shards DIR).")
         names = options.opening.rename_columns(stored)
         kept = [(names[i], (file, stored[i])) for i in options.select_columns(names)]
         return collect_columns(kept, _read_column, options)

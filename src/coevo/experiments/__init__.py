@@ -1,7 +1,8 @@
-"""Experiments: the tables and figures of the 2011 paper, and the comparison with peers."""
+"""Experiments: the 2011 paper repeated, the systems that it reviews, the comparison with peers."""
 
 from coevo.experiments.bench import Bench, BenchResult, BenchTable, run_bench
 from coevo.experiments.paper import Paper, PaperResult, run_paper
+from coevo.experiments.reviewed import Reviewed, ReviewedResult, run_reviewed
 
 __all__ = [
     "Bench",
@@ -9,6 +10,9 @@ __all__ = [
     "BenchTable",
     "Paper",
     "PaperResult",
+    "Reviewed",
+    "ReviewedResult",
     "run_bench",
     "run_paper",
+    "run_reviewed",
 ]

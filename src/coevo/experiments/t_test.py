@@ -1,4 +1,4 @@
-"""Student's and Welch's t-test of two samples.
+"""Student's and Welch's t-test of two samples, the paired t-test, and Holm's correction.
 
 The tail of the t distribution is an incomplete beta function I(x; a, 1/2). A continued fraction
 computes it (Press et al. 2007, section 6.4). The ratio of two gamma functions in front of it comes
@@ -14,7 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["TTest", "compute_t_tail", "compute_t_test"]
+__all__ = [
+    "TTest",
+    "compute_paired_t_test",
+    "compute_t_tail",
+    "compute_t_test",
+    "correct_p_values",
+]
 
 LARGE = 30.0  # from here on, the series of the ratio of gamma functions has 15 digits
 PRECISION = 1e-16
@@ -53,6 +59,40 @@ def compute_t_test(
     statistic = float(np.mean(first) - np.mean(second)) / math.sqrt(square)
     tail = compute_t_tail(abs(statistic), freedom)
     return TTest(statistic, freedom, 2 * tail, tail if statistic > 0 else 1 - tail)
+
+
+def compute_paired_t_test(first: Sequence[float], second: Sequence[float]) -> TTest:
+    """Return the paired t-test of two samples: whether the mean of the differences is zero.
+
+    There are two pairs at least, and the differences are not all the same.
+
+    >>> test = compute_paired_t_test([3.0, 4.0, 5.0], [1.0, 2.0, 3.5])
+    >>> round(test.statistic, 4), test.degrees_of_freedom, round(test.p_two_sided, 4)
+    (11.0, 2.0, 0.0082)
+    """
+    differences = np.subtract(first, second)
+    n = len(differences)
+    error = math.sqrt(float(np.var(differences, ddof=1)) / n)
+    statistic = float(differences.mean()) / error
+    tail = compute_t_tail(abs(statistic), float(n - 1))
+    return TTest(statistic, float(n - 1), 2 * tail, tail if statistic > 0 else 1 - tail)
+
+
+def correct_p_values(p_values: Sequence[float]) -> list[float]:
+    """Return the p-values of several tests, corrected by the method of Holm (1979).
+
+    If all hypotheses hold, the probability that any corrected p-value is below 0.05 is at most
+    0.05, however the tests depend on each other.
+
+    >>> correct_p_values([0.01, 0.04, 0.02])
+    [0.03, 0.04, 0.04]
+    """
+    corrected = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        corrected[place] = largest
+    return corrected
 
 
 def compute_t_tail(t: float, freedom: float) -> float:

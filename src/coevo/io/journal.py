@@ -168,6 +168,10 @@ class Journal(Generic[Record]):
                 )
             return
         stored = _read_object(path)
+        if stored.get("experiment") != self._settings.get("experiment"):
+            raise FileError(
+                f"{str(self._folder)!r} holds runs of another experiment. Give another folder."
+            )
         difference = describe_difference(stored, self._settings)
         if difference is not None:
             raise FileError(

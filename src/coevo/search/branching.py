@@ -62,6 +62,7 @@ class _Contraction:
         self.node_of = np.arange(n + 1)  # the outermost node of each variable
         self.arc: dict[int, tuple[int, int]] = {}  # the chosen arc into each node
         for variable in range(n):
+            check_deadline()
             column = gains[:, variable]
             own = np.append(np.where(column > LEAST_GAIN, column, -np.inf), 0.0)
             if fixed is not None and fixed[variable] != NO_PARENT:

@@ -44,6 +44,7 @@ from numpy.typing import NDArray
 from coevo.checks import is_int
 from coevo.errors import bad_parameter
 from coevo.search.operators import Indices, Scores, pair_at_random, select_by_tournament
+from coevo.work_time import check_deadline
 
 __all__ = ["Cooperation", "Generation", "Species"]
 
@@ -219,8 +220,12 @@ class Cooperation:
     ) -> Population:
         """Return the children: select by tournaments, pair at random, cross and mutate."""
         first, second, alone = pair_at_random(rng, select_by_tournament(rng, scores))
+        check_deadline()  # each of these copies the population
         one, two = species.cross(rng, population[first], population[second])
-        return species.mutate(rng, np.concatenate([one, two, population[alone]]))
+        check_deadline()
+        crossed = np.concatenate([one, two, population[alone]])
+        check_deadline()
+        return species.mutate(rng, crossed)
 
     def _choose_solutions(self, rng: Generator, own: int, best: Indices) -> Chosen:
         """Return the solutions of all children of a species, with the best partners first.

@@ -66,7 +66,7 @@ class GraphStrings:
 
         Among equal keys, the first bit of the string comes first.
         """
-        graph_of, bit = divmod(np.flatnonzero(bits), max(self.n_bits, 1))
+        graph_of, bit = _find_bits(bits)
         by_key, small = _sort_falling(keys), np.min_scalar_type(len(bits))  # small: radix sort
         by_key = by_key[np.argsort(graph_of[by_key].astype(small), kind="stable")]
         begin = np.searchsorted(graph_of, np.arange(len(bits) + 1))
@@ -111,6 +111,16 @@ def _sort_falling(keys: NDArray[np.float64]) -> NDArray[np.int64]:
     by_key = np.argsort(-keys)
     ranked = keys[by_key]
     return np.argsort(-keys, kind="stable") if (ranked[1:] == ranked[:-1]).any() else by_key
+
+
+def _find_bits(bits: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the graph and the number of each bit that is set, row by row."""
+    found = []
+    for row in bits:
+        check_deadline()
+        found.append(np.flatnonzero(row))
+    lengths = [len(numbers) for numbers in found]
+    return np.repeat(np.arange(len(bits)), lengths), np.concatenate([np.empty(0, np.int64), *found])
 
 
 def measure_pairs(problem: Problem) -> NDArray[np.float64]:

@@ -98,8 +98,10 @@ def one_point_crossover(first: Masks, second: Masks, cuts: Indices) -> tuple[Mas
     >>> one_point_crossover(zeros, ones, np.array([3]))[0]
     array([[False, False, False,  True]])
     """
-    exchanged = (first ^ second) & (np.arange(first.shape[1]) >= cuts[:, None])
-    return first ^ exchanged, second ^ exchanged
+    one, two = first.copy(), second.copy()
+    for pair, cut in enumerate(cuts.tolist()):
+        one[pair, cut:], two[pair, cut:] = second[pair, cut:], first[pair, cut:]
+    return one, two
 
 
 def two_point_crossover(

@@ -204,9 +204,11 @@ class PCSearch(Search[PCState]):
     def _test_edges(self, state: PCState) -> tuple[PCState, int]:
         """Run the tests of a level, or of a part of it, and remove edges."""
         level = LevelTests(state.frozen, self._problem.rules.required, state.level)
+        check_deadline()
         parts, next_pair, next_set = level.take_parts(
             state.next_pair, state.next_set, TESTS_PER_STEP
         )
+        check_deadline()
         tested = EdgeTests(state.edges, state.frozen, state.p_values, self._method.alpha)
         n_tests = 0
         for triples in make_chunks(level, parts, tested.removed):

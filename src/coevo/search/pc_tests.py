@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.work_time import check_deadline
+
 __all__ = [
     "ColliderTests",
     "EdgeTests",
@@ -75,6 +77,7 @@ class _PairTests:
         at, begin = next_pair, next_set
         parts: list[Part] = []
         while at < len(self.pairs) and most > 0:
+            check_deadline()
             n_sets = self.count_sets(self.pairs[at])
             end = min(n_sets, begin + most)
             if end < n_sets and parts:
@@ -130,11 +133,11 @@ def make_chunks(level: LevelTests, parts: list[Part], removed: set[Pair]) -> Ite
     ]
     size = 1
     while waiting:
-        chunk = [
-            (pair, list(itertools.islice(sets, size)))
-            for pair, sets in waiting
-            if pair not in removed
-        ]
+        chunk = []
+        for pair, sets in waiting:
+            if pair not in removed:
+                check_deadline()
+                chunk.append((pair, list(itertools.islice(sets, size))))
         chunk = [(pair, sets) for pair, sets in chunk if sets]
         if chunk:
             yield [(*pair, given) for pair, sets in chunk for given in sets]

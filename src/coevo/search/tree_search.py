@@ -32,6 +32,7 @@ from coevo.search.branching import (
     find_best_branching,
 )
 from coevo.search.state_schema import FINITE, SCORES, Array, Number, Schema
+from coevo.work_time import check_deadline
 
 __all__ = ["TreeSearch", "TreeState", "add_class_arcs", "check_class", "find_class"]
 
@@ -151,8 +152,10 @@ class TreeSearch(Search[TreeState]):
 
     def _find_tree(self, gains: Gains) -> NDArray[np.bool_]:
         """Return the arcs of the best tree that closes no cycle with the fixed part."""
+        check_deadline()
         possible = _make_symmetric(gains)
         while True:
+            check_deadline()
             parents = find_best_branching(possible, self._parent)
             if not self._problem.rules.has_arc_constraints:
                 parents = choose_first_roots(parents, possible)

@@ -8,6 +8,7 @@ writes tables, figures and a README. The module `summary` defines every number, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,10 +30,10 @@ from coevo.experiments.paper.tables import (
     make_result_table,
     make_times_table,
 )
+from coevo.experiments.run_jobs import run_missing_jobs
 from coevo.files import write_text
-from coevo.interrupts import defer_interrupts
 from coevo.io.journal import Journal, RunCallback
-from coevo.parallel import Cluster, open_workers
+from coevo.parallel import Cluster, Workers, open_workers
 from coevo.report import write_figure
 
 __all__ = ["Paper", "PaperRecord", "PaperResult", "run_paper"]
@@ -74,13 +75,12 @@ def run_paper(
     journal = make_paper_journal(folder, paper)
     journal.open()
     jobs = paper.list_jobs()
-    missing = [job for job in jobs if job.key not in journal.records]
-    if missing:
+
+    def open_warm_workers() -> AbstractContextManager[Workers]:
         load_kernels()  # compile once here, not in each process
-        with open_workers(n_jobs, cluster) as workers, defer_interrupts(on_interrupt) as interrupts:
-            runs = workers.run(run_paper_job, missing, should_stop=lambda: interrupts.is_pending)
-            journal.save_runs(runs, len(jobs) - len(missing), len(jobs), on_run)
-    n_done = sum(job.key in journal.records for job in jobs)
+        return open_workers(n_jobs, cluster)
+
+    n_done = run_missing_jobs(run_paper_job, jobs, journal, open_warm_workers, on_run, on_interrupt)
     if n_done < len(jobs):
         return PaperResult((), n_done, len(jobs))
     summaries = tuple(

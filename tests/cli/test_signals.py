@@ -61,3 +61,14 @@ def test_a_search_that_is_ended_is_saved(number, folder):
     assert "stopped by the user" in ended.out
     assert Path(folder, "run/model.bif").exists()
     assert Path(folder, "run/checkpoint.npz").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_tour_that_is_ended_is_saved(number, folder):
+    arguments = ("solve", "tsp", "eil51", "--form", "literal", "--max-generations", 1_000_000)
+    ended = signalled_command(*arguments, "-o", "run", cwd=folder, number=number, at="generation")
+    assert ended.code == 130
+    assert ended.err[-1] == "Interrupted. This is the best tour so far.\n"
+    assert ended.out.startswith("eil51: 51 cities, length ")
+    assert Path(folder, "run/solution.tour").exists()
+    assert Path(folder, "run/checkpoint.npz").exists()

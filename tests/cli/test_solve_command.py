@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from coevo import checkpoints
+from coevo.errors import FileError
+from coevo.problems import SolveResult
 from helpers.interrupts import interrupted_command
 from helpers.killing import killed_at_a_line
 
@@ -184,6 +187,20 @@ def test_killed_again_and_again(problem, folder, run, seed):
     name = "solution.tour" if problem[0] == "tsp" else "solution.txt"
     assert (folder / "run" / name).read_bytes() == (folder / "uninterrupted" / name).read_bytes()
     assert not list((folder / "run").glob(".*.tmp"))
+
+
+def test_a_disk_that_stays_full_prints_the_answer(folder, run, monkeypatch):
+    right = run("solve", "tsp", "burma14")
+
+    def fail(*_, **__):
+        raise FileError("'run/solution.tour' cannot be written: No space left on device.")
+
+    monkeypatch.setattr(checkpoints, "PAUSES", ())
+    monkeypatch.setattr(SolveResult, "write", fail)
+    found = run("solve", "tsp", "burma14", "-o", "run")
+    assert found.code == 2
+    assert found.err == "Error: 'run/solution.tour' cannot be written: No space left on device.\n"
+    assert found.out.splitlines()[:2] == right.out.splitlines()[:2]
 
 
 def test_the_time_limit(run):

@@ -7,7 +7,7 @@ and constraints) and returns a `Search`. `Search.start` makes the first state. `
 makes the next state from the current one. Both are pure: the same arguments give the same
 state, and no argument is changed. A state holds exactly what the next step needs. It can be
 written to a file, read back and resumed (`coevo.search.checkpoint_file`). The loop around
-`start` and `step`, with the budget and the clock, is `coevo.search.run`.
+`start` and `step`, with the budget and the clock, is `coevo.search.loop`.
 """
 
 from __future__ import annotations

@@ -123,18 +123,12 @@ def test_a_function_compiles_to_the_same_results():
     subprocess.run([sys.executable, "-c", SCRIPT], check=True)
 
 
-def test_the_source_of_an_inlined_function_is_read_once():
-    read = []
-
-    class Worker:
-        flags = compiler.Flags()
-
-        def run_untyped_passes(self, func, enable_ssa=False):
-            read.append((func, enable_ssa))
-            return func.__name__
-
-    faster_numba._remember_inlined(Worker)
-    worker = Worker()
-    assert [worker.run_untyped_passes(one) for one in (max, min, max)] == ["max", "min", "max"]
-    assert worker.run_untyped_passes(max, enable_ssa=True) == "max"
-    assert read == [(max, False), (min, False), (max, True)]
+def test_the_variables_of_an_instruction_are_listed_as_numba_does():
+    scope = ir.Scope(None, ir.Loc("file.py", 7))
+    a, b, c = (scope.define(name, scope.loc) for name in "abc")
+    call = ir.Expr.call(a, [b, c], {"k": b}, scope.loc)
+    inner = ir.Assign(call, c, scope.loc)
+    list_vars = faster_numba._make_list_vars(ir.Inst)
+    for value in (a, call, inner, [a, (b, call)], {"x": call, "y": 3}, "text", None, 2.5, [1, "b"]):
+        expected = ir.Inst._rec_list_vars(call, value)
+        assert [id(one) for one in list_vars(call, value)] == [id(one) for one in expected]

@@ -54,7 +54,7 @@ __all__ = [
     "warm_up",
 ]
 
-COMPILING_MESSAGE = "Compiling kernels for this machine (once, about 11 s) ..."
+COMPILING_MESSAGE = "Compiling kernels for this machine (once, about 10 s) ..."
 PACKAGE = Path(__file__).parent
 WORKER = (
     "import sys; sys.path.insert(0, sys.argv[1]); "

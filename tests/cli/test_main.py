@@ -48,7 +48,7 @@ def test_help_lists_the_commands(launch):
     code, out, err = launch("--help")
     assert (code, err) == (0, "")
     listed = out.partition("Commands:\n")[2].splitlines()
-    assert listed == [f"  {name:<8}  {about}" for name, about in sorted(COMMANDS.items())]
+    assert listed == [f"  {name:<9}  {about}" for name, about in sorted(COMMANDS.items())]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+TESTS = Path(__file__).parents[1]
 LONGEST = 120.0  # seconds, for a command that prints nothing
 SECONDS = 5.0  # in which all processes must have ended; it takes a fraction of one
 
@@ -96,7 +97,11 @@ def signalled_command(*arguments, cwd, number, at, to_group=False, code=LINE_BY_
     """Send a signal to a command when it prints a line that starts with `at`."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=cwd, text=True, start_new_session=True, **pipes) as process:
+    paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]  # the helpers
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    with subprocess.Popen(
+        command, cwd=cwd, text=True, start_new_session=True, env=env, **pipes
+    ) as process:
         assert read_until(process, lambda line: line.startswith(at)), "the line never came"
         started = open_processes(list_descendants(process.pid))
         (os.killpg if to_group else os.kill)(process.pid, number)

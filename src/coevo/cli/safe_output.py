@@ -69,11 +69,13 @@ def protect_output() -> Iterator[None]:
     for stream in before:
         if hasattr(stream, "reconfigure") and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors=_HANDLER)
-    sys.stdout, sys.stderr = map(_protect, before)
+    sys.stdout, sys.stderr = protected = tuple(map(_protect, before))
     try:
         yield
     finally:
-        sys.stdout, sys.stderr = before
+        # click replaces the streams where the reader closed the pipe: leave them as they are
+        if (sys.stdout, sys.stderr) == protected:
+            sys.stdout, sys.stderr = before
 
 
 def _protect(stream: Any) -> Any:

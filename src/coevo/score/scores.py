@@ -139,7 +139,7 @@ class _DirichletScore(Score):
     def __post_init__(self) -> None:
         if not (is_number(self.ess) and self.ess > 0):
             raise bad_parameter("ess", self.name, "a number > 0", self.ess)
-        if not LEAST_ESS <= self.ess <= LARGEST_ESS:
+        if not LEAST_ESS <= float(self.ess) <= LARGEST_ESS:
             expected = f"a number from {LEAST_ESS:g} to {LARGEST_ESS:g}"
             raise bad_parameter("ess", self.name, expected, self.ess)
 

@@ -84,7 +84,7 @@ def make_run_page(
 def _read_arc_facts(arc: Mapping[str, Any]) -> ArcFacts:
     gain, strength, direction = map(arc.get, ("gain", "strength", "direction"))
     says = arc.get("says") or ""
-    return ArcFacts(gain, strength, direction, arc.get("probability"), says)
+    return ArcFacts(gain, strength, direction, says, arc.get("probability"))
 
 
 def _read_parent_counts(

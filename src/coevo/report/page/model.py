@@ -21,8 +21,8 @@ class ArcFacts:
     gain: float | None = None  # local score of the child with the arc, minus that without it
     strength: float | None = None  # share of bootstrap samples that join the two variables
     direction: float | None = None  # share of these samples with the arc from parent to child
-    probability: float | None = None  # posterior, that the two variables are joined
     says: str = ""  # what the arc says about its two variables, as a sentence without a stop
+    probability: float | None = None  # posterior, that the two variables are joined
 
     @property
     def word(self) -> str:

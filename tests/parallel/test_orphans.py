@@ -10,12 +10,18 @@ from helpers.orphans import signalled_command
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-POOL = """
+# A shell may have started the tests with signals that are ignored, as nohup does.
+RESET = """
+import signal
+for name in ("SIGTERM", "SIGHUP"):
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+"""
+POOL = f"""{RESET}
 from coevo.parallel import run_in_processes
 from helpers import orphan_jobs
 list(run_in_processes(orphan_jobs.hang, [1, 2], 2))
 """
-ISOLATED = """
+ISOLATED = f"""{RESET}
 import sys, threading
 from coevo.parallel import run_isolated
 from helpers import orphan_jobs

@@ -171,11 +171,6 @@ def main() -> None:
     ]
     table = "\n".join(lines)
     print(table)
-    for name in records:
-        print(
-            name,
-            [(b["n"], round(b["said"], 3), round(b["true"], 3)) for b in records[name]["bins"]],
-        )
     if options.write:
         draw_figure(records, HERE / "calibration.png")
         replace_block(HERE / "README.md", "calibration", table)

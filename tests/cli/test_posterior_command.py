@@ -69,6 +69,16 @@ def test_learn_shows_the_probability_of_its_arcs(run, folder):
     assert "Exact: the weights of all structures are summed." in page
 
 
+def test_files_that_cannot_be_written_are_an_error_after_the_answer(run, monkeypatch):
+    failure = OSError("No space is left.")
+    monkeypatch.setattr("coevo.learning.task.write_with_retries", lambda write: failure)
+    code, out, err = run("posterior", *QUICK, "-o", "run")
+    assert (code, err) == (1, "Error: No space is left.\n")
+    assert "Exact: the weights of all structures are summed." in out
+    with pytest.warns(coevo.CoevoWarning, match="not complete: No space is left"):
+        coevo.posterior(read_data("cancer.csv"), score="bdeu", output="again")
+
+
 def test_bad_requests_end_in_one_sentence(run):
     code, out, err = run("posterior", "cancer.csv", "-s", "loglik")
     assert (code, out) == (2, "")

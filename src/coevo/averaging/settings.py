@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import asdict, dataclass
+from typing import TypedDict, cast
 
 from coevo.averaging.exact import STRUCTURE_PRIORS
 from coevo.averaging.family_weights import FAMILY_PRIORS
@@ -38,18 +38,6 @@ class PosteriorOptions(TypedDict, total=False):
     max_steps: int | None
 
 
-POSTERIOR_DEFAULTS: PosteriorOptions = {
-    "prior": "uniform",
-    "family_prior": "uniform",
-    "sampler": "auto",
-    "candidates": 12,
-    "chains": 4,
-    "networks": 1000,
-    "tolerance": 0.05,
-    "max_steps": None,
-}
-
-
 @dataclass(frozen=True)
 class PosteriorSettings:
     """The settings of a posterior; `coevo.posterior` explains them."""
@@ -80,6 +68,9 @@ class PosteriorSettings:
         if not is_number(self.tolerance) or not 0 < self.tolerance < 1:
             expected = "a number between 0 and 1"
             raise bad_parameter("tolerance", owner, expected, self.tolerance)
+
+
+POSTERIOR_DEFAULTS = cast(PosteriorOptions, asdict(PosteriorSettings()))
 
 
 def check_score(score: Score) -> None:

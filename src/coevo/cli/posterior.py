@@ -168,6 +168,8 @@ def command(
         print_json(_describe(task, result))
     else:
         _print(task, result)
+    for failure in task.failures.values():
+        raise failure
     if result.stop_reason == "interrupt":
         print("Interrupted. The answer is based on the steps so far.", file=sys.stderr)
         raise click.exceptions.Exit(130)

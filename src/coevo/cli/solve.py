@@ -59,7 +59,7 @@ limit_options = bundle_options(
     "--output",
     metavar="DIR",
     help="Run folder for the solution, run.json, history.jsonl and the picture of a tour. It holds "
-    "a checkpoint while the run goes on.",
+    "a checkpoint during the run.",
 )
 @click.option(
     "--resume",

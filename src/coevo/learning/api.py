@@ -185,7 +185,7 @@ def learn(
         if settings.posterior:
             result = run_posterior(task, result, PosteriorSettings(), resume)
     _warn(task.notices[n_shown:])
-    _warn([f"The run folder is not complete: {failure}" for failure in task.failures.values()])
+    _warn(task.describe_failures())
     return result
 
 

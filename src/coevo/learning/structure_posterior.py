@@ -24,7 +24,7 @@ from coevo.learning.result import POSTERIOR, LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import LearnTask, open_task
 from coevo.progress import check_progress, show_progress
-from coevo.search import Callback, HistoryRow
+from coevo.search import Callback, Checkpoint, HistoryRow
 from coevo.signatures import accept_options
 from coevo.warmup import ensure_compiled
 
@@ -134,7 +134,7 @@ missing_labels, decimal, strict : optional
         with show_progress(progress, f"Learning by {settings.spec.method.name} ...") as show:
             learned = task.search([task.make_progress().as_callback(show)])
             learned = run_posterior(task, learned, chosen, resume, [describe_step(show)])
-    for notice in task.notices:
+    for notice in (*task.notices, *task.describe_failures()):
         warn_caller(notice)
     assert learned.posterior is not None
     return learned.posterior
@@ -162,6 +162,11 @@ def run_posterior(
             state = checkpoints.load()
         else:
             checkpoints.check_replaceable()
+
+    def finish(last: Checkpoint | None, stop_reason: str) -> None:
+        if checkpoints is not None:
+            task.note_failure("posterior", checkpoints.finish(last, stop_reason))
+
     found = compute_posterior(
         scorer,
         spec,
@@ -171,7 +176,7 @@ def run_posterior(
         callbacks=callbacks,
         state=state,
         on_checkpoint=None if checkpoints is None else checkpoints.write_if_due,
-        on_end=(lambda last, reason: None) if checkpoints is None else checkpoints.finish,
+        on_end=finish,
     )
     sentence = describe_score(spec.score)
     task.notices.extend(() if sentence is None else (sentence,))

@@ -266,9 +266,13 @@ class LearnTask:
 
     def _finish_checkpoints(self, last: Checkpoint | None, result: SearchResult) -> None:
         if self.checkpoint_file is not None:
-            self._note("checkpoint", self.checkpoint_file.finish(last, result.stop_reason))
+            self.note_failure("checkpoint", self.checkpoint_file.finish(last, result.stop_reason))
 
-    def _note(self, what: str, error: OSError | None) -> None:
+    def describe_failures(self) -> list[str]:
+        """Return a sentence about each file that could not be written."""
+        return [f"The run folder is not complete: {failure}" for failure in self.failures.values()]
+
+    def note_failure(self, what: str, error: OSError | None) -> None:
         """Note whether files could be written, at the last attempt."""
         self.failures.pop(what, None)
         if error is not None:
@@ -330,7 +334,7 @@ class LearnTask:
             files.update(written)
             self.notices.extend(notice for notice in notices if notice not in self.notices)
 
-        self._note("run", write_with_retries(write))
+        self.note_failure("run", write_with_retries(write))
         return replace(result, files=files)
 
     @property

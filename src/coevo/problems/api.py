@@ -52,7 +52,7 @@ def solve_tour(
     callbacks : iterable of functions
         Each is called with a `SolveRow` after each generation; True stops the run.
     output : path, optional
-        The run folder. It holds a checkpoint while the run goes on, and then the results
+        The run folder. It holds a checkpoint during the run, and then the results
         (`coevo.problems.result`).
     resume : bool
         Resume the run of `output` after it was stopped or killed, or extend it with a larger
@@ -106,7 +106,7 @@ def solve_ordering(
     callbacks : iterable of functions
         Each is called with a `SolveRow` after each generation; True stops the run.
     output : path, optional
-        The run folder. It holds a checkpoint while the run goes on, and then the results
+        The run folder. It holds a checkpoint during the run, and then the results
         (`coevo.problems.result`).
     resume : bool
         Resume the run of `output` after it was stopped or killed, or extend it with a larger

@@ -105,7 +105,7 @@ class SolveCheckpoint:
     """The state and the history of a run: all that is needed to resume it."""
 
     state: SolveState
-    history: Sequence[SolveRow]  # may grow while the run goes on
+    history: Sequence[SolveRow]  # may grow during the run
 
     @property
     def seconds(self) -> float:

@@ -45,7 +45,7 @@ def orient(
 ) -> tuple[Directions, Directions]:
     """Return the partially directed graph, and a DAG that fulfils the rules.
 
-    The colliders come in falling order of how sure they are.
+    The colliders come in falling order of confidence.
     """
     graph = close_under_meek(_direct(_apply_rules(edges, rules), colliders))
     dag = extend_to_dag(graph)

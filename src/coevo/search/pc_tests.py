@@ -211,8 +211,8 @@ class TripleVotes:
     def list_colliders(self) -> list[tuple[int, int, int]]:
         """Return the triples whose majority of sets is without c, the surest first.
 
-        On a tie, the side with the larger p-value decides. The difference of the p-values also
-        says how sure a collider is.
+        On a tie, the side with the larger p-value decides. The difference of the p-values is
+        also the confidence in a collider.
         """
         ahead = self.p_values[:, WITHOUT] - self.p_values[:, WITH]
         lead = self.votes[:, WITHOUT] - self.votes[:, WITH]

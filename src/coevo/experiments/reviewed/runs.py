@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from coevo.bundled import open_network
 from coevo.data import Dataset
 from coevo.experiments.paper.plan import SCORE, PaperDataSet
+from coevo.experiments.paper.runs import open_network_once
 from coevo.experiments.reviewed.plan import ReviewedJob
 from coevo.experiments.reviewed.systems import SYSTEMS, Order
 from coevo.graph import CPDAG, DAG
-from coevo.network import BayesianNetwork, sample
+from coevo.network import sample
 from coevo.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import SearchResult
@@ -51,14 +51,9 @@ class ReviewedRecord:
         return self.network, self.rows, self.system, self.run
 
 
-@cache
-def _open_network(name: str) -> BayesianNetwork:
-    return open_network(name)
-
-
 @lru_cache(maxsize=1)  # the runs on one data set follow each other
 def _sample_rows(data: PaperDataSet) -> Dataset:
-    return sample(_open_network(data.network), data.rows, data.seed)
+    return sample(open_network_once(data.network), data.rows, data.seed)
 
 
 @cache
@@ -71,7 +66,7 @@ def load_kernels() -> None:
 
 def score_true_network(data: PaperDataSet) -> float:
     """Return the score of the network from which the rows were sampled."""
-    return FamilyScorer(_sample_rows(data), SCORE).score(_open_network(data.network).dag)
+    return FamilyScorer(_sample_rows(data), SCORE).score(open_network_once(data.network).dag)
 
 
 def run_reviewed_job(job: ReviewedJob) -> ReviewedRecord:
@@ -91,7 +86,7 @@ def draw_order(names: tuple[str, ...], seed: int) -> tuple[str, ...]:
 def _find_order(job: ReviewedJob, dataset: Dataset) -> Order:
     kind = SYSTEMS[job.system].order
     if kind == "true":
-        return _open_network(job.data.network).dag.topological_order
+        return open_network_once(job.data.network).dag.topological_order
     return draw_order(tuple(dataset.names), job.seed) if kind == "random" else None
 
 
@@ -117,7 +112,7 @@ def _make_record(job: ReviewedJob, result: SearchResult, seconds: float) -> Revi
         run=job.run,
         seed=job.seed,
         score=result.score,
-        shd=_count_shd(result.dag, _open_network(job.data.network).dag),
+        shd=_count_shd(result.dag, open_network_once(job.data.network).dag),
         n_arcs=len(result.dag.arcs),
         generations=result.generations,
         evaluations=result.evaluations,

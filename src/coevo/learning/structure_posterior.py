@@ -97,7 +97,7 @@ missing_labels, decimal, strict : optional
         How the table is read, as for `learn`.
     start, max_generations, patience, target, shards, cluster : optional
         Further options of the search, as for `learn`.
-    bootstraps, posterior : optional
+    bootstraps, posterior, prove : optional
         Options of `learn` that have no effect here.
 
     Returns
@@ -123,7 +123,9 @@ missing_labels, decimal, strict : optional
     given: dict[str, Any] = dict(options)
     asked = {name: given.pop(name) for name in POSTERIOR_DEFAULTS if name in given}
     chosen = PosteriorSettings(**asked)
-    settings = check_settings("posterior", **{**given, "bootstraps": 0, "posterior": True})
+    settings = check_settings(
+        "posterior", **{**given, "bootstraps": 0, "posterior": True, "prove": None}
+    )
     settings = limit_search(settings)
     ensure_compiled()
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None

@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 
+import coevo
 from coevo.exact import ProofTask, find_families, make_certificate, run_proof
 from coevo.graph import Constraints
 from coevo.score import FamilyBatch, FamilyScorer
@@ -64,7 +65,11 @@ def prove_problem(problem, budget=None, **options):
 
 
 @functools.cache
-def prove_example(seed=3, score="k2", n_variables=5):
-    """Return the problem, the task, the last checkpoint and the certificate of a small proof."""
-    problem = random_problem(seed, score, n_variables, 60)
+def prove_example():
+    """Return the problem, the task, the last checkpoint and the certificate of a small proof.
+
+    Its tree has several leaves.
+    """
+    rows = coevo.sample(coevo.load_network("asia"), 1000, random_state=1)
+    problem = Problem.from_scorer(FamilyScorer(rows, "bdeu"))
     return problem, *prove_problem(problem)

@@ -136,7 +136,7 @@ def command(
             settings, data, source=data, output=output, resume=resume, command=sys.argv[1:]
         ) as task:
             declared.check(tuple(column.name for column in task.info.columns))
-            families = list_families(task, show)
+            families = list_families(task, show, chosen["within"])
             show(f"Learning by {task.spec.method.name} ...")
             learned = task.search([task.make_progress().as_callback(show)])
             learned = prove_result(

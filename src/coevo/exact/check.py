@@ -42,41 +42,30 @@ def check_certificate(certificate: Certificate, dataset: Dataset, n_jobs: int = 
     """Verify a certificate against the rows; raise `FormatError` if it does not hold."""
     if dataset.content_hash != certificate.data_hash:
         raise FormatError(
-            "The certificate is for another table: hash "
-            f"{certificate.data_hash[:12]}; this is {dataset.content_hash[:12]}. Read the table "
-            "with the same options as for the proof."
+            f"The certificate is for another table: hash {certificate.data_hash[:12]}; this is "
+            f"{dataset.content_hash[:12]}. Read the table with the same options as for the proof."
         )
-    names = dataset.names
-    scorer = FamilyScorer(
-        dataset,
-        make_score(certificate.score, certificate.ess),
-        n_jobs=n_jobs,
-        weights=certificate.weights,
-        parent_penalty=certificate.parent_penalty,
-        max_table=certificate.max_table,
-    )
+    names, scorer = dataset.names, open_scorer(certificate, dataset, n_jobs)
     rules = certificate.constraints.to_rules(names)
     rules = rules.with_table_limit(dataset.arities, certificate.max_table)
     network = DAG(names, certificate.network)  # raises if it has a cycle
     if not rules.is_satisfied_by(network.adjacency()):
         raise FormatError("The network of the certificate breaks its constraints.")
-    local = scorer.score_per_variable(network)
-    floor = int(round_up(np.array(list(local.values()))).sum()) - len(names)
+    local = np.array(list(scorer.score_per_variable(network).values()))
+    floor = int(round_up(local).sum()) - len(names)  # of all networks that are as good
     lists = [list_families(scorer, rules, child) for child in range(len(names))]
     n_families = sum(len(units) for _, units in lists)
     for weights in certificate.filters:
         lists, _ = drop_families(lists, certificate, weights, floor)
-    leaves = find_leaves(certificate)
-    highest, certain = floor, np.ones_like(rules.allowed)
+    leaves, highest, certain = find_leaves(certificate), floor, np.ones_like(rules.allowed)
     for number, decisions in leaves:
         allowed = decide(lists, decisions, rules.required)
         weights = certificate.nodes[number].weights
         possible, bound = drop_families(allowed, certificate, weights, floor)
         if bound >= floor:
             highest = max(highest, bound)
-            for child, (parents, _) in enumerate(possible):
-                for parent in np.flatnonzero(certain[:, child]):
-                    certain[parent, child] = bool((parents == parent).any(axis=1).all())
+            for parent, child in np.argwhere(certain):
+                certain[parent, child] = bool((possible[child][0] == parent).any(axis=1).all())
     if highest > floor + certificate.gap:
         raise FormatError(
             f"The certificate does not hold: it claims a gap of {certificate.gap} units, and its "
@@ -85,6 +74,18 @@ def check_certificate(certificate: Certificate, dataset: Dataset, n_jobs: int = 
     arcs = tuple((names[u], names[v]) for u, v in np.argwhere(certain) if u != v)
     gap = float(np.nextafter((highest - floor) / 2.0**32, np.inf))
     return Verdict(scorer.score(network), gap, arcs, n_families, len(leaves))
+
+
+def open_scorer(certificate: Certificate, dataset: Dataset, n_jobs: int) -> FamilyScorer:
+    """Return the scorer of a certificate."""
+    return FamilyScorer(
+        dataset,
+        make_score(certificate.score, certificate.ess),
+        n_jobs=n_jobs,
+        weights=certificate.weights,
+        parent_penalty=certificate.parent_penalty,
+        max_table=certificate.max_table,
+    )
 
 
 def find_leaves(certificate: Certificate) -> list[tuple[int, list[tuple[int, int, bool]]]]:

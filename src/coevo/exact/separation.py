@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,7 @@ __all__ = ["find_arc_shares", "find_components", "find_violated_clusters"]
 
 LEAST_SHARE = 1e-7
 LEAST_VIOLATION = 1e-5
+FEW_CUTS = 10
 MOST_CUTS = 100  # of one k, in one round
 ORDERS = (1, 2, 3)  # the k of clusters
 
@@ -51,9 +54,16 @@ def find_violated_clusters(families: Families, shares: Values) -> Clusters:
     starts = np.ascontiguousarray(np.argwhere(arcs.T > LEAST_SHARE))
     if not len(starts):
         return found
-    for k in ORDERS:
-        if k < min(families.n_variables, families.parents.shape[1] + 1):
-            found = found.join(_grow(families, shares, starts, k))
+    orders = [k for k in ORDERS if k < min(families.n_variables, families.parents.shape[1] + 1)]
+    for k in orders:
+        found = found.join(_grow(families, shares, starts, k))
+    if len(found) < FEW_CUTS:  # start with all pairs, which takes longer
+        doubtful = np.flatnonzero(
+            (arcs > LEAST_SHARE).any(axis=0) | (arcs > LEAST_SHARE).any(axis=1)
+        )
+        pairs = np.array(list(itertools.permutations(doubtful.tolist(), 2)), dtype=np.int64)
+        for k in orders:
+            found = found.join(_grow(families, shares, pairs, k))
     components = find_components(arcs > 1.0 - LEAST_VIOLATION)
     members = np.zeros((len(components), families.n_variables + 1), dtype=np.bool_)
     for row, component in enumerate(components):

@@ -351,6 +351,19 @@ def choose_arc(families: Families, shares: NDArray[np.float64]) -> tuple[int, in
     """Return the arc whose share is nearest to one half; None if all shares are 0 or 1."""
     arcs = find_arc_shares(families, shares)
     doubt = np.minimum(arcs, 1.0 - arcs)
-    at = int(doubt.argmax())
-    parent, child = divmod(at, families.n_variables)
-    return (parent, child) if doubt[parent, child] > LEAST_DOUBT else None
+    if doubt.max(initial=0.0) <= LEAST_DOUBT:
+        return None
+    spread = _measure_spread(families, shares)
+    value = np.where(doubt > LEAST_DOUBT, doubt * (1.0 + spread), -1.0)
+    parent, child = divmod(int(value.argmax()), families.n_variables)
+    return parent, child
+
+
+def _measure_spread(families: Families, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much the families in use of each child differ in score."""
+    used = np.flatnonzero(shares > LEAST_DOUBT)
+    children, weights = families.children[used], shares[used]
+    n = families.n_variables
+    mean = np.bincount(children, weights=weights * families.scores[used], minlength=n)
+    distance = np.abs(families.scores[used] - mean[children])
+    return np.bincount(children, weights=weights * distance, minlength=n)

@@ -156,7 +156,7 @@ missing_labels, decimal, strict : optional
         for decision in task.info.decisions:
             warn_caller(str(decision))
         with show_progress(progress, "Listing families ...") as show:
-            families = list_families(task, show)
+            families = list_families(task, show, within)
             learned = task.search([task.make_progress().as_callback(show)])
             learned = prove_result(task, learned, families, within, resume, [describe_bounds(show)])
     for notice in (*task.notices, *task.describe_failures()):
@@ -218,8 +218,13 @@ def prepare_proof(settings: LearnSettings, within: float | None) -> LearnSetting
     return limit_search(settings)
 
 
-def list_families(task: LearnTask, show: Callable[[str], object], slack: float = 0.0) -> Families:
-    """Return the families of a proof on the table of a task."""
+def list_families(
+    task: LearnTask,
+    show: Callable[[str], object],
+    within: float | None = None,
+    slack: float = 0.0,
+) -> Families:
+    """Return the families of a proof on the table of a task, after `within` is validated."""
     if task.incomplete is not None:
         values = format_count(task.incomplete.n_missing, "missing value")
         raise DataError(
@@ -228,6 +233,9 @@ def list_families(task: LearnTask, show: Callable[[str], object], slack: float =
         )
     ensure_compiled("exact")
     problem = Problem.from_scorer(task.scorer, task.spec.constraints)
+    if within is not None:
+        has_arcs = problem.rules.has_arc_constraints
+        check_equivalent(task.spec.score, bool(task.spec.weights), has_arcs)
     limit = task.settings.spec.budget.max_time
     deadline = np.inf if limit is None else measure_work_time() + limit
     try:
@@ -248,10 +256,6 @@ def prove_result(
 ) -> LearnResult:
     """Return the result of a search with a proof, and write the run folder."""
     problem = Problem.from_scorer(task.scorer, task.spec.constraints)
-    if within is not None:
-        check_equivalent(
-            task.spec.score, bool(task.spec.weights), problem.rules.has_arc_constraints
-        )
     proof_task = ProofTask(problem, families, learned.search.dag)
     checkpoints, state = None, None
     if task.folder is not None:
@@ -282,7 +286,7 @@ def prove_result(
 
 
 def _list_good(task: LearnTask, state: ProofState, within: float) -> GoodNetworks:
-    families = list_families(task, lambda message: None, within)
+    families = list_families(task, lambda message: None, slack=within)
     return list_good_networks(families, state, tuple(task.dataset.names), within)
 
 

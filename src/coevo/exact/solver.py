@@ -366,4 +366,5 @@ def _measure_spread(families: Families, shares: NDArray[np.float64]) -> NDArray[
     n = families.n_variables
     mean = np.bincount(children, weights=weights * families.scores[used], minlength=n)
     distance = np.abs(families.scores[used] - mean[children])
-    return np.bincount(children, weights=weights * distance, minlength=n)
+    spread = np.bincount(children, weights=weights * distance, minlength=n)
+    return spread.astype(np.float64)

@@ -1,10 +1,9 @@
 // Requests to the server. Every failure is an ApiError whose message is one sentence.
 
 export class ApiError extends Error {
-  constructor(message, status, body = null) {
+  constructor(message, status) {
     super(message);
     this.status = status;
-    this.body = body; // the whole answer
   }
 }
 
@@ -19,7 +18,7 @@ async function read(response) {
     answer = null;
   }
   if (!response.ok) {
-    throw new ApiError(answer?.error ?? `The studio answered with ${response.status}.`, response.status, answer);
+    throw new ApiError(answer?.error ?? `The studio answered with ${response.status}.`, response.status);
   }
   return answer;
 }

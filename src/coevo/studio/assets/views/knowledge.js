@@ -64,13 +64,15 @@ class KnowledgeView {
     this.save(known);
   }
 
+  // Ask for contradictions first: the server stores nothing that has one.
   async store(known) {
     try {
-      const record = await this.api.put(this.address, reduce(known));
-      this.contradictions = record.contradictions;
-      this.state = "saved";
+      const content = reduce(known);
+      this.contradictions = (await this.api.post(`${this.address}/check`, content)).contradictions;
+      if (!this.contradictions.length) await this.api.put(this.address, content);
+      this.state = this.contradictions.length ? "draft" : "saved";
     } catch (error) {
-      this.contradictions = error.body?.contradictions || [{ sentence: error.message, arcs: [], variables: [] }];
+      this.contradictions = [{ sentence: error.message, arcs: [], variables: [] }];
       this.state = "draft";
     }
     if (known === this.known) this.draw();

@@ -118,8 +118,10 @@ def _measure_overlap(times: NDArray[np.int64], k: int) -> float:
 
 
 def _describe_credit(credit: NDArray[np.float64]) -> dict[str, float] | None:
-    """Return the lowest, the median and the highest credit; None if there is none."""
+    """Return the median and the highest credit; None if there is none.
+
+    The lowest says nothing: old credit fades for ever.
+    """
     if not credit.size:
         return None
-    low, middle, high = np.quantile(credit, [0.0, 0.5, 1.0])
-    return {"low": float(low), "median": float(middle), "high": float(high)}
+    return {"median": float(np.median(credit)), "high": float(credit.max())}

@@ -4,7 +4,7 @@
     opened    the table and the search: variables, method, limits, decisions
     resumed   the search continues after this generation; later rows are repeated
     rows      generations: [generation, evaluations, seconds, improved, score, arcs], time left
-    level     a score to compare with: of hill climbing, of the network behind an example
+    level     a score to compare with: of the greedy start, of the network behind an example
     network   the best network so far, as pairs of numbers of variables
     species   how far orders and masks have converged (`coevo.search.species`)
     result    the end of the search
@@ -149,6 +149,8 @@ class _Reporter:
             self._rows_due = now + SECONDS_BETWEEN_ROWS
         self._report_level(row)
         state = self._state
+        if state is None:
+            return
         if now >= self._network_due and state.improved > self._shown:
             self._send_network()
             spent = time.perf_counter() - now
@@ -166,10 +168,10 @@ class _Reporter:
             self._send_species()
 
     def _report_level(self, row: HistoryRow) -> None:
-        """Send the score of hill climbing, with which memetic methods begin."""
+        """Send the score at the end of the greedy start, with which memetic methods begin."""
         is_climbing = bool(getattr(self._state, "is_climbing", False))
         if self._was_climbing and not is_climbing:
-            self._context.emit("level", name="hill climbing", score=row.score)
+            self._context.emit("level", name="the greedy start", score=row.score)
         self._was_climbing = is_climbing
 
     def _flush(self) -> None:

@@ -88,6 +88,8 @@ def start_run(studio: Studio, body: Mapping[str, Any]) -> str:
         raise ParameterError("The options must be an object.")
     options = {**check_options(table.options, READING), **check_options(given, SEARCH)}
     wanted = body.get("name") or f"{table.name} {options.get('method', 'ccma')}"
+    if wanted == "new":  # an address of the page
+        raise ParameterError("A run cannot be called 'new'.")
     name = studio.workspace.find_free_name(RUNS, check_name(str(wanted)))
     _check_settings(options, table)
     folder = studio.workspace.make_folder(RUNS, name)

@@ -13,7 +13,9 @@ const VIEWS = [
   { id: "data", title: "Data" },
   { id: "knowledge", title: "Knowledge" },
   { id: "learn", title: "Learn", needs: "run" },
+  { id: "confidence", title: "Confidence" },
   { id: "predict", title: "Predict" },
+  { id: "export", title: "Export" },
 ];
 
 const live = new Live();

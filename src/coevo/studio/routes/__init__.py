@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MODULES", "make_routes"]
 
-MODULES = ("shell", "data", "knowledge", "predict")
+MODULES = ("shell", "data", "knowledge", "learn", "confidence", "predict", "export")
 
 
 def make_routes(studio: Studio) -> list[BaseRoute]:

@@ -53,6 +53,7 @@ LAYERS = [
     ["inspection"],
     ["estimators"],
     ["problems"],
+    ["studio"],
     ["cli"],
 ]
 LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}

@@ -1,0 +1,46 @@
+// Home: what the workspace holds, and where to begin.
+import { path } from "../api.js";
+import { h, show } from "../dom.js";
+
+const STATES = {
+  queued: "waiting", running: "running", done: "done", failed: "failed", stopped: "stopped",
+  interrupted: "interrupted", unknown: "no result",
+};
+
+function listRuns(runs, context) {
+  if (!runs.length) return h("p", { class: "soft" }, "No run yet. Open a table, then learn.");
+  return h("ul", { class: "cards" }, runs.map(run => h("li", {},
+    h("a", { href: context.makeAddress("learn", run.name) }, run.name),
+    h("span", { class: `state ${run.state}` }, STATES[run.state] ?? run.state),
+    run.table && h("span", { class: "soft" }, `table ${run.table}`),
+    h("button", {
+      "aria-label": `Remove the run ${run.name}`,
+      onclick: () => context.attempt(async () => {
+        if (!confirm(`Remove the run "${run.name}" with all its files?`)) return;
+        await context.api.remove(path`/api/runs/${run.name}`);
+      }),
+    }, "Remove"),
+  )));
+}
+
+export default {
+  id: "home",
+  title: "Home",
+  async mount(container, context) {
+    const draw = async () => {
+      const found = await context.api.get("/api/workspace");
+      show(container,
+        h("h1", {}, "Workspace"),
+        h("p", { class: "soft" }, found.folder),
+        h("h2", {}, "Tables"),
+        found.tables.length
+          ? h("ul", { class: "cards" }, found.tables.map(table => h("li", {}, h("a", { href: context.makeAddress("learn", "new", table.name) }, table.name))))
+          : h("p", { class: "soft" }, "No table yet."),
+        h("h2", {}, "Runs"),
+        listRuns(found.runs, context),
+      );
+    };
+    await draw();
+    for (const kind of ["runs", "tables", "networks"]) context.onEvent(kind, () => context.attempt(draw));
+  },
+};

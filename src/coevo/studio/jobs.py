@@ -171,10 +171,7 @@ class Jobs:
             with self._lock:
                 self._write_state(job, "running")
                 job.process = _start_process(self._workspace.root, job.folder)
-            assert job.process.stdout is not None
-            while job.process.stdout.readline():
-                self._on_events(job.folder)
-            job.process.wait()
+            _follow(job.process, lambda: self._on_events(job.folder))
             state, error = self._judge(job)
         except Exception as failure:  # whatever it is, the run must not stay "running"
             state, error = "failed", f"The process could not be started: {failure}"
@@ -214,6 +211,18 @@ def _start_process(root: Path, folder: Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C is for the server; it tells the processes
     )
+
+
+def _follow(process: subprocess.Popen[bytes], on_events: Callable[[], object]) -> None:
+    """Call a function for each line that a process prints, until it ends."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    while process.stdout.readline():
+        on_events()
+    process.wait()
+    process.stdout.close()
+    with contextlib.suppress(OSError):  # something may be left that it did not read
+        process.stdin.close()
 
 
 def _send(process: subprocess.Popen[bytes], line: bytes) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MODULES", "make_routes"]
 
-MODULES = ("shell",)
+MODULES = ("shell", "learn")
 
 
 def make_routes(studio: Studio) -> list[BaseRoute]:

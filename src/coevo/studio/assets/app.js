@@ -10,7 +10,10 @@ import { Live } from "./live.js";
 // In the order of the work. Views are loaded when they are opened.
 const VIEWS = [
   { id: "home", title: "Home", isHidden: true },
+  { id: "data", title: "Data" },
+  { id: "knowledge", title: "Knowledge" },
   { id: "learn", title: "Learn", needs: "run" },
+  { id: "predict", title: "Predict" },
 ];
 
 const live = new Live();

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["MODULES", "make_routes"]
 
-MODULES = ("shell", "learn")
+MODULES = (
+    "shell",
+    "data",
+    "knowledge",
+    "learn",
+    "predict",
+)
 
 
 def make_routes(studio: Studio) -> list[BaseRoute]:

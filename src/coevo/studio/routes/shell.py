@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from coevo import __version__
 from coevo.errors import CoevoError
 from coevo.studio.routes.requests import read_body
+from coevo.studio.trash import put_back, throw_away
 from coevo.studio.workspace import NETWORKS, RUNS, STUDIO_FILE, TABLES, read_object
 
 if TYPE_CHECKING:
@@ -46,9 +47,15 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
             raise HTTPException(404, "There is no such list.")
         if kind == RUNS:
             studio.jobs.check_idle(name)
-        await studio.run(studio.workspace.remove, kind, name)
+        token = await studio.run(throw_away, studio.workspace, kind, name)
         studio.notify(kind)
-        return JSONResponse({})
+        return JSONResponse({"token": token})
+
+    async def restore(request: Request) -> Response:
+        token = request.path_params["token"]
+        kind, name = await studio.run(put_back, studio.workspace, token)
+        studio.notify(kind)
+        return JSONResponse({"kind": kind, "name": name})
 
     async def log_in(request: Request) -> Response:
         given = (await read_body(request)).get("password")
@@ -62,6 +69,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         Route("/api/workspace", get_workspace),
         Route("/api/events", get_events),
         Route("/api/{kind}/{name}", remove, methods=["DELETE"]),
+        Route("/api/trash/{token}", restore, methods=["POST"]),
         Route("/login", log_in, methods=["POST"]),
     ]
 

@@ -16,8 +16,10 @@ function listRuns(runs, context) {
     h("button", {
       "aria-label": `Remove the run ${run.name}`,
       onclick: () => context.attempt(async () => {
-        if (!confirm(`Remove the run "${run.name}" with all its files?`)) return;
-        await context.api.remove(path`/api/runs/${run.name}`);
+        const { token } = await context.api.remove(path`/api/runs/${run.name}`);
+        context.notify(`The run ${run.name} is in the trash.`, "info", token && {
+          title: "Put it back", run: () => context.attempt(() => context.api.post(path`/api/trash/${token}`)),
+        });
       }),
     }, "Remove"),
   )));
@@ -34,8 +36,8 @@ export default {
         h("p", { class: "soft" }, found.folder),
         h("h2", {}, "Tables"),
         found.tables.length
-          ? h("ul", { class: "cards" }, found.tables.map(table => h("li", {}, h("a", { href: context.makeAddress("learn", "new", table.name) }, table.name))))
-          : h("p", { class: "soft" }, "No table yet."),
+          ? h("ul", { class: "cards" }, found.tables.map(table => h("li", {}, h("a", { href: context.makeAddress("data", table.name) }, table.name))))
+          : h("p", { class: "soft" }, "No table yet. ", h("a", { href: context.makeAddress("data") }, "Add a table"), "."),
         h("h2", {}, "Runs"),
         listRuns(found.runs, context),
       );

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,11 +72,16 @@ def command(source: str | None, workspace: str, port: int, host: str, no_browser
         rules = Rules(
             hosts=(*rules.hosts, host.lower()), allows_addresses=True, password=_read_password(host)
         )
+    kind = None if source is None else _find_kind(source)
     space = Workspace(Path(workspace))
     space.lock()
-    studio = Studio(space, rules)
-    studio.opened = "" if source is None else _open_source(space, source)
-    serve(studio, host=host, port=port, open_browser=not no_browser)
+    try:
+        studio = Studio(space, rules)
+        if source is not None and kind is not None:
+            studio.opened = OPENERS[kind](space, source)
+        serve(studio, host=host, port=port, open_browser=not no_browser)
+    finally:
+        space.unlock()
 
 
 def _read_password(host: str) -> str:
@@ -89,22 +95,29 @@ def _read_password(host: str) -> str:
     return password
 
 
-def _open_source(space: Workspace, source: str) -> str:
-    """Make what the user named known to the studio; return the address of its view."""
+def _find_kind(source: str) -> str:
+    """Return what the user named: a run, a network, a table or a bundled network."""
     path = Path(source)
     if path.is_dir():
         if not any((path / name).is_file() for name in ("run.json", "checkpoint.npz")):
             raise FileError(f"There is no run in {source!r}: it has no file run.json.")
-        return f"learn/{space.add_named('runs', path)}"
+        return "run"
     if path.is_file():
-        if _is_network(path):
-            return f"explore/file:{space.add_named('networks', path)}"
-        return f"data/{space.add_table(path)}"
+        return "network" if _is_network(path) else "table"
     from coevo.bundled import list_networks
 
     if source in list_networks():
-        return f"explore/bundled:{source}"
+        return "bundled"
     raise FileError(f"There is no file, run folder or bundled network {source!r}.")
+
+
+# Make what the user named known to the studio; return the address of its view.
+OPENERS: dict[str, Callable[[Workspace, str], str]] = {
+    "run": lambda space, source: f"learn/{space.add_named('runs', Path(source))}",
+    "network": lambda space, source: f"explore/file:{space.add_named('networks', Path(source))}",
+    "table": lambda space, source: f"data/{space.add_table(Path(source))}",
+    "bundled": lambda space, source: f"explore/bundled:{source}",
+}
 
 
 def _is_network(path: Path) -> bool:

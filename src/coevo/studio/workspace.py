@@ -160,6 +160,7 @@ class Workspace:
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
+                self.unlock()
                 raise FileError(
                     f"Another studio uses the workspace {str(self.root)!r}. End it, or give "
                     "another folder with --workspace."

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from coevo.files import check_output_path, write_text
 from coevo.picture.layout import Curve, lay_out
+from coevo.report.page.bundle import bundle_modules
 from coevo.report.page.data import format_script_json, make_page_data
 from coevo.report.page.edges import DrawnEdge, list_drawn_edges, orient_for_layout
 from coevo.report.page.graph_svg import render_graph_svg
@@ -16,8 +17,6 @@ from coevo.report.page.sections import render_facts, render_legend, render_secti
 from coevo.report.page.template import fill_page, read_asset
 
 __all__ = ["render_page", "write_page"]
-
-SCRIPTS = ("tables.js", "probabilities.js", "neighbourhood.js", "page.js")
 
 
 def render_page(page: Page) -> str:
@@ -38,7 +37,7 @@ def render_page(page: Page) -> str:
     return fill_page(
         read_asset("page.html"),
         read_asset("page.css"),
-        "".join(map(read_asset, SCRIPTS)),
+        bundle_modules("page"),
         {
             "title": escape(page.title),
             "facts": render_facts(page, edges),

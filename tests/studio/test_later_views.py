@@ -152,8 +152,8 @@ def test_a_table_without_the_target_is_predicted_without_measures(client):
 
 
 def test_strengths_need_a_run_of_the_studio(client, studio):
-    rows = coevo.sample(coevo.load_network("cancer"), 300, random_state=1)
-    coevo.learn(rows, max_generations=60, output=studio.workspace.root / "runs" / "mine")
+    rows = coevo.sample(coevo.load_network("asia"), 500, random_state=1)
+    coevo.learn(rows, random_state=7, output=studio.workspace.root / "runs" / "mine")
     found = client.get("/api/confidence/mine").json()
     assert found["source"] == "quick"
     assert found["arcs"]

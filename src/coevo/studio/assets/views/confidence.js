@@ -78,9 +78,10 @@ class ConfidenceView {
     const words = record.source === "quick"
       ? `From a quick bootstrap: ${count(record.n_bootstraps, "sample")}, learned by hill climbing. Start a full one for better strengths.`
       : `From ${count(record.n_bootstraps, "bootstrap sample")}${record.n_bootstraps < record.n_asked ? ` of ${record.n_asked} (stopped)` : ""}. ` +
-        `Arcs above the threshold ${record.threshold.toFixed(2)} are significant; ` +
-        `${count(record.consensus.length, "arc")} of them make the consensus network.`;
-    if (this.least === null) this.least = record.threshold ?? 0.5;
+        `Arcs above the threshold ${record.threshold.toFixed(2)} are significant. ` +
+        `The consensus network has ${count(record.consensus.length, "arc")}.`;
+    if (this.source !== record.source) this.least = record.threshold ?? 0.5;
+    this.source = record.source;
     fill(this.body, record.source && [
       h("p", { id: "source" }, words), this.makeSlider(), this.makeGraph(), this.makeTable()],
     record.posterior && this.makePosterior(record.posterior));
@@ -101,7 +102,8 @@ class ConfidenceView {
     const shown = this.record.arcs.filter(arc => arc.strength >= this.least);
     return h("figure", {}, h("img", {
       class: "picture", src: address, alt: `${count(shown.length, "arc")} of at least this strength; wider lines are stronger`,
-    }), h("figcaption", { class: "soft" }, "Wider lines are stronger. Dashed arcs are not in the network of this run."));
+    }), h("figcaption", { class: "soft" }, "Wider lines are stronger.",
+      shown.some(arc => !arc.in_network) && " Dashed arcs are not in the network of this run."));
   }
 
   makeTable() {
@@ -110,7 +112,9 @@ class ConfidenceView {
     const rows = this.isAll ? arcs : arcs.slice(0, SHOWN);
     const heads = ["from", "to", "strength", "", "direction", "gain", "in the network", "in the consensus"];
     return h("div", {},
-      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Strength of each arc" },
+      h("p", { class: "soft" }, "Direction: the share of the samples with this arc in which it leads this way; " +
+        "an edge that the data cannot direct counts half. Gain: the loss of score without the arc."),
+      h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Strength of each arc" },
         h("table", { id: "arcs" }, h("thead", {}, h("tr", {}, heads.map(one => h("th", { scope: "col" }, one)))),
           h("tbody", {}, rows.map(arc => h("tr", { class: arc.in_network ? "" : "outside" },
             h("td", {}, arc.from), h("td", {}, arc.to), h("td", {}, arc.strength.toFixed(3)),
@@ -125,7 +129,7 @@ class ConfidenceView {
 
   makePosterior({ edges, verdict }) {
     return h("section", { id: "posterior-edges" }, h("h2", {}, "Posterior probabilities"), h("p", {}, verdict),
-      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Posterior probability of each edge" },
+      h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Posterior probability of each edge" },
         h("table", {}, h("thead", {}, h("tr", {}, ["from", "to", "probability", "", "direction"].map(
           one => h("th", { scope: "col" }, one)))),
         h("tbody", {}, edges.slice(0, SHOWN).map(edge => h("tr", {}, h("td", {}, edge.from), h("td", {}, edge.to),

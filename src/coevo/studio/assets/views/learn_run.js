@@ -151,7 +151,8 @@ function drawNetwork(model) {
   if (!model.arcs.length) return h("p", { class: "soft" }, "No arc yet.");
   const parents = new Map();
   for (const [parent, child] of model.arcs) parents.set(child, [...(parents.get(child) ?? []), names[parent]]);
-  return h("ul", { class: "arcs" }, [...parents].sort(([a], [b]) => a - b).map(([child, list]) =>
+  const label = `${model.arcs.length} arcs`;
+  return h("ul", { class: "arcs best-network", "aria-label": label }, [...parents].sort(([a], [b]) => a - b).map(([child, list]) =>
     h("li", {}, h("strong", {}, names[child]), " ← ", list.join(", "))));
 }
 

@@ -6,17 +6,11 @@ from pathlib import Path
 import pytest
 
 from coevo.studio.table_settings import read_settings
+from helpers.studio_pages import centre, drag, expect, open_column, wait_for_put
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENTS = EXAMPLES / "patients.csv"
 NASTY = '<img src=x onerror=alert(1)>,"b ""&\'",c d\n' + '<script>1</script>,x,1\n"<i>",y,2\n' * 30
-
-
-def expect(*args):
-    """Return an assertion that waits for its condition."""
-    from playwright.sync_api import expect as wait_for
-
-    return wait_for(*args)
 
 
 def add_table(server, name, content=None):
@@ -36,31 +30,6 @@ def knowledge_of(server, name):
     """Return the stored knowledge about a table."""
     path = server.studio.workspace.open_table(name).constraints_path
     return json.loads(path.read_text()) if path.exists() else {}
-
-
-def drag(tab, start, end):
-    """Drag the pointer from one point to another."""
-    tab.mouse.move(*start)
-    tab.mouse.down()
-    tab.mouse.move(*end, steps=6)
-    tab.mouse.up()
-
-
-def centre(tab, selector):
-    """Return the centre of an element on the screen."""
-    box = tab.locator(selector).bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
-def wait_for_put(tab):
-    """Return a context that ends when the server has stored something."""
-    return tab.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok)
-
-
-def open_column(tab, name):
-    """Open the card of a column."""
-    tab.click(f'details[data-column="{name}"] > summary')
-    return tab.locator(f'details[data-column="{name}"]')
 
 
 def test_cut_points_by_pointer_and_by_keyboard(open_tab, server):

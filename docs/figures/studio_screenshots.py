@@ -74,9 +74,7 @@ def show_learn(tab: Tab) -> None:
     """Undo the contradiction, and learn."""
     with tab.expect_response(lambda answer: answer.request.method == "PUT"):
         tab.get_by_role("button", name="Undo the last change").click()
-    _go(tab, "/learn/new/patients")
-    tab.get_by_role("button", name="Start the search").click()
-    tab.locator(".state.done").wait_for()
+    _learn(tab, "ccma")
 
 
 def show_explore(tab: Tab) -> None:
@@ -88,10 +86,7 @@ def show_explore(tab: Tab) -> None:
 
 def show_compare(tab: Tab) -> None:
     """Compare the run with one by another method."""
-    _go(tab, "/learn/new/patients")
-    tab.get_by_label("Method").select_option("k2")
-    tab.get_by_role("button", name="Start the search").click()
-    tab.locator(".state.done").wait_for()
+    _learn(tab, "k2")
     _go(tab, f"/compare/run:{RUN}/run:patients k2")
     tab.locator(".node").first.wait_for()
 
@@ -135,6 +130,15 @@ PICTURES: dict[str, Callable[[Tab], None]] = {
 def _go(tab: Tab, place: str) -> None:
     """Open another view of the same page."""
     tab.evaluate("place => { location.hash = place; }", f"#{place}")
+
+
+def _learn(tab: Tab, method: str) -> None:
+    """Learn by a method, and wait for the end."""
+    _go(tab, "/learn/new/patients")
+    tab.get_by_label("Method").select_option(method)
+    tab.get_by_role("button", name="Start the search").click()
+    tab.get_by_role("heading", name=f"patients {method}").wait_for()
+    tab.locator(".state.done").wait_for()
 
 
 def _add_arc(tab: Tab, kind: str, parent: str, child: str) -> None:

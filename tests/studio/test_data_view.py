@@ -267,3 +267,11 @@ def test_names_of_data_stay_text(client):
 def test_the_example_is_that_of_the_documentation():
     own = Path(coevo.__file__).parent / "studio" / "examples" / "patients.csv"
     assert own.read_bytes() == PATIENTS
+
+
+def test_a_table_that_cannot_be_read_says_so_and_keeps_its_settings(client):
+    name = upload(client, bytes(range(256)) * 8, "noise.csv")
+    answer = client.get(f"/api/tables/{name}").json()
+    assert answer.keys() == {"unreadable", "settings"}
+    assert answer["unreadable"].endswith(".")
+    assert client.get(f"/api/tables/{name}/settings").json() == {"types": {}, "options": {}}

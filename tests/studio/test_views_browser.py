@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -69,6 +70,24 @@ def test_cut_points_by_pointer_and_by_keyboard(open_tab, server):
     assert settings_of(server, name).types == {}
 
 
+def test_changes_in_quick_succession_are_all_kept(open_tab, server):
+    name = add_table(server, "quick")
+    tab = open_tab(f"/data/{name}")
+    handle = open_column(tab, "age").locator(".cut").first
+    handle.focus()
+    for _ in range(9):
+        tab.keyboard.press("ArrowLeft")
+    open_column(tab, "ward").get_by_label("Type").select_option("ignore")
+    expect(tab.locator("#changes li")).to_have_text(
+        ["age: cut points 52.5Restore", "ward: left outRestore"]
+    )
+    expect(handle).to_have_attribute("aria-valuenow", "52.5")
+    assert settings_of(server, name).types == {
+        "age": {"type": "continuous", "cuts": [52.5]},
+        "ward": "ignore",
+    }
+
+
 def test_a_decision_is_undone_and_a_column_is_left_out(open_tab, server):
     name = add_table(server, "decide")
     tab = open_tab(f"/data/{name}")
@@ -87,6 +106,24 @@ def test_a_decision_is_undone_and_a_column_is_left_out(open_tab, server):
     with wait_for_put(tab):
         tab.locator("#changes").get_by_role("button", name="Restore").nth(1).click()
     expect(tab.locator("#changes li")).to_have_count(1)
+
+
+def test_a_table_that_needs_an_option_to_be_read(open_tab, server):
+    lines = ["a|b", *(f"{x}|{y}" for x in "pq" for y in "rs")]
+    name = add_table(server, "piped", "\n".join([lines[0], *lines[1:] * 20]))
+    server.studio.workspace.open_table(name).write_options({"skiprows": 500})
+    tab = open_tab(f"/data/{name}")
+    expect(tab.locator("#unreadable")).to_contain_text("is empty")
+    tab.locator("#changes").get_by_role("button", name="Restore").click()
+    expect(tab.locator("#table-size")).to_have_text("80 rows, 2 columns, 2 variables")
+
+
+def test_two_tabs_see_the_same_table(open_tab, server):
+    name = add_table(server, "shared")
+    first, second = open_tab(f"/data/{name}"), open_tab(f"/data/{name}")
+    expect(second.locator("#table-size")).to_contain_text("7 variables")
+    first.get_by_role("button", name="Undo this").click()
+    expect(second.locator("#table-size")).to_contain_text("8 variables")
 
 
 def test_a_deleted_table_is_put_back(open_tab, server):
@@ -116,6 +153,7 @@ def test_arcs_are_drawn_and_contradictions_shown_where_they_are_made(open_tab, s
         drag(tab, centre(tab, '[data-name="ill"]'), centre(tab, '[data-name="age"]'))
     expect(saved).to_have_text("Saved.")
     assert knowledge_of(server, name) == {"forbidden": [["ill", "age"]]}
+    assert measure_distance(tab, ".known-arc .head", '[data-name="age"]') < 12  # it ends there
     tab.get_by_role("button", name="Require arcs").click()
     tab.locator('[data-name="ill"]').press("Enter")  # by keyboard: one variable, then the other
     tab.locator('[data-name="age"]').press("Enter")
@@ -136,6 +174,16 @@ def test_arcs_are_drawn_and_contradictions_shown_where_they_are_made(open_tab, s
     assert knowledge_of(server, name) == {"required": [["ill", "age"]]}
 
 
+def measure_distance(tab, first, second):
+    """Return the distance between the boxes of two elements, in pixels."""
+    a, b = (tab.locator(one).bounding_box() for one in (first, second))
+    gaps = [
+        max(0, a[at] - b[at] - b[size], b[at] - a[at] - a[size])
+        for at, size in (("x", "width"), ("y", "height"))
+    ]
+    return sum(gap * gap for gap in gaps) ** 0.5
+
+
 def test_tiers_limits_and_files(open_tab, server, tmp_path):
     name = add_table(server, "tiers")
     tab = open_tab(f"/knowledge/{name}")
@@ -154,6 +202,8 @@ def test_tiers_limits_and_files(open_tab, server, tmp_path):
     tab.select_option("#arc-from", "ill")
     tab.select_option("#arc-to", "age")
     tab.locator("#add-arc").press("Enter")
+    expect(tab.locator(".known-arc.bad")).to_have_count(1)
+    assert measure_distance(tab, ".known-arc .head", '[data-name="age"]') < 12
     expect(tab.locator("#contradictions li")).to_have_text(
         "'ill' -> 'age' is required, but 'ill' is in a later tier than 'age'."
     )
@@ -209,6 +259,25 @@ def test_a_network_is_exported_with_its_texts(open_tab, server):
     assert box > 100
 
 
+def test_the_graph_is_saved_as_it_is_shown(open_tab, server):
+    tab = open_tab("/explore/bundled:asia")
+    tab.locator('.node[aria-label^="smoke"] .state-row').first.click()
+    expect(tab.locator('.node[aria-label^="smoke"] .percent').first).to_have_text("100 %")
+    with tab.expect_download() as saved:
+        tab.get_by_role("button", name="Save as SVG").click()
+    tree = ElementTree.fromstring(Path(saved.value.path()).read_text())
+    texts = {(one.text or "").strip() for one in tree.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"asia", "smoke", "100 %"} <= texts
+    assert not any("class" in one.attrib or "onload" in one.attrib for one in tree.iter())
+    with tab.expect_download() as saved:
+        tab.get_by_role("button", name="Save as PNG").click()
+    content = Path(saved.value.path()).read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert int.from_bytes(content[16:20]) == 2 * round(
+        tab.locator("svg.graph").bounding_box()["width"]
+    )
+
+
 @pytest.mark.parametrize("width", [360, 3840])
 def test_no_view_scrolls_sideways(open_tab, server, width):
     names = {one.split(" ")[0] for one in server.studio.workspace.list_names("tables")}
@@ -222,6 +291,8 @@ def test_no_view_scrolls_sideways(open_tab, server, width):
         ("/predict/bundled:asia", "#predict"),
         ("/export/bundled:alarm", ".copy-box"),
         ("/confidence", "h1"),
+        ("/explore/bundled:asia", ".node"),
+        ("/compare", "h1"),
         (f"/learn/new/{name}", "h1"),
         ("/", "h1"),
     ]:

@@ -53,6 +53,7 @@ LAYERS = [
     ["inspection"],
     ["estimators"],
     ["problems"],
+    ["exploration"],
     ["studio"],
     ["cli"],
 ]

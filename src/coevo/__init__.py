@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from coevo.data import Dataset, read_data, write_data
     from coevo.errors import CoevoError, CoevoWarning
     from coevo.estimators import BayesianNetworkClassifier, BayesianNetworkLearner
+    from coevo.exploration import explore
     from coevo.graph import CPDAG, DAG, Constraints, compare
     from coevo.inspection import inspect_table
     from coevo.io import Knowledge, read_knowledge, write_model
@@ -112,6 +113,7 @@ _HOME = {
     "bootstrap_strength": "bootstrap",
     "compare": "graph",
     "cross_validate": "learning",
+    "explore": "exploration",
     "fit_network": "network",
     "inspect_table": "inspection",
     "learn": "learning",
@@ -135,6 +137,7 @@ _PACKAGES = (
     "data",
     "estimators",
     "experiments",
+    "exploration",
     "graph",
     "inspection",
     "interop",
@@ -183,6 +186,7 @@ __all__ = [
     "bootstrap_strength",
     "compare",
     "cross_validate",
+    "explore",
     "fit_network",
     "inspect_table",
     "learn",

@@ -16,7 +16,7 @@ from coevo.report.page.model import Page
 from coevo.report.page.sections import render_facts, render_legend, render_sections
 from coevo.report.page.template import fill_page, read_asset
 
-__all__ = ["render_page", "write_page"]
+__all__ = ["find_curve", "render_page", "write_page"]
 
 
 def render_page(page: Page) -> str:
@@ -33,7 +33,7 @@ def render_page(page: Page) -> str:
     names = sorted(page.dag.nodes)
     layout_arcs = orient_for_layout(page.dag, edges)
     layout = lay_out(names, layout_arcs.values())
-    curves = [_get_curve(edge, layout_arcs, layout.curves) for edge in edges]
+    curves = [find_curve(edge, layout_arcs, layout.curves) for edge in edges]
     return fill_page(
         read_asset("page.html"),
         read_asset("page.css"),
@@ -64,7 +64,7 @@ def write_page(path: str | os.PathLike[str], page: Page) -> None:
     write_text(Path(path), render_page(page))
 
 
-def _get_curve(
+def find_curve(
     edge: DrawnEdge,
     layout_arcs: dict[tuple[str, str], tuple[str, str]],
     curves: dict[tuple[str, str], Curve],

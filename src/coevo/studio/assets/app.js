@@ -13,6 +13,8 @@ const VIEWS = [
   { id: "data", title: "Data" },
   { id: "knowledge", title: "Knowledge" },
   { id: "learn", title: "Learn", needs: "run" },
+  { id: "explore", title: "Explore" },
+  { id: "compare", title: "Compare" },
   { id: "predict", title: "Predict" },
 ];
 

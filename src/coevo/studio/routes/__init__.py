@@ -21,6 +21,8 @@ MODULES = (
     "data",
     "knowledge",
     "learn",
+    "explore",
+    "compare",
     "predict",
 )
 

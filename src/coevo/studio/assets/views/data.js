@@ -1,7 +1,7 @@
 // The Data view: add a table, look at it, correct what was detected.
 
 import { h } from "../dom.js";
-import { count, fill, formatShare, label, select } from "../parts/element.js";
+import { count, fill, formatShare, keepFocus, label, select } from "../parts/element.js";
 import { ColumnCard } from "../parts/column_card.js";
 
 const SHOWN = 60; // columns before "Show more"
@@ -171,6 +171,10 @@ class DataView {
   }
 
   draw(record) {
+    keepFocus(this.table, () => this.drawTable(record));
+  }
+
+  drawTable(record) {
     this.record = record;
     const missing = record.n_missing
       ? `, ${count(record.n_missing, "missing value")} (${formatShare(record.missing_share)})` : "";
@@ -303,7 +307,7 @@ class DataView {
   makePreview() {
     const { names, rows } = this.record.preview;
     return h("section", { id: "preview" }, h("h3", {}, "First rows"),
-      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "First rows" },
+      h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "First rows" },
         h("table", {}, h("thead", {}, h("tr", {}, names.map(one => h("th", { scope: "col" }, one)))),
           h("tbody", {}, rows.map(row => h("tr", {}, row.map(cell =>
             cell === null ? h("td", { class: "missing", "aria-label": "missing" }, "·")

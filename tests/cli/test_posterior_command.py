@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -86,3 +87,25 @@ def test_bad_requests_end_in_one_sentence(run):
     code, out, err = run("posterior", *QUICK, "--resume")
     assert code == 2
     assert "--resume needs -o" in err
+
+
+def test_help_names_the_defaults_of_the_settings():
+    from coevo.averaging.settings import POSTERIOR_DEFAULTS
+    from coevo.cli.posterior import command
+
+    helps = {option.name: option.help for option in command.params if hasattr(option, "help")}
+    for name, value in POSTERIOR_DEFAULTS.items():
+        assert helps[name].endswith(f"[default: {'no limit' if value is None else value}]")
+
+
+def test_chains_say_what_the_candidates_leave_out(run):
+    code, out, _ = run("posterior", *CHAINS, "--candidates", 2)
+    assert code == 0
+    assert re.search(
+        r"\n +Families with other parents than the 2 candidates of a variable: [0-9.]+ in a "
+        r"network on average are not considered, at most [0-9.]+ of one variable \(\w+\)\.\n",
+        out,
+    )
+    answer = json.loads(run("posterior", *CHAINS, "--candidates", 2, "--format", "json").out)
+    assert set(answer["left_out"]) == {"Cancer", "Dyspnoea", "Pollution", "Smoker", "Xray"}
+    assert 0 <= max(answer["left_out"].values()) < 0.2

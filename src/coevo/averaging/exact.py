@@ -116,7 +116,7 @@ def compute_exact_posterior(weights: FamilyWeights, prior: str = "uniform") -> E
     ...     (0, np.int32))))
     >>> candidates = np.array([1]), np.array([0])
     >>> equal = np.zeros(2), np.zeros(2)  # each of the three DAGs has the weight 1
-    >>> posterior = compute_exact_posterior(FamilyWeights(candidates, equal, none, 0.0, 4))
+    >>> posterior = compute_exact_posterior(FamilyWeights(candidates, equal, none, 4))
     >>> round(float(np.exp(posterior.log_evidence)), 9), posterior.arcs.round(6).tolist()
     (3.0, [[0.0, 0.333333], [0.333333, 0.0]])
     """

@@ -12,8 +12,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from coevo.averaging.chain_search import ChainMethod, ChainSearch, PosteriorState
-from coevo.averaging.chain_tables import prepare_tables
+from coevo.averaging.chain_search import ChainMethod, PosteriorState
 from coevo.averaging.diagnostics import diagnose_chains
 from coevo.averaging.exact import (
     MAX_EXACT,
@@ -22,6 +21,7 @@ from coevo.averaging.exact import (
     estimate_exact_cost,
 )
 from coevo.averaging.family_weights import make_complete_weights
+from coevo.averaging.outside import measure_outside
 from coevo.averaging.result import Posterior
 from coevo.averaging.sample import DagSample
 from coevo.averaging.settings import PosteriorSettings, check_score
@@ -136,7 +136,7 @@ def compute_posterior(
     on_end(result.checkpoint, result.stop_reason)
     if not isinstance(result.state, PosteriorState) or result.state.step == 0:
         raise KeyboardInterrupt  # no step has ended: there is nothing to report
-    return _summarise_chains(problem, spec, settings, result)
+    return _summarise_chains(method, problem, spec, settings, result)
 
 
 def _compute_exactly(
@@ -167,17 +167,22 @@ def _compute_exactly(
 
 
 def _summarise_chains(
-    problem: Problem, spec: SearchSpec, settings: PosteriorSettings, result: SearchResult
+    method: ChainMethod,
+    problem: Problem,
+    spec: SearchSpec,
+    settings: PosteriorSettings,
+    result: SearchResult,
 ) -> Posterior:
     """Return the posterior of chains, from their last state."""
     state = result.state
     assert isinstance(state, PosteriorState)
     chains, names = state.chains, problem.names
-    search = ChainSearch(make_chain_method(settings, None), problem)
-    tables = prepare_tables(search.make_weights(state.candidate_sets))
+    tables = method.make_search(problem).get_tables(state)
     kept = chains.kept_dags
     drawn = [tables.make_adjacency(choice) for choices in kept for choice in choices]
     diagnostics = diagnose_chains(chains)
+    draws = kept.reshape(-1, len(names))
+    outside = measure_outside(problem, tables, draws, settings.family_prior)
     return Posterior(
         names=names,
         arcs=diagnostics.arcs,
@@ -197,6 +202,7 @@ def _summarise_chains(
         n_moves=chains.n_proposals,
         stop_reason=result.stop_reason,
         dropped=tables.dropped,
+        left_out=outside.probability,
         dataset=_get_dataset(problem),
     )
 

@@ -191,7 +191,7 @@ class Posterior:
             raise ParameterError(
                 "Averaged answers need the rows in memory. Compute the posterior without shards."
             )
-        return AveragedNetwork(self.sample.thin(MAX_AVERAGED), self.dataset)
+        return AveragedNetwork.from_sample(self.sample.thin(MAX_AVERAGED), self.dataset)
 
     def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
         """Return a distribution given evidence, averaged over networks; see `AveragedNetwork`."""

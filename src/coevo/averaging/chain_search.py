@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from coevo.averaging.candidates import choose_candidates
 from coevo.averaging.chain_state import ChainSettings, ChainState
 from coevo.averaging.chain_tables import ChainTables, prepare_tables
-from coevo.averaging.chains import start_chains, step_chains
+from coevo.averaging.chains import ChainRunner, start_chains, step_chains
 from coevo.averaging.diagnostics import diagnose_chains, measure_difference
 from coevo.averaging.family_weights import ParentSets, make_family_weights
 from coevo.averaging.refinement import choose_weights
@@ -195,6 +196,7 @@ class ChainMethod(Method):
     networks: int = 1000
     tolerance: float = 0.05
     archive: Archive | None = field(default=None, repr=False, compare=False)
+    runner: ChainRunner | None = field(default=None, repr=False, compare=False)
     store: TableStore = field(default_factory=lambda: TableStore(), repr=False, compare=False)
 
     @property
@@ -203,7 +205,7 @@ class ChainMethod(Method):
         names = (one.name for one in fields(self) if one.compare)
         return {name: getattr(self, name) for name in names}
 
-    @property
+    @cached_property
     def chain_settings(self) -> ChainSettings:
         """The settings of the chains."""
         n_dags = max(2, 2 * -(-self.networks // self.chains))
@@ -253,7 +255,7 @@ class ChainSearch(Search[PosteriorState]):
         """Return the chains after one more step."""
         tables, problem = self.get_tables(state), self._problem
         settings, threads = self._method.chain_settings, problem.scorer.threads
-        chains = step_chains(tables, settings, state.chains, threads)
+        chains = step_chains(tables, settings, state.chains, threads, self._method.runner)
         best = tables.make_adjacency(chains.best[chains.best_chain])
         score = problem.score(best)
         better = (best, score) if score > state.score else None

@@ -25,6 +25,7 @@ threads, and a run that is stopped and resumed gives the same bits.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +40,16 @@ from coevo.averaging.family_weights import FamilyWeights
 from coevo.randomness import random_stream
 from coevo.threads import Threads
 
-__all__ = ["RoughDraws", "draw_roughly", "start_chains", "step_chains"]
+__all__ = [
+    "ChainJob",
+    "ChainOutcome",
+    "ChainRunner",
+    "RoughDraws",
+    "advance_chain",
+    "draw_roughly",
+    "start_chains",
+    "step_chains",
+]
 
 WARM_UP = 1 << 62  # in place of the number of a step, the key of the random numbers of the start
 
@@ -109,28 +119,70 @@ def draw_roughly(
     return RoughDraws(level, _make_matrix(tables, arcs.mean(axis=0)), dags.reshape(-1, n))
 
 
+class ChainJob(NamedTuple):
+    """One step of one chain: all that its outcome depends on, beside the tables and settings."""
+
+    chain: int
+    seed: int
+    step: int
+    rounds: int
+    level: NDArray[np.int64]
+    blocks: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]  # see `Tables`
+
+
+class ChainOutcome(NamedTuple):
+    """What a job returns: the last level of a chain, and its records."""
+
+    chain: int
+    level: NDArray[np.int64]
+    records: ChainRecords
+
+
+ChainRunner = Callable[[ChainTables, ChainSettings, Sequence[ChainJob]], list[ChainOutcome]]
+
+
 def step_chains(
     tables: FamilyWeights | ChainTables,
     settings: ChainSettings,
     state: ChainState,
     threads: Threads | None = None,
+    runner: ChainRunner | None = None,
 ) -> ChainState:
-    """Return the chains after one more step: `ChainSettings.rounds` rounds of moves."""
+    """Return the chains after one more step: `ChainSettings.rounds` rounds of moves.
+
+    They run on threads, or where the runner runs them. The answer is the same.
+    """
     prepared = tables if isinstance(tables, ChainTables) else prepare_tables(tables)
-    prepared = prepared.choose_blocks(state.near_begin, state.near, state.first)
-    plan = settings.make_plan(state.n_variables)
-    n_rounds = int(state.rounds)
-    shape = (n_rounds, count_uniforms(state.n_variables, plan))
-    new = _make_records(prepared, state.n_chains, n_rounds)
-    level = state.level.copy()
+    blocks = state.near_begin, state.near, state.first
+    numbers = int(state.seed), int(state.step), int(state.rounds)
+    jobs = [
+        ChainJob(chain, *numbers, state.level[chain], blocks) for chain in range(state.n_chains)
+    ]
+    if runner is not None:
+        done = runner(prepared, settings, jobs)
+    else:
+        found: dict[int, ChainOutcome] = {}
 
-    def step(begin: int, end: int, _: int) -> None:
-        for chain in range(begin, end):
-            uniforms = random_stream(int(state.seed), int(state.step), chain).random(shape)
-            _run_chain(prepared, settings.prior, plan, level[chain], uniforms, _row(new, chain))
+        def step(begin: int, end: int, _: int) -> None:
+            for job in jobs[begin:end]:
+                found[job.chain] = advance_chain(prepared, settings, job)
 
-    (threads or Threads(1)).run_in_parts(step, state.n_chains, 1)
-    return state.advance(level, new)
+        (threads or Threads(1)).run_in_parts(step, state.n_chains, 1)
+        done = [found[job.chain] for job in jobs]
+    level = np.stack([outcome.level for outcome in done])
+    return state.advance(level, ChainRecords.join([outcome.records for outcome in done]))
+
+
+def advance_chain(tables: ChainTables, settings: ChainSettings, job: ChainJob) -> ChainOutcome:
+    """Return one chain after one more step."""
+    prepared = tables.choose_blocks(*job.blocks)
+    plan = settings.make_plan(tables.n_variables)
+    shape = (job.rounds, count_uniforms(tables.n_variables, plan))
+    new = _make_records(prepared, 1, job.rounds)
+    level = job.level.copy()
+    uniforms = random_stream(job.seed, job.step, job.chain).random(shape)
+    _run_chain(prepared, settings.prior, plan, level, uniforms, _row(new, 0))
+    return ChainOutcome(job.chain, level, new)
 
 
 def _make_records(tables: ChainTables, n_chains: int, n_rounds: int) -> ChainRecords:

@@ -13,6 +13,8 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from coevo.averaging.chain_search import ChainMethod, PosteriorState
+from coevo.averaging.chains import ChainRunner
+from coevo.averaging.cluster_chains import open_chain_runner
 from coevo.averaging.diagnostics import diagnose_chains
 from coevo.averaging.exact import (
     MAX_EXACT,
@@ -27,6 +29,7 @@ from coevo.averaging.sample import DagSample
 from coevo.averaging.settings import PosteriorSettings, check_score
 from coevo.data import Dataset
 from coevo.errors import ParameterError
+from coevo.parallel import Cluster
 from coevo.randomness import random_stream
 from coevo.score import Scorer
 from coevo.search import Budget, Callback, Checkpoint, Problem, SearchResult, SearchSpec, run_search
@@ -69,13 +72,15 @@ def choose_sampler(problem: Problem, settings: PosteriorSettings) -> str:
     return "exact" if is_cheap else "chains"
 
 
-def make_chain_method(settings: PosteriorSettings, found: SearchResult | None) -> ChainMethod:
+def make_chain_method(
+    settings: PosteriorSettings, found: SearchResult | None, runner: ChainRunner | None = None
+) -> ChainMethod:
     """Return the chains, with the archive of the search that they start from."""
     state = None if found is None else found.state
     archive = state.archive if isinstance(state, CCMAState) and not state.is_climbing else None
     values = asdict(settings)
     shared = {name: values[name] for name in ChainMethod().settings}
-    return ChainMethod(**shared, archive=archive)
+    return ChainMethod(**shared, archive=archive, runner=runner)
 
 
 def compute_posterior(
@@ -85,6 +90,7 @@ def compute_posterior(
     found: SearchResult,
     *,
     max_time: float | None = None,
+    cluster: Cluster = None,
     callbacks: Iterable[Callback] = (),
     state: Checkpoint | None = None,
     on_checkpoint: CheckpointCallback | None = None,
@@ -104,6 +110,8 @@ def compute_posterior(
         The result of a search, where the chains start.
     max_time : float, optional
         The time limit of the chains.
+    cluster : str or distributed.Client, optional
+        Run the chains on the workers of a Dask cluster.
     callbacks, state, on_checkpoint : optional
         As for `run_search`; the exact posterior has no use for them.
     on_end : callable
@@ -114,25 +122,27 @@ def compute_posterior(
     problem = Problem.from_scorer(scorer, spec.constraints)
     if choose_sampler(problem, settings) == "exact":
         return _compute_exactly(problem, spec, settings, found)
-    method = make_chain_method(settings, found)
+    with open_chain_runner(cluster) as runner:
+        method = make_chain_method(settings, found, runner)
 
-    def run(budget: Budget, state: Checkpoint | None) -> SearchResult:
-        return run_search(
-            method,
-            scorer,
-            constraints=spec.constraints,
-            budget=budget,
-            random_state=spec.seed,
-            callbacks=callbacks,
-            start=found.dag,
-            state=state,
-            on_checkpoint=on_checkpoint,
-        )
+        def run(budget: Budget, state: Checkpoint | None) -> SearchResult:
+            return run_search(
+                method,
+                scorer,
+                constraints=spec.constraints,
+                budget=budget,
+                random_state=spec.seed,
+                callbacks=callbacks,
+                start=found.dag,
+                state=state,
+                on_checkpoint=on_checkpoint,
+            )
 
-    result = run(Budget(max_time=max_time, max_generations=settings.max_steps), state)
-    if result.generations == 0 and result.stop_reason == "time":  # an answer needs a step
-        first = run(Budget(max_generations=1), result.checkpoint)
-        result = first if first.stop_reason == "interrupt" else replace(first, stop_reason="time")
+        result = run(Budget(max_time=max_time, max_generations=settings.max_steps), state)
+        if result.generations == 0 and result.stop_reason == "time":  # an answer needs a step
+            first = run(Budget(max_generations=1), result.checkpoint)
+            is_stopped = first.stop_reason == "interrupt"
+            result = first if is_stopped else replace(first, stop_reason="time")
     on_end(result.checkpoint, result.stop_reason)
     if not isinstance(result.state, PosteriorState) or result.state.step == 0:
         raise KeyboardInterrupt  # no step has ended: there is nothing to report

@@ -13,6 +13,7 @@ from coevo.cli.missing import check_missing_options
 from coevo.cli.options import (
     bundle_options,
     format_option,
+    make_cluster_option,
     make_n_jobs_option,
     make_search_options,
     make_seed_option,
@@ -73,6 +74,7 @@ posterior_options = bundle_options(
 @column_options
 @make_seed_option("answer")
 @make_n_jobs_option("threads", "answer")
+@make_cluster_option("Run the chains")
 @click.option(
     "-o",
     "--output",
@@ -89,6 +91,7 @@ def command(
     columns: dict[str, Any],
     seed: int,
     n_jobs: int,
+    cluster: str | None,
     output: str | None,
     resume: bool,
     output_format: str,
@@ -118,7 +121,9 @@ def command(
             limit_search,
             run_posterior,
         )
+        from coevo.parallel import check_cluster
 
+        check_cluster("posterior", cluster)
         declared = read_declared_states(columns["states"])
         wanted = PosteriorSettings(**{k: v for k, v in chosen.items() if v is not None})
         settings = check_settings(
@@ -138,7 +143,9 @@ def command(
             declared.check(tuple(column.name for column in task.info.columns))
             show(f"Learning by {task.spec.method.name} ...")
             learned = task.search([task.make_progress().as_callback(show)])
-            learned = run_posterior(task, learned, wanted, resume, [describe_step(show)])
+            learned = run_posterior(
+                task, learned, wanted, resume, [describe_step(show)], cluster=cluster
+            )
     result = learned.posterior
     assert result is not None
     for notice in task.notices:

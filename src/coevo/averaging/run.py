@@ -19,7 +19,6 @@ from coevo.averaging.diagnostics import diagnose_chains
 from coevo.averaging.exact import (
     MAX_EXACT,
     ExactSampler,
-    compute_exact_posterior,
     estimate_exact_cost,
 )
 from coevo.averaging.family_weights import make_complete_weights
@@ -155,8 +154,8 @@ def _compute_exactly(
     """Return the exact posterior, with independent draws from it."""
     began = time.perf_counter()
     weights = make_complete_weights(problem, settings.family_prior)
-    exact = compute_exact_posterior(weights, settings.prior)
     sampler = ExactSampler(weights, settings.prior)
+    exact = sampler.compute_posterior()
     drawn = sampler.draw_dags(settings.networks, random_stream(spec.seed, DRAWS))
     return Posterior(
         names=problem.names,

@@ -25,7 +25,7 @@ from typing import Any
 
 import pandas as pd
 
-from blip_score import make_scorer
+from blip_score import check_scores, make_scorer
 from coevo import Budget, Dataset, load_network, read_data, run_search, sample
 from coevo.graph import Constraints
 from coevo.search.result import HistoryRow
@@ -41,11 +41,17 @@ WHOLE = 0.5  # published numbers of the density tables are whole nats
 PROOFS = {proved.table: proved for proved in PROVED}
 
 
-def load_table(folder: Path, name: str) -> Dataset:
-    """Return a table with its declared states."""
+def read_frame(folder: Path, name: str) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    """Return a table and the declared states of its columns."""
     paths = [folder / f"{name}{end}" for end in (".ts.csv.gz", ".csv.gz")]
     frame = pd.read_csv(next(path for path in paths if path.exists()), dtype=str)
     states = json.loads((folder / f"{name}.states.json").read_text(encoding="utf-8"))
+    return frame, states
+
+
+def load_table(folder: Path, name: str) -> Dataset:
+    """Return a table with its declared states."""
+    frame, states = read_frame(folder, name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some columns are constant
         return read_data(frame, states=states)
@@ -196,6 +202,7 @@ def main() -> None:
     )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     options = parser.parse_args()
+    check_scores()
     journal = Journal(options.journal, options.only_journal)
     answers = measure(list_jobs(options), prepare, describe, journal, max_timeouts=1_000)
     environment = describe_run()

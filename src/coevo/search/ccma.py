@@ -11,8 +11,8 @@ cycles and nothing is repaired. The differences from the paper, and the reasons:
 - **The partner of an order is computed.** Both species share an archive of scored families
   (`coevo.search.archive`). The best families for an order are looked up in it.
 - **Local search improves orders.** An insertion move puts one variable into its best place, with
-  the best response at each place. A local optimum is perturbed and climbs again
-  (`coevo.search.order_kernels`).
+  the best response at each place (`coevo.search.order_kernels`). A local optimum is perturbed, as
+  a whole and in small parts, and climbs again (`coevo.search.perturbation_kernels`).
 - **Masks decide which families are scored.** Each generation extends parent sets: it scores them
   with every further variable, all in one batch. There is no list of candidate parents, and no
   limit on their number unless the constraints set one: a family grows as long as a further

@@ -8,6 +8,9 @@ from coevo.data import write_data
 NASTY = ["<img src=x onerror=alert(1)>", '"><script>alert(2)</script>', "a&b", "${7*7}", "{{x}}"]
 
 
+COUNT_ARCS = "n => document.querySelectorAll('.live-graph path.arc').length === n"
+
+
 def add_table(server, name, network="asia", n_rows=300):
     rows = coevo.sample(coevo.load_network(network), n_rows, random_state=1)
     space = server.studio.workspace
@@ -18,7 +21,7 @@ def shown(tab):
     """Return what a tab shows of a run, without what depends on the time."""
     return {
         "facts": tab.inner_text(".progress-text"),
-        "arcs": tab.locator(".best-network").get_attribute("aria-label"),
+        "arcs": tab.locator(".live-graph path.arc").count(),
         "orders": tab.locator(".orders .best").count(),
         "masks": tab.locator(".masks .pair").count(),
         "line": tab.locator(".line-score").get_attribute("d"),
@@ -37,12 +40,16 @@ def test_start_and_watch_in_two_tabs(open_tab, server):
     for tab in (first, second):
         tab.wait_for_selector("text=Explore the network", timeout=60_000)
         tab.wait_for_selector(".orders")
+        tab.wait_for_selector(".live-graph .node")
     third = open_tab("/learn/in two tabs")  # it opens after the end
     third.wait_for_selector(".orders")
     third.wait_for_selector("text=Explore the network")
-    assert shown(first) == shown(second) == shown(third)
     path = server.studio.workspace.open_table("watched").path
     same = coevo.learn(path, random_state=7, bootstraps=0)
+    for tab in (first, second, third):  # the graph is drawn at most once a second
+        tab.wait_for_selector(f'.best-network[aria-label="{len(same.search.dag.arcs)} arcs"]')
+        tab.wait_for_function(COUNT_ARCS, arg=len(same.search.dag.arcs))
+    assert shown(first) == shown(second) == shown(third)
     assert shown(first)["orders"] == 8
     assert f"best score {same.search.score:,.2f}" in shown(first)["facts"]
     assert f"{len(same.search.dag.arcs)} arcs" in shown(first)["facts"]

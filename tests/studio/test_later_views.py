@@ -1,8 +1,6 @@
 """The routes of Confidence, Predict and Export, on a run that the studio has learned."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 import coevo
 from coevo.io import parse_model, read_run
 from coevo.io.formats import FORMATS
+from coevo.studio.learn_text import format_python, format_terminal
 from coevo.studio.strength_record import describe_confidence, draw_confidence
 
 PATIENTS = (Path(__file__).parents[2] / "examples" / "patients.csv").read_bytes()
@@ -123,13 +122,14 @@ def check_export(client, studio, run):
     assert "attachment" in report.headers["content-disposition"]
     wrong = client.get(f"/api/export/run:{run}/gif")
     assert "must be one of" in wrong.json()["error"]
-    texts = {
-        one["title"]: one["text"] for one in client.get(f"/api/export/run:{run}").json()["texts"]
-    }
-    subprocess.run([sys.executable, "-c", texts["In Python"]], check=True, capture_output=True)
-    again = f"{run} 2"
-    assert texts["On the command line"].endswith(f"-o 'runs/{again}'")
-    assert read_run(studio.workspace.locate("runs", again)).network == network
+    shown = client.get(f"/api/export/run:{run}").json()["texts"]
+    root, again = studio.workspace.root, f"runs/{run} 2"  # test_learn_text.py runs such texts
+    given = json.loads((studio.workspace.locate("runs", run) / "studio.json").read_text())
+    arguments = (root, "tables/patients/patients.csv", again, given["options"])
+    assert [one["text"] for one in shown] == [
+        format_terminal(*arguments),
+        format_python(*arguments),
+    ]
 
 
 def test_a_published_network_is_exported_and_predicts(client, studio):

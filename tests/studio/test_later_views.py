@@ -166,3 +166,15 @@ def test_strengths_need_a_run_of_the_studio(client, studio):
         "error": "The run 'mine' was not started in the studio. Use coevo learn --resume "
         "--bootstraps on the command line."
     }
+
+
+@pytest.mark.parametrize(
+    "network", ["file:..%2f..%2fsecret.bif", "run:..%2fsecret", "secret", "bundled:..%2fx"]
+)
+@pytest.mark.parametrize("place", ["/api/export/{}", "/api/export/{}/bif", "/api/predict/{}"])
+def test_a_network_outside_of_the_workspace_is_refused(client, studio, network, place):
+    secret = studio.workspace.root.parent / "secret.bif"
+    secret.write_text("network secret {}")
+    answer = client.get(place.format(network))
+    assert answer.status_code in (400, 404)
+    assert "network secret" not in answer.text

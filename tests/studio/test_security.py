@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from coevo.errors import CoevoError, FileError
 from coevo.studio import make_app
+from coevo.studio.run_options import check_given
 from coevo.studio.security import POLICY, Guard, Rules
 from coevo.studio.workspace import make_name, read_object
 
@@ -423,3 +424,23 @@ def test_web_sockets_are_refused(stranger):
 
     with pytest.raises(WebSocketDisconnect), stranger.websocket_connect("/api/events"):
         pass
+
+
+EVIL = {"table": "t", "command": [], "options": {"method": "ccma"}}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"method": "evil.py:Evil"}, "'method' of the studio must be one of"),
+        ({"types": "/etc/passwd"}, "studio.json names a file elsewhere"),
+        ({"constraints": "../../secret.json"}, "studio.json names a file elsewhere"),
+        ({"start": "/etc/passwd"}, "The studio has no option 'start'."),
+        (None, "studio.json does not say how it began"),
+    ],
+)
+def test_a_run_folder_from_elsewhere_is_not_trusted(change, sentence):
+    given = {} if change is None else {**EVIL, "options": {**EVIL["options"], **change}}
+    with pytest.raises(CoevoError, match=re.escape(sentence)):
+        check_given(given, "r")
+    assert check_given(EVIL, "r") == EVIL

@@ -108,7 +108,16 @@ function describe(model, isActive) {
   return parts.join(" · ");
 }
 
-function drawScore(model, width) {
+// What the score is compared with: levels of the search itself, a proof, the best other run.
+function listLevels(model, run) {
+  const levels = [...model.levels];
+  const bound = run.saved?.bound, best = run.levels?.[0];
+  if (typeof bound === "number") levels.push({ name: "proved upper bound", value: bound });
+  if (best) levels.push({ name: `run ${best.name}`, value: best.score });
+  return levels;
+}
+
+function drawScore(model, run, width) {
   if (!model.rows.length) return h("p", { class: "soft" }, "No generation yet.");
   const points = model.rows.map(row => [row[2], row[4]]);
   // The greedy start climbs far; the rest of the search would be a flat line beside it.
@@ -117,7 +126,7 @@ function drawScore(model, width) {
   const low = greedy !== undefined && best > greedy ? Math.max(first, best - 2.5 * (best - greedy)) : first;
   return drawChart({
     title: `Score over time, now ${formatNumber(best)}`, lines: [{ name: "best score so far", points, kind: "score" }],
-    levels: model.levels, xTitle: "seconds", yTitle: "score", low: Math.min(low, best - 1e-6), steps: true, width,
+    levels: listLevels(model, run), xTitle: "seconds", yTitle: "score", low: Math.min(low, best - 1e-6), steps: true, width,
   });
 }
 
@@ -278,7 +287,7 @@ export function mountRun(container, context, first) {
     bar.hidden = !isActive;
     if (model.fraction === null) bar.removeAttribute("value");
     else bar.value = model.fraction;
-    show(score.body, drawScore(model, width));
+    show(score.body, drawScore(model, run, width));
     network.update(model);
     if (model.convergence.length > 1) show(converge.body, drawConvergence(model, width));
     converge.panel.hidden = model.convergence.length < 2;

@@ -50,10 +50,7 @@ studio: $(VENV)/installed-studio
 	@$(BIN)/coevo studio
 
 test: $(VENV)/browser
-	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
-	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/docs
-	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
-	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/fresh
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/gate
 
 quick: $(VENV)/installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/quick

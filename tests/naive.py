@@ -211,6 +211,39 @@ def repaired(n, arcs, required, max_parents, tables=None):
     return kept
 
 
+def mutated_graph(arcs, free, gains, kind, draws):
+    """Return a graph after one mutation of MDLEP; `free` are the arcs that may change, in order."""
+    present = [arc for arc in free if arc in arcs]
+    absent = [arc for arc in free if arc not in arcs]
+    levels = sorted({gains[arc] for arc in free})
+    to_add = {arc: 1 + levels.index(gains[arc]) for arc in free}
+    to_delete = {arc: len(levels) - levels.index(gains[arc]) for arc in free}
+    if kind in ("simple", "guided"):
+        is_guided = kind == "guided"
+        pool, weights, draw = (
+            (absent, to_add, draws[2]) if draws[0] < 0.5 else (present, to_delete, draws[1])
+        )
+        return set(arcs) ^ set(drawn(pool, weights if is_guided else None, draw))
+    if kind == "reverse":
+        for parent, child in drawn([(a, b) for a, b in present if (b, a) in free], None, draws[1]):
+            return set(arcs) - {(parent, child)} | {(child, parent)}
+    else:
+        for parent, child in drawn(present, None, draws[1]):
+            for other in drawn([arc for arc in absent if arc[1] == child], None, draws[2]):
+                return set(arcs) - {(parent, child)} | {other}
+    return set(arcs)
+
+
+def drawn(pool, weights, draw):
+    """Return a list with the element that a number from [0, 1) draws; empty if there is none."""
+    left = draw * sum(1 if weights is None else weights[one] for one in pool)
+    for one in pool:
+        left -= 1 if weights is None else weights[one]
+        if left < 0:
+            return [one]
+    return []
+
+
 def cycles(first, second):
     """Return the cycles of two permutations as lists of positions, as in algorithm 3."""
     unused = list(range(len(first)))

@@ -7,7 +7,7 @@ import pytest
 
 import coevo
 from coevo.inspection import inspect_table
-from coevo.studio.table_settings import OPTIONS, TableSettings, parse_undo, read_settings
+from coevo.studio.table_settings import TableSettings, parse_undo, read_settings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENTS = (EXAMPLES / "patients.csv").read_bytes()
@@ -169,8 +169,8 @@ def test_undo_parses_the_options_of_every_kind_of_decision():
     [
         ({"types": {"age": "continous"}}, "The type of column 'age' must be one of"),
         ({"types": {"aeg": "ignore"}}, "aeg"),
-        ({"options": {"query": "SELECT 1"}}, "A table has no option 'query'."),
-        ({"options": {"connection": "/etc/passwd"}}, "A table has no option 'connection'."),
+        ({"options": {"query": "SELECT 1"}}, "The studio has no option 'query'."),
+        ({"options": {"connection": "/etc/passwd"}}, "The studio has no option 'connection'."),
         ({"options": {"missing": "guess"}}, "'missing' of learn must be one of"),
         ({"types": [1]}, "The settings of a table must be two objects, types and options."),
     ],
@@ -181,12 +181,6 @@ def test_wrong_settings_are_refused_and_not_stored(client, studio, given, senten
     assert answer.status_code == 400
     assert sentence in answer.json()["error"]
     assert read_settings(studio.workspace.open_table(name)) == TableSettings()
-
-
-def test_every_option_of_a_table_is_one_of_learn():
-    from coevo.learning.options import LEARN_DEFAULTS
-
-    assert set(OPTIONS) < set(LEARN_DEFAULTS)
 
 
 def test_other_sources(client, studio):
@@ -273,3 +267,11 @@ def test_names_of_data_stay_text(client):
 def test_the_example_is_that_of_the_documentation():
     own = Path(coevo.__file__).parent / "studio" / "examples" / "patients.csv"
     assert own.read_bytes() == PATIENTS
+
+
+def test_a_table_that_cannot_be_read_says_so_and_keeps_its_settings(client):
+    name = upload(client, bytes(range(256)) * 8, "noise.csv")
+    answer = client.get(f"/api/tables/{name}").json()
+    assert answer.keys() == {"unreadable", "settings"}
+    assert answer["unreadable"].endswith(".")
+    assert client.get(f"/api/tables/{name}/settings").json() == {"types": {}, "options": {}}

@@ -173,3 +173,24 @@ def test_the_choices_of_the_form(client):
     found = client.get("/api/learn/choices").json()
     assert {"ccma", "ccga", "hill_climb"} <= {method["name"] for method in found["methods"]}
     assert {"bdeu", "bic", "k2"} <= set(found["scores"])
+
+
+def test_a_live_network_is_drawn(client):
+    body = {"variables": ["a", "<b>", "c"], "arcs": [[0, 1], [1, 2]]}
+    drawing = client.post("/api/learn/drawing", json=body).json()
+    assert drawing["names"] == ["<b>", "a", "c"]
+    assert sorted(arc[:2] for arc in drawing["arcs"]) == [[0, 2], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"variables": ["a", "b"], "arcs": [[0, 1], [1, 0]]},
+        {"variables": ["a", "b"], "arcs": [[0, 7]]},
+        {"variables": None, "arcs": None},
+        {"variables": ["a"], "arcs": [[0]]},
+        {"variables": [str(i) for i in range(151)], "arcs": []},
+    ],
+)
+def test_no_other_thing_is_drawn(client, body):
+    assert client.post("/api/learn/drawing", json=body).status_code == 400

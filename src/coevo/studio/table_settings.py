@@ -14,34 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from coevo.data.decisions import Decision
 from coevo.data.header_names import NEW_NAME
-from coevo.data.source_options import SOURCE_DEFAULTS
-from coevo.errors import ParameterError, suggest_match
+from coevo.errors import ParameterError
 from coevo.inspection.commands import split_undo
 from coevo.run_files import write_json
+from coevo.studio.run_options import READING, check_options
 
 if TYPE_CHECKING:
     from coevo.studio.workspace import StoredTable
 
 __all__ = [
-    "OPTIONS",
     "TableSettings",
     "parse_undo",
     "read_settings",
     "undo_decision",
     "write_settings",
 ]
-
-# The options of `learn` that a table can have. A query is not among them: it could open other
-# files of the machine, and a connection is not plain data.
-OPTIONS = (
-    "drop",
-    "missing",
-    "missing_labels",
-    "discretise",
-    "bins",
-    "decimal",
-    *(name for name in SOURCE_DEFAULTS if name not in ("query", "connection")),
-)
 
 
 @dataclass(frozen=True)
@@ -57,9 +44,9 @@ class TableSettings:
 
         >>> TableSettings.from_dict({"types": {"age": [18, 65]}, "options": {"missing": "em"}})
         TableSettings(types={'age': [18, 65]}, options={'missing': 'em'})
-        >>> TableSettings.from_dict({"options": {"mising": "em"}})
+        >>> TableSettings.from_dict({"options": {"query": "SELECT 1"}})
         Traceback (most recent call last):
-        coevo.errors.ParameterError: A table has no option 'mising'. Did you mean 'missing'?
+        coevo.errors.ParameterError: The studio has no option 'query'.
         """
         from coevo.learning import check_settings
 
@@ -67,13 +54,7 @@ class TableSettings:
         options = given.get("options", {}) if isinstance(given, Mapping) else None
         if not isinstance(types, Mapping) or not isinstance(options, Mapping):
             raise ParameterError("The settings of a table must be two objects, types and options.")
-        for name in options:
-            if name not in OPTIONS:
-                raise ParameterError(
-                    f"A table has no option {name!r}.{suggest_match(name, OPTIONS)}"
-                )
-        kept = {name: value for name, value in options.items() if value is not None}
-        settings = cls(dict(types), kept)
+        settings = cls(dict(types), check_options(options, READING))
         check_settings("learn", **settings.as_options())
         return settings
 

@@ -24,7 +24,10 @@ from coevo.studio.workspace import JOB_FILE, STUDIO_FILE, Workspace, read_object
 
 __all__ = ["TASKS", "JobContext", "main"]
 
-TASKS = {"learn": "coevo.studio.learn_job"}  # modules with ``run(context)``, by the kind of job
+TASKS = {  # modules with ``run(context)``, by the kind of job
+    "learn": "coevo.studio.learn_job",
+    "confidence": "coevo.studio.confidence_job",
+}
 
 
 class JobContext:

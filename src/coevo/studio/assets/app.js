@@ -15,7 +15,9 @@ const VIEWS = [
   { id: "learn", title: "Learn", needs: "run" },
   { id: "explore", title: "Explore" },
   { id: "compare", title: "Compare" },
+  { id: "confidence", title: "Confidence" },
   { id: "predict", title: "Predict" },
+  { id: "export", title: "Export" },
 ];
 
 const live = new Live();

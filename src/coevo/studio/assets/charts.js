@@ -1,7 +1,7 @@
 // Small charts as SVG: lines over time with levels, drawn anew for each change.
 import { formatNumber, s } from "./dom.js";
 
-const WIDTH = 560, HEIGHT = 220, LEFT = 64, RIGHT = 12, TOP = 10, BOTTOM = 34;
+const WIDEST = 560, HEIGHT = 220, LEFT = 76, RIGHT = 12, TOP = 10, BOTTOM = 34;
 
 // Round numbers between two limits, about `count` of them.
 export function makeTicks(low, high, count) {
@@ -21,8 +21,11 @@ function thin(points, limit = 600) {
   return [...kept, points.at(-1)];
 }
 
+// The width of a chart in its units, so that its text has the same size on a small screen.
+export const chooseWidth = element => Math.max(300, Math.min(WIDEST, element.clientWidth || WIDEST));
+
 // lines: [{name, points: [[x, y]], kind}]; levels: [{name, value}]. Steps hold the last value.
-export function drawChart({ title, lines, levels = [], xTitle, yTitle, low, high, steps = false }) {
+export function drawChart({ title, lines, levels = [], xTitle, yTitle, low, high, steps = false, width: WIDTH = WIDEST }) {
   const chart = s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": title });
   const points = lines.flatMap(line => line.points);
   if (!points.length) return chart;
@@ -38,7 +41,7 @@ export function drawChart({ title, lines, levels = [], xTitle, yTitle, low, high
       s("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value) }),
       s("text", { class: "tick", x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, formatNumber(value)));
   }
-  for (const value of makeTicks(0, right, 6)) {
+  for (const value of makeTicks(0, right, WIDTH < 420 ? 4 : 6)) {
     chart.append(s("text", { class: "tick", x: x(value), y: HEIGHT - BOTTOM + 15, "text-anchor": "middle" }, formatNumber(value)));
   }
   chart.append(
@@ -67,9 +70,9 @@ function drawLine(line, number, x, y, bottom, steps) {
 
 // The positions of each variable over all orders: a bar from the lowest to the highest one, a dot
 // in the best order. A short bar is a variable on whose place the population agrees.
-export function drawOrders(orders, names, limit = 60) {
+export function drawOrders(orders, names, width = WIDEST, limit = 60) {
   const ranked = names.map((_, i) => i).sort((a, b) => orders.best[a] - orders.best[b]).slice(0, limit);
-  const n = names.length, row = 15, left = 118, width = 560, height = ranked.length * row + 26;
+  const n = names.length, row = 15, left = 118, height = ranked.length * row + 26;
   const x = place => left + (width - left - 14) * (n > 1 ? place / (n - 1) : 0.5);
   const chart = s("svg", {
     viewBox: `0 0 ${width} ${height}`, class: "chart orders", role: "img",

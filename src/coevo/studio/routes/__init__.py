@@ -23,7 +23,9 @@ MODULES = (
     "learn",
     "explore",
     "compare",
+    "confidence",
     "predict",
+    "export",
 )
 
 

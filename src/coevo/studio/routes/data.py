@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from coevo.errors import ParameterError
+from coevo.errors import DataError, FileError, FormatError, ParameterError
 from coevo.studio.routes.requests import read_body, receive_file
 from coevo.studio.workspace import TABLES
 
@@ -55,6 +55,9 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
     async def show(request: Request) -> Response:
         return JSONResponse(await studio.run(_show, studio, request.path_params["name"]))
 
+    async def show_settings(request: Request) -> Response:
+        return JSONResponse(await studio.run(_show_settings, studio, request.path_params["name"]))
+
     async def change(request: Request) -> Response:
         given, name = await read_body(request), request.path_params["name"]
         answer = await studio.run(_change, studio, name, given)
@@ -76,6 +79,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         Route("/api/upload/tables", upload, methods=["POST"]),
         Route("/api/tables/open", open_other, methods=["POST"]),
         Route("/api/tables/{name}", show),
+        Route("/api/tables/{name}/settings", show_settings),
         Route("/api/tables/{name}/settings", change, methods=["PUT"]),
         Route("/api/tables/{name}/undo", undo, methods=["POST"]),
         Route("/api/tables/{name}/bins", count_bins, methods=["POST"]),
@@ -94,9 +98,23 @@ def _list_tables(studio: Studio) -> dict[str, Any]:
 
 
 def _show(studio: Studio, name: str) -> dict[str, Any]:
+    """Return the record of a table; for one that cannot be read, why, and its settings."""
     from coevo.studio.table_record import describe_table
+    from coevo.studio.table_settings import read_settings
 
-    return describe_table(get_reader(studio).open(name))
+    table = studio.workspace.open_table(name)
+    settings = read_settings(table)
+    try:
+        return describe_table(get_reader(studio).read(table, settings))
+    except (DataError, FormatError, FileError, ParameterError) as error:
+        return {"unreadable": str(error), "settings": settings.as_dict()}
+
+
+def _show_settings(studio: Studio, name: str) -> dict[str, Any]:
+    """Return the stored settings, even of a table that cannot be read with them."""
+    from coevo.studio.table_settings import read_settings
+
+    return read_settings(studio.workspace.open_table(name)).as_dict()
 
 
 def _change(studio: Studio, name: str, given: dict[str, Any]) -> dict[str, Any]:

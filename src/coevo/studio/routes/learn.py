@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["make_routes", "start_run"]
 
+MAX_DRAWN = 150  # variables of a live network; laying out more would slow the search down
+
 
 def make_routes(studio: Studio) -> list[BaseRoute]:
     """Return the routes of the view."""
@@ -55,8 +58,13 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         await studio.run(_resume, studio, request.path_params["name"], body)
         return JSONResponse({})
 
+    async def draw(request: Request) -> Response:
+        body = await read_body(request)
+        return JSONResponse(await studio.run(_draw, body.get("variables"), body.get("arcs")))
+
     return [
         Route("/api/learn/choices", get_choices),
+        Route("/api/learn/drawing", draw, methods=["POST"]),
         Route("/api/runs", start, methods=["POST"]),
         Route("/api/runs/{name}", get_run),
         Route("/api/runs/{name}/stop", stop, methods=["POST"]),
@@ -78,6 +86,28 @@ def _list_choices() -> dict[str, Any]:
         methods.append({"name": name, "text": text, "patience": limits.patience})
         methods[-1]["max_generations"] = limits.max_generations
     return {"methods": methods, "scores": sorted(SCORES), "defaults": known}
+
+
+def _draw(variables: Any, arcs: Any) -> dict[str, Any]:
+    """Return the drawing of a structure that a page knows from events: pairs of numbers."""
+    try:
+        names = tuple(str(name) for name in variables)
+        pairs = tuple((names[int(parent)], names[int(child)]) for parent, child in arcs)
+    except (TypeError, ValueError, IndexError):
+        raise ParameterError("A drawing needs variables, and arcs as pairs of numbers.") from None
+    if len(names) > MAX_DRAWN:
+        raise ParameterError(f"A search with more than {MAX_DRAWN} variables is not drawn live.")
+    return _draw_once(names, pairs)
+
+
+@lru_cache(maxsize=16)
+def _draw_once(names: tuple[str, ...], arcs: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """Draw a structure once, for all tabs that show it."""
+    from coevo.exploration.drawing import draw_page
+    from coevo.graph import DAG
+    from coevo.report.page import Page
+
+    return draw_page(Page(DAG(names, arcs), title="best network so far"))
 
 
 def start_run(studio: Studio, body: Mapping[str, Any]) -> str:

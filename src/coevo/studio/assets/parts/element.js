@@ -2,16 +2,21 @@
 
 import { h } from "../dom.js";
 
-// Replace what an element holds. The focus stays on the element with the same data-key.
-export function fill(element, ...children) {
+// Run something that redraws an element. The focus stays on the part with the same data-key.
+export function keepFocus(element, redraw) {
   const focused = element.contains(document.activeElement) ? document.activeElement : null;
   const key = focused?.dataset?.key;
-  const isShown = child => child !== null && child !== undefined && child !== false;
-  element.replaceChildren(...children.flat(Infinity).filter(isShown));
+  redraw();
   if (key && document.activeElement !== focused) {
     const found = [...element.querySelectorAll("[data-key]")].find(one => one.dataset.key === key);
     found?.focus({ preventScroll: true });
   }
+}
+
+// Replace what an element holds, and keep the focus.
+export function fill(element, ...children) {
+  const isShown = child => child !== null && child !== undefined && child !== false;
+  keepFocus(element, () => element.replaceChildren(...children.flat(Infinity).filter(isShown)));
   return element;
 }
 

@@ -3,7 +3,8 @@
 import { h, s } from "../dom.js";
 import { count, formatValue } from "./element.js";
 
-const WIDTH = 600, HEIGHT = 170, BASE = 140, TOP = 22;
+const WIDTH = 600, HEIGHT = 190, BASE = 158, TOP = 40;
+const LABEL_ROOM = 52; // labels closer than this stand in two rows
 const OUTSIDE = 16, SPACE = 8; // the bars of all numbers below, or above, the others
 
 // Return a step of 1, 2 or 5 times a power of ten that is a small part of a bar.
@@ -103,12 +104,12 @@ class CutEditor {
     s("path", { class: "touch", d: `M0 0V${BASE + 6}` }),
     s("path", { class: "line", d: `M0 ${TOP - 4}V${BASE + 6}` }),
     s("circle", { cx: 0, cy: BASE + 8, r: 6 }),
-    s("text", { y: TOP - 9, "text-anchor": "middle" }));
-    this.placeHandle(handle, cut);
+    s("text", { "text-anchor": "middle" }));
+    this.placeHandle(handle, cut, i);
     return handle;
   }
 
-  placeHandle(handle, cut) {
+  placeHandle(handle, cut, i) {
     const x = this.x(cut), text = handle.querySelector("text");
     handle.setAttribute("transform", `translate(${x} 0)`);
     handle.setAttribute("aria-valuemin", Math.min(this.low, cut));
@@ -116,6 +117,8 @@ class CutEditor {
     handle.setAttribute("aria-valuenow", cut);
     handle.setAttribute("aria-valuetext", formatValue(cut));
     text.textContent = formatValue(cut);
+    const isClose = i > 0 && x - this.x(this.cuts[i - 1]) < LABEL_ROOM;
+    text.setAttribute("y", isClose && i % 2 ? TOP - 26 : TOP - 9);
     text.setAttribute("x", Math.min(Math.max(0, 16 - x), 16) - Math.max(0, x - WIDTH + 16));
   }
 
@@ -124,7 +127,7 @@ class CutEditor {
     const least = i > 0 ? this.cuts[i - 1] + this.step : -Infinity;
     const most = i < this.cuts.length - 1 ? this.cuts[i + 1] - this.step : Infinity;
     this.cuts[i] = Number(Math.min(Math.max(value, least), most).toPrecision(12));
-    this.placeHandle(this.handles.children[i], this.cuts[i]);
+    this.cuts.forEach((cut, j) => this.placeHandle(this.handles.children[j], cut, j));
     this.onInput([...this.cuts]);
   }
 
@@ -181,7 +184,7 @@ class CutEditor {
   setCuts(cuts) {
     if (cuts.length === this.cuts.length) {
       this.cuts = [...cuts];
-      cuts.forEach((cut, i) => this.placeHandle(this.handles.children[i], cut));
+      cuts.forEach((cut, i) => this.placeHandle(this.handles.children[i], cut, i));
     } else {
       this.cuts = [...cuts];
       this.drawHandles();

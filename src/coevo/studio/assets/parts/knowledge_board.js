@@ -21,7 +21,7 @@ export class KnowledgeBoard {
     this.from = null;
     this.nodes = new Map();
     this.bands = h("div", { class: "bands" });
-    this.layer = s("svg", { class: "arcs", "aria-hidden": "true" });
+    this.layer = s("svg", { class: "arc-layer", "aria-hidden": "true" });
     this.hint = h("p", { class: "hint", role: "status" });
     this.board = h("div", { class: "board" }, this.bands, this.layer);
     this.node = h("div", {}, this.hint, this.board);

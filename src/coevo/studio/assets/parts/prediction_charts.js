@@ -13,7 +13,7 @@ const y = share => TOP + (1 - share) * SIZE;
 function makeFrame(title, across, up, ...content) {
   const ticks = [0, 0.25, 0.5, 0.75, 1];
   return s("svg", {
-    class: "chart", role: "img", "aria-label": title,
+    class: "prediction-chart", role: "img", "aria-label": title,
     viewBox: `0 0 ${LEFT + SIZE + RIGHT} ${TOP + SIZE + BOTTOM}`,
   },
   s("title", {}, title),
@@ -33,12 +33,12 @@ function makeFrame(title, across, up, ...content) {
 export function makeRoc(curves, areas) {
   const names = Object.keys(curves);
   const lines = names.map((state, i) => s("path", {
-    class: `curve line-${i % COLOURS}`, "stroke-dasharray": DASHES[i % DASHES.length] || null,
+    class: `roc-line line-${i % COLOURS}`, "stroke-dasharray": DASHES[i % DASHES.length] || null,
     d: `M${curves[state].map(([a, b]) => `${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("L")}`,
   }, s("title", {}, `${state}: AUC ${formatValue(areas[state])}`)));
-  const legend = h("ul", { class: "legend" }, names.map((state, i) => h("li", {},
+  const legend = h("ul", { class: "roc-legend" }, names.map((state, i) => h("li", {},
     s("svg", { viewBox: "0 0 26 8", "aria-hidden": "true" }, s("path", {
-      class: `curve line-${i % COLOURS}`, d: "M0 4H26",
+      class: `roc-line line-${i % COLOURS}`, d: "M0 4H26",
       "stroke-dasharray": DASHES[i % DASHES.length] || null,
     })), `${state} (AUC ${areas[state] === null ? "–" : areas[state].toFixed(3)})`)));
   return h("figure", { class: "chart-box" }, h("figcaption", {}, "ROC: each state against the others"),
@@ -56,7 +56,7 @@ export function makeCalibration(bins) {
   const path = bins.map(one => `${x(one.predicted).toFixed(1)} ${y(one.observed).toFixed(1)}`).join("L");
   return h("figure", { class: "chart-box" }, h("figcaption", {}, "Calibration: on the diagonal is best"),
     makeFrame("Calibration of the probabilities", "predicted probability", "share that came true",
-      s("path", { class: "curve line-0", d: `M${path}` }), points));
+      s("path", { class: "roc-line line-0", d: `M${path}` }), points));
 }
 
 // The confusion matrix: a row for each true state, a column for each predicted one.
@@ -64,7 +64,7 @@ export function makeConfusion(states, confusion) {
   const sums = confusion.map(row => row.reduce((a, b) => a + b, 0) || 1);
   return h("figure", { class: "chart-box" },
     h("figcaption", {}, "Rows: true states. Columns: predicted states."),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Confusion matrix" },
+    h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Confusion matrix" },
       h("table", { class: "confusion", id: "confusion" },
         h("thead", {}, h("tr", {}, h("td", {}), states.map(one => h("th", { scope: "col" }, one)))),
         h("tbody", {}, confusion.map((row, i) => h("tr", {}, h("th", { scope: "row" }, states[i]),

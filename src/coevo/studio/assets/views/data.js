@@ -1,7 +1,7 @@
 // The Data view: add a table, look at it, correct what was detected.
 
 import { h } from "../dom.js";
-import { count, fill, formatShare, label, select } from "../parts/element.js";
+import { count, fill, formatShare, keepFocus, label, latest, select } from "../parts/element.js";
 import { ColumnCard } from "../parts/column_card.js";
 
 const SHOWN = 60; // columns before "Show more"
@@ -21,13 +21,16 @@ class DataView {
     this.api = context.api;
     this.open = new Set();
     this.past = []; // earlier settings, for Undo
+    this.turn = 0; // counts requests, so that a late answer does not replace a newer one
     this.limit = SHOWN;
     this.filter = "";
     this.cards = new Map();
+    this.store = latest(settings => this.put(settings));
     this.sources = h("section", { class: "sources" });
     this.table = h("section", { class: "table", "aria-live": "off" });
     fill(container, h("div", { class: "data-view" }, this.sources, this.table));
     this.start(context.params?.[0]);
+    context.onEvent("tables", () => this.follow());
   }
 
   async start(name) {
@@ -127,25 +130,50 @@ class DataView {
     }
     this.name = name;
     fill(this.table, h("p", { role: "status" }, `Reading ${name} …`));
+    const turn = ++this.turn;
     const record = await this.attempt(() => this.api.get(address(name)));
-    if (!record) {
-      fill(this.table, h("p", { class: "empty" }, `The table ${name} cannot be shown.`));
-      return;
-    }
-    this.draw(record);
+    if (turn !== this.turn) return; // something newer is shown
+    if (record) this.draw(record);
+    else fill(this.table);
     this.drawSources();
   }
 
-  // Store new settings. The answer is the table as it is read with them.
-  async change(settings, isUndo = false) {
-    const before = this.record.settings;
+  // A table that cannot be read: why, and the settings that may help.
+  drawFailure(record) {
+    this.record = record;
+    this.readingOpen = true;
+    fill(this.table, h("header", { class: "view-head" }, h("h2", { id: "table-name" }, this.name)),
+      h("p", { class: "error", role: "alert", id: "unreadable" }, record.unreadable),
+      this.makeChanges(), this.makeReading(), h("p", {}, this.makeDelete()));
+  }
+
+  // Another tab, or the command line, changed a table.
+  async follow() {
+    const turn = this.turn;
+    await this.listTables();
+    if (!this.tables.some(one => one.name === this.name)) return;
+    const settings = await this.attempt(() => this.api.get(`${address(this.name)}/settings`));
+    if (turn !== this.turn || this.isStoring || !settings) return;
+    if (JSON.stringify(settings) !== JSON.stringify(this.record?.settings)) await this.show(this.name);
+  }
+
+  // Change the settings. Changes in quick succession are stored one after the other, the last one wins.
+  change(settings, isUndo = false) {
+    if (!isUndo) this.past.push(this.settings);
+    this.settings = settings;
+    this.turn++;
+    return this.store(settings);
+  }
+
+  // The answer is the table as it is read with the settings.
+  async put(settings) {
+    const turn = this.turn;
+    this.isStoring = true;
     const record = await this.attempt(() => this.api.put(`${address(this.name)}/settings`, settings));
-    if (!record) {
-      this.draw(this.record);
-      return;
-    }
-    if (!isUndo) this.past.push(before);
-    this.draw(record);
+    this.isStoring = false;
+    if (turn !== this.turn) return;
+    if (!record) this.past.pop(); // nothing was changed
+    this.draw(record ?? this.record);
   }
 
   undo() {
@@ -154,8 +182,7 @@ class DataView {
   }
 
   setType(name, type) {
-    const types = { ...this.record.settings.types };
-    const options = { ...this.record.settings.options };
+    const types = { ...this.settings.types }, options = { ...this.settings.options };
     if (type === null) delete types[name];
     else types[name] = type;
     if (options.drop) options.drop = options.drop.filter(one => one !== name);
@@ -164,13 +191,18 @@ class DataView {
   }
 
   setOption(name, value) {
-    const options = { ...this.record.settings.options };
+    const options = { ...this.settings.options };
     if (value === null || value === "") delete options[name];
     else options[name] = value;
-    return this.change({ types: this.record.settings.types, options });
+    return this.change({ types: this.settings.types, options });
   }
 
   draw(record) {
+    this.settings = record.settings;
+    keepFocus(this.table, () => (record.unreadable ? this.drawFailure(record) : this.drawTable(record)));
+  }
+
+  drawTable(record) {
     this.record = record;
     const missing = record.n_missing
       ? `, ${count(record.n_missing, "missing value")} (${formatShare(record.missing_share)})` : "";
@@ -189,10 +221,13 @@ class DataView {
             type: "button", id: "undo", "data-key": "undo", disabled: !this.past.length,
             onclick: () => this.undo(),
           }, "Undo"),
-          h("button", { type: "button", class: "danger", onclick: () => this.remove() },
-            "Delete the table"))),
+          this.makeDelete())),
       this.makeDecisions(), this.makeFindings(), this.makeChanges(), this.makeColumns(),
       this.makePreview(), this.makeReading());
+  }
+
+  makeDelete() {
+    return h("button", { type: "button", class: "danger", onclick: () => this.remove() }, "Delete the table");
   }
 
   makeDecisions() {
@@ -214,13 +249,13 @@ class DataView {
       if (!given) return;
       names[old] = given;
     }
-    const before = this.record.settings;
+    const before = this.settings, turn = ++this.turn;
     const record = await this.attempt(() => this.api.post(`${address(this.name)}/undo`, {
       kind: decision.kind, columns: decision.columns, names,
     }));
     if (!record) return;
     this.past.push(before);
-    this.draw(record);
+    if (turn === this.turn) this.draw(record);
   }
 
   // Ask for a new name of a column in a dialog.
@@ -303,7 +338,7 @@ class DataView {
   makePreview() {
     const { names, rows } = this.record.preview;
     return h("section", { id: "preview" }, h("h3", {}, "First rows"),
-      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "First rows" },
+      h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "First rows" },
         h("table", {}, h("thead", {}, h("tr", {}, names.map(one => h("th", { scope: "col" }, one)))),
           h("tbody", {}, rows.map(row => h("tr", {}, row.map(cell =>
             cell === null ? h("td", { class: "missing", "aria-label": "missing" }, "·")

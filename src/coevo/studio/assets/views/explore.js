@@ -2,6 +2,7 @@
 import { path } from "../api.js";
 import { h, show } from "../dom.js";
 import { mountExplorer } from "../page/explorer.js";
+import { savePng, saveSvg } from "../parts/save.js";
 
 const MOST_WITH_BARS = 100; // variables; a larger network is drawn without bars at first
 
@@ -41,6 +42,10 @@ export default {
     }
     const holder = h("div", { class: "explorer" });
     head.append(h("a", { href: context.makeAddress("compare", id) }, "Compare with another network"));
+    const save = (text, write) => h("button", {
+      type: "button", onclick: () => context.attempt(() => write(holder.querySelector("svg.graph"), known?.name ?? "graph")),
+    }, text);
+    head.append(save("Save as SVG", saveSvg), save("Save as PNG", savePng));
     show(container, head, holder);
     const key = `coevo evidence ${id}`;
     const explorer = mountExplorer(holder, {

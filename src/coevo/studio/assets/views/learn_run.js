@@ -3,9 +3,12 @@
 // Everything shown follows from the events of the run, in their order. A tab that opens late, or
 // connects again, receives all of them and shows the same.
 import { path } from "../api.js";
-import { drawChart, drawMasks, drawOrders } from "../charts.js";
+import { chooseWidth, drawChart, drawMasks, drawOrders } from "../charts.js";
 import { formatNumber, formatSeconds, h, show } from "../dom.js";
+import { makeGraphView } from "../page/graph_view.js";
 import { makeBudget } from "./learn.js";
+
+const MOST_DRAWN = 150; // variables, as in coevo.studio.routes.learn
 
 const ACTIVE = ["queued", "running"];
 const STATES = {
@@ -33,6 +36,7 @@ export class SearchModel {
   }
 
   add(event) {
+    if (event.job && event.job !== "learn") return; // other work on the same run
     this[`on_${event.kind}`]?.(event);
   }
 
@@ -104,7 +108,7 @@ function describe(model, isActive) {
   return parts.join(" · ");
 }
 
-function drawScore(model) {
+function drawScore(model, width) {
   if (!model.rows.length) return h("p", { class: "soft" }, "No generation yet.");
   const points = model.rows.map(row => [row[2], row[4]]);
   // The greedy start climbs far; the rest of the search would be a flat line beside it.
@@ -113,21 +117,21 @@ function drawScore(model) {
   const low = greedy !== undefined && best > greedy ? Math.max(first, best - 2.5 * (best - greedy)) : first;
   return drawChart({
     title: `Score over time, now ${formatNumber(best)}`, lines: [{ name: "best score so far", points, kind: "score" }],
-    levels: model.levels, xTitle: "seconds", yTitle: "score", low: Math.min(low, best - 1e-6), steps: true,
+    levels: model.levels, xTitle: "seconds", yTitle: "score", low: Math.min(low, best - 1e-6), steps: true, width,
   });
 }
 
-function drawConvergence(model) {
+function drawConvergence(model, width) {
   const lines = [{ name: "orders", kind: "orders", points: model.convergence.map(row => [row[0], row[1]]) }];
   const masks = model.convergence.filter(row => row[2] !== null);
   if (masks.length) lines.push({ name: "masks", kind: "masks", points: masks.map(row => [row[0], row[2]]) });
   return [
-    drawChart({ title: "Agreement of orders and of masks", lines, xTitle: "generation", yTitle: "agreement", low: Math.min(0, ...lines[0].points.map(([, y]) => y)), high: 1 }),
+    drawChart({ title: "Agreement of orders and of masks", lines, xTitle: "generation", yTitle: "agreement", low: Math.min(0, ...lines[0].points.map(([, y]) => y)), high: 1, width }),
     h("p", { class: "legend" }, h("span", { class: "key-orders" }, "orders: mean rank correlation"), lines.length > 1 && h("span", { class: "key-masks" }, "masks: shared pairs")),
   ];
 }
 
-function drawSpecies(model) {
+function drawSpecies(model, width) {
   const { species, variables, arcs } = model;
   if (!species) {
     const hasSpecies = ["ccma", "ccga", "islands", "k2ga"].includes(model.opened?.method);
@@ -138,7 +142,7 @@ function drawSpecies(model) {
   return h("div", { class: "grid-2" },
     h("figure", {},
       h("figcaption", {}, h("strong", {}, `Orders: agreement ${orders.agreement.toFixed(2)}`), ` over ${orders.n} orders. Dot: position in the best order; bar: over all orders.`),
-      drawOrders(orders, variables)),
+      drawOrders(orders, variables, width)),
     masks && h("figure", {},
       h("figcaption", {}, h("strong", {}, `Masks: agreement ${masks.agreement.toFixed(2)}`), ` over ${masks.n} masks. ${masks.n_pairs} pairs, ${masks.n_common} in all masks.`,
         credit && ` Credit of the best: ${formatNumber(credit.high)}, median ${formatNumber(credit.median)}.`,
@@ -146,13 +150,62 @@ function drawSpecies(model) {
       drawMasks(masks, orders, arcs, variables)));
 }
 
-function drawNetwork(model) {
+function listArcs(model) {
   const names = model.variables;
   if (!model.arcs.length) return h("p", { class: "soft" }, "No arc yet.");
   const parents = new Map();
   for (const [parent, child] of model.arcs) parents.set(child, [...(parents.get(child) ?? []), names[parent]]);
   return h("ul", { class: "arcs" }, [...parents].sort(([a], [b]) => a - b).map(([child, list]) =>
     h("li", {}, h("strong", {}, names[child]), " ← ", list.join(", "))));
+}
+
+// The best network so far. The server lays it out, when it has changed and at most once a second.
+class NetworkPanel {
+  constructor(context) {
+    this.context = context;
+    this.graph = h("div", { class: "live-graph" });
+    this.list = h("div", {});
+    this.body = h("div", { class: "best-network" }, this.graph,
+      h("details", {}, h("summary", {}, "As a list"), this.list));
+    this.drawn = "";
+    this.isBusy = false;
+    this.hasEnded = false;
+  }
+
+  update(model) {
+    this.model = model;
+    const { arcs, variables } = model;
+    const key = JSON.stringify(arcs);
+    if (this.hasEnded || this.isBusy || key === this.drawn || !variables.length) return;
+    this.drawn = key;
+    this.body.setAttribute("aria-label", `${arcs.length} arcs`);
+    show(this.list, listArcs(model));
+    if (variables.length > MOST_DRAWN) {
+      show(this.graph, h("p", { class: "soft" }, `A search with more than ${MOST_DRAWN} variables is drawn when it has ended, in Explore.`));
+      return;
+    }
+    this.isBusy = true;
+    this.draw(variables, arcs);
+  }
+
+  async draw(variables, arcs) {
+    try {
+      const drawing = await this.context.api.post("/api/learn/drawing", { variables, arcs });
+      if (this.hasEnded) return;
+      const view = makeGraphView(drawing, { onChoose: () => {} });
+      show(this.graph, view.figure);
+      view.viewport.fit();
+    } catch (error) {
+      if (!this.hasEnded) show(this.graph, h("p", { class: "error" }, error.message));
+    }
+    await new Promise(resolve => setTimeout(resolve, 1000));
+    this.isBusy = false;
+    this.update(this.model);
+  }
+
+  end() {
+    this.hasEnded = true;
+  }
 }
 
 function makePanel(title, ...children) {
@@ -183,7 +236,7 @@ export function mountRun(container, context, first) {
   const bar = h("progress", { max: "1", "aria-label": "Used share of the budget" });
   const error = h("p", { class: "error", role: "alert" });
   const score = makePanel("Score over time");
-  const network = makePanel("Best network so far");
+  const network = new NetworkPanel(context);
   const converge = makePanel("How the species converge");
   const species = makePanel("Both species at work");
   const notes = h("div", {});
@@ -218,17 +271,18 @@ export function mountRun(container, context, first) {
     isDue = false;
     if (ended) return;
     const isActive = ACTIVE.includes(run.state);
+    const width = chooseWidth(score.body);
     facts.textContent = describe(model, isActive);
     status.textContent = isActive ? model.status : "";
     error.textContent = run.error ?? model.error ?? "";
     bar.hidden = !isActive;
     if (model.fraction === null) bar.removeAttribute("value");
     else bar.value = model.fraction;
-    show(score.body, drawScore(model));
-    show(network.body, drawNetwork(model));
-    if (model.convergence.length > 1) show(converge.body, drawConvergence(model));
+    show(score.body, drawScore(model, width));
+    network.update(model);
+    if (model.convergence.length > 1) show(converge.body, drawConvergence(model, width));
     converge.panel.hidden = model.convergence.length < 2;
-    show(species.body, drawSpecies(model));
+    show(species.body, drawSpecies(model, width));
     show(notes, (model.opened?.decisions ?? []).map(text => h("p", { class: "soft" }, text)),
       (model.opened?.notices ?? []).map(text => h("p", { class: "soft" }, text)));
   };
@@ -242,7 +296,7 @@ export function mountRun(container, context, first) {
 
   show(container,
     h("h1", {}, run.name), buttons, error, facts, bar, status,
-    h("div", { class: "grid-2" }, h("div", {}, score.panel, converge.panel), network.panel),
+    h("div", { class: "grid-2" }, h("div", {}, score.panel, converge.panel), makePanel("Best network so far", network.body).panel),
     species.panel,
     run.command && h("section", {}, h("h2", {}, "The same on the command line"),
       h("p", { class: "soft" }, "In the folder of the workspace:"),
@@ -261,8 +315,11 @@ export function mountRun(container, context, first) {
     plan();
   }));
   context.follow(run.name);
+  window.addEventListener("resize", plan);
   return () => {
     ended = true;
+    window.removeEventListener("resize", plan);
+    network.end();
     context.follow(null);
   };
 }

@@ -97,7 +97,7 @@ class PredictView {
 
   makeStates(states) {
     const write = number => (number === null ? "–" : number.toFixed(4));
-    return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Measures of each state" },
+    return h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Measures of each state" },
       h("table", {}, h("thead", {}, h("tr", {}, ["state", "rows", "sensitivity", "specificity", "AUC"].map(
         one => h("th", { scope: "col" }, one)))),
       h("tbody", {}, Object.entries(states).map(([state, one]) => h("tr", {}, h("th", { scope: "row" }, state),
@@ -106,7 +106,7 @@ class PredictView {
   }
 
   makePreview(found) {
-    return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "First predictions" },
+    return h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "First predictions" },
       h("table", {}, h("thead", {}, h("tr", {}, ["row", "predicted", "probability"].map(
         one => h("th", { scope: "col" }, one)))),
       h("tbody", {}, found.preview.map(one => h("tr", {}, h("td", {}, String(one.row)),

@@ -311,6 +311,20 @@ def test_a_table_names_a_file_of_its_own_folder(studio, tmp_path, file):
         _ = studio.workspace.open_table("t").path
 
 
+def test_what_was_said_about_a_table_is_in_its_folder(client, studio, tmp_path):
+    secret = tmp_path / "secret.json"
+    secret.write_text("{}")
+    studio.workspace.store_table("t", "t.csv", lambda target: target.write_text("a,b\n1,2\n2,1\n"))
+    folder = studio.workspace.locate("tables", "t")
+    sentence = "'t' is a link out of the workspace. Name it on the command line."
+    for name in ("types.json", "constraints.json"):
+        (folder / name).symlink_to(secret)
+        refused(client.post("/api/runs", json=LEARN), 400, sentence)
+        (folder / name).unlink()
+    (folder / "constraints.json").symlink_to(secret)
+    refused(client.get("/api/tables/t/knowledge/file"), 400, sentence)
+
+
 def test_a_path_outside_is_used_if_the_user_named_it(studio, tmp_path):
     outside = tmp_path / "a run"
     outside.mkdir()

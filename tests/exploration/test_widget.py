@@ -1,13 +1,13 @@
 """The notebook widget: evidence goes both ways, and questions are answered."""
 
-import pytest
+import base64
+import json
 
 import coevo
 from coevo.bundled import load_network
 from coevo.errors import NetworkError, ParameterError
 from coevo.exploration import Explorer
 from coevo.exploration.widget import answer_message, make_style
-from helpers.browser import launch_browser
 from helpers.errors import refusal
 
 HOST = """<!doctype html><meta charset="utf-8"><div id="host"></div><script type="module">
@@ -60,16 +60,7 @@ def test_the_style_stays_inside_the_widget():
     assert ":host" in style
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with launch_browser() as launched:
-        yield launched
-
-
 def test_clicks_reach_python(browser, tmp_path):
-    import base64
-    import json
-
     view = coevo.explore(load_network("asia"), {"xray": "yes"})
     explorer = Explorer(load_network("asia"))
     values = {"style": view.style, "drawing": view.drawing, "evidence": view.evidence}

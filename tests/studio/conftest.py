@@ -13,16 +13,8 @@ import pytest
 
 from coevo.studio import Studio, Workspace, make_app
 from coevo.studio.server import make_address, make_server, open_socket
-from helpers.browser import launch_browser
 
 PORT = 80  # of requests without a server; TestClient leaves it out
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Return a headless browser; the test is skipped if there is none."""
-    with launch_browser() as launched:
-        yield launched
 
 
 @pytest.fixture

@@ -170,6 +170,28 @@ def test_evidence_moves_all_bars(asia):
     assert read_percent(asia, "lung", 0) == "5.5 %"
 
 
+def test_a_click_before_the_first_answer_is_compared_with_no_evidence(open_tab):
+    tab = open_tab()
+    tab.evaluate(
+        """async () => {
+          const ask = globalThis.fetch; // hold the first answer back until the second has come
+          let release, count = 0;
+          const second = new Promise((done) => { release = done; });
+          globalThis.fetch = async (...given) => {
+            const answer = await ask(...given);
+            if (!String(given[0]).endsWith("/beliefs")) return answer;
+            count += 1;
+            if (count === 1) await second; else setTimeout(release, 50);
+            return answer;
+          };
+          location.hash = "#/explore/bundled:asia";
+        }"""
+    )
+    tab.locator('.node[aria-label^="xray"] .state-row').first.click()
+    tab.wait_for_selector(".changes li")
+    assert tab.locator(".node.observed").count() == 1
+
+
 def test_impossible_evidence_is_taken_back(asia):
     click_state(asia, "lung", "yes")
     row = asia.locator('.node[aria-label^="either"] .state-row', has_text="no").first

@@ -6,11 +6,11 @@ There are two drawings of a network: with its names only, and with room for the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from coevo.network import BayesianNetwork
-from coevo.picture.layout import Layout, lay_out
+from coevo.picture.layout import Layout, estimate_text_width, lay_out
 from coevo.report.page.data import make_arc_data
 from coevo.report.page.document import find_curve
 from coevo.report.page.edges import list_drawn_edges, orient_for_layout
@@ -22,7 +22,9 @@ __all__ = ["MAX_BARS", "draw_page", "list_sizes"]
 MAX_BARS = 8  # states of a variable that have a bar in the drawing; the panel has all of them
 BAR_HEIGHT = 15.0
 BAR_MARGIN = 5.0  # below the last bar
-MIN_BAR_WIDTH = 170.0
+BAR_WIDTH = 70.0 + 37.0 + 2 * 6.0 + 5.0  # a bar, a number and margins
+STATE_FONT_SIZE = 10.0
+MIN_STATE_WIDTH, MAX_STATE_WIDTH = 40.0, 120.0
 
 Sizes = dict[str, tuple[float, float]]
 LayOut = Callable[..., Layout]
@@ -33,16 +35,15 @@ def list_sizes(network: BayesianNetwork) -> Sizes:
 
     >>> from coevo.bundled import load_network
     >>> list_sizes(load_network("survey"))["A"]  # of three states
-    (170.0, 50.0)
+    (164.0, 50.0)
     """
-    return {
-        variable.name: (MIN_BAR_WIDTH, BAR_HEIGHT * _count_bars(variable.arity) + BAR_MARGIN)
-        for variable in network.variables
-    }
+    return {variable.name: _measure_bars(variable.states) for variable in network.variables}
 
 
-def _count_bars(arity: int) -> int:
-    return min(arity, MAX_BARS)
+def _measure_bars(states: Sequence[str]) -> tuple[float, float]:
+    widest = max(estimate_text_width(state, STATE_FONT_SIZE) for state in states[:MAX_BARS])
+    width = BAR_WIDTH + math.ceil(min(MAX_STATE_WIDTH, max(MIN_STATE_WIDTH, widest)))
+    return width, BAR_HEIGHT * min(len(states), MAX_BARS) + BAR_MARGIN
 
 
 def draw_page(page: Page, has_bars: bool = False, lay_out: LayOut = lay_out) -> dict[str, Any]:

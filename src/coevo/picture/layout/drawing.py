@@ -37,6 +37,7 @@ ASPECT_RATIO = 1.7  # width / height of a component, of which its layers get the
 MIN_LAYER_WIDTH = 900.0
 LAYER_WIDTHS = (1.0, 0.75, 0.6, 0.45)  # that are tried, relative to the expected one
 MAX_TRIED = 150  # variables of a component for which more than one width is tried
+MAX_HIGH_TRIED = 50  # the same if boxes have more than a label: most of these are read in parts
 MIN_TIGHT_SCALE = 0.6  # a drawing that needs a smaller scale is read in parts: it need not be tight
 
 
@@ -125,7 +126,9 @@ def _lay_out_component(boxes: dict[str, Box], arcs: list[Arc]) -> Layout:
     area = sum(box.width * (3 * NODE_HEIGHT + box.extra) for box in boxes.values())
     width = max(MIN_LAYER_WIDTH, math.sqrt(ASPECT_RATIO * area))
     best, largest = None, 0.0
-    for share in LAYER_WIDTHS if len(boxes) <= MAX_TRIED else LAYER_WIDTHS[:1]:
+    has_high = any(box.extra for box in boxes.values())
+    is_tried = len(boxes) <= (MAX_HIGH_TRIED if has_high else MAX_TRIED)
+    for share in LAYER_WIDTHS if is_tried else LAYER_WIDTHS[:1]:
         layout = _lay_out_layers(boxes, arcs, share * width)
         scale = compute_scale(layout.width, layout.height)
         if best is None or scale > largest:

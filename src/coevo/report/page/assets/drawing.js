@@ -6,7 +6,7 @@ const HEADS = ["same", "added", "missing", "reversed", "lit"];
 const MIN_STROKE = 1.1, MAX_STROKE = 3.2;
 export const ROW = 15; // height of a bar with its label, as in coevo.exploration.drawing
 export const MAX_BARS = 8;
-const LABEL_HEIGHT = 26, INSET = 6, NAME_SHARE = 0.36, PERCENT = 37;
+const LABEL_HEIGHT = 26, INSET = 6, BAR = 70, PERCENT = 37; // all but the names of states, as in coevo.exploration.drawing
 
 export function makeSvg(tag, attributes = {}, text) {
   const element = document.createElementNS(SVG, tag);
@@ -30,7 +30,7 @@ function makeArc(drawing, i) {
   return makeSvg("path", { "data-a": i, class: kinds, d: drawing.paths[i], "stroke-width": width.toFixed(2) });
 }
 
-const CHARACTER = 6.6; // mean width at this size of text
+const CHARACTER = 5.9; // mean width at this size of text
 const shorten = (text, room) => {
   const most = Math.max(2, Math.floor(room / CHARACTER));
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
@@ -40,7 +40,7 @@ const shorten = (text, room) => {
 // A variable with more states than bars shows the first ones; the last row opens the panel.
 function makeBars(states, width, height) {
   const rows = [], left = -width / 2 + INSET, room = width - 2 * INSET;
-  const from = left + room * NAME_SHARE, length = room * (1 - NAME_SHARE) - PERCENT;
+  const nameRoom = room - BAR - PERCENT, from = left + nameRoom, length = BAR;
   const shown = states.length > MAX_BARS ? states.slice(0, MAX_BARS - 1) : states;
   shown.forEach((state, k) => {
     const y = -height / 2 + LABEL_HEIGHT - 2 + k * ROW;
@@ -50,7 +50,7 @@ function makeBars(states, width, height) {
     const number = makeSvg("text", { class: "percent", x: left + room, y: y + 11.5 }, "");
     group.append(
       makeSvg("rect", { class: "row", x: left - 2, y, width: room + 4, height: ROW, rx: 3 }),
-      makeSvg("text", { class: "state-name", x: left, y: y + 11.5 }, shorten(state, room * NAME_SHARE - 4)),
+      makeSvg("text", { class: "state-name", x: left, y: y + 11.5 }, shorten(state, nameRoom - 3)),
       makeSvg("rect", { class: "track", x: from, y: y + 3, width: length, height: ROW - 6 }), bar, mark, number,
     );
     rows.push({ group, bar, mark, number, from, length });

@@ -11,14 +11,16 @@ export function makeEvidence(ask, names, states, { onBeliefs, onError }) {
     const number = ++asked, evidence = hold(given);
     try {
       const answer = await ask("beliefs", { given: evidence });
-      if (number !== asked) return;
+      const found = { ...answer, given: evidence };
+      if (!Object.keys(evidence).length) prior = found; // also if a click came before this answer
+      if (number !== asked) return now && onBeliefs();
       if (answer.impossible) throw new Error(answer.impossible);
-      now = { ...answer, given: evidence };
-      if (!Object.keys(evidence).length) prior = now;
+      now = found;
       onBeliefs();
     } catch (error) {
       if (number === asked) onError(error);
     }
+    return undefined;
   }
   function set(next) {
     given = hold(next);

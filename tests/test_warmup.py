@@ -157,7 +157,8 @@ def test_rooms_are_compiled_apart():
     assert set.union(*rooms) == {name for group in list_groups() for name in group}
     assert sum(map(len, rooms)) == len(set.union(*rooms))
     assert all(name.startswith("coevo.averaging.") for name in rooms[1])
-    assert all(name.startswith("coevo.problems.") for name in rooms[2])
+    assert all(name.startswith("coevo.exact.") for name in rooms[2])
+    assert all(name.startswith("coevo.problems.") for name in rooms[3])
 
 
 def test_every_kernel_is_in_the_list():

@@ -1,8 +1,8 @@
 """Compile all kernels once for a machine, in several processes.
 
-The first search or command that calls a kernel finds the cache incomplete and compiles all
-kernels, so that nothing is compiled later. Rooms with jobs of their own, which most users never
-call, are compiled apart: the posterior (``averaging``) and other problems than networks
+The first search or command that calls a kernel finds the cache incomplete and compiles all kernels,
+so that nothing is compiled later. Rooms with jobs of their own, which most users never call, are
+compiled apart: the posterior (``averaging``), proofs (``exact``) and other problems than networks
 (``problems``). ``coevo warmup`` compiles all of them ahead. A marker in the folder of the cache
 says that a room is complete, so the check takes milliseconds.
 
@@ -65,7 +65,7 @@ UNSTORED = -1  # the answer of a process that cannot store its kernels
 MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 
 NETWORKS = "networks"  # all kernels that are not in one of the next rooms
-ROOMS = (NETWORKS, "averaging", "problems")
+ROOMS = (NETWORKS, "averaging", "exact", "problems")
 
 # Modules with kernels that share parts, so that one process should compile them; then those that
 # take longest, by measured time. Each other module follows by itself.

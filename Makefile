@@ -42,10 +42,7 @@ demo: $(VENV)/installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo
 
 test: $(VENV)/browser
-	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
-	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/docs
-	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
-	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/fresh
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/gate
 
 quick: $(VENV)/installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/quick

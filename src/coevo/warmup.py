@@ -79,7 +79,7 @@ FIRST_GROUPS = (
         "coevo.missing.available_kernels",
         "coevo.outofcore.family_count_kernels",
     ),
-    ("coevo.search.order_kernels",),
+    ("coevo.search.perturbation_kernels", "coevo.search.order_kernels"),
     ("coevo.search.decode_kernels",),
     ("coevo.data.csv_kernels",),
     ("coevo.score.sparse_kernels",),

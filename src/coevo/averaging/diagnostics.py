@@ -39,6 +39,7 @@ __all__ = [
     "compute_trace_r_hat",
     "compute_trace_size",
     "diagnose_chains",
+    "measure_difference",
 ]
 
 DISAGREEMENT = 0.1  # two chains disagree about an arc if its probabilities differ by more
@@ -89,13 +90,10 @@ class ChainDiagnostics:
 def diagnose_chains(state: ChainState) -> ChainDiagnostics:
     """Return how far the chains agree so far."""
     means = state.kept_means
-    n_chains, m, _ = means.shape
-    n_half = m // 2
+    m = means.shape[1]
     if m < LEAST_BATCHES:
         return _make_empty(state)
-    halves = np.concatenate([means[:, :n_half], means[:, m - n_half :]])
-    compared = means.mean(axis=1) if n_chains > 1 else halves.mean(axis=1)
-    spread = compared.max(axis=0) - compared.min(axis=0)
+    halves, spread = _split_means(means), _measure_spread(means)
     p = means.mean(axis=(0, 1)).clip(0, 1)
     error = np.sqrt(_estimate_variance(means))
     return ChainDiagnostics(
@@ -109,6 +107,25 @@ def diagnose_chains(state: ChainState) -> ChainDiagnostics:
         trace_size=compute_trace_size(state.kept_trace),
         n_rounds=m * int(state.batch_steps * state.rounds),
     )
+
+
+def measure_difference(state: ChainState) -> float:
+    """Return the largest difference of the chains alone; see `ChainDiagnostics`."""
+    means = state.kept_means
+    return 1.0 if means.shape[1] < LEAST_BATCHES else float(_measure_spread(means).max(initial=0.0))
+
+
+def _split_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return both halves of each chain as chains of their own, (2 n_chains, m // 2, n_pairs)."""
+    n_half = means.shape[1] // 2
+    return np.concatenate([means[:, :n_half], means[:, means.shape[1] - n_half :]])
+
+
+def _measure_spread(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest difference of each arc between two chains, or halves of a single one."""
+    compared = (means if len(means) > 1 else _split_means(means)).mean(axis=1)
+    spread: NDArray[np.float64] = compared.max(axis=0) - compared.min(axis=0)
+    return spread
 
 
 def _make_empty(state: ChainState) -> ChainDiagnostics:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coevo.averaging.answers import AVERAGED, write_averaged
 from coevo.averaging.result import Posterior
 from coevo.files import replace_file
 from coevo.io import make_run_folder, write_json
@@ -107,6 +108,8 @@ def write_posterior(
     posterior.png, .svg        the probabilities, and the trace of the chains (needs matplotlib)
     graph.svg                  the median probability graph
     networks.npz               the sampled DAGs: `start` and `arcs` of `DagSample`
+    averaged.json              up to 100 of them with their tables, for averaged answers (if the
+                               rows are in memory)
     posterior.json             everything else, with `facts`
     """
     place = Path(folder)
@@ -122,6 +125,9 @@ def write_posterior(
         names = np.array(result.names)
         arrays = {"names": names, "start": result.sample.start, "arcs": result.sample.arcs}
         np.savez_compressed(stream, allow_pickle=False, **arrays)
+    if result.dataset is not None:
+        files["averaged"] = str(place / AVERAGED)
+        write_averaged(result.averaged, place / AVERAGED)
     files["json"] = str(place / "posterior.json")
     write_json(place / "posterior.json", {**(facts or {}), **result.as_dict()})
     return files

@@ -97,8 +97,7 @@ class Problem:
 
     def local_scores(self, adjacency: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the local score of each variable of a structure."""
-        pairs = [(child, np.flatnonzero(adjacency[:, child])) for child in range(self.n_variables)]
-        return self.scorer.local_scores(FamilyBatch.from_pairs(pairs))
+        return self.scorer.local_scores(FamilyBatch.from_adjacency(adjacency))
 
     def score(self, adjacency: NDArray[np.bool_]) -> float:
         """Return the score of a structure, rounded once, as in `FamilyScorer.score`."""

@@ -178,7 +178,7 @@ def learn(
     if resume and output is None:
         raise ParameterError("'resume' of learn needs 'output', the run folder to resume.")
     settings = check_settings("learn", **options)
-    ensure_compiled()
+    ensure_compiled(*settings.spec.method.kernel_rooms)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:

@@ -133,7 +133,7 @@ missing_labels, decimal, strict : optional
         "posterior", **{**given, "bootstraps": 0, "posterior": True, "prove": None}
     )
     settings = limit_search(settings)
-    ensure_compiled()
+    ensure_compiled(*settings.spec.method.kernel_rooms)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:

@@ -194,3 +194,22 @@ def test_a_live_network_is_drawn(client):
 )
 def test_no_other_thing_is_drawn(client, body):
     assert client.post("/api/learn/drawing", json=body).status_code == 400
+
+
+def test_a_run_is_compared_with_others_and_with_a_proof(client, studio, table):
+    runs = studio.workspace.root / "runs"
+    for name, score, options in [
+        ("mine", -5.0, {}),
+        ("better", -4.0, {}),
+        ("worse", -6.0, {}),
+        ("other score", -1.0, {"score": "bic"}),
+    ]:
+        (runs / name).mkdir()
+        given = {"table": table, "options": options, "command": []}
+        (runs / name / "studio.json").write_text(json.dumps(given))
+        (runs / name / "history.jsonl").write_text("")
+        facts = {"score": score, "proof": {"bound": -3.5}}
+        (runs / name / "run.json").write_text(json.dumps(facts))
+    found = client.get("/api/runs/mine").json()
+    assert [level["name"] for level in found["levels"]] == ["better", "worse"]
+    assert found["saved"]["bound"] == -3.5

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from coevo.errors import CoevoError, FileError
 from coevo.studio import make_app
+from coevo.studio.run_options import check_given
 from coevo.studio.security import POLICY, Guard, Rules
 from coevo.studio.workspace import make_name, read_object
 
@@ -310,6 +311,20 @@ def test_a_table_names_a_file_of_its_own_folder(studio, tmp_path, file):
         _ = studio.workspace.open_table("t").path
 
 
+def test_what_was_said_about_a_table_is_in_its_folder(client, studio, tmp_path):
+    secret = tmp_path / "secret.json"
+    secret.write_text("{}")
+    studio.workspace.store_table("t", "t.csv", lambda target: target.write_text("a,b\n1,2\n2,1\n"))
+    folder = studio.workspace.locate("tables", "t")
+    sentence = "'t' is a link out of the workspace. Name it on the command line."
+    for name in ("types.json", "constraints.json"):
+        (folder / name).symlink_to(secret)
+        refused(client.post("/api/runs", json=LEARN), 400, sentence)
+        (folder / name).unlink()
+    (folder / "constraints.json").symlink_to(secret)
+    refused(client.get("/api/tables/t/knowledge/file"), 400, sentence)
+
+
 def test_a_path_outside_is_used_if_the_user_named_it(studio, tmp_path):
     outside = tmp_path / "a run"
     outside.mkdir()
@@ -423,3 +438,23 @@ def test_web_sockets_are_refused(stranger):
 
     with pytest.raises(WebSocketDisconnect), stranger.websocket_connect("/api/events"):
         pass
+
+
+EVIL = {"table": "t", "command": [], "options": {"method": "ccma"}}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"method": "evil.py:Evil"}, "'method' of the studio must be one of"),
+        ({"types": "/etc/passwd"}, "studio.json names a file elsewhere"),
+        ({"constraints": "../../secret.json"}, "studio.json names a file elsewhere"),
+        ({"start": "/etc/passwd"}, "The studio has no option 'start'."),
+        (None, "studio.json does not say how it began"),
+    ],
+)
+def test_a_run_folder_from_elsewhere_is_not_trusted(change, sentence):
+    given = {} if change is None else {**EVIL, "options": {**EVIL["options"], **change}}
+    with pytest.raises(CoevoError, match=re.escape(sentence)):
+        check_given(given, "r")
+    assert check_given(EVIL, "r") == EVIL

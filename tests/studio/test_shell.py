@@ -44,5 +44,5 @@ def test_home_follows_the_workspace(open_tab, server):
     tab.wait_for_selector("text=made elsewhere")
     tab.on("dialog", lambda dialog: dialog.accept())
     tab.click('[aria-label="Remove the run made elsewhere"]')
-    tab.wait_for_selector("text=made elsewhere", state="detached")
+    tab.wait_for_selector(".cards >> text=made elsewhere", state="detached")
     assert not (server.studio.workspace.root / "runs" / "made elsewhere").exists()

@@ -97,7 +97,7 @@ class Feed:
         self._lines: dict[Path, list[bytes]] = {}
         self._tails: dict[Path, _Tail] = {}
         self._n_readers: dict[Path, int] = {}
-        self._notices: list[bytes] = []
+        self._n_changes: dict[str, int] = {}  # of each list that notices are about
         self._changed = asyncio.Event()
         self._is_closed = False
 
@@ -109,7 +109,7 @@ class Feed:
 
     def notify(self, kind: str) -> None:
         """Tell all tabs that a list has changed."""
-        self._notices.append(json.dumps({"kind": kind}).encode())
+        self._n_changes[kind] = self._n_changes.get(kind, 0) + 1
         self._wake_all()
 
     def close(self) -> None:
@@ -123,7 +123,7 @@ class Feed:
 
     async def follow(self, folder: Path | None, after: int = 0) -> AsyncIterator[bytes]:
         """Yield the events of a run after a number, then new ones and notices, as they come."""
-        seen, told = max(0, after), len(self._notices)
+        seen, told = max(0, after), dict(self._n_changes)
         yield b": connected\n\n"
         with self._reading(folder) as lines:
             while not self._is_closed:
@@ -134,8 +134,10 @@ class Feed:
                 fresh = lines[seen:]
                 parts += [format_event(line, seen + i + 1) for i, line in enumerate(fresh)]
                 seen += len(fresh)
-                parts += map(format_event, self._notices[told:])
-                told = len(self._notices)
+                for kind, n_changes in self._n_changes.items():
+                    if told.get(kind) != n_changes:
+                        parts.append(format_event(json.dumps({"kind": kind}).encode()))
+                told = dict(self._n_changes)
                 if parts:
                     yield b"".join(parts)
                 elif not await _wait(changed):

@@ -11,9 +11,17 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from coevo.errors import ParameterError
+from coevo.errors import FormatError, ParameterError
 
-__all__ = ["BUDGET", "READING", "SEARCH", "check_options", "format_command", "make_command"]
+__all__ = [
+    "BUDGET",
+    "READING",
+    "SEARCH",
+    "check_given",
+    "check_options",
+    "format_command",
+    "make_command",
+]
 
 # Each keyword with its option on the command line.
 BUDGET = {
@@ -74,6 +82,21 @@ def check_options(given: Mapping[str, Any], known: Mapping[str, str]) -> dict[st
     if "method" in chosen:
         _check_method(chosen["method"])
     return chosen
+
+
+def check_given(given: Mapping[str, Any], run: str) -> dict[str, Any]:
+    """Return what ``studio.json`` of a run holds, checked: a run folder may come from anywhere.
+
+    The files that its options name must be those in the run folder.
+    """
+    table, options, command = (given.get(key) for key in ("table", "options", "command"))
+    if not (isinstance(table, str) and isinstance(options, dict) and isinstance(command, list)):
+        raise FormatError(f"The run {run!r} is damaged: studio.json does not say how it began.")
+    check_options(options, {**SEARCH, **READING, **FILES})
+    for kind in FILES:
+        if options.get(kind, f"runs/{run}/{kind}.json") != f"runs/{run}/{kind}.json":
+            raise FormatError(f"The run {run!r} is damaged: studio.json names a file elsewhere.")
+    return {"table": table, "options": options, "command": [str(word) for word in command]}
 
 
 def _check_value(name: str, value: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from coevo.errors import FileError
 from coevo.studio.events import Feed
 from coevo.studio.jobs import Jobs
 from coevo.studio.security import Rules
-from coevo.studio.workspace import NETWORKS, RUNS, Workspace
+from coevo.studio.workspace import INCOMING, NETWORKS, RUNS, Workspace
 
 __all__ = ["Studio"]
 
@@ -54,6 +55,7 @@ class Studio:
     def start(self) -> None:
         """Begin, in the thread of the event loop: resume jobs, and import what is heavy."""
         self._loop = asyncio.get_running_loop()
+        shutil.rmtree(self.workspace.root / INCOMING, ignore_errors=True)  # of a killed server
         self.jobs.resume_interrupted()
         threading.Thread(target=_import_heavy, daemon=True).start()
 

@@ -19,7 +19,7 @@ from uuid import uuid4
 from coevo.errors import FileError, ParameterError, bad_choice, bad_parameter
 from coevo.studio.table_record import InspectedSource, inspect_source
 from coevo.studio.table_settings import TableSettings, read_settings
-from coevo.studio.workspace import StoredTable, Workspace, make_name
+from coevo.studio.workspace import INCOMING, StoredTable, Workspace, make_name
 
 __all__ = [
     "EXAMPLES",
@@ -31,7 +31,6 @@ __all__ = [
 ]
 
 EXAMPLES = ("patients",)
-INCOMING = "incoming"  # the folder of uploads under way
 MAX_SAMPLED_ROWS = 1_000_000
 MAX_KEPT = 3  # tables in memory
 

@@ -20,6 +20,7 @@ from typing import Any
 from coevo.errors import CoevoError
 from coevo.interrupts import is_interrupt
 from coevo.studio.events import EventLog
+from coevo.studio.run_options import check_given
 from coevo.studio.workspace import JOB_FILE, STUDIO_FILE, Workspace, read_object
 
 __all__ = ["TASKS", "JobContext", "main"]
@@ -38,8 +39,12 @@ class JobContext:
         self.workspace = Workspace(Path.cwd())
         self.job = read_object(folder / JOB_FILE)
         self.options: dict[str, Any] = self.job.get("options", {})
-        self.given = read_object(folder / STUDIO_FILE)
         self.log = EventLog(folder)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The table and the options of the run, checked."""
+        return check_given(read_object(self.folder / STUDIO_FILE), self.folder.name)
 
     def emit(self, kind: str, **content: Any) -> None:
         """Append an event, and tell the server."""

@@ -46,6 +46,7 @@ KINDS = (TABLES, RUNS, NETWORKS)
 TABLE_FILE, TYPES_FILE, CONSTRAINTS_FILE = "table.json", "types.json", "constraints.json"
 STUDIO_FILE, JOB_FILE = "studio.json", "job.json"
 LOCK = ".studio.lock"
+INCOMING = "incoming"  # the folder of uploads under way
 MAX_NAME = 100  # characters
 MAX_OBJECT = 1 << 24  # bytes of a small JSON file
 NAME = re.compile(r"[^\W_][\w .,()+=-]*", re.ASCII)
@@ -126,12 +127,12 @@ class StoredTable:
     @property
     def types_path(self) -> Path:
         """The file of ``--types``; it may not exist."""
-        return self.folder / TYPES_FILE
+        return _stay_inside(self.folder, self.folder / TYPES_FILE, self.name)
 
     @property
     def constraints_path(self) -> Path:
         """The file of ``--constraints``; it may not exist."""
-        return self.folder / CONSTRAINTS_FILE
+        return _stay_inside(self.folder, self.folder / CONSTRAINTS_FILE, self.name)
 
 
 class Workspace:

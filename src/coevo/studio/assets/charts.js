@@ -30,6 +30,7 @@ export function drawChart({ title, lines, levels = [], xTitle, yTitle, low, high
   const points = lines.flatMap(line => line.points);
   if (!points.length) return chart;
   const right = Math.max(...points.map(([x]) => x)) || 1;
+  // A level far below is left out; one above belongs to the picture.
   const values = [...points.map(([, y]) => y), ...levels.map(level => level.value)];
   let bottom = low ?? Math.min(...values), top = high ?? Math.max(...values);
   if (top - bottom < 1e-9) { top += 0.5; bottom -= 0.5; }

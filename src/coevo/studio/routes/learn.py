@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Mapping
 from functools import lru_cache
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["make_routes", "start_run"]
 
+MAX_LEVELS = 20  # other runs that a score is compared with
 MAX_DRAWN = 150  # variables of a live network; laying out more would slow the search down
 
 
@@ -198,9 +200,30 @@ def _describe(studio: Studio, name: str) -> dict[str, Any]:
     words = given.get("command")
     facts["command"] = format_command(words) if isinstance(words, list) else None
     facts["has_events"] = (folder / EVENTS).is_file()
+    facts["levels"] = _list_levels(studio, name, facts["table"], facts["options"])
     if (folder / "run.json").is_file():
         facts["saved"] = _read_saved(folder, with_history=not facts["has_events"])
     return facts
+
+
+def _list_levels(
+    studio: Studio, name: str, table: str | None, options: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the scores of other runs of the same table under the same score, the best first."""
+    same = ("score", "ess", "parent_penalty", "types", "drop", "missing")
+    found: list[dict[str, Any]] = []
+    for other in studio.workspace.list_names(RUNS) if table is not None else ():
+        if other == name or len(found) >= MAX_LEVELS:
+            continue
+        with contextlib.suppress(CoevoError):
+            folder = studio.workspace.locate(RUNS, other)
+            given = read_object(folder / STUDIO_FILE)
+            chosen = given.get("options", {})
+            score = read_object(folder / "run.json").get("score")
+            is_same = all(chosen.get(key) == options.get(key) for key in same)
+            if given.get("table") == table and is_same and isinstance(score, float):
+                found.append({"name": other, "score": score})
+    return sorted(found, key=lambda level: -level["score"])
 
 
 def _read_saved(folder: Path, with_history: bool) -> dict[str, Any]:
@@ -209,7 +232,9 @@ def _read_saved(folder: Path, with_history: bool) -> dict[str, Any]:
 
     run = read_run(folder)
     keys = ("score", "scoring", "method", "seed", "stop_reason", "generations", "seconds", "n_rows")
-    saved = {key: run.facts.get(key) for key in (*keys, "version", "bound")}
+    saved = {key: run.facts.get(key) for key in keys}
+    proof = run.facts.get("proof")
+    saved["bound"] = proof.get("bound") if isinstance(proof, dict) else None
     saved["arcs"] = run.facts.get("arcs", [])
     if with_history:
         names = ("generation", "evaluations", "seconds", "improved", "score", "n_arcs")

@@ -169,8 +169,10 @@ class DataView {
   async put(settings) {
     const turn = this.turn;
     this.isStoring = true;
+    this.table.setAttribute("aria-busy", "true");
     const record = await this.attempt(() => this.api.put(`${address(this.name)}/settings`, settings));
     this.isStoring = false;
+    this.table.removeAttribute("aria-busy");
     if (turn !== this.turn) return;
     if (!record) this.past.pop(); // nothing was changed
     this.draw(record ?? this.record);

@@ -19,7 +19,7 @@ const TEXTS = {
   chow_liu: "the best tree",
 };
 const SCORE_TEXTS = {
-  "": "recommended: BDeu with a cost for each parent", bdeu: "BDeu", bds: "BDs", k2: "K2", bic: "BIC",
+  "": "BDeu, with a cost for each parent", bdeu: "BDeu", bds: "BDs", k2: "K2", bic: "BIC",
   aic: "AIC", fnml: "fNML", qnml: "qNML", loglik: "log-likelihood (overfits)",
 };
 const BUDGETS = {
@@ -29,7 +29,8 @@ const BUDGETS = {
 export function makeField(title, control, hint) {
   const id = `field-${title.replace(/\W+/g, "-").toLowerCase()}`;
   control.id = id;
-  return h("div", { class: "field" }, h("label", { for: id }, title), control, hint && h("small", { class: "soft" }, hint));
+  return h("div", { class: "field" }, h("label", { for: id }, title), control,
+    typeof hint === "string" ? h("small", { class: "soft" }, hint) : hint);
 }
 
 function makeNumber(name, { min, step = "any", placeholder = "" } = {}) {
@@ -53,7 +54,9 @@ export function makeBudget() {
 function makeForm(table, choices, context) {
   const methods = choices.methods.filter(method => TEXTS[method.name]);
   const ranked = [...methods].sort((a, b) => Object.keys(TEXTS).indexOf(a.name) - Object.keys(TEXTS).indexOf(b.name));
-  const method = h("select", {}, ranked.map(each => h("option", { value: each.name }, `${each.name} - ${TEXTS[each.name]}`)));
+  const method = h("select", {}, ranked.map(each => h("option", { value: each.name }, each.name)));
+  const about = h("small", { class: "soft", role: "status" }, TEXTS[ranked[0].name]);
+  method.addEventListener("change", () => { about.textContent = TEXTS[method.value]; });
   const score = h("select", {}, ["", ...choices.scores].filter(name => name in SCORE_TEXTS).map(name => h("option", { value: name }, SCORE_TEXTS[name])));
   const budget = makeBudget();
   const name = h("input", { type: "text", placeholder: "by table and method", maxlength: "90" });
@@ -78,7 +81,7 @@ function makeForm(table, choices, context) {
   };
   return h("form", { class: "learn-form", onsubmit: start },
     h("div", { class: "fields" },
-      makeField("Method", method), makeField("Score", score, "Higher is better."), budget.field),
+      makeField("Method", method, about), makeField("Score", score, "The first one is recommended. Higher is better."), budget.field),
     h("details", {},
       h("summary", {}, "More settings"),
       h("div", { class: "fields" },
@@ -97,17 +100,22 @@ async function mountNew(container, context, wanted) {
     show(container, h("h1", {}, "Learn"), h("p", {}, "There is no table yet. ", h("a", { href: context.makeAddress("data") }, "Open one in Data.")));
     return;
   }
-  const choose = h("select", { onchange: () => context.go("learn", "new", choose.value) },
+  const body = h("div", {});
+  // The address follows the table, and the keyboard stays where it is.
+  const draw = name => {
+    history.replaceState(null, "", context.makeAddress("learn", "new", name));
+    const runs = space.runs.filter(run => run.table === name || !run.table);
+    show(body,
+      makeForm(name, choices, context),
+      runs.length > 0 && h("h2", {}, "Runs"),
+      runs.length > 0 && h("ul", { class: "cards" }, runs.map(run => h("li", {},
+        h("a", { href: context.makeAddress("learn", run.name) }, run.name),
+        h("span", { class: `state ${run.state}` }, run.state)))));
+  };
+  const choose = h("select", { onchange: () => draw(choose.value) },
     tables.map(name => h("option", { value: name, selected: name === table }, name)));
-  const runs = space.runs.filter(run => run.table === table || !run.table);
-  show(container,
-    h("h1", {}, "Learn"),
-    h("div", { class: "fields" }, makeField("Table", choose)),
-    makeForm(table, choices, context),
-    runs.length > 0 && h("h2", {}, "Runs"),
-    runs.length > 0 && h("ul", { class: "cards" }, runs.map(run => h("li", {},
-      h("a", { href: context.makeAddress("learn", run.name) }, run.name),
-      h("span", { class: `state ${run.state}` }, run.state)))));
+  show(container, h("h1", {}, "Learn"), h("div", { class: "fields" }, makeField("Table", choose)), body);
+  draw(table);
 }
 
 export default {

@@ -34,6 +34,7 @@ COMMANDS = {
     "paper": "Reproduce the experiments of the 2011 paper.",
     "posterior": "Compute the posterior probability of every arc.",
     "predict": "Predict a variable in each row of a table.",
+    "prove": "Prove how far from the best network a network can be.",
     "query": "Compute probabilities of variables, given evidence.",
     "report": "Write an HTML report of a run or a network.",
     "sample": "Sample rows from a network.",

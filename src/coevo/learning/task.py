@@ -324,6 +324,16 @@ class LearnTask:
             learned = _detach_shards(learned, dataset)
         return self.write(learned)
 
+    def adopt(self, learned: LearnResult, dag: DAG) -> LearnResult:
+        """Return the result for a better structure, and write it."""
+        search = replace(
+            learned.search,
+            dag=dag,
+            score=self.scorer.score(dag),
+            per_variable=self.scorer.score_per_variable(dag),
+        )
+        return self._finish(search, self.dataset, self.scorer)
+
     def _find_deadline(self, result: SearchResult) -> float:
         """Return when everything beside the search must have ended, under a time limit."""
         budget = self.spec.budget

@@ -36,6 +36,7 @@ from coevo.search.state_schema import (
     Schema,
     ScoreNumber,
 )
+from coevo.warmup import NETWORKS
 
 __all__ = ["LEAST_GAIN", "STATES_OF", "Info", "Method", "Problem", "Search", "SearchState"]
 
@@ -207,6 +208,7 @@ class Method(ABC):
     state_type: ClassVar[type[SearchState]]
     default_budget: ClassVar[Budget]  # holds where the given budget is not bounded
     maximises: ClassVar[bool] = True  # the score; else the score is reported only
+    kernel_rooms: ClassVar[tuple[str, ...]] = (NETWORKS,)  # the kernels that it calls
 
     @abstractmethod
     def make_search(self, problem: Problem) -> Search[Any]:

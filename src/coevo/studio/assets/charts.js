@@ -105,6 +105,7 @@ export function drawMasks(masks, orders, arcs, names, limit = 80) {
     viewBox: `-4 -4 ${size + 8} ${size + 8}`, class: "chart masks", role: "img",
     "aria-label": `${masks.n_pairs} pairs in ${masks.n} masks; ${masks.n_common} pairs are in all of them`,
   });
+  chart.style.maxWidth = `${Math.max(200, Math.min(520, 1.6 * size))}px`;
   chart.append(s("rect", { class: "field", x: 0, y: 0, width: size, height: size }),
     s("path", { class: "grid", d: `M0 0L${size} ${size}` }));
   for (const [parent, child, share] of masks.pairs) {

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from coevo.errors import CoevoError, CoevoWarning
     from coevo.estimators import BayesianNetworkClassifier, BayesianNetworkLearner
     from coevo.exact import Proof
+    from coevo.exploration import explore
     from coevo.graph import CPDAG, DAG, Constraints, compare
     from coevo.inspection import inspect_table
     from coevo.io import Knowledge, read_knowledge, write_model
@@ -117,6 +118,7 @@ _HOME = {
     "check_proof": "learning",
     "compare": "graph",
     "cross_validate": "learning",
+    "explore": "exploration",
     "fit_network": "network",
     "inspect_table": "inspection",
     "learn": "learning",
@@ -142,6 +144,7 @@ _PACKAGES = (
     "estimators",
     "exact",
     "experiments",
+    "exploration",
     "graph",
     "inspection",
     "interop",
@@ -192,6 +195,7 @@ __all__ = [
     "check_proof",
     "compare",
     "cross_validate",
+    "explore",
     "fit_network",
     "inspect_table",
     "learn",

@@ -41,6 +41,7 @@ COMMANDS = {
     "score": "Score a structure on a table.",
     "solve": "Find a short tour or a heavy ordering.",
     "strength": "Measure the strength of each arc over bootstrap samples.",
+    "studio": "Work in a browser: tables, knowledge, searches, networks.",
     "test": "Test whether two columns of a table are dependent.",
     "warmup": "Compile the kernels for this machine.",
 }

@@ -48,9 +48,10 @@ def learn(
         The search method: ``'ccma'`` (memetic coevolution), ``'ccga'`` (the algorithm of the 2011
         paper), ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'``,
         ``'ges'`` (greedy search over equivalence classes), ``'k2'``, ``'k2ga'`` (a genetic
-        algorithm over orders for k2), ``'ga'`` (a genetic algorithm over graphs), ``'wong'``
-        (tests, then one species for each variable), ``'pc'`` (tests of independence, no score),
-        ``'mmhc'`` (tests, then hill climbing) or ``'chow_liu'`` (the best tree); a name with
+        algorithm over orders for k2), ``'ga'`` (a genetic algorithm over graphs), ``'mdlep'``
+        (evolutionary programming over graphs), ``'wong'`` (tests, then one species for each
+        variable), ``'pc'`` (tests of independence, no score), ``'mmhc'`` (tests, then hill
+        climbing) or ``'chow_liu'`` (the best tree); a name with
         settings, as ``'hill_climb:restarts=5'`` or ``'tan:class_variable=ill'``; a method object,
         as ``TAN(class_variable='ill')``; or a method of your own, as
         ``'mypackage.search:MySearch'`` (see the guide to own methods).
@@ -177,7 +178,7 @@ def learn(
     if resume and output is None:
         raise ParameterError("'resume' of learn needs 'output', the run folder to resume.")
     settings = check_settings("learn", **options)
-    ensure_compiled()
+    ensure_compiled(*settings.spec.method.kernel_rooms)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:

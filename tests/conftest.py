@@ -1,9 +1,11 @@
 """What all tests share: a seed that can be chosen, and the command line in a process."""
 
+import contextlib
 import os
 
 import pytest
 
+from helpers import forked
 from helpers.slow import is_slow
 
 
@@ -45,8 +47,18 @@ def dask_workers():
     pytest.importorskip("distributed")
     from coevo.parallel import open_workers
 
-    with open_workers(cluster="local:2") as workers:
+    with contextlib.ExitStack() as opened:
+        with forked.instead_of_spawned():
+            workers = opened.enter_context(open_workers(cluster="local:2"))
         yield workers
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forked_workers(request):
+    """Fork what coevo would spawn, unless a module is marked: see `helpers.forked`."""
+    is_marked = request.node.get_closest_marker("spawned") is not None
+    with contextlib.nullcontext() if is_marked else forked.instead_of_spawned():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from coevo.io import read_run
-from helpers.killing import AT_EVERY_GENERATION, LONGEST, killed_at_a_line, started
+from helpers.forked import ForkedProcess
+from helpers.killing import AT_EVERY_GENERATION, LONGEST, killed_at_a_line
 
 # Dies instead of putting the n-th file into place.
 DYING = f"""{AT_EVERY_GENERATION}
@@ -77,7 +78,7 @@ def test_killed_before_any_file_is_in_place(folder, run, seed):
     short, longer = [*arguments, "--max-generations", 1], [*arguments, "--max-generations", 3]
     assert run(*longer, "-o", "uninterrupted").code == 0
     for n_files in range(30):
-        with started(DYING, n_files, *short, "-o", "run", "--resume", cwd=folder) as process:
+        with ForkedProcess(DYING, n_files, *short, "-o", "run", "--resume", cwd=folder) as process:
             process.communicate(timeout=LONGEST)
         for path in (folder / "run").glob("*.json*"):
             for line in path.read_text().splitlines() if path.suffix == ".jsonl" else []:

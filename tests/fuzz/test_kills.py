@@ -12,11 +12,12 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from helpers.forked import ForkedProcess
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 
@@ -57,9 +58,9 @@ CHOSEN = COMMANDS if os.environ.get("COEVO_FUZZ") else {name: COMMANDS[name] for
 
 def run(folder, n_calls, arguments):
     """Run a command that dies after a number of calls; return its exit code and its stderr."""
-    command = [sys.executable, "-c", KILLED, str(n_calls), *arguments, "-o", "run"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
-    return done.returncode, done.stderr
+    with ForkedProcess(KILLED, n_calls, *arguments, "-o", "run", cwd=folder) as process:
+        _, err = process.communicate(timeout=SECONDS)
+    return process.returncode, err
 
 
 def read_files(folder):

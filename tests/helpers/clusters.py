@@ -3,12 +3,14 @@
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
+from helpers.forked import ForkedProcess
+
 TESTS = Path(__file__).parent
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, sys.path)])}
+ENVIRONMENT = {"PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, sys.path)])}
+DASK = "from dask.__main__ import main; main()"  # python -m dask
 
 
 class DaskCommands:
@@ -25,16 +27,8 @@ class DaskCommands:
 
     def _start(self, what, ready, *options):
         """Start a command; return its process, and the line that reports that it is ready."""
-        command = [sys.executable, "-m", "dask", what, "--host", "127.0.0.1", "--no-dashboard"]
-        process = self._processes.enter_context(
-            subprocess.Popen(
-                [*command, *options, *self._options],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                env=ENVIRONMENT,
-            )
-        )
+        command = [what, "--host", "127.0.0.1", "--no-dashboard", *options, *self._options]
+        process = self._processes.enter_context(ForkedProcess(DASK, *command, env=ENVIRONMENT))
         self._processes.callback(process.kill)
         for line in process.stderr:
             if ready in line:

@@ -3,12 +3,12 @@
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 import threading
 from typing import NamedTuple
 
 import pytest
+
+from helpers.forked import ForkedProcess
 
 # If the tests run in the background, a process inherits that Ctrl-C is ignored.
 LINE_BY_LINE = """
@@ -68,9 +68,7 @@ def interrupted_command(*arguments, cwd, at):
 
     As from a terminal, the signal goes to the command and to all processes it started.
     """
-    command = [sys.executable, "-c", LINE_BY_LINE, *map(str, arguments)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=cwd, text=True, start_new_session=True, **pipes) as process:
+    with ForkedProcess(LINE_BY_LINE, *arguments, cwd=cwd) as process:
         guard = threading.Timer(LONGEST, process.kill)
         guard.start()
         try:

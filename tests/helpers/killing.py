@@ -1,9 +1,9 @@
 """Kill a command while it runs, as a crash or a power cut does."""
 
 import signal
-import subprocess
-import sys
 import threading
+
+from helpers.forked import ForkedProcess
 
 LONGEST = 120.0  # seconds, for a command that does not end
 
@@ -19,15 +19,9 @@ checkpoints.SHARE_OF_TIME = 1e9
 COMMAND = f"{AT_EVERY_GENERATION}\ncoevo.cli.main()"
 
 
-def started(code, *arguments, cwd):
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=cwd, text=True, **pipes)
-
-
 def killed_at_a_line(number, *arguments, cwd):
     """Kill a command when it prints its n-th generation; return whether it was in time."""
-    with started(COMMAND, *arguments, cwd=cwd) as process:
+    with ForkedProcess(COMMAND, *arguments, cwd=cwd) as process:
         guard = threading.Timer(LONGEST, process.kill)
         guard.start()
         try:
@@ -40,5 +34,5 @@ def killed_at_a_line(number, *arguments, cwd):
             process.stderr.read()
         finally:
             guard.cancel()
-    assert process.returncode in (0, -signal.SIGKILL)
+    assert process.returncode in (0, -signal.SIGKILL), process.returncode
     return process.returncode != 0

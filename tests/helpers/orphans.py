@@ -3,12 +3,12 @@
 import os
 import select
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+from helpers.forked import ForkedProcess
 
 TESTS = Path(__file__).parents[1]
 LONGEST = 120.0  # seconds, for a command that prints nothing
@@ -95,13 +95,9 @@ def read_until(process, is_it):
 
 def signalled_command(*arguments, cwd, number, at, to_group=False, code=LINE_BY_LINE):
     """Send a signal to a command when it prints a line that starts with `at`."""
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]  # the helpers
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    with subprocess.Popen(
-        command, cwd=cwd, text=True, start_new_session=True, env=env, **pipes
-    ) as process:
+    env = {"PYTHONPATH": os.pathsep.join(paths)}
+    with ForkedProcess(code, *arguments, cwd=cwd, env=env) as process:
         assert read_until(process, lambda line: line.startswith(at)), "the line never came"
         started = open_processes(list_descendants(process.pid))
         (os.killpg if to_group else os.kill)(process.pid, number)

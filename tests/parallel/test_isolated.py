@@ -9,6 +9,8 @@ from coevo.parallel import JobOutcome, isolated, run_isolated
 from helpers import isolated_jobs
 from helpers.interrupts import ctrl_c_works
 
+pytestmark = pytest.mark.spawned  # a process is what is tested
+
 LONG = 60.0  # seconds; no job needs so many
 
 

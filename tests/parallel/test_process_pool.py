@@ -15,6 +15,8 @@ from coevo.errors import WorkerError
 from coevo.parallel import run_in_processes
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
+pytestmark = pytest.mark.spawned  # a process is what is tested
+
 NUMBERS = [9, 5, 7, 5, 0, 8]
 
 

@@ -100,7 +100,7 @@ def count_crossings(graph: LayeredGraph, rows: Rows) -> int:
     total = 0
     for upper, lower in pairwise(rows):
         place = {node: i for i, node in enumerate(lower)}
-        ends = [end for node in upper for end in sorted(place[down] for down in graph.downs[node])]
+        ends = [end for node in upper for end in _list_places(graph.downs[node], place)]
         total += _count_inversions(ends, len(lower))
     return total
 
@@ -133,9 +133,7 @@ def _sort_by_medians(graph: LayeredGraph, rows: Rows, down: bool) -> None:
         before = rows[number - 1 if down else number + 1]
         place = {node: i for i, node in enumerate(before)}
         row = rows[number]
-        medians = {
-            node: _compute_median(sorted(place[o] for o in neighbours[node])) for node in row
-        }
+        medians = {node: _compute_median(_list_places(neighbours[node], place)) for node in row}
         moving = iter(sorted((n for n in row if neighbours[n]), key=medians.__getitem__))
         rows[number] = [next(moving) if neighbours[node] else node for node in row]
 
@@ -181,12 +179,11 @@ def _transpose_row(
 ) -> bool:
     """Swap adjacent nodes of one layer; return whether that saved crossings."""
     saved = False
-    near = [
-        (sorted(place[o] for o in graph.ups[node]), sorted(place[o] for o in graph.downs[node]))
-        for node in row
-    ]
+    near = [(_list_places(graph.ups[n], place), _list_places(graph.downs[n], place)) for n in row]
     for i in range(len(row) - 1):
         (ups, downs), (other_ups, other_downs) = near[i], near[i + 1]
+        if not swap_equals and _are_apart(ups, other_ups) and _are_apart(downs, other_downs):
+            continue  # nothing crosses
         now = _count_pair_crossings(ups, other_ups) + _count_pair_crossings(downs, other_downs)
         if now == 0 and not swap_equals:
             continue
@@ -199,14 +196,26 @@ def _transpose_row(
     return saved
 
 
+def _list_places(nodes: Sequence[int], place: Sequence[int] | dict[int, int]) -> list[int]:
+    """Return the positions of some nodes in ascending order; most nodes have one neighbour."""
+    if len(nodes) == 1:
+        return [place[nodes[0]]]
+    return sorted([place[node] for node in nodes])
+
+
+def _are_apart(left: Sequence[int], right: Sequence[int]) -> bool:
+    """Return whether all ends of a left node are left of those of a right one, or the same."""
+    return not left or not right or left[-1] <= right[0]
+
+
 def _count_pair_crossings(left: Sequence[int], right: Sequence[int]) -> int:
     """Return the number of crossings between the segments of a left and a right node.
 
     Both arguments are the sorted positions of the ends of the segments.
     """
-    crossings, at = 0, 0
+    crossings, at, n = 0, 0, len(right)
     for end in left:
-        while at < len(right) and right[at] < end:
+        while at < n and right[at] < end:
             at += 1
         crossings += at
     return crossings

@@ -37,14 +37,15 @@ HERE = Path(__file__).parent
 ALL_ROWS = 0
 SLACK = 2  # times the limit of CPU time, as a last resort
 TOLERANCE = 1e-6  # of the relative difference to a proved optimum
-WHOLE = 0.5  # published numbers of the density tables are whole nats
+WHOLE = 1.0  # published numbers of the density tables are whole nats, without their digits
 PROOFS = {proved.table: proved for proved in PROVED}
 
 
 def read_frame(folder: Path, name: str) -> tuple[pd.DataFrame, dict[str, list[str]]]:
     """Return a table and the declared states of its columns."""
     paths = [folder / f"{name}{end}" for end in (".ts.csv.gz", ".csv.gz")]
-    frame = pd.read_csv(next(path for path in paths if path.exists()), dtype=str)
+    path = next(path for path in paths if path.exists())
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)  # None is the name of a state
     states = json.loads((folder / f"{name}.states.json").read_text(encoding="utf-8"))
     return frame, states
 

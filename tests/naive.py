@@ -1310,3 +1310,22 @@ def correct_p_values(p_values):
         max(min(1.0, q * sum(r >= q for r in p_values)) for q in p_values if q <= p)
         for p in p_values
     ]
+
+
+def best_network(n, local):
+    """Return the best score of a DAG: dynamic programming over subsets (Silander, Myllymäki 2006).
+
+    `local` has the score of each allowed (child, parents), parents as a frozenset.
+    """
+    best_parents = {}
+    for child in range(n):
+        for inside in all_subsets([v for v in range(n) if v != child]):
+            inside = frozenset(inside)
+            values = [local.get((child, inside), -math.inf)]
+            values += [best_parents[child, inside - {v}] for v in inside]
+            best_parents[child, inside] = max(values)
+    best = {frozenset(): 0.0}
+    for nodes in sorted(map(frozenset, all_subsets(range(n))), key=len):
+        if nodes:
+            best[nodes] = max(best[nodes - {v}] + best_parents[v, nodes - {v}] for v in nodes)
+    return best[frozenset(range(n))]

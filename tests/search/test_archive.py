@@ -11,7 +11,7 @@ from coevo.score import FamilyScorer
 from coevo.search import Problem
 from coevo.search.archive import Archive, flatten_sets, hash_parent_sets
 from coevo.search.family_index_kernels import Families, index_families
-from coevo.search.order_kernels import flag_nearby_responses
+from coevo.search.order_kernels import flag_nearby_responses, make_scratch
 from coevo.search.parent_extension import add_extensions, extend_parent_sets
 from coevo.search.perturbation_kernels import (
     GLOBAL_DRAWS,
@@ -29,7 +29,11 @@ def climb(orders, visits, families, choice, least_gain=1e-9, perturbations=None,
     draws = np.empty((n_orders, 0, n + GLOBAL_DRAWS)) if perturbations is None else perturbations
     local = np.empty((n_orders, 0, LOCAL_DRAWS)) if local is None else local
     index = index_families(families)
-    climb_orders(orders, visits, draws, local, families, index, least_gain, choice)
+    scratch = make_scratch(n)
+    climb_orders(orders, visits, draws, local, families, index, scratch, least_gain, choice)
+    assert not scratch.marks.any()
+    assert (scratch.pair_of == -1).all()
+    assert not scratch.is_queued.any()
 
 
 def respond(orders, families, choice):
@@ -254,7 +258,8 @@ def test_nearby_responses_are_those_after_any_one_move(case, seed):
     respond(order[None], archive.families, choice)
     families = archive.families
     asked = np.zeros(archive.n_families, dtype=np.bool_)
-    flag_nearby_responses(order, choice[0], families, index_families(families), asked)
+    scratch = make_scratch(n)
+    flag_nearby_responses(order, choice[0], families, index_families(families), scratch, asked)
     expected = set()
     for variable in range(n):
         for place in range(n):

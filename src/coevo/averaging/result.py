@@ -139,7 +139,9 @@ class Posterior:
     @cached_property
     def edges(self) -> tuple[EdgeProbability, ...]:
         """The edges with a probability of at least 0.001, the most probable first."""
-        return list_edges(self.names, self.arcs, self.errors)
+        found = self.diagnostics
+        errors = self.errors if found is None else found.edge_error
+        return list_edges(self.names, self.arcs, errors)
 
     @cached_property
     def median_graph(self) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:

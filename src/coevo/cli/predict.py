@@ -135,16 +135,12 @@ def _make_records(columns: Sequence[tuple[str, list[Any]]]) -> list[dict[str, An
 def _write_copy(
     data: str, target: Path, columns: Sequence[tuple[str, list[Any]]], opening: dict[str, Any]
 ) -> None:
-    """Write the table with further columns, numbers with twelve digits."""
-    from coevo.data.copy_rows import copy_with_columns
+    """Write the table with further columns."""
+    from coevo.data.copy_rows import copy_with_predictions
     from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions
 
-    texts = [
-        (name, [f"{cell:.12g}" if isinstance(cell, float) else cell for cell in column])
-        for name, column in columns
-    ]
     source = {name: value for name, value in opening.items() if name in SOURCE_DEFAULTS}
-    copy_with_columns(data, target, texts, SourceOptions.from_parameters("predict", **source))
+    copy_with_predictions(data, target, columns, SourceOptions.from_parameters("predict", **source))
 
 
 def _print_copy(

@@ -12,6 +12,7 @@ from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import check_settings
 from coevo.learning.structure_posterior import run_posterior
+from coevo.learning.structure_proof import extend_with_proof
 from coevo.learning.task import open_task
 from coevo.progress import check_progress, show_progress
 from coevo.search import Callback
@@ -120,6 +121,9 @@ def learn(
     posterior : bool
         Whether to compute the posterior probability of every arc as well, as `posterior` does with
         its defaults; ``posterior`` of the result has it.
+    prove : float, optional
+        Number of seconds to spend on a proof of how far from the best network this one can be, as
+        `prove` does; ``proof`` of the result has it. Needs coevo[prove].
     n_jobs : int
         Number of threads. It changes the time, never the answer.
     shards : path, optional
@@ -185,6 +189,8 @@ def learn(
         result = task.run_bootstraps(result)
         if settings.posterior:
             result = run_posterior(task, result, PosteriorSettings(), resume)
+        if settings.prove is not None:
+            result = extend_with_proof(task, result, settings.prove, resume)
     _warn(task.notices[n_shown:])
     _warn(task.describe_failures())
     return result

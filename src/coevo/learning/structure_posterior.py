@@ -101,7 +101,7 @@ missing_labels, decimal, strict : optional
         workers on this machine. The answer is the same. Unlike in `learn`, the rows stay here.
     start, max_generations, patience, target, shards : optional
         Further options of the search, as for `learn`.
-    bootstraps, posterior : optional
+    bootstraps, posterior, prove : optional
         Options of `learn` that have no effect here.
 
     Returns
@@ -129,7 +129,9 @@ missing_labels, decimal, strict : optional
     check_cluster("posterior", cluster)
     asked = {name: given.pop(name) for name in POSTERIOR_DEFAULTS if name in given}
     chosen = PosteriorSettings(**asked)
-    settings = check_settings("posterior", **{**given, "bootstraps": 0, "posterior": True})
+    settings = check_settings(
+        "posterior", **{**given, "bootstraps": 0, "posterior": True, "prove": None}
+    )
     settings = limit_search(settings)
     ensure_compiled(*settings.spec.method.kernel_rooms)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None

@@ -27,6 +27,7 @@ from coevo.errors import GraphError, bad_parameter
 from coevo.graph import DAG, ArcRules, Constraints
 from coevo.score import FamilyBatch, Scorer
 from coevo.search.budget import Budget
+from coevo.search.species import Populations
 from coevo.search.state_schema import (
     ACYCLIC,
     STATES_OF,
@@ -137,6 +138,10 @@ class SearchState:
     improved: int
     score: float
     adjacency: NDArray[np.bool_]
+
+    def get_populations(self) -> Populations | None:
+        """Return the species of the state, for a live view; None if there are none yet."""
+        return None
 
     def find_flaw(self) -> str:
         """Return what is wrong with the fields together; an empty text if nothing is."""

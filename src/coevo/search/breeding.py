@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from coevo.graph import ArcRules
 from coevo.search.archive import Archive, ParentSet, hash_keys
 from coevo.search.operators import Orders, cycle_crossover
-from coevo.search.order_kernels import flag_nearby_responses
+from coevo.search.order_kernels import flag_nearby_responses, make_scratch
 from coevo.search.perturbation_kernels import draw_order
 
 __all__ = ["ELITE", "ParentSetBreeder", "breed_orders"]
@@ -140,10 +140,9 @@ class ParentSetBreeder:
     def _find_nearby(self, order: int) -> NDArray[np.bool_]:
         """Return which unextended families are best responses after one move of an order."""
         asked = np.zeros(self._archive.n_families, dtype=np.bool_)
-        archive = self._archive
-        flag_nearby_responses(
-            self._orders[order], self._choice[order], archive.families, archive.index, asked
-        )
+        archive, scratch = self._archive, make_scratch(self._orders.shape[1])
+        order_and_choice = self._orders[order], self._choice[order]
+        flag_nearby_responses(*order_and_choice, archive.families, archive.index, scratch, asked)
         return asked & self._is_open
 
     def _list_unextended(self, child: int) -> tuple[list[int], list[int]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from coevo.search.archive import Archive
 from coevo.search.base import SearchState
 from coevo.search.operators import Orders
+from coevo.search.species import Populations
 from coevo.search.state_schema import (
     FINITE,
     OFFSETS,
@@ -65,6 +66,14 @@ class CCMAState(SearchState):
     def archive(self) -> Archive:
         """The archive of scored families."""
         return Archive(self.begin, self.family_scores, self.start, self.parents, self.extended)
+
+    def get_populations(self) -> Populations | None:
+        """Return orders and masks; None during the hill climbing."""
+        if self.is_climbing:
+            return None
+        return Populations(
+            self.orders, len(self.masks), self.masks.sum(axis=0, dtype=np.int64), self.credit
+        )
 
     def find_flaw(self) -> str:
         """Return what is wrong with the fields together; an empty text if nothing is."""

@@ -17,6 +17,7 @@ from coevo.search.archive import Archive
 from coevo.search.base import Problem
 from coevo.search.decode_kernels import read_order
 from coevo.search.operators import Orders
+from coevo.search.order_kernels import make_scratch
 from coevo.search.perturbation_kernels import GLOBAL_DRAWS, LOCAL_DRAWS, climb_orders
 
 __all__ = ["ClimbDraws", "find_responses", "improve_orders"]
@@ -68,6 +69,7 @@ def improve_orders(
             draws.local[rows],
             families,
             index,
+            make_scratch(orders.shape[1]),
             least_gain,
             choice[rows],
         )

@@ -24,10 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import array_of, fused, inline, kernel, popcount
+from coevo.jit import array_of, fused, inline, kernel, part, popcount, tuple_of
 from coevo.search.family_index_kernels import FAMILIES, INDEX
 
 __all__ = [
+    "SCRATCH",
     "OrderScratch",
     "add_to_queue",
     "climb",
@@ -54,8 +55,18 @@ class OrderScratch(NamedTuple):
     ends: NDArray[np.int64]  # (2,), the head of the queue and its length
 
 
-@inline
-def make_scratch(n):
+SCRATCH = tuple_of(
+    NUMBERS,
+    array_of(np.uint64),
+    NUMBERS,
+    NUMBERS,
+    array_of(np.bool_),
+    NUMBERS,
+    kind=OrderScratch,
+)
+
+
+def make_scratch(n: int) -> OrderScratch:
     """Return the working memory for orders of n variables."""
     return OrderScratch(
         np.empty(n, dtype=np.int64),
@@ -89,7 +100,7 @@ def has_parent(start, parents, family, variable):
     return found
 
 
-@fused
+@part
 def find_first_allowed(start, parents, place, family, at):
     """Return the first family, from `family` on, whose parents all come before place `at`."""
     while not _is_allowed(start, parents, place, family, at):
@@ -97,7 +108,7 @@ def find_first_allowed(start, parents, place, family, at):
     return family
 
 
-@fused
+@part
 def _find_better_with(families, index, place, pair, at, current):
     """Return the best family with the parent of `pair` that is allowed at place `at`.
 
@@ -135,7 +146,7 @@ def _find_lowest(bits):
     return popcount((bits & (~bits + np.uint64(1))) - np.uint64(1))
 
 
-@fused
+@part
 def _find_best_later_place(order, choice, families, index, scratch, v, bar):
     """Return the gain of the best move of v to a later place, if above `bar`, and the place.
 
@@ -186,7 +197,7 @@ def _find_best_later_place(order, choice, families, index, scratch, v, bar):
     return best_gain, best_place
 
 
-@fused
+@part
 def _find_best_earlier_place(order, choice, families, index, scratch, v, bar):
     """Return the gain of the best move of v to an earlier place, if above `bar`, and the place.
 
@@ -255,7 +266,7 @@ def _add_with_parents(families, scratch, v, family):
         add_to_queue(scratch, families.parents[i])
 
 
-@fused
+@part
 def _move_variable(order, choice, families, index, scratch, v, target):
     """Move v to a place, update all families that change, and queue what is near."""
     start, parents, place = families.start, families.parents, scratch.place
@@ -287,7 +298,7 @@ def _move_variable(order, choice, families, index, scratch, v, target):
     _add_with_parents(families, scratch, v, choice[v])
 
 
-@fused
+@part
 def climb_from_queue(order, choice, families, index, scratch, least_gain):
     """Move the variables in the queue until it is empty; return whether one has moved."""
     n, ends, queue = len(order), scratch.ends, scratch.queue
@@ -320,7 +331,7 @@ def find_responses(order, choice, families, place):
         )
 
 
-@fused
+@part
 def climb(order, choice, families, index, scratch, visits, least_gain):
     """Find the best response, then move variables until no move gains.
 
@@ -334,8 +345,8 @@ def climb(order, choice, families, index, scratch, visits, least_gain):
         has_moved = climb_from_queue(order, choice, families, index, scratch, least_gain)
 
 
-@kernel((READ_NUMBERS, READ_NUMBERS, FAMILIES, INDEX, array_of(np.bool_)))
-def flag_nearby_responses(order, chosen, families, index, asked):
+@kernel((READ_NUMBERS, READ_NUMBERS, FAMILIES, INDEX, SCRATCH, array_of(np.bool_)))
+def flag_nearby_responses(order, chosen, families, index, scratch, asked):
     """Set ``asked[family]`` for each best response after any one move of an order.
 
     A move puts one variable into another place. It then has more or fewer predecessors. Every
@@ -344,7 +355,6 @@ def flag_nearby_responses(order, chosen, families, index, asked):
     """
     start, parents = families.start, families.parents
     n = len(order)
-    scratch = make_scratch(n)
     place, marks, pair_of = scratch.place, scratch.marks, scratch.pair_of
     for i in range(n):
         place[order[i]] = i
@@ -376,6 +386,7 @@ def flag_nearby_responses(order, chosen, families, index, asked):
                 bits &= bits - np.uint64(1)
                 w = order[at]
                 pair = pair_of[w]
+                pair_of[w] = -1
                 place[w] = -1
                 found = _find_better_with(families, index, place, pair, home, now)
                 if found != now:

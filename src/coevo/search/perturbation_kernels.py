@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from coevo.jit import FLOAT, array_of, fused, inline, kernel
+from coevo.jit import FLOAT, array_of, fused, inline, kernel, part
 from coevo.search.family_index_kernels import FAMILIES, INDEX
 from coevo.search.order_kernels import (
+    SCRATCH,
     add_to_queue,
     climb,
     climb_from_queue,
     find_first_allowed,
     has_parent,
-    make_scratch,
 )
 
 __all__ = ["GLOBAL_DRAWS", "LARGEST_GROUP", "LOCAL_DRAWS", "climb_orders", "draw_order"]
@@ -64,7 +64,7 @@ def _remove_first(heap, size, lots):
     return first
 
 
-@fused
+@part
 def _draw_order(choice, families, index, lots, waiting, heap, order):
     """Overwrite `order` with a random topological order of the structure of `choice`.
 
@@ -151,7 +151,7 @@ def _choose_neighbour(choice, families, index, v, draw):
     return np.int64(-1)
 
 
-@fused
+@part
 def _choose_group(choice, families, index, draws, group):
     """Overwrite `group` with variables that arcs connect; return their number."""
     n = len(choice)
@@ -217,16 +217,18 @@ def _sum_scores(score, choice):
     return total
 
 
-@fused
+@part
 def _perturb_locally(order, choice, families, index, scratch, draws, least_gain):
     """Perturb small parts of an order, one after another; keep what does not lower the score.
 
     ``draws[t]`` has the random numbers of perturbation t.
     """
     n = len(order)
+    old_order, old_choice = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     group = np.empty(LARGEST_GROUP, dtype=np.int64)
     slots = np.empty(2 * LARGEST_GROUP, dtype=np.int64)
-    old_order, old_choice = order.copy(), choice.copy()
+    _copy_row(order, old_order)
+    _copy_row(choice, old_choice)
     highest = _sum_scores(families.score, choice)
     for i in range(n):
         scratch.place[order[i]] = i
@@ -249,8 +251,10 @@ def _perturb_locally(order, choice, families, index, scratch, draws, least_gain)
                 scratch.place[order[i]] = i
 
 
-@kernel((ORDERS, VISITS, PERTURBATIONS, PERTURBATIONS, FAMILIES, INDEX, FLOAT, ORDERS))
-def climb_orders(orders, visits, perturbations, local_draws, families, index, least_gain, choice):
+@kernel((ORDERS, VISITS, PERTURBATIONS, PERTURBATIONS, FAMILIES, INDEX, SCRATCH, FLOAT, ORDERS))
+def climb_orders(
+    orders, visits, perturbations, local_draws, families, index, scratch, least_gain, choice
+):
     """Improve each order in place by insertion moves, until no move gains.
 
     ``visits[o]`` is the sequence in which the variables of order o are tried first.
@@ -260,9 +264,8 @@ def climb_orders(orders, visits, perturbations, local_draws, families, index, le
     If that is infinite, the orders stay unchanged and only their best responses are found.
     """
     n = orders.shape[1]
-    scratch = make_scratch(n)
-    waiting, heap = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     order, chosen = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    waiting, heap = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for o in range(len(orders)):
         highest = -np.inf
         for trial in range(-1, perturbations.shape[1]):

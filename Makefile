@@ -8,10 +8,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check docs bench fuzz clean
+.PHONY: help demo studio test quick check docs bench fuzz clean
 
 help:
 	@echo "make demo   set up, learn the Alarm network back from 5,000 rows, make a page of it"
+	@echo "make studio set up, then open the studio in the browser"
 	@echo "make test   set up, then format, lint, types and all tests"
 	@echo "make quick  format, lint and the fast tests, in about a minute"
 	@echo "make check  format, lint and types only"
@@ -40,6 +41,13 @@ $(VENV)/browser: $(VENV)/installed-dev
 
 demo: $(VENV)/installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo
+
+$(VENV)/installed-studio: $(VENV)/installed
+	@$(PIP) --editable '.[plot,studio]'
+	@touch $@
+
+studio: $(VENV)/installed-studio
+	@$(BIN)/coevo studio
 
 test: $(VENV)/browser
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/gate

@@ -22,7 +22,7 @@ from coevo.search.base import Method
 from coevo.search.ccga import CCGASearch
 from coevo.search.ccma import CCMASearch, CCMAState
 from coevo.search.operators import Indices, Masks, Orders, Scores
-from coevo.search.order_kernels import PERTURBATION_DRAWS, climb_orders, index_by_parent
+from coevo.search.order_climbs import ClimbDraws, improve_orders
 from coevo.search.solution_scorer import SolutionScorer
 
 __all__ = ["VARIANTS"]
@@ -76,7 +76,7 @@ class WithoutLocalSearch(CCMASearch):
 
     def __init__(self, method: CCMA, problem: Problem) -> None:
         super().__init__(method, problem)
-        self.n_perturbations = 0
+        self.n_perturbations = self.n_local = 0
 
 
 class WithoutArchive(CCMASearch):
@@ -119,12 +119,8 @@ class RandomPartners(CCMASearch):
         masks = getattr(self, "_masks", None)
         if masks is None:  # the first orders have no masks yet
             return super()._improve_orders(rng, orders, archive)
-        climbed = self._put_required_first(orders)
+        climbed = orders.copy()
         choice = np.empty(orders.shape, dtype=np.int64)
-        visits = rng.permuted(np.tile(np.arange(self._n), (len(orders), 1)), axis=1)
-        perturbations = rng.random(
-            (len(orders), self.n_perturbations, self._n + PERTURBATION_DRAWS)
-        )
         size = np.diff(archive.start)
         child_of_parent = np.repeat(archive.children, size)
         family_of_parent = np.repeat(np.arange(archive.n_families), size)
@@ -136,21 +132,13 @@ class RandomPartners(CCMASearch):
             kept = np.flatnonzero(fits)
             sets = flatten_sets([archive.parents_of(family) for family in kept.tolist()])
             begin = np.searchsorted(kept, archive.begin)
-            families = archive.families._replace(
-                begin=begin, score=archive.score[kept], start=sets[0], parents=sets[1]
+            within = Archive(begin, archive.score[kept], *sets, archive.extended)
+            shape = (len(own), self._n)
+            draws = ClimbDraws.draw(rng, shape, self.n_perturbations, self.n_local)
+            climbed[own], chosen = improve_orders(
+                self._problem, within, orders[own], draws, self.least_gain
             )
-            chosen = np.empty((len(own), self._n), dtype=np.int64)
-            moved = climbed[own]
-            climb_orders(
-                moved,
-                visits[own],
-                perturbations[own],
-                families,
-                index_by_parent(families),
-                self.least_gain,
-                chosen,
-            )
-            climbed[own], choice[own] = moved, kept[chosen]
+            choice[own] = kept[chosen]
         return climbed, choice
 
 

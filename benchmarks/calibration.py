@@ -41,7 +41,7 @@ def draw_dag(n: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     outside = OutsideFamilies(
         nothing, np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)
     )
-    weights = FamilyWeights(candidates, tables, outside, 0.0, 0)
+    weights = FamilyWeights(candidates, tables, outside, 0)
     found: NDArray[np.bool_] = ExactSampler(weights, "uniform").draw_dags(1, rng)[0]
     return found
 

@@ -14,17 +14,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from coevo import Dataset, FamilyScorer, load_network, run_search, sample
 from coevo.experiments.peers import PEERS, make_categorical_frame
 from coevo.graph import DAG
 from coevo.score import BIC, make_score
-from harness import describe_run, print_json, replace_block
+from harness import add_output_options, describe_run, show_table
 from limited import Job, Journal, add_journal_options, format_peer_time, measure
 
-HERE = Path(__file__).parent
 NETWORKS = (
     "cancer,earthquake,survey,asia,sachs,child,insurance,alarm,water,hailfinder,hepar2,win95pts,"
     "mildew,barley,andes"
@@ -135,10 +133,7 @@ def main() -> None:
     parser.add_argument("--max-time", type=float, default=600, help="seconds a run (default: 600)")
     parser.add_argument("--max-timeouts", type=int, default=2, help="then give a peer up")
     add_journal_options(parser)
-    parser.add_argument(
-        "--write", action="store_true", help="replace the table of benchmarks/README.md"
-    )
-    parser.add_argument("--format", choices=["text", "json"], default="text")
+    add_output_options(parser, "ges")
     options = parser.parse_args()
     requested = options.others.split(",")
     options.others = [name for name in requested if PEERS[name].is_installed]
@@ -146,13 +141,8 @@ def main() -> None:
     answers = measure(list_jobs(options), prepare, describe, journal, options.max_timeouts)
     environment = describe_run(*(PEERS[name].package for name in options.others))
     table = format_table(answers, options, environment["machine"])
-    if options.write:
-        replace_block(HERE / "README.md", "ges", table)
-    if options.format == "json":
-        missing = [name for name in requested if name not in options.others]
-        print_json({"runs": answers, "not_installed": missing, **environment})
-    else:
-        print(table)
+    missing = [name for name in requested if name not in options.others]
+    show_table(table, {"runs": answers, "not_installed": missing, **environment}, options)
 
 
 if __name__ == "__main__":

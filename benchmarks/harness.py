@@ -7,6 +7,7 @@ import os
 import random
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,16 @@ from coevo.experiments.environment import describe_machine, find_versions
 __all__ = [
     "Family",
     "Task",
+    "add_output_options",
     "describe_run",
     "draw_families",
     "measure_least_seconds",
     "print_json",
     "replace_block",
+    "show_table",
 ]
+
+README = Path(__file__).parent / "README.md"
 
 Task = Callable[[], object]
 Family = tuple[int, tuple[int, ...]]  # child, parents ascending
@@ -78,3 +83,22 @@ def replace_block(path: Path, name: str, text: str) -> None:
     before, rest = page.split(begin)
     after = rest.split(end)[1]
     path.write_text(f"{before}{begin}\n{text.strip()}\n{end}{after}", encoding="utf-8")
+
+
+def add_output_options(parser: ArgumentParser, block: str) -> None:
+    """Add the options of `show_table`; `block` is the name of the table in benchmarks/README.md."""
+    parser.add_argument(
+        "--write", action="store_true", help="replace the table of benchmarks/README.md"
+    )
+    parser.add_argument("--block", default=block, help=f"name of that table (default: {block})")
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+
+
+def show_table(table: str, answer: dict[str, Any], options: Namespace) -> None:
+    """Print a table, or the answer as JSON; with ``--write``, replace the table of the README."""
+    if options.write:
+        replace_block(README, options.block, table)
+    if options.format == "json":
+        print_json(answer)
+    else:
+        print(table)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,9 @@ from coevo import Dataset, FamilyScorer, load_network, run_search, sample
 from coevo.experiments.peers import PEERS
 from coevo.graph import CPDAG
 from coevo.search.pc import PCState
-from harness import describe_run, print_json, replace_block
+from harness import add_output_options, describe_run, show_table
 from limited import Job, Journal, add_journal_options, measure
 
-HERE = Path(__file__).parent
 NETWORKS = "alarm,insurance,hailfinder,hepar2,win95pts"
 OURS = "coevo"
 OTHERS = {"causal-learn": "causal-learn", "MIIC": "pyagrum"}
@@ -168,10 +166,7 @@ def main() -> None:
     parser.add_argument("--others", default=",".join(OTHERS))
     parser.add_argument("--max-time", type=float, default=300, help="seconds a run (default: 300)")
     add_journal_options(parser)
-    parser.add_argument(
-        "--write", action="store_true", help="replace the table of benchmarks/README.md"
-    )
-    parser.add_argument("--format", choices=["text", "json"], default="text")
+    add_output_options(parser, "pc")
     options = parser.parse_args()
     requested = options.others.split(",")
     options.others = [name for name in requested if PEERS[OTHERS[name]].is_installed]
@@ -180,13 +175,8 @@ def main() -> None:
     )
     environment = describe_run(*(PEERS[OTHERS[name]].package for name in options.others))
     table = format_table(answers, options, environment["machine"])
-    if options.write:
-        replace_block(HERE / "README.md", "pc", table)
-    if options.format == "json":
-        missing = [name for name in requested if name not in options.others]
-        print_json({"runs": answers, "not_installed": missing, **environment})
-    else:
-        print(table)
+    missing = [name for name in requested if name not in options.others]
+    show_table(table, {"runs": answers, "not_installed": missing, **environment}, options)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Measure the chains of the posterior: agreement of runs, moves, candidates and growth.
 
 Rows are sampled from bundled networks (1,000 rows, BDeu with equivalent sample size 1). Candidates
-come from the archive and the structures of a search with `ccma`. Two independent runs have
+come from a search with `ccma` and are then exchanged by measurement. Two independent runs have
 different seeds, each of them four chains. The time is CPU time on one core, without the scores and
 tables.
 
@@ -26,7 +26,9 @@ from coevo.averaging.chain_state import ChainSettings, ChainState
 from coevo.averaging.chain_tables import ChainTables, prepare_tables
 from coevo.averaging.chains import start_chains, step_chains
 from coevo.averaging.diagnostics import diagnose_chains
-from coevo.averaging.family_weights import make_family_weights
+from coevo.averaging.family_weights import FamilyWeights, make_family_weights
+from coevo.averaging.outside import measure_outside
+from coevo.averaging.refinement import choose_weights
 from coevo.search import CCMA, Budget, run_search
 from coevo.search.base import Problem
 from coevo.warmup import ensure_compiled
@@ -34,7 +36,7 @@ from harness import describe_run, print_json, replace_block
 
 HERE = Path(__file__).parent
 NETWORKS = ["asia", "sachs", "child", "insurance", "alarm", "hailfinder"]
-GROWTH = ["alarm", "win95pts", "andes"]
+GROWTH = {"child": 10, "alarm": 10, "hepar2": 10, "andes": 8, "link": 6, "munin": 5}  # candidates
 MOVES = {
     "relocations of layerings alone": {"blocks": 0, "relocations": 64},
     "blocks of 1": {"block_size": 1},
@@ -46,29 +48,34 @@ MOVES = {
     "blocks of up to 4, no warm-up": {"warm_up": 0},
     "order prior": {"prior": "order"},
 }
-WIDEST = 14
 
 
 class Setting:
     """A network with its rows, and the result of a search on them."""
 
-    def __init__(self, name: str, search_time: float) -> None:
-        self.name = name
+    def __init__(self, name: str, family_prior: str = "uniform") -> None:
+        self.name, self.family_prior = name, family_prior
         dataset = sample(load_network(name), 1000, random_state=1)
         self.problem = Problem.from_scorer(FamilyScorer(dataset, "bdeu", ess=1))
-        budget = Budget(max_time=search_time)
+        budget = Budget(max_generations=40, patience=10)  # the same on every machine
         self.state: Any = run_search(
             CCMA(), self.problem.scorer, budget=budget, random_state=1
         ).state
 
     def choose(self, n_candidates: int) -> list[NDArray[np.int64]]:
-        """Return the candidates."""
+        """Return the first candidates."""
         best = self.state.adjacency[None]
         return choose_candidates(self.problem, self.state.archive, n_candidates, best)
 
+    def choose_weights(self, n_candidates: int) -> FamilyWeights:
+        """Return the weights of the families that `coevo posterior` chooses."""
+        best, first = self.state.adjacency[None], self.choose(n_candidates)
+        chosen = (self.family_prior, ChainSettings(), best, 1)
+        return choose_weights(self.problem, first, *chosen)[0]
+
     def make_tables(self, n_candidates: int) -> ChainTables:
         """Return the tables of the chains."""
-        return prepare_tables(make_family_weights(self.problem, self.choose(n_candidates)))
+        return prepare_tables(self.choose_weights(n_candidates))
 
 
 class Run:
@@ -117,7 +124,7 @@ def compare_runs(tables: ChainTables, settings: ChainSettings, most: float) -> d
     return {
         "seconds to 0.05": round(settled, 2) if settled else f"> {most:g}",
         "difference at the end": round(difference, 3),
-        "proposals a second": round(one.state.n_proposals / one.seconds),
+        "moves a second": round(one.state.n_proposals / one.seconds),
         "largest R-hat": round(float(diagnose_chains(one.state).r_hat.max()), 3),
     }
 
@@ -126,7 +133,7 @@ def measure_agreement(most: float) -> list[dict[str, Any]]:
     """Return how soon two runs agree on each network."""
     records = []
     for name in NETWORKS:
-        tables = Setting(name, 2.0).make_tables(12)
+        tables = Setting(name).make_tables(12)
         load_kernels(tables)
         for prior in ("uniform", "order") if name == "alarm" else ("uniform",):
             found = compare_runs(tables, ChainSettings(prior), most)
@@ -139,7 +146,7 @@ def measure_moves(seconds: float) -> list[dict[str, Any]]:
     """Return the standard errors on alarm and hailfinder with some of the moves only."""
     records = []
     for name in ("alarm", "hailfinder"):
-        tables = Setting(name, 2.0).make_tables(12)
+        tables = Setting(name).make_tables(12)
         load_kernels(tables)
         for moves, chosen in MOVES.items():
             run = Run(tables, replace(ChainSettings(), **chosen), 1)  # type: ignore[arg-type]
@@ -149,7 +156,7 @@ def measure_moves(seconds: float) -> list[dict[str, Any]]:
                 {
                     "network": name,
                     "moves": moves,
-                    "proposals a second": round(run.state.n_proposals / run.seconds),
+                    "moves a second": round(run.state.n_proposals / run.seconds),
                     "mean standard error": round(
                         float(np.sort(found.standard_error, axis=None)[-50:].mean()), 4
                     ),
@@ -161,43 +168,87 @@ def measure_moves(seconds: float) -> list[dict[str, Any]]:
 
 
 def measure_candidates(seconds: float) -> list[dict[str, Any]]:
-    """Return how much of the posterior with 14 candidates fewer candidates cover."""
+    """Return what candidates leave out, as first chosen and as exchanged, and what it costs."""
     records = []
     for name in ("insurance", "alarm", "hailfinder"):
-        setting = Setting(name, 2.0)
-        tables = setting.make_tables(WIDEST)
-        load_kernels(tables)
-        run = Run(tables, ChainSettings(), 1)
-        run.advance(seconds)
-        n = tables.n_variables
-        dags: NDArray[np.bool_] = tables.make_adjacency(run.state.kept_dags).reshape((-1, n, n))
-        for n_candidates in (8, 10, 12, WIDEST):
-            is_candidate = np.zeros(dags.shape[1:], dtype=np.bool_)
-            for child, chosen in enumerate(setting.choose(n_candidates)):
-                is_candidate[chosen, child] = True
-            beyond = np.any(dags & ~is_candidate, axis=1)
-            records.append(
-                {
-                    "network": name,
-                    "candidates": n_candidates,
-                    "families covered": round(1 - float(np.mean(beyond)), 4),
-                    "DAGs covered": round(1 - float(np.any(beyond, axis=1).mean()), 3),
-                }
-            )
-            print(records[-1], flush=True)
+        setting = Setting(name)
+        for n_candidates in (8, 12):
+            first = make_family_weights(setting.problem, setting.choose(n_candidates))
+            for choice, weights in (
+                ("of the archive", first),
+                ("measured", setting.choose_weights(n_candidates)),
+            ):
+                tables = prepare_tables(weights)
+                load_kernels(tables)
+                run = Run(tables, ChainSettings(), 1)
+                run.advance(seconds)
+                draws = run.state.kept_dags.reshape(-1, tables.n_variables)
+                found = measure_outside(setting.problem, tables, draws)
+                records.append(
+                    {
+                        "network": name,
+                        "candidates": n_candidates,
+                        "choice": choice,
+                        "families left out": round(float(found.probability.sum()), 3),
+                        "largest of a variable": round(float(found.probability.max()), 3),
+                        "families kept beside": len(weights.outside.log_weight),
+                        "moves a second": round(run.state.n_proposals / run.seconds),
+                    }
+                )
+                print(records[-1], flush=True)
     return records
 
 
 def measure_growth(seconds: float) -> list[dict[str, Any]]:
-    """Return proposals a second and the agreement of two runs with more variables."""
+    """Return moves a second and the agreement of two runs with more variables."""
     records = []
-    for name in GROWTH:
-        tables = Setting(name, 6.0).make_tables(10)
+    for name, n_candidates in GROWTH.items():
+        began = time.process_time()
+        tables = Setting(name).make_tables(n_candidates)
+        prepared = time.process_time() - began
         load_kernels(tables)
-        found = compare_runs(tables, ChainSettings(), seconds)
-        records.append({"network": name, "variables": tables.n_variables, **found})
+        one, other = (Run(tables, ChainSettings(), seed) for seed in (1, 2))
+        for run in (one, other):
+            run.advance(seconds)
+        difference = np.abs(one.arcs - other.arcs)
+        records.append(
+            {
+                "network": name,
+                "variables": tables.n_variables,
+                "candidates": n_candidates,
+                "search and tables, s": round(prepared, 1),
+                "steps": int(one.state.step),
+                "moves a second": round(one.state.n_proposals / one.seconds),
+                "largest difference": round(float(difference.max()), 3),
+                "arcs above 0.1": int((difference > 0.1).sum()),
+                "arcs above 0.5 in either": int((np.maximum(one.arcs, other.arcs) > 0.5).sum()),
+            }
+        )
         print(records[-1], flush=True)
     return records
+
+
+def draw_growth(records: list[dict[str, Any]], path: Path) -> None:
+    """Draw the moves a second and the arcs on which two runs differ, over the variables."""
+    from coevo.report import make_figure
+    from coevo.report.figures import BLUE, ORANGE, apply_style, save_figure
+
+    figure, (left, right) = make_figure(2, width=3.9, height=3.2)
+    n = [record["variables"] for record in records]
+    with apply_style():
+        left.plot(n, [record["moves a second"] for record in records], "o-", color=BLUE)
+        left.set_ylabel("moves a second")
+        left.set_ylim(bottom=0)
+        shares = [r["arcs above 0.1"] / max(1, r["arcs above 0.5 in either"]) for r in records]
+        right.plot(n, shares, "o-", color=ORANGE)
+        right.set_ylabel("arcs that differ by more than 0.1, for each probable arc")
+        right.set_ylim(bottom=0)
+        for panel in (left, right):
+            panel.set_xscale("log")
+            panel.set_xlabel("variables")
+            panel.set_xticks(n, [str(value) for value in n], rotation=45)
+            panel.minorticks_off()
+    save_figure(figure, path)
 
 
 def format_table(records: list[dict[str, Any]], caption: str) -> str:
@@ -214,8 +265,8 @@ def format_table(records: list[dict[str, Any]], caption: str) -> str:
 PARTS = {
     "agreement": (measure_agreement, 6.0, "CPU seconds until two runs stay within 0.05"),
     "moves": (measure_moves, 3.0, "Each set of moves for the same CPU time"),
-    "candidates": (measure_candidates, 4.0, "Share of the posterior with 14 candidates"),
-    "growth": (measure_growth, 12.0, "Two runs with more variables, 10 candidates"),
+    "candidates": (measure_candidates, 2.0, "What the candidates leave out of a network"),
+    "growth": (measure_growth, 12.0, "Two runs with more variables"),
 }
 
 
@@ -238,6 +289,8 @@ def main() -> None:
         print(table)
         if options.write:
             replace_block(HERE / "README.md", f"posterior {part}", table)
+            if part == "growth":
+                draw_growth(records, HERE / "posterior-growth.png")
 
 
 if __name__ == "__main__":

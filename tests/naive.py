@@ -211,6 +211,39 @@ def repaired(n, arcs, required, max_parents, tables=None):
     return kept
 
 
+def mutated_graph(arcs, free, gains, kind, draws):
+    """Return a graph after one mutation of MDLEP; `free` are the arcs that may change, in order."""
+    present = [arc for arc in free if arc in arcs]
+    absent = [arc for arc in free if arc not in arcs]
+    levels = sorted({gains[arc] for arc in free})
+    to_add = {arc: 1 + levels.index(gains[arc]) for arc in free}
+    to_delete = {arc: len(levels) - levels.index(gains[arc]) for arc in free}
+    if kind in ("simple", "guided"):
+        is_guided = kind == "guided"
+        pool, weights, draw = (
+            (absent, to_add, draws[2]) if draws[0] < 0.5 else (present, to_delete, draws[1])
+        )
+        return set(arcs) ^ set(drawn(pool, weights if is_guided else None, draw))
+    if kind == "reverse":
+        for parent, child in drawn([(a, b) for a, b in present if (b, a) in free], None, draws[1]):
+            return set(arcs) - {(parent, child)} | {(child, parent)}
+    else:
+        for parent, child in drawn(present, None, draws[1]):
+            for other in drawn([arc for arc in absent if arc[1] == child], None, draws[2]):
+                return set(arcs) - {(parent, child)} | {other}
+    return set(arcs)
+
+
+def drawn(pool, weights, draw):
+    """Return a list with the element that a number from [0, 1) draws; empty if there is none."""
+    left = draw * sum(1 if weights is None else weights[one] for one in pool)
+    for one in pool:
+        left -= 1 if weights is None else weights[one]
+        if left < 0:
+            return [one]
+    return []
+
+
 def cycles(first, second):
     """Return the cycles of two permutations as lists of positions, as in algorithm 3."""
     unused = list(range(len(first)))
@@ -613,7 +646,13 @@ def mutual_information(rows, one, two, given=()):
     return total
 
 
-def pc_stable(p_value, n, alpha, max_given=None):
+def allowed_sizes(n_neighbours, most, max_sets):
+    """Return the sizes up to the first one of which a variable has more than `max_sets` sets."""
+    counts = [math.comb(n_neighbours, size) for size in range(most + 1)]
+    return list(itertools.takewhile(lambda size: counts[size] <= max_sets, range(most + 1)))
+
+
+def pc_stable(p_value, n, alpha, max_given=None, max_sets=math.inf):
     """Return the edges and the separators of PC-stable, one test after another."""
     pairs = list(itertools.combinations(range(n), 2))
     edges, separators, level = set(pairs), {}, 0
@@ -624,7 +663,8 @@ def pc_stable(p_value, n, alpha, max_given=None):
         for x, y in sorted(edges):
             sets = [*itertools.combinations([z for z in near[x] if z != y], level)]
             sets += itertools.combinations([z for z in near[y] if z != x], level)
-            for given in sets:
+            larger = max(len(near[x]), len(near[y])) - 1
+            for given in sets if level in allowed_sizes(larger, level, max_sets) else []:
                 if p_value(x, y, given) > alpha:
                     separators[x, y] = given
                     edges.discard((x, y))
@@ -633,7 +673,7 @@ def pc_stable(p_value, n, alpha, max_given=None):
     return {frozenset(edge) for edge in edges}, separators
 
 
-def collider_votes(p_value, n, edges, separators, alpha, most):
+def collider_votes(p_value, n, edges, separators, alpha, most, max_sets=math.inf):
     """Return {(a, c, b): (votes without c, votes with c, largest p without c, with c)}.
 
     All sets of at most `most` neighbours of a, or of b, vote, and so does the separator.
@@ -641,7 +681,8 @@ def collider_votes(p_value, n, edges, separators, alpha, most):
     near = {v: [w for w in range(n) if {(v, w), (w, v)} & set(edges)] for v in range(n)}
     found = {}
     for (a, b), separator in separators.items():
-        sets = {*subsets(near[a], most), *subsets(near[b], most), separator}
+        largest = allowed_sizes(max(len(near[a]), len(near[b])), most, max_sets)[-1]
+        sets = {*subsets(near[a], largest), *subsets(near[b], largest), separator}
         for c in set(near[a]) & set(near[b]):
             sides = [[], []]
             for given in sets:
@@ -1268,3 +1309,22 @@ def correct_p_values(p_values):
         max(min(1.0, q * sum(r >= q for r in p_values)) for q in p_values if q <= p)
         for p in p_values
     ]
+
+
+def best_network(n, local):
+    """Return the best score of a DAG: dynamic programming over subsets (Silander, Myllymäki 2006).
+
+    `local` has the score of each allowed (child, parents), parents as a frozenset.
+    """
+    best_parents = {}
+    for child in range(n):
+        for inside in all_subsets([v for v in range(n) if v != child]):
+            inside = frozenset(inside)
+            values = [local.get((child, inside), -math.inf)]
+            values += [best_parents[child, inside - {v}] for v in inside]
+            best_parents[child, inside] = max(values)
+    best = {frozenset(): 0.0}
+    for nodes in sorted(map(frozenset, all_subsets(range(n))), key=len):
+        if nodes:
+            best[nodes] = max(best[nodes - {v}] + best_parents[v, nodes - {v}] for v in nodes)
+    return best[frozenset(range(n))]

@@ -86,15 +86,21 @@ def test_operators_are_asked_once_for_the_same_plain_types():
 
 
 SCRIPT = """
+import copy
 import numba, numpy as np
-from numba.core import ir
+from numba.core import inline_closurecall, ir
 from coevo.faster_numba import make_numba_faster
 from coevo.jit import inline, part
 
-def weigh(value):
-    return 1 if value > 0 else 2
+def halve(value):
+    return value // 2 if value % 2 == 0 else value
 
 def make(decorated, plain):
+    inner = plain(halve)
+
+    def weigh(value):
+        return inner(value) + 1 if value > 0 else inner(value + 4)
+
     inlined, called = plain(weigh), decorated(lambda total, arity: total.sum() / arity)
 
     def count(values, arity):
@@ -109,6 +115,8 @@ values = np.arange(100)
 expected = make(lambda f: f, lambda f: f)(values, 7)
 assert numba.njit(make(part, inline))(values, 7) == expected
 make_numba_faster()
+copies = inline_closurecall.copy
+assert copies is not copy and copies.are_needed and copies.deepcopy([[1]]) == [[1]]
 assert ir.Scope.__deepcopy__.__name__ == "_copy_scope"  # this version of numba is as expected
 library = numba.core.codegen.JITCodeLibrary
 assert library._finalize_final_module.__name__ == "finish_kernel"

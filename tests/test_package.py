@@ -53,6 +53,8 @@ LAYERS = [
     ["inspection"],
     ["estimators"],
     ["problems"],
+    ["exploration"],
+    ["studio"],
     ["cli"],
 ]
 LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}

@@ -15,6 +15,7 @@ import pytest
 import coevo
 from coevo import warmup
 from coevo.jit import KERNELS, Kernel, announce_compilation, find_kernel_files
+from coevo.search import METHODS
 from coevo.warmup import COMPILING_MESSAGE, FIRST_GROUPS, ROOMS, import_kernels, list_groups
 from helpers.problems import MovedClock
 
@@ -95,6 +96,11 @@ def test_ten_varied_commands_compile_nothing_after_the_warm_up(warm, tmp_path):
         ["learn", holes, "--missing", "available", "-m", "tabu", "-s", "aic"],
         ["learn", asia, "-m", "hill_climb", "-s", "qnml"],
         ["learn", wide, "-m", "hill_climb", "-s", "fnml"],
+        ["learn", asia, "-m", "pc"],
+        ["learn", wide, "-m", "mmhc", "--start", "pc"],
+        ["learn", asia, "-m", "wong", *few],
+        ["learn", asia, "-m", "mdlep", *few],
+        ["test", wide, "a", "b", "--given", "c"],
         ["score", asia, "--structure", model, "-s", "k2"],
         ["predict", model, asia, "lung"],
         ["query", model, "lung"],
@@ -156,8 +162,27 @@ def test_rooms_are_compiled_apart():
     rooms = [{name for group in list_groups(room) for name in group} for room in ROOMS]
     assert set.union(*rooms) == {name for group in list_groups() for name in group}
     assert sum(map(len, rooms)) == len(set.union(*rooms))
-    assert all(name.startswith("coevo.averaging.") for name in rooms[1])
-    assert all(name.startswith("coevo.problems.") for name in rooms[2])
+    assert rooms[1] == {"coevo.score.independence_kernels"}
+    assert all(name.startswith("coevo.averaging.") for name in rooms[2])
+    assert all(name.startswith("coevo.exact.") for name in rooms[3])
+    assert all(name.startswith("coevo.problems.") for name in rooms[4])
+
+
+def test_methods_name_the_rooms_of_all_kernels_that_they_call():
+    """A search loads kernels of the rooms of its method only."""
+    code = (
+        "import coevo\n"
+        "from coevo import jit, warmup\n"
+        "rows = coevo.sample(coevo.load_network('asia'), 200, random_state=1)\n"
+        "for name in ('hill_climb', 'pc', 'mmhc', 'wong'):\n"
+        "    coevo.run_search(name, coevo.FamilyScorer(rows), random_state=1)\n"
+        "    loaded = [one for one in jit.KERNELS if one._call == one._dispatcher]\n"
+        "    print(*sorted({warmup.find_room(one.__module__) for one in loaded}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = ("hill_climb", "pc", "mmhc", "wong")
+    right = [" ".join(sorted(METHODS[name].kernel_rooms)) for name in names]
+    assert done.stdout.splitlines() == right
 
 
 def test_every_kernel_is_in_the_list():
@@ -185,6 +210,15 @@ def unchecked(monkeypatch):
     monkeypatch.setattr(warmup, "is_complete", lambda room: False)
     monkeypatch.setattr(warmup, "_warm_up", lambda rooms, announce: calls.append(announce))
     return calls
+
+
+def test_several_rooms_are_compiled_together_and_once(unchecked, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(warmup, "_warm_up", lambda rooms, announce: compiled.append(rooms))
+    warmup.ensure_compiled(*METHODS["pc"].kernel_rooms)
+    warmup.ensure_compiled()
+    warmup.ensure_compiled("problems", "independence")
+    assert compiled == [["networks", "independence"], ["problems"]]
 
 
 def test_a_search_compiles_once_before_its_clock_starts(unchecked, monkeypatch):

@@ -45,15 +45,19 @@ if TYPE_CHECKING:
     from coevo.data import Dataset, read_data, write_data
     from coevo.errors import CoevoError, CoevoWarning
     from coevo.estimators import BayesianNetworkClassifier, BayesianNetworkLearner
+    from coevo.exact import Proof
+    from coevo.exploration import explore
     from coevo.graph import CPDAG, DAG, Constraints, compare
     from coevo.inspection import inspect_table
     from coevo.io import Knowledge, read_knowledge, write_model
     from coevo.learning import (
         LearnResult,
+        check_proof,
         cross_validate,
         learn,
         measure_dependence,
         posterior,
+        prove,
     )
     from coevo.network import BayesianNetwork, fit_network, sample
     from coevo.score import FamilyScorer
@@ -106,12 +110,15 @@ _HOME = {
     "MMHC": "search",
     "PC": "search",
     "Posterior": "averaging",
+    "Proof": "exact",
     "SearchResult": "search",
     "TAN": "search",
     "Tabu": "search",
     "bootstrap_strength": "bootstrap",
+    "check_proof": "learning",
     "compare": "graph",
     "cross_validate": "learning",
+    "explore": "exploration",
     "fit_network": "network",
     "inspect_table": "inspection",
     "learn": "learning",
@@ -121,6 +128,7 @@ _HOME = {
     "open_network": "bundled",
     "open_structure": "bundled",
     "posterior": "learning",
+    "prove": "learning",
     "read_data": "data",
     "read_knowledge": "io",
     "run_search": "search",
@@ -134,7 +142,9 @@ _PACKAGES = (
     "bundled",
     "data",
     "estimators",
+    "exact",
     "experiments",
+    "exploration",
     "graph",
     "inspection",
     "interop",
@@ -178,11 +188,14 @@ __all__ = [
     "LearnResult",
     "NaiveBayes",
     "Posterior",
+    "Proof",
     "SearchResult",
     "Tabu",
     "bootstrap_strength",
+    "check_proof",
     "compare",
     "cross_validate",
+    "explore",
     "fit_network",
     "inspect_table",
     "learn",
@@ -192,6 +205,7 @@ __all__ = [
     "open_network",
     "open_structure",
     "posterior",
+    "prove",
     "read_data",
     "read_knowledge",
     "run_search",

@@ -3,23 +3,26 @@
 While coevo's kernels are compiled, numba compares its options and copies the names of variables
 hundreds of thousands of times, attribute by attribute, and it finds out 7,000 times what an
 operator returns for 300 combinations of types. It looks for variables in two million parts of
-instructions. And it optimises each part of a kernel and makes machine code of it, although only the
-machine code of the kernel is used. The functions below give the same results as those that they
-replace, in less time. What they need to know of numba is checked first: another version than
+instructions. It copies each inlined function twice, block by block, although it has just made it
+for this one place. And it optimises each part of a kernel and makes machine code of it, although
+only the machine code of the kernel is used. The functions below give the same results as those that
+they replace, in less time. What they need to know of numba is checked first: another version than
 expected is left as it is.
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
 from typing import Any
 
 from numba import _dynfunc
-from numba.core import codegen, cpu, ir, targetconfig
+from numba.core import codegen, cpu, inline_closurecall, ir, targetconfig
 from numba.core import types as numba_types
 
 __all__ = ["make_numba_faster"]
 
+INLINE_NAMES = ("run_untyped_passes", "__code__", "co_freevars", "inline_ir")
 SCOPE = {"parent", "localvars", "loc", "redefined", "var_redefinitions"}  # attributes of a scope
 VARIABLE = {"scope", "name", "loc"}
 LEAVES = {str, int, float, bool, type(None), ir.Loc}  # they hold no variables
@@ -43,6 +46,7 @@ def make_numba_faster() -> None:
         ir.Scope.__deepcopy__ = _copy_scope
     _remember_operators(types.Function)
     ir.Inst._rec_list_vars = _make_list_vars(ir.Inst)
+    _inline_without_copies(inline_closurecall)
     _make_no_code_of_parts(codegen.JITCodeLibrary, cpu.CPUContext)
 
 
@@ -70,6 +74,48 @@ def _copy_scope(self: Any, memo: dict[int, Any]) -> Any:
     for name, versions in self.var_redefinitions.items():
         copy.var_redefinitions[name] = set(versions)
     return copy
+
+
+class _Copies:
+    """The functions of the module `copy` that numba's inlining calls."""
+
+    def __init__(self) -> None:
+        self.are_needed = True
+
+    def deepcopy(self, value: Any) -> Any:
+        """Return a copy; the value itself while copies are not needed."""
+        return copy.deepcopy(value) if self.are_needed else value
+
+
+def _inline_without_copies(inlining: Any) -> None:
+    """Let numba inline the function that it has made, not a copy of a copy of it.
+
+    `InlineWorker.inline_function` makes the code of a function for one call and then drops it. It
+    is safe to change this code. Where types are known already, numba needs the copies.
+    """
+    worker = inlining.InlineWorker
+    parameters = ["self", "caller_ir", "block", "i", "function", "arg_typs"]
+    if (
+        inlining.copy is not copy
+        or list(inspect.signature(worker.inline_function).parameters) != parameters
+        or worker.inline_function.__code__.co_names != INLINE_NAMES
+        or "_permit_update_type_and_call_maps" not in worker.__init__.__code__.co_names
+    ):
+        return
+    inlining.copy = copies = _Copies()
+
+    def inline_function(
+        self: Any, caller_ir: Any, block: Any, i: int, function: Any, arg_typs: Any = None
+    ) -> Any:
+        callee_ir = self.run_untyped_passes(function)
+        free = function.__code__.co_freevars
+        copies.are_needed = self._permit_update_type_and_call_maps
+        try:
+            return self.inline_ir(caller_ir, block, i, callee_ir, free, arg_typs=arg_typs)
+        finally:
+            copies.are_needed = True
+
+    worker.inline_function = inline_function
 
 
 def _remember_operators(function: Any) -> None:

@@ -1,10 +1,11 @@
 """Compile all kernels once for a machine, in several processes.
 
 The first search or command that calls a kernel finds the cache incomplete and compiles all
-kernels, so that nothing is compiled later. Rooms with jobs of their own, which most users never
-call, are compiled apart: the posterior (``averaging``) and other problems than networks
-(``problems``). ``coevo warmup`` compiles all of them ahead. A marker in the folder of the cache
-says that a room is complete, so the check takes milliseconds.
+kernels, so that nothing is compiled later. Rooms with jobs of their own, which many users never
+call, are compiled apart: tests of independence (``independence``), the posterior (``averaging``),
+proofs (``exact``) and other problems than networks (``problems``). ``coevo warmup`` compiles all of
+them ahead. A marker in the folder of the cache says that a room is complete, so the check takes
+milliseconds.
 
 Each process compiles the kernels of one module at a time, or of a few modules that share parts,
 and then asks for the next one. The processes are plain interpreters that import coevo and nothing
@@ -43,6 +44,8 @@ from coevo.threads import count_usable_cores
 
 __all__ = [
     "COMPILING_MESSAGE",
+    "INDEPENDENCE",
+    "NETWORKS",
     "WarmUp",
     "compile_requested",
     "ensure_compiled",
@@ -65,7 +68,9 @@ UNSTORED = -1  # the answer of a process that cannot store its kernels
 MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 
 NETWORKS = "networks"  # all kernels that are not in one of the next rooms
-ROOMS = (NETWORKS, "averaging", "problems")
+INDEPENDENCE = "independence"
+ROOMS = (NETWORKS, INDEPENDENCE, "averaging", "exact", "problems")
+ROOM_OF = {"coevo.score.independence_kernels": INDEPENDENCE}  # of modules inside other packages
 
 # Modules with kernels that share parts, so that one process should compile them; then those that
 # take longest, by measured time. Each other module follows by itself.
@@ -75,10 +80,10 @@ FIRST_GROUPS = (
         "coevo.missing.available_kernels",
         "coevo.outofcore.family_count_kernels",
     ),
-    ("coevo.search.order_kernels",),
+    ("coevo.search.perturbation_kernels", "coevo.search.order_kernels"),
     ("coevo.search.decode_kernels",),
     ("coevo.data.csv_kernels",),
-    ("coevo.score.sparse_kernels", "coevo.score.independence_kernels"),
+    ("coevo.score.sparse_kernels",),
     ("coevo.missing.gibbs_kernels",),
     ("coevo.search.climb_kernels",),
 )
@@ -101,7 +106,7 @@ def find_room(module: str) -> str:
     ('problems', 'networks')
     """
     package = module.split(".")[1]
-    return package if package in ROOMS else NETWORKS
+    return ROOM_OF.get(module, package if package in ROOMS else NETWORKS)
 
 
 def list_groups(*rooms: str) -> list[tuple[str, ...]]:
@@ -154,20 +159,22 @@ class _State:
     checked: ClassVar[set[str]] = set()
 
 
-def ensure_compiled(room: str = NETWORKS) -> None:
-    """Compile all kernels of a room unless the cache holds them; say so in one line.
+def ensure_compiled(*rooms: str) -> None:
+    """Compile all kernels of some rooms unless the cache holds them; say so in one line.
 
-    Call this before a clock starts. If the kernels cannot be stored, do nothing: each is then
-    compiled on its first call.
+    Without a room, those for networks. Call this before a clock starts. If the kernels cannot be
+    stored, do nothing: each is then compiled on its first call.
     """
     with _State.lock:
-        if room in _State.checked or is_jit_disabled():
+        new = [room for room in rooms or (NETWORKS,) if room not in _State.checked]
+        if is_jit_disabled():
             return
-        _State.checked.add(room)  # whatever happens: nothing is tried twice
-        if is_complete(room) or not _can_start_processes():
+        _State.checked.update(new)  # whatever happens: nothing is tried twice
+        lacking = [room for room in new if not is_complete(room)]
+        if not lacking or not _can_start_processes():
             return
         try:
-            _warm_up([room], jit.get_announcer() or _print_message)
+            _warm_up(lacking, jit.get_announcer() or _print_message)
         except FileError as error:
             warn_once(str(error))
         except (OSError, WorkerError):

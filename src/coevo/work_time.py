@@ -22,7 +22,13 @@ from typing import Any
 
 from numba.core import event
 
-__all__ = ["OutOfTime", "check_deadline", "limit_work_time", "measure_work_time"]
+__all__ = [
+    "OutOfTime",
+    "check_deadline",
+    "compute_remaining_time",
+    "limit_work_time",
+    "measure_work_time",
+]
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
@@ -92,3 +98,13 @@ def check_deadline() -> None:
     deadline = _DEADLINE.get()
     if deadline < math.inf and measure_work_time() >= deadline:
         raise OutOfTime
+
+
+def compute_remaining_time() -> float:
+    """Return the seconds until the deadline of this thread: 0 if it has passed, infinite if none.
+
+    >>> compute_remaining_time()
+    inf
+    """
+    deadline = _DEADLINE.get()
+    return max(0.0, deadline - measure_work_time()) if deadline < math.inf else math.inf

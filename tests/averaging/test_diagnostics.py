@@ -47,6 +47,19 @@ def test_chains_that_agree(seed):
     assert (np.diag(found.arcs) == 0).all()
 
 
+def test_the_error_of_an_edge_whose_direction_alone_is_uncertain(seed):
+    """The two arcs of an edge add up to 1 in each batch: each is uncertain, the edge is not."""
+    means = make_means(seed, 4)
+    pairs = [tuple(pair) for pair in make_state(means).pairs.tolist()]
+    forward, backward = pairs.index((0, 1)), pairs.index((1, 0))
+    means[:, :, backward] = 1 - means[:, :, forward]
+    found = diagnose_chains(make_state(means))
+    assert found.standard_error[0, 1] > 0.002
+    assert found.edge_error[0, 1] == found.edge_error[1, 0] < 1e-9
+    other = found.standard_error[0, 2] ** 2 + found.standard_error[2, 0] ** 2
+    assert found.edge_error[0, 2] == pytest.approx(math.sqrt(other), rel=0.8)
+
+
 def test_a_chain_that_is_stuck_elsewhere(seed):
     means = make_means(seed, 4)
     means[2, :, 1] = 0.9

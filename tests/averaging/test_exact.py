@@ -17,7 +17,11 @@ from coevo.averaging.exact import (
     compute_exact_posterior,
     estimate_exact_cost,
 )
-from coevo.averaging.family_weights import make_complete_weights, make_family_weights
+from coevo.averaging.family_weights import (
+    ParentSets,
+    make_complete_weights,
+    make_family_weights,
+)
 from coevo.errors import ParameterError
 from coevo.graph import Constraints
 from coevo.score import FamilyScorer
@@ -112,10 +116,13 @@ def test_weights_of_arcs_and_a_limit_on_parents(prior, seed):
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_pruned_weights(prior, seed):
-    """Families outside the candidates count as well; those that were dropped do not."""
+    """Families outside the candidates count as well; others do not."""
     problem = Problem.from_scorer(FamilyScorer(random_table(seed, 4, 60), "bdeu"))
     candidates = [np.array(some) for some in ([2], [0, 3], [], [0, 1, 2])]
-    weights = make_family_weights(problem, [c.astype(np.int64) for c in candidates], max_outside=2)
+    sets = ParentSets(
+        np.array([0, 2, 2, 5, 5]), np.array([0, 1, 3, 4, 6, 8]), np.array([1, 1, 3, 0, 0, 1, 1, 3])
+    )
+    weights = make_family_weights(problem, [c.astype(np.int64) for c in candidates], outside=sets)
     assert not weights.is_complete
     assert len(weights.outside.log_weight) > 3
     check(weights, prior)

@@ -9,7 +9,7 @@ import pytest
 import naive
 from coevo import Constraints, FamilyScorer
 from coevo.averaging.family_weights import (
-    NEGLIGIBLE,
+    ParentSets,
     make_complete_weights,
     make_family_weights,
 )
@@ -42,19 +42,6 @@ def list_naively(rows, child, prior="uniform", allowed=None):
     }
 
 
-def drop_naively(families, candidates, max_outside):
-    """Return the families that stay and the sum of the bounds of the others."""
-    known = {p: w for p, w in families.items() if p <= set(candidates) or len(p) <= max_outside}
-    kept, dropped = {}, 0.0
-    for parents, weight in known.items():
-        below = math.fsum(math.exp(w - weight) for p, w in known.items() if p <= parents)
-        if parents <= set(candidates) or 1 / below >= NEGLIGIBLE:
-            kept[parents] = weight
-        else:
-            dropped += 1 / below
-    return kept, dropped
-
-
 def assert_same(found, expected):
     assert found.keys() == expected.keys()
     for parents, weight in expected.items():
@@ -67,31 +54,40 @@ def test_complete_weights_are_scores_and_priors(seed, prior):
     weights = make_complete_weights(problem, prior)
     assert weights.is_complete
     assert weights.n_scored == 5 * 16
-    assert weights.dropped == 0.0
     for child, found in enumerate(list_log_weights(weights)):
         assert_same(found, list_naively(rows, child, prior))
 
 
+def list_outside(candidates, sizes=(1, 2)):
+    """Return all sets of these sizes with a parent that is no candidate."""
+    sets = [
+        (child, parents)
+        for child, chosen in enumerate(candidates)
+        for size in sizes
+        for parents in itertools.combinations([v for v in range(5) if v != child], size)
+        if not set(parents) <= set(chosen.tolist())
+    ]
+    begin = np.searchsorted([child for child, _ in sets], np.arange(6))
+    start = np.cumsum([0, *(len(parents) for _, parents in sets)])
+    return ParentSets(begin, start, np.array([p for _, s in sets for p in s], dtype=np.int32))
+
+
 @pytest.mark.parametrize("prior", ["uniform", "fair"])
-@pytest.mark.parametrize("max_outside", [0, 1, 2, 3])
-def test_outside_families_are_those_of_the_twin(seed, prior, max_outside):
+def test_outside_families_have_scores_and_priors_too(seed, prior):
     problem, rows = make_problem(seed)
     candidates = [np.array([v for v in range(5) if v != child][1:3]) for child in range(5)]
-    weights = make_family_weights(problem, candidates, prior, max_outside)
-    total = 0.0
+    weights = make_family_weights(problem, candidates, prior, list_outside(candidates))
+    assert weights.n_scored == 5 * 4 + len(weights.outside.log_weight)
     for child, found in enumerate(list_log_weights(weights)):
         families = list_naively(rows, child, prior)
-        expected, dropped = drop_naively(families, candidates[child].tolist(), max_outside)
-        assert_same(found, expected)
-        total += dropped
-    assert weights.dropped == pytest.approx(total, rel=1e-6, abs=1e-15)
+        inside = set(candidates[child].tolist())
+        assert_same(found, {p: w for p, w in families.items() if p <= inside or 0 < len(p) < 3})
 
 
 def test_outside_families_are_sorted_and_ascending(seed):
     problem, _ = make_problem(seed)
-    out = make_family_weights(
-        problem, [np.array([(v + 1) % 5]) for v in range(5)], "fair", 3
-    ).outside
+    candidates = [np.array([(v + 1) % 5]) for v in range(5)]
+    out = make_family_weights(problem, candidates, "fair", list_outside(candidates)).outside
     assert out.begin[-1] == len(out.log_weight) == len(out.start) - 1
     for v in range(5):
         weights = out.log_weight[out.begin[v] : out.begin[v + 1]]
@@ -101,26 +97,17 @@ def test_outside_families_are_sorted_and_ascending(seed):
         assert (np.diff(out.parents[out.start[f] : out.start[f + 1]]) > 0).all()
 
 
-def test_the_bound_on_dropped_families_holds(seed, monkeypatch):
-    """The exact probability of all DAGs with a dropped family is at most the bound."""
-    monkeypatch.setattr("coevo.averaging.family_weights.NEGLIGIBLE", 0.05)
-    barred = Constraints(forbidden=[(f"v{i:03d}", "v004") for i in range(4)], leaves=["v004"])
-    problem, rows = make_problem(seed, constraints=barred)
-    candidates = [np.array([(v + 1) % 4]) for v in range(4)] + [np.empty(0, dtype=np.int64)]
-    weights = make_family_weights(problem, candidates, "uniform", 2)
-    kept = list_log_weights(weights)[:4]
-    scaled = []  # without the last variable, which has no arcs; the exponentials stay in range
-    for v in range(4):
-        families = list_naively(rows, v, allowed=[u for u in range(4) if u != v])
-        known = {p: w for p, w in families.items() if len(p) <= 2}
-        scaled.append({p: w - max(known.values()) for p, w in known.items()})
-    share = naive.shares(naive.dag_weights(4, scaled))
-    lost = math.fsum(
-        p
-        for arcs, p in share.items()
-        if any(frozenset(naive.parents_in(arcs, v)) not in kept[v] for v in range(4))
+def test_known_tables_are_not_scored_again(seed):
+    problem, _ = make_problem(seed)
+    candidates = [np.array([v for v in range(5) if v != child][:3]) for child in range(5)]
+    first = make_family_weights(problem, candidates)
+    candidates[2] = np.array([1, 3, 4])
+    again = make_family_weights(problem, candidates, known=first)
+    assert again.n_scored == 8
+    assert [again.tables[v] is first.tables[v] for v in range(5)] == [v != 2 for v in range(5)]
+    np.testing.assert_array_equal(
+        again.tables[2], make_family_weights(problem, candidates).tables[2]
     )
-    assert 0 < lost <= weights.dropped
 
 
 def test_constraints_exclude_families(seed):
@@ -129,9 +116,7 @@ def test_constraints_exclude_families(seed):
         max_parents=2, required=[(names[0], names[1])], forbidden=[(names[4], names[1])]
     )
     problem, rows = make_problem(seed, constraints=known)
-    candidates = [np.array([v for v in range(5) if v != child][:2]) for child in range(5)]
-    found = list_log_weights(make_family_weights(problem, candidates, "uniform", 3))[1]
+    candidates = [np.array([v for v in range(5) if v != child][:3]) for child in range(5)]
+    found = list_log_weights(make_family_weights(problem, candidates))[1]
     families = {p: w for p, w in list_naively(rows, 1).items() if len(p) <= 2}
-    families = {p: w for p, w in families.items() if 0 in p and 4 not in p}
-    expected, _ = drop_naively(families, candidates[1].tolist(), 3)
-    assert_same(found, expected)
+    assert_same(found, {p: w for p, w in families.items() if 0 in p and 4 not in p})

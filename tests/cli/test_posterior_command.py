@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -86,3 +87,77 @@ def test_bad_requests_end_in_one_sentence(run):
     code, out, err = run("posterior", *QUICK, "--resume")
     assert code == 2
     assert "--resume needs -o" in err
+
+
+def test_help_names_the_defaults_of_the_settings():
+    from coevo.averaging.settings import POSTERIOR_DEFAULTS
+    from coevo.cli.posterior import command
+
+    helps = {option.name: option.help for option in command.params if hasattr(option, "help")}
+    for name, value in POSTERIOR_DEFAULTS.items():
+        assert helps[name].endswith(f"[default: {'no limit' if value is None else value}]")
+
+
+def test_chains_say_what_the_candidates_leave_out(run):
+    code, out, _ = run("posterior", *CHAINS, "--candidates", 2)
+    assert code == 0
+    assert re.search(
+        r"\n +Families with other parents than the 2 candidates of a variable: [0-9.]+ in a "
+        r"network on average are not considered, at most [0-9.]+ of one variable \(\w+\)\.\n",
+        out,
+    )
+    answer = json.loads(run("posterior", *CHAINS, "--candidates", 2, "--format", "json").out)
+    assert set(answer["left_out"]) == {"Cancer", "Dyspnoea", "Pollution", "Smoker", "Xray"}
+    assert 0 <= max(answer["left_out"].values()) < 0.2
+
+
+def test_a_stored_posterior_answers_queries_and_predicts(run, folder):
+    assert run("posterior", *QUICK, "-o", "run").code == 0
+    found = coevo.posterior(read_data("cancer.csv"), score="bdeu", random_state=5)
+    code, out, err = run("query", "run/posterior", "Cancer", "--given", "Xray=positive",
+                         "--format", "json")  # fmt: skip
+    assert (code, err) == (0, "")
+    answer = json.loads(out)
+    expected = found.query("Cancer", {"Xray": "positive"}).to_dict()
+    assert answer["marginals"]["Cancer"] == pytest.approx(expected, abs=1e-12)
+    alone = [w * n.query("Xray")["positive"] for w, n in found.averaged.networks]
+    assert answer["probability"] == pytest.approx(sum(alone), abs=1e-12)
+    joint = json.loads(run("query", "run/posterior", "Cancer,Xray", "--joint",
+                           "--format", "json").out)  # fmt: skip
+    assert sum(row["probability"] for row in joint["joint"]) == pytest.approx(1.0)
+    code, out, err = run("predict", "run/posterior", "cancer.csv", "Xray", "--probabilities",
+                         "--format", "json")  # fmt: skip
+    assert code == 0
+    rows = json.loads(out)["predictions"]
+    predicted = found.predict("cancer.csv", "Xray")
+    column = list(predicted.variable.states).index("positive")
+    assert [row["Xray=positive"] for row in rows] == pytest.approx(
+        predicted.probabilities[:, column].tolist(), abs=1e-9
+    )
+
+
+def test_a_stored_posterior_has_no_explanation_and_may_be_damaged(run, folder):
+    assert run("posterior", *QUICK, "-o", "run").code == 0
+    code, out, err = run("query", "run/posterior", "--mpe")
+    assert (code, out) == (2, "")
+    assert err == (
+        "Error: '--mpe' needs one network, and 'run/posterior' averages over many. Ask the network "
+        "of its run.\n"
+    )
+    file = folder / "run" / "posterior" / "averaged.json"
+    stored = json.loads(file.read_text())
+    cyclic = [{"child": n, "parents": [m], "table": [[0.5, 0.5]] * 2}
+              for n, m in (("Cancer", "Xray"), ("Xray", "Cancer"))]  # fmt: skip
+    first = stored["networks"][0]
+    for damage in (
+        {"networks": []},
+        {"networks": [{**first, "weight": "x"}]},
+        {"networks": [{**first, "weight": 1.0, "families": [10**6]}]},
+        {"networks": [{**first, "weight": 1.0, "families": first["families"][:-1]}]},
+        {"families": cyclic, "networks": [{"weight": 1.0, "families": [0, 1]}]},
+        {"variables": None},
+    ):
+        file.write_text(json.dumps({**stored, **damage}))
+        code, out, err = run("query", "run/posterior", "Cancer")
+        assert (code, out) == (2, "")
+        assert err.endswith("does not hold averaged networks. Compute the posterior again.\n")

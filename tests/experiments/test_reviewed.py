@@ -33,6 +33,7 @@ from coevo.search import (
     GES,
     K2,
     K2GA,
+    MDLEP,
     MMHC,
     PC,
     Budget,
@@ -84,9 +85,9 @@ def test_the_default_comparison():
     assert (reviewed.runs, reviewed.generations, reviewed.population) == (20, 250, 100)
     assert reviewed.systems == (
         "ccga", "ccga-1", "ga", "ga-information", "ga-random-order", "ga-true-order", "k2ga",
-        "wong", "ccma", "k2", "k2-true-order", "hill_climb", "ges", "mmhc", "pc",
+        "wong", "mdlep", "ccma", "k2", "k2-true-order", "hill_climb", "ges", "mmhc", "pc",
     )  # fmt: skip
-    assert len(reviewed.list_jobs()) == 6 * (10 * 20 + 5)
+    assert len(reviewed.list_jobs()) == 6 * (11 * 20 + 5)
     assert {job.max_evaluations for job in reviewed.list_jobs()} == {3_707_400, 2_705_400}
 
 
@@ -121,6 +122,7 @@ def make_method(system, order):
         "ga-true-order": GA(order=TRUE_ORDER),
         "k2ga": K2GA(),
         "wong": Wong(),
+        "mdlep": MDLEP(),
         "ccma": CCMA(),
         "k2": K2(),
         "k2-true-order": K2(order=TRUE_ORDER),
@@ -133,7 +135,7 @@ def make_method(system, order):
 
 LIMIT = 8 * (2 * 12 + 10 * 4 * 12)  # local scores of CCGA: start and ten generations
 EVOLVING = ("ccga", "ccga-1", "ga", "ga-information", "ga-random-order", "ga-true-order", "k2ga")
-PATIENCE = {"wong": 200, "ccma": 25}
+PATIENCE = {"wong": 200, "mdlep": 200, "ccma": 25}
 
 
 @pytest.mark.parametrize("system", list(SYSTEMS))
@@ -249,7 +251,7 @@ def test_paired_tests(other, finished):
         else:
             p_values.append(float(stats.ttest_rel(first, second).pvalue))
         found.append(p_value)
-    assert len(found) == 28
+    assert len(found) == 30
     assert found == pytest.approx(naive.correct_p_values(p_values), rel=1e-9)
 
 

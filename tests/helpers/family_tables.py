@@ -13,7 +13,7 @@ def make_weights(rows):
     candidates = tuple(np.delete(np.arange(n), child) for child in range(n))
     outside = OutsideFamilies(np.zeros(n + 1, dtype=np.int64), *NO_OUTSIDE)
     tables = tuple(np.array(row, dtype=np.float64) for row in rows)
-    return FamilyWeights(candidates, tables, outside, 0.0, sum(map(len, tables)))
+    return FamilyWeights(candidates, tables, outside, sum(map(len, tables)))
 
 
 def list_families(weights):

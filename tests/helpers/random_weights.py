@@ -32,7 +32,7 @@ def make_random_weights(n, seed, n_candidates=None, spread=2.0, max_outside=2):
         np.cumsum([0, *(len(parents) for _, parents in families)]).astype(np.int64),
         np.array([p for _, parents in families for p in parents], dtype=np.int32),
     )
-    return FamilyWeights(tuple(candidates), tuple(tables), found, 0.0, 0)
+    return FamilyWeights(tuple(candidates), tuple(tables), found, 0)
 
 
 def list_log_weights(weights):

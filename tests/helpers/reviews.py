@@ -9,7 +9,7 @@ from helpers.papers import JOURNAL, KINDS
 
 # Asia is large enough for runs to differ. Few generations leave the systems different scores.
 SMALL = Reviewed(networks=("asia",), rows=(60, 120), runs=3, generations=10, population=12)
-N_RUNS = 70  # two sizes, ten systems with three runs, five systems with one
+N_RUNS = 76  # two sizes, eleven systems with three runs, five systems with one
 FEW = Reviewed(
     networks=("asia",),
     rows=(60,),

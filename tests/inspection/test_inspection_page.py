@@ -5,11 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import shutil
-import subprocess
-from importlib.resources import files
-
-import pytest
 
 from coevo.errors import FileError
 from coevo.inspection import TableInspection
@@ -76,13 +71,3 @@ def test_the_page_is_written(tmp_path):
     assert refusal(FileError, found.save_page, target) == (
         f"'{target}' cannot be written: there is no folder '{target.parent}'."
     )
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
-@pytest.mark.parametrize(
-    ("package", "name"),
-    [("coevo.inspection", "inspection.js"), ("coevo.report.page", "tables.js")],
-)
-def test_the_scripts_are_javascript(package, name):
-    path = files(package).joinpath("assets", name)
-    assert subprocess.run(["node", "--check", str(path)], check=False).returncode == 0

@@ -26,7 +26,7 @@ def count_cells(result, child):
 
 
 @pytest.mark.parametrize(
-    "method", ["ccma", "ccga", "islands", "hill_climb", "tabu", "k2", "ges", "ga", "k2ga"]
+    "method", ["ccma", "ccga", "islands", "hill_climb", "tabu", "k2", "ges", "ga", "k2ga", "mdlep"]
 )
 def test_every_method_obeys_the_limit(method, rows):
     options = {"method": method, "score": "loglik", "max_generations": 4, "bootstraps": 0}

@@ -114,6 +114,20 @@ def test_long_names_have_two_lines(n, seed):
     check(alone, nodes, [])
 
 
+@pytest.mark.parametrize("n", [3, 12, 30])
+def test_boxes_of_several_sizes(n, seed):
+    chance = random.Random(f"{seed} {n}")
+    nodes = [f"v{i}" for i in range(n)]
+    arcs = [(nodes[a], nodes[b]) for a, b in random_arcs(seed, n, n)]
+    sizes = {node: (chance.randrange(20, 200), chance.randrange(120)) for node in nodes[1:]}
+    layout = lay_out(nodes, arcs, sizes=sizes)
+    check(layout, nodes, arcs)
+    for node, (width, extra) in sizes.items():
+        assert layout.boxes[node].width >= width
+        assert layout.boxes[node].height == NODE_HEIGHT + extra
+    assert layout.boxes["v0"].height == NODE_HEIGHT
+
+
 def test_components_and_variables_without_arcs():
     nodes = [*"abcdefgh", *(f"alone {i}" for i in range(40))]
     arcs = [("a", "b"), ("b", "c"), ("a", "c"), ("d", "e"), ("f", "g"), ("f", "h")]

@@ -5,9 +5,6 @@ import hashlib
 import html as html_escaping
 import json
 import re
-import shutil
-import subprocess
-from importlib.resources import files
 
 import pytest
 
@@ -28,7 +25,6 @@ from coevo.report.page import (
     write_page,
 )
 from coevo.report.page.curve_svg import render_curve_svg
-from coevo.report.page.document import SCRIPTS
 from coevo.report.page.edges import list_drawn_edges
 from coevo.report.page.strength_svg import render_strength_svg
 from helpers.errors import refusal
@@ -405,10 +401,3 @@ def test_a_page_is_written(tmp_path):
     write_page(path, full_page())
     assert path.read_text(encoding="utf-8") == render_page(full_page())
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_the_scripts_are_javascript(name):
-    path = files("coevo.report.page").joinpath("assets", name)
-    assert subprocess.run(["node", "--check", str(path)], check=False).returncode == 0

@@ -10,25 +10,30 @@ from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import Problem
 from coevo.search.archive import Archive, flatten_sets, hash_parent_sets
-from coevo.search.order_kernels import (
-    PERTURBATION_DRAWS,
-    Families,
-    climb_orders,
-    flag_nearby_responses,
-    index_by_parent,
-)
+from coevo.search.family_index_kernels import Families, index_families
+from coevo.search.order_kernels import flag_nearby_responses, make_scratch
 from coevo.search.parent_extension import add_extensions, extend_parent_sets
+from coevo.search.perturbation_kernels import (
+    GLOBAL_DRAWS,
+    LOCAL_DRAWS,
+    climb_orders,
+    draw_order,
+)
 from helpers.problems import make_problem, random_constraints, random_table
 
 pytestmark = pytest.mark.kernel
 
 
-def climb(orders, visits, families, choice, least_gain=1e-9, perturbations=None):
+def climb(orders, visits, families, choice, least_gain=1e-9, perturbations=None, local=None):
     n_orders, n = orders.shape
-    draws = (
-        np.empty((n_orders, 0, n + PERTURBATION_DRAWS)) if perturbations is None else perturbations
-    )
-    climb_orders(orders, visits, draws, families, index_by_parent(families), least_gain, choice)
+    draws = np.empty((n_orders, 0, n + GLOBAL_DRAWS)) if perturbations is None else perturbations
+    local = np.empty((n_orders, 0, LOCAL_DRAWS)) if local is None else local
+    index = index_families(families)
+    scratch = make_scratch(n)
+    climb_orders(orders, visits, draws, local, families, index, scratch, least_gain, choice)
+    assert not scratch.marks.any()
+    assert (scratch.pair_of == -1).all()
+    assert not scratch.is_queued.any()
 
 
 def respond(orders, families, choice):
@@ -146,7 +151,7 @@ def test_a_perturbed_order_ends_in_a_local_optimum_and_never_gets_worse(case, se
         visits,
         archive.families,
         choice,
-        perturbations=rng.random((5, 6, n + PERTURBATION_DRAWS)),
+        perturbations=rng.random((5, 6, n + GLOBAL_DRAWS)),
     )
     scores = archive.score[choice].sum(axis=1)
     assert (scores >= tops - 1e-9).all()
@@ -155,6 +160,82 @@ def test_a_perturbed_order_ends_in_a_local_optimum_and_never_gets_worse(case, se
     climb(again, visits, archive.families, same)
     assert np.array_equal(again, orders)
     assert np.array_equal(same, choice)
+
+
+def test_the_index_lists_all_families_with_a_parent(seed):
+    rng = np.random.default_rng(seed)
+    archive = make_archive(random_families(rng, 7, per_child=12), 1, rng)
+    expected = {}
+    for family, child in enumerate(archive.children.tolist()):
+        for parent in archive.parents_of(family):
+            expected.setdefault((child, parent), []).append(family)
+    index, found, by_parent = archive.index, {}, {}
+    for child in range(7):
+        for pair in range(index.of_child[child], index.of_child[child + 1]):
+            families = index.family[index.begin[pair] : index.begin[pair + 1]].tolist()
+            found[child, int(index.parent[pair])] = families
+    for parent in range(7):
+        for i in range(index.of_parent[parent], index.of_parent[parent + 1]):
+            pair = index.pair[i]
+            families = index.family[index.begin[pair] : index.begin[pair + 1]].tolist()
+            by_parent[int(index.child[i]), parent] = families
+    assert found == by_parent == expected
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_a_long_order_ends_where_no_move_gains(case, seed):
+    """The bit set of its places has several words, and few variables are in a pair."""
+    rng = np.random.default_rng([seed, case])
+    n = 130
+    archive = make_archive(random_families(rng, n, per_child=4), 1, rng)
+    orders, choice = rng.permutation(n)[None], np.empty((1, n), dtype=np.int64)
+    respond(orders, archive.families, choice)
+    before = archive.score[choice].sum()
+    climb(orders, rng.permutation(n)[None], archive.families, choice)
+    top = archive.score[choice].sum()
+    assert top > before
+    order = orders[0].tolist()
+    tried = rng.choice(n, 5, replace=False).tolist()
+    moved = np.array([naive.moved(order, v, place) for v in tried for place in range(n)])
+    after = np.empty(moved.shape, dtype=np.int64)
+    respond(moved, archive.families, after)
+    assert archive.score[after].sum(axis=1).max() <= top + 1e-8
+
+
+@pytest.mark.parametrize("n", [2, 7, 80])
+def test_local_perturbations_never_lower_the_score(n, seed):
+    rng = np.random.default_rng([seed, n])
+    archive = make_archive(random_families(rng, n, per_child=6 if n > 2 else 1), 2, rng)
+    orders = np.array([rng.permutation(n) for _ in range(3)])
+    visits = np.array([rng.permutation(n) for _ in range(3)])
+    choice = np.empty((3, n), dtype=np.int64)
+    climb(orders, visits, archive.families, choice)
+    tops = archive.score[choice].sum(axis=1)
+    climb(orders, visits, archive.families, choice, local=rng.random((3, 40, LOCAL_DRAWS)))
+    scores = archive.score[choice].sum(axis=1)
+    assert (scores >= tops - 1e-8).all()
+    assert n < 80 or (scores > tops + 1e-3).all()  # small ones may be at the best already
+    assert (np.sort(orders, axis=1) == np.arange(n)).all()
+    again = np.empty_like(choice)
+    respond(orders, archive.families, again)
+    assert np.array_equal(again, choice)
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_a_drawn_order_takes_the_smallest_lot_of_those_that_are_ready(case, seed):
+    rng = np.random.default_rng([seed, case])
+    n = 9
+    archive = make_archive(random_families(rng, n, per_child=8), 1, rng)
+    order, choice = rng.permutation(n), np.empty((1, n), dtype=np.int64)
+    respond(order[None], archive.families, choice)
+    lots, drawn = rng.random(n), np.empty(n, dtype=np.int64)
+    draw_order(choice[0], archive.families, archive.index, lots, drawn)
+    parents = [set(archive.parents_of(int(family))) for family in choice[0]]
+    placed = []
+    for _ in range(n):
+        ready = [v for v in range(n) if v not in placed and parents[v] <= set(placed)]
+        placed.append(min(ready, key=lots.__getitem__))
+    assert drawn.tolist() == placed
 
 
 @pytest.mark.parametrize("draws", list(itertools.product([0.0, 0.5, 0.999], repeat=4)))
@@ -177,7 +258,8 @@ def test_nearby_responses_are_those_after_any_one_move(case, seed):
     respond(order[None], archive.families, choice)
     families = archive.families
     asked = np.zeros(archive.n_families, dtype=np.bool_)
-    flag_nearby_responses(order, choice[0], families, index_by_parent(families), asked)
+    scratch = make_scratch(n)
+    flag_nearby_responses(order, choice[0], families, index_families(families), scratch, asked)
     expected = set()
     for variable in range(n):
         for place in range(n):

@@ -13,7 +13,7 @@ from coevo.network import sample
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import CCMA, Budget, Problem, run_search
 from coevo.search.archive import Archive
-from coevo.search.ccma import _select_survivors
+from coevo.search.mask_credit import select_survivors
 from coevo.search.parent_extension import extend_parent_sets
 from helpers.problems import collect_states, make_problem, random_table
 from helpers.random_tables import dataset_of
@@ -150,6 +150,6 @@ def test_credit_that_fades_for_many_generations(seed):
     few = {"budget": Budget(max_generations=8), "random_state": seed}
     state = run_search("ccma", FamilyScorer(table), **few).state
     faded = replace(state, credit=np.full_like(state.credit, -1e308))
-    masks, credit = _select_survivors(faded, (), np.empty(0))
+    masks, credit = select_survivors(faded, (), np.empty(0))
     assert (masks == state.masks).all()
     assert np.isneginf(credit).all()

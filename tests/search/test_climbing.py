@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import naive
-from coevo.score import FamilyScorer
+from coevo.graph import Constraints
+from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import run_search
 from coevo.search.base import LEAST_GAIN
 from coevo.search.climbing import Climb
@@ -48,6 +49,30 @@ def test_moves_match_the_naive_oracle(seed, constrained):
         if not moves:
             break
         climb.apply(moves[int(rng.integers(len(moves)))])
+
+
+@pytest.mark.parametrize("max_parents", [None, 1])
+@pytest.mark.parametrize("score", ["bic", "loglik"])
+def test_the_remembered_additions_give_the_move_of_a_complete_scan(score, max_parents, seed):
+    """Under the log-likelihood many moves gain the same or nothing."""
+    table = random_table([seed, 3], 7, 40)
+    problem = make_problem(table, score, Constraints(max_parents=max_parents))
+    rng, climb = np.random.default_rng(seed), Climb.from_problem(problem)
+    nothing = np.zeros((7, 7), dtype=np.bool_)
+    for turn in range(25):
+        move = climb.find_best_move()
+        assert move == climb.find_best_move(nothing)
+        moves = climb.list_moves()
+        climb.apply(move if turn % 3 else moves[int(rng.integers(len(moves)))])
+
+
+def test_the_families_of_a_structure(seed):
+    adjacency = np.triu(np.random.default_rng(seed).random((6, 6)) < 0.4, 1)
+    pairs = [(child, np.flatnonzero(adjacency[:, child])) for child in range(6)]
+    batch, expected = FamilyBatch.from_adjacency(adjacency), FamilyBatch.from_pairs(pairs)
+    assert batch.members.tolist() == expected.members.tolist()
+    assert batch.start.tolist() == expected.start.tolist()
+    assert (batch.members.dtype, batch.start.dtype) == (np.int32, np.int64)
 
 
 def _make_matrix(arcs):

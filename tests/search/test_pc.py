@@ -1,6 +1,7 @@
 """PC finds the class of the truth from an oracle, and the skeletons of causal-learn from rows."""
 
 import json
+import tracemalloc
 from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +19,7 @@ from coevo.graph.pdag import is_acyclic
 from coevo.score import FamilyScorer, IndependenceTests
 from coevo.search import PC, Budget, Problem, pc, run_search
 from coevo.search.pc_orientation import find_triples, orient
-from coevo.search.pc_tests import TripleVotes
+from coevo.search.pc_tests import LevelTests, TripleVotes, make_chunks
 from helpers.problems import random_constraints, random_table
 from helpers.random_tables import dataset_of
 
@@ -114,10 +115,11 @@ def test_edges_and_separators_equal_one_test_at_a_time(case, limit, seed, monkey
     monkeypatch.setattr(pc, "TESTS_PER_STEP", limit)
     table = random_table([seed, case], n_variables=6, n_rows=150)
     test, max_given = [("g2", None), ("x2", None), ("g2", 1)][case % 3]
-    method = PC(test=test, alpha=0.1, max_given=max_given)
+    max_sets = 10_000 if case < 3 else 3
+    method = PC(test=test, alpha=0.1, max_given=max_given, max_sets=max_sets)
     state = run_search(method, FamilyScorer(table)).state
     compute = partial(compute_p, table.codes.T.tolist(), test)
-    edges, separators = naive.pc_stable(compute, 6, 0.1, max_given)
+    edges, separators = naive.pc_stable(compute, 6, 0.1, max_given, max_sets)
     assert {frozenset(pair) for pair in np.argwhere(state.edges).tolist()} == edges
     assert read_separators(state) == separators
 
@@ -129,6 +131,32 @@ def test_a_step_does_a_limited_number_of_tests(seed, monkeypatch):
     assert found.generations > 4
     total = sum(row.details["n_tests"] for row in found.history)
     assert found.evaluations == total + 2 * 8
+
+
+def test_a_hub_ends_and_keeps_its_edges(seed):
+    """A variable with 24 neighbours has two million sets of 10; without a limit this never ends."""
+    rng = np.random.default_rng(seed)
+    hub = rng.integers(0, 3, 600)
+    leaves = np.where(rng.random((24, 600)) < 0.3, rng.integers(0, 3, (24, 600)), hub)
+    scorer = FamilyScorer(dataset_of([3] * 25, np.vstack([hub, leaves])))
+    state = run_search(PC(max_sets=300), scorer).state
+    assert state.is_done
+    assert state.level <= 3  # there are 276 pairs of the 24 other leaves, and 2,024 triples
+    assert state.edges[0, 1:].sum() >= 22
+
+
+def test_the_sets_of_pairs_that_wait_take_little_memory(seed):
+    """At level 0 each pair has one set, the empty one. A list of neighbours would be 5 kB each."""
+    edges = ~np.eye(120, dtype=bool)
+    level = LevelTests(edges, np.zeros_like(edges), 0, None)
+    parts, next_pair, next_set = level.take_parts(0, 0, 1 << 16)
+    assert (len(parts), next_pair, next_set) == (7_140, 7_140, 0)
+    tracemalloc.start()
+    chunks = list(make_chunks(level, parts, set()))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [len(chunk) for chunk in chunks] == [7_140]
+    assert peak < 25e6
 
 
 def test_a_required_arc_is_never_tested_and_a_forbidden_pair_has_no_edge():
@@ -172,11 +200,14 @@ def test_votes_equal_one_test_at_a_time(case, limit, seed, monkeypatch):
     monkeypatch.setattr(pc, "TESTS_PER_STEP", limit)
     table = random_table([seed, case], n_variables=7, n_rows=150)
     test, max_given = [("g2", None), ("x2", None), ("g2", 1)][case % 3]
-    state = run_search(PC(test=test, alpha=0.1, max_given=max_given), FamilyScorer(table)).state
+    max_sets = 10_000 if case < 3 else 2
+    method = PC(test=test, alpha=0.1, max_given=max_given, max_sets=max_sets)
+    state = run_search(method, FamilyScorer(table)).state
     compute = partial(compute_p, table.codes.T.tolist(), test)
     most = state.level if max_given is None else min(state.level, max_given)
     edges = {tuple(sorted(pair)) for pair in np.argwhere(state.edges).tolist()}
-    right = naive.collider_votes(compute, 7, edges, read_separators(state), 0.1, most)
+    separators = read_separators(state)
+    right = naive.collider_votes(compute, 7, edges, separators, 0.1, most, max_sets)
     found = {
         tuple(triple): (*votes, *map(pytest.approx, largest))
         for triple, votes, largest in zip(
@@ -270,6 +301,7 @@ def test_without_the_last_step_the_structure_is_the_start(seed):
         ({"alpha": "5%"}, "'alpha' of PC must be a number between 0 and 1; got '5%'."),
         ({"max_given": -1}, "'max_given' of PC must be an int >= 0 or None; got -1."),
         ({"max_given": True}, "'max_given' of PC must be an int >= 0 or None; got True."),
+        ({"max_sets": 0}, "'max_sets' of PC must be an int >= 1 or None; got 0."),
     ],
 )
 def test_bad_settings(settings, message):

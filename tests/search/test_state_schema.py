@@ -23,7 +23,7 @@ from coevo.search.state_schema import find_flaw, is_acyclic
 from helpers.problems import collect_states, make_problem, random_table
 
 N_FORGERIES = int(os.environ.get("COEVO_FUZZ") or 60)  # for each method
-SMALL = {"ccga": {"population": 4}, "ga": {"population": 4}, "wong": {"population": 3}}
+SMALL = {name: {"population": 4} for name in ("ccga", "ga", "mdlep", "wong")}
 
 
 def method_of(name, names):

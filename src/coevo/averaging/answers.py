@@ -3,25 +3,36 @@
 Each sampled DAG gets its conditional probability tables from the same rows. Each network gives an
 answer, and the average of the answers has the probability of each network as its weight. DAGs that
 were drawn more than once are fitted once.
+
+The networks can be stored: each distinct family with its table, and for each network its weight and
+its families. So `coevo query RUN/posterior` needs no rows.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coevo.averaging.sample import DagSample
-from coevo.data import Dataset
-from coevo.network import BayesianNetwork, fit_network
+from coevo.checks import is_number
+from coevo.data import Dataset, Variable
+from coevo.errors import CoevoError, FormatError
+from coevo.io import write_json
+from coevo.network import BayesianNetwork
 from coevo.network.bayesian_network import Evidence
 from coevo.network.distribution import Distribution
+from coevo.network.fit import fit_networks
 from coevo.network.rows import Prediction
+from coevo.user_files import UserFile, read_json
 
-__all__ = ["AveragedNetwork"]
+__all__ = ["AVERAGED", "AveragedNetwork", "read_averaged", "write_averaged"]
+
+AVERAGED = "averaged.json"  # the file of the networks, in the folder of a posterior
 
 
 class AveragedNetwork:
@@ -29,25 +40,31 @@ class AveragedNetwork:
 
     Parameters
     ----------
-    sample : DagSample
-        The DAGs.
-    dataset : Dataset
-        The rows that the tables of each network are estimated from.
-    ess : float
-        Equivalent sample size of the estimates, as for `fit_network`.
+    networks : iterable of (float, BayesianNetwork)
+        Networks of the same variables with their weights, which add up to 1.
     """
 
-    def __init__(self, sample: DagSample, dataset: Dataset, ess: float = 1.0) -> None:
-        self._sample, self._dataset, self._ess = sample, dataset, ess
+    def __init__(self, networks: Iterable[tuple[float, BayesianNetwork]]) -> None:
+        self.networks = tuple(networks)
 
-    @cached_property
-    def networks(self) -> tuple[tuple[float, BayesianNetwork], ...]:
-        """The distinct networks with their weights, which add up to 1; the heaviest first."""
-        total = len(self._sample)
-        return tuple(
-            (count / total, fit_network(self._sample[first], self._dataset, self._ess))
-            for first, count in self._sample.count_networks()
+    @classmethod
+    def from_sample(cls, sample: DagSample, dataset: Dataset, ess: float = 1.0) -> AveragedNetwork:
+        """Estimate the tables of sampled DAGs from rows, as `fit_network` does."""
+        counted = sample.count_networks()
+        fitted = fit_networks([sample[first] for first, _ in counted], dataset, ess)
+        return cls(
+            (count / len(sample), network)
+            for (_, count), network in zip(counted, fitted, strict=True)
         )
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables."""
+        return self.networks[0][1].variables
+
+    def variable(self, name: str) -> Variable:
+        """Return a variable; raise an error if there is none of this name."""
+        return self.networks[0][1].variable(name)
 
     def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
         """Return the mean of the distributions of one or more variables, given evidence."""
@@ -55,6 +72,27 @@ class AveragedNetwork:
         answers = [(weight, one.query(wanted, given)) for weight, one in self.networks]
         mean = sum(weight * answer.probabilities for weight, answer in answers)
         return replace(answers[0][1], probabilities=np.asarray(mean))
+
+    def marginals(
+        self, targets: str | Iterable[str] | None = None, given: Evidence | None = None
+    ) -> dict[str, Distribution]:
+        """Return the mean distribution of each target; of all variables without evidence."""
+        wanted = targets if targets is None or isinstance(targets, str) else tuple(targets)
+        answers = [(weight, one.marginals(wanted, given)) for weight, one in self.networks]
+        return {
+            name: replace(
+                found,
+                probabilities=np.asarray(
+                    sum(weight * answer[name].probabilities for weight, answer in answers)
+                ),
+            )
+            for name, found in answers[0][1].items()
+        }
+
+    def log_probability(self, given: Evidence | None = None) -> float:
+        """Return the logarithm of the mean probability of the evidence."""
+        total = math.fsum(w * math.exp(one.log_probability(given)) for w, one in self.networks)
+        return math.log(total) if total > 0 else -math.inf
 
     def predict(self, table: Any, target: str) -> Prediction:
         """Return the mean of the predictions of a column, given the other cells of each row."""
@@ -68,3 +106,51 @@ class AveragedNetwork:
     def _iter_predictions(self, table: Any, target: str) -> Iterator[tuple[float, Prediction]]:
         for weight, network in self.networks:
             yield weight, network.predict(table, target)
+
+
+def write_averaged(averaged: AveragedNetwork, path: Path) -> None:
+    """Write the networks; each distinct family once."""
+    numbers: dict[tuple[str, ...], int] = {}
+    families, networks = list[dict[str, Any]](), list[dict[str, Any]]()
+    for weight, network in averaged.networks:
+        chosen = []
+        for variable in network.variables:
+            parents = network.dag.parents(variable.name)
+            key = (variable.name, *parents)
+            if key not in numbers:
+                numbers[key] = len(numbers)
+                table = network.table(variable.name).tolist()
+                families.append({"child": variable.name, "parents": parents, "table": table})
+            chosen.append(numbers[key])
+        networks.append({"weight": weight, "families": chosen})
+    variables = [{"name": v.name, "states": v.states} for v in averaged.variables]
+    write_json(path, {"variables": variables, "families": families, "networks": networks})
+
+
+def read_averaged(path: Path) -> AveragedNetwork:
+    """Read the networks of `write_averaged`; raise `FormatError` if the file is malformed."""
+    stored = read_json(UserFile(path))
+    try:
+        variables = [Variable(v["name"], tuple(v["states"])) for v in stored["variables"]]
+        networks = [
+            (float(one["weight"]), _build_network(variables, stored["families"], one["families"]))
+            for one in stored["networks"]
+        ]
+        is_sound = all(is_number(w) and w > 0 for w, _ in networks)
+        is_sound = is_sound and math.isclose(math.fsum(w for w, _ in networks), 1.0, abs_tol=1e-6)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, CoevoError):
+        is_sound = False
+    if not is_sound:
+        raise FormatError(
+            f"{str(path)!r} does not hold averaged networks. Compute the posterior again."
+        )
+    return AveragedNetwork(networks)
+
+
+def _build_network(
+    variables: list[Variable], families: list[dict[str, Any]], numbers: list[int]
+) -> BayesianNetwork:
+    """Return the network of these families."""
+    chosen = [families[number] for number in numbers if number >= 0]
+    parents = {family["child"]: family["parents"] for family in chosen}
+    return BayesianNetwork(variables, parents, {f["child"]: f["table"] for f in chosen})

@@ -11,7 +11,9 @@ checked after 8, 16, 32, ... steps, so that it depends on the number of steps al
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,9 +23,10 @@ from numpy.typing import NDArray
 from coevo.averaging.candidates import choose_candidates
 from coevo.averaging.chain_state import ChainSettings, ChainState
 from coevo.averaging.chain_tables import ChainTables, prepare_tables
-from coevo.averaging.chains import start_chains, step_chains
-from coevo.averaging.diagnostics import diagnose_chains
-from coevo.averaging.family_weights import FamilyWeights, make_family_weights
+from coevo.averaging.chains import ChainRunner, start_chains, step_chains
+from coevo.averaging.diagnostics import diagnose_chains, measure_difference
+from coevo.averaging.family_weights import ParentSets, make_family_weights
+from coevo.averaging.refinement import choose_weights
 from coevo.search import Budget, Method, Problem
 from coevo.search.archive import Archive
 from coevo.search.base import Info, Search, SearchState
@@ -51,6 +54,9 @@ class PosteriorState(SearchState):
         **SearchState.schema,
         "candidate_begin": Array(np.int64, ("begins",), OFFSETS),
         "candidates": Array(np.int64, ("candidates",), make_range(0, "n")),
+        "outside_begin": Array(np.int64, ("begins",), OFFSETS),
+        "outside_start": Array(np.int64, ("starts",), OFFSETS),
+        "outside_parents": Array(np.int32, ("outside",), make_range(0, "n")),
         "seed": Number(),
         "step": Number(),
         "rounds": Number(1),
@@ -71,6 +77,9 @@ class PosteriorState(SearchState):
 
     candidate_begin: NDArray[np.int64]  # (n + 1,), candidates of child v: begin[v] to begin[v + 1]
     candidates: NDArray[np.int64]
+    outside_begin: NDArray[np.int64]  # families that are kept beside the sets of candidates
+    outside_start: NDArray[np.int64]
+    outside_parents: NDArray[np.int32]
     seed: int
     step: int
     rounds: int
@@ -96,6 +105,8 @@ class PosteriorState(SearchState):
         for child, chosen in enumerate(self.candidate_sets):
             if (np.diff(chosen) <= 0).any() or child in chosen:
                 return "'candidates' must be ascending, without the child"
+        if _find_bad_sets(self.outside, self.candidate_sets):
+            return "'outside_parents' must be families with a parent that is no candidate"
         if self.near_begin[-1] != len(self.near) or (np.diff(self.first) < 0).any():
             return "'near_begin' must split 'near', and 'first' must ascend"
         for row in self.level:
@@ -114,6 +125,54 @@ class PosteriorState(SearchState):
     def candidate_sets(self) -> list[NDArray[np.int64]]:
         """The candidate parents of each child."""
         return np.split(self.candidates, self.candidate_begin[1:-1])
+
+    @property
+    def outside(self) -> ParentSets:
+        """The families that are kept beside the sets of candidates."""
+        return ParentSets(self.outside_begin, self.outside_start, self.outside_parents)
+
+
+def _find_bad_sets(sets: ParentSets, candidates: list[NDArray[np.int64]]) -> bool:
+    """Return whether a set is none, or not ascending, or has its child or candidates only."""
+    if sets.begin[-1] != len(sets.start) - 1 or sets.start[-1] != len(sets.parents):
+        return True
+    for child, some in zip(sets.children.tolist(), sets.split(), strict=True):
+        if (np.diff(some) <= 0).any() or child in some or np.isin(some, candidates[child]).all():
+            return True
+    return False
+
+
+class TableStore:
+    """The last tables, for the same candidates and families: they are made once in a run."""
+
+    def __init__(self) -> None:
+        self._key: tuple[bytes, ...] = ()
+        self._tables: ChainTables | None = None
+
+    def keep(
+        self, candidates: Sequence[NDArray[np.int64]], outside: ParentSets, tables: ChainTables
+    ) -> ChainTables:
+        """Store the tables and return them."""
+        self._key, self._tables = self._make_key(candidates, outside), tables
+        return tables
+
+    def get(
+        self,
+        candidates: Sequence[NDArray[np.int64]],
+        outside: ParentSets,
+        make: Callable[[], ChainTables],
+    ) -> ChainTables:
+        """Return the tables of these candidates; make them if they are not the last ones."""
+        if self._tables is None or self._key != self._make_key(candidates, outside):
+            return self.keep(candidates, outside, make())
+        return self._tables
+
+    @staticmethod
+    def _make_key(
+        candidates: Sequence[NDArray[np.int64]], outside: ParentSets
+    ) -> tuple[bytes, ...]:
+        arrays = (*candidates, *outside)
+        return tuple(np.asarray(array, dtype=np.int64).tobytes() for array in arrays)
 
 
 def _flatten(chains: ChainState) -> dict[str, Any]:
@@ -137,14 +196,16 @@ class ChainMethod(Method):
     networks: int = 1000
     tolerance: float = 0.05
     archive: Archive | None = field(default=None, repr=False, compare=False)
+    runner: ChainRunner | None = field(default=None, repr=False, compare=False)
+    store: TableStore = field(default_factory=lambda: TableStore(), repr=False, compare=False)
 
     @property
     def settings(self) -> dict[str, Any]:
         """The settings as plain values; without the archive, whose candidates are in the state."""
-        names = (one.name for one in fields(self) if one.name != "archive")
+        names = (one.name for one in fields(self) if one.compare)
         return {name: getattr(self, name) for name in names}
 
-    @property
+    @cached_property
     def chain_settings(self) -> ChainSettings:
         """The settings of the chains."""
         n_dags = max(2, 2 * -(-self.networks // self.chains))
@@ -161,49 +222,57 @@ class ChainSearch(Search[PosteriorState]):
     def __init__(self, method: ChainMethod, problem: Problem) -> None:
         self._method = method
         self._problem = problem
-        self._tables: ChainTables | None = None
-
-    def make_weights(self, candidates: list[NDArray[np.int64]]) -> FamilyWeights:
-        """Return the weights of the families of these candidates."""
-        return make_family_weights(self._problem, candidates, self._method.family_prior)
 
     def start(self, rng: Generator) -> tuple[PosteriorState, Info]:
         """Return chains that have made no step."""
         problem, method = self._problem, self._method
         good = problem.start[None] if problem.has_start else None
         candidates = choose_candidates(problem, method.archive, method.candidates, good)
-        weights = self.make_weights(candidates)
-        self._tables = prepare_tables(weights)
         seed = int(rng.integers(2**63))
+        weights, outside = choose_weights(
+            problem, candidates, method.family_prior, method.chain_settings, good, seed
+        )
+        tables = method.store.keep(weights.candidates, outside, prepare_tables(weights))
         threads = problem.scorer.threads
-        chains = start_chains(self._tables, method.chain_settings, good, seed, threads)
+        chains = start_chains(tables, method.chain_settings, good, seed, threads)
+        sizes = [len(chosen) for chosen in weights.candidates]
         state = PosteriorState(
             generation=0,
             evaluations=weights.n_scored,
             improved=0,
             score=problem.score(problem.start),
             adjacency=problem.start.copy(),
-            candidate_begin=np.concatenate([[0], np.cumsum([len(c) for c in candidates])]),
-            candidates=np.concatenate([*candidates, np.empty(0, dtype=np.int64)]),
+            candidate_begin=np.concatenate([[0], np.cumsum(sizes)]),
+            candidates=np.concatenate([*weights.candidates, np.empty(0, dtype=np.int64)]),
+            outside_begin=outside.begin,
+            outside_start=outside.start,
+            outside_parents=outside.parents,
             **_flatten(chains),
         )
         return state, {"largest_difference": 1.0}
 
     def step(self, rng: Generator, state: PosteriorState) -> tuple[PosteriorState, Info]:
         """Return the chains after one more step."""
-        tables, problem = self._get_tables(state), self._problem
+        tables, problem = self.get_tables(state), self._problem
         settings, threads = self._method.chain_settings, problem.scorer.threads
-        chains = step_chains(tables, settings, state.chains, threads)
+        chains = step_chains(tables, settings, state.chains, threads, self._method.runner)
         best = tables.make_adjacency(chains.best[chains.best_chain])
         score = problem.score(best)
         better = (best, score) if score > state.score else None
-        difference = diagnose_chains(chains).largest_difference
+        difference = measure_difference(chains)
         return state.advance(0, better, **_flatten(chains)), {"largest_difference": difference}
 
-    def _get_tables(self, state: PosteriorState) -> ChainTables:
-        if self._tables is None:  # of a search that resumes
-            self._tables = prepare_tables(self.make_weights(state.candidate_sets))
-        return self._tables
+    def get_tables(self, state: PosteriorState) -> ChainTables:
+        """Return the tables of a state; they are made again if a search resumes."""
+        return self._method.store.get(
+            state.candidate_sets,
+            state.outside,
+            lambda: prepare_tables(
+                make_family_weights(
+                    self._problem, state.candidate_sets, self._method.family_prior, state.outside
+                )
+            ),
+        )
 
     def is_finished(self, state: PosteriorState) -> bool:
         """Return whether the chains agree."""
@@ -219,7 +288,7 @@ class ChainSearch(Search[PosteriorState]):
         settings, n = self._method.chain_settings, self._problem.n_variables
         if state.level.shape != (settings.chains, n) or state.trace.shape[1] != settings.max_dags:
             return False
-        tables = self._get_tables(state)
+        tables = self.get_tables(state)
         is_order = settings.prior == "order"
         fits_prior = all(len(np.unique(row)) == n for row in state.level) if is_order else True
         begin = tables.arrays.begin

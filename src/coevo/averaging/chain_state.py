@@ -16,7 +16,8 @@ a longer burn-in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +106,16 @@ class ChainRecords:
     best: NDArray[np.int32]  # (n_chains, n)
     best_weight: NDArray[np.float64]  # (n_chains,)
     counts: NDArray[np.int64]  # (n_chains, 2, 2)
+
+    @classmethod
+    def join(cls, parts: Sequence[ChainRecords]) -> ChainRecords:
+        """Return the records of several chains together."""
+        return cls(
+            **{
+                one.name: np.concatenate([getattr(part, one.name) for part in parts])
+                for one in fields(cls)
+            }
+        )
 
 
 @dataclass(frozen=True)

@@ -248,7 +248,7 @@ def prepare_tables(
         near=np.nonzero(is_near)[1].copy(),
         first=np.arange(1, n + 1) / n,
     )
-    dropped = weights.dropped + math.fsum(child.dropped for child in children)
+    dropped = math.fsum(child.dropped for child in children)
     assert len(arrays.empty) == n
     return ChainTables(arrays, dropped)
 

@@ -25,6 +25,9 @@ threads, and a run that is stopped and resumed gives the same bits.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
@@ -37,9 +40,26 @@ from coevo.averaging.family_weights import FamilyWeights
 from coevo.randomness import random_stream
 from coevo.threads import Threads
 
-__all__ = ["start_chains", "step_chains"]
+__all__ = [
+    "ChainJob",
+    "ChainOutcome",
+    "ChainRunner",
+    "RoughDraws",
+    "advance_chain",
+    "draw_roughly",
+    "start_chains",
+    "step_chains",
+]
 
 WARM_UP = 1 << 62  # in place of the number of a step, the key of the random numbers of the start
+
+
+class RoughDraws(NamedTuple):
+    """Where short chains over orders end, and what they have seen in their second half."""
+
+    level: NDArray[np.int64]  # (n_chains, n), twice the last layer or place of each variable
+    arcs: NDArray[np.float64]  # (n, n), [parent, child], the probabilities of arcs
+    dags: NDArray[np.int32]  # (n_draws, n), the families of drawn DAGs
 
 
 def start_chains(
@@ -66,19 +86,59 @@ def start_chains(
         The threads that share the chains (default: none).
     """
     tables = weights if isinstance(weights, ChainTables) else prepare_tables(weights)
-    level = np.empty((settings.chains, tables.n_variables), dtype=np.int64)
+    rough = draw_roughly(tables, settings, starts, (seed, WARM_UP), threads)
+    if settings.warm_up:
+        tables = tables.with_near(rough.arcs)
+    return ChainState.make_first(rough.level, tables, settings, seed)
+
+
+def draw_roughly(
+    tables: ChainTables,
+    settings: ChainSettings,
+    starts: NDArray[np.bool_] | None,
+    key: tuple[int, ...],
+    threads: Threads | None = None,
+) -> RoughDraws:
+    """Run short chains over orders: `ChainSettings.warm_up` rounds from the given DAGs.
+
+    The random numbers belong to the key and the chain. The rest is as for `start_chains`.
+    """
+    n = tables.n_variables
+    level = np.empty((settings.chains, n), dtype=np.int64)
     arcs = np.empty((settings.chains, len(tables.arrays.pair_parent)))
+    dags = np.empty((settings.chains, max(1, settings.warm_up // 2), n), dtype=np.int32)
 
     def start(begin: int, end: int, _: int) -> None:
         for chain in range(begin, end):
             graph = None if starts is None or not len(starts) else starts[chain % len(starts)]
-            rng = random_stream(seed, WARM_UP, chain)
-            level[chain], arcs[chain] = _find_start(tables, settings, graph, rng)
+            rng = random_stream(*key, chain)
+            found = _find_start(tables, settings, graph, rng)
+            level[chain], arcs[chain], dags[chain] = found
 
     (threads or Threads(1)).run_in_parts(start, settings.chains, 1)
-    if settings.warm_up:
-        tables = tables.with_near(_make_matrix(tables, arcs.mean(axis=0)))
-    return ChainState.make_first(level, tables, settings, seed)
+    return RoughDraws(level, _make_matrix(tables, arcs.mean(axis=0)), dags.reshape(-1, n))
+
+
+class ChainJob(NamedTuple):
+    """One step of one chain: all that its outcome depends on, beside the tables and settings."""
+
+    chain: int
+    seed: int
+    step: int
+    rounds: int
+    level: NDArray[np.int64]
+    blocks: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]  # see `Tables`
+
+
+class ChainOutcome(NamedTuple):
+    """What a job returns: the last level of a chain, and its records."""
+
+    chain: int
+    level: NDArray[np.int64]
+    records: ChainRecords
+
+
+ChainRunner = Callable[[ChainTables, ChainSettings, Sequence[ChainJob]], list[ChainOutcome]]
 
 
 def step_chains(
@@ -86,23 +146,43 @@ def step_chains(
     settings: ChainSettings,
     state: ChainState,
     threads: Threads | None = None,
+    runner: ChainRunner | None = None,
 ) -> ChainState:
-    """Return the chains after one more step: `ChainSettings.rounds` rounds of moves."""
+    """Return the chains after one more step: `ChainSettings.rounds` rounds of moves.
+
+    They run on threads, or where the runner runs them. The answer is the same.
+    """
     prepared = tables if isinstance(tables, ChainTables) else prepare_tables(tables)
-    prepared = prepared.choose_blocks(state.near_begin, state.near, state.first)
-    plan = settings.make_plan(state.n_variables)
-    n_rounds = int(state.rounds)
-    shape = (n_rounds, count_uniforms(state.n_variables, plan))
-    new = _make_records(prepared, state.n_chains, n_rounds)
-    level = state.level.copy()
+    blocks = state.near_begin, state.near, state.first
+    numbers = int(state.seed), int(state.step), int(state.rounds)
+    jobs = [
+        ChainJob(chain, *numbers, state.level[chain], blocks) for chain in range(state.n_chains)
+    ]
+    if runner is not None:
+        done = runner(prepared, settings, jobs)
+    else:
+        found: dict[int, ChainOutcome] = {}
 
-    def step(begin: int, end: int, _: int) -> None:
-        for chain in range(begin, end):
-            uniforms = random_stream(int(state.seed), int(state.step), chain).random(shape)
-            _run_chain(prepared, settings.prior, plan, level[chain], uniforms, _row(new, chain))
+        def step(begin: int, end: int, _: int) -> None:
+            for job in jobs[begin:end]:
+                found[job.chain] = advance_chain(prepared, settings, job)
 
-    (threads or Threads(1)).run_in_parts(step, state.n_chains, 1)
-    return state.advance(level, new)
+        (threads or Threads(1)).run_in_parts(step, state.n_chains, 1)
+        done = [found[job.chain] for job in jobs]
+    level = np.stack([outcome.level for outcome in done])
+    return state.advance(level, ChainRecords.join([outcome.records for outcome in done]))
+
+
+def advance_chain(tables: ChainTables, settings: ChainSettings, job: ChainJob) -> ChainOutcome:
+    """Return one chain after one more step."""
+    prepared = tables.choose_blocks(*job.blocks)
+    plan = settings.make_plan(tables.n_variables)
+    shape = (job.rounds, count_uniforms(tables.n_variables, plan))
+    new = _make_records(prepared, 1, job.rounds)
+    level = job.level.copy()
+    uniforms = random_stream(job.seed, job.step, job.chain).random(shape)
+    _run_chain(prepared, settings.prior, plan, level, uniforms, _row(new, 0))
+    return ChainOutcome(job.chain, level, new)
 
 
 def _make_records(tables: ChainTables, n_chains: int, n_rounds: int) -> ChainRecords:
@@ -147,10 +227,10 @@ def _run_chain(
 
 def _find_start(
     tables: ChainTables, settings: ChainSettings, graph: NDArray[np.bool_] | None, rng: Generator
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the layering or the order at which a chain begins, and rough arc probabilities.
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
+    """Return the layering or the order at which a chain begins, rough arc probabilities, and DAGs.
 
-    The arcs come from the second half of the warm-up.
+    The arcs and the DAGs come from the second half of the warm-up.
     """
     n = tables.n_variables
     level = 2 * np.argsort(_find_order(tables, graph, rng))
@@ -162,7 +242,7 @@ def _find_start(
         run_orders(tables.arrays, plan, level, uniforms, _row(new, 0))
     if settings.prior == "uniform":
         level = _find_layering(tables.make_adjacency(new.dags[0, -1]))
-    return level, new.arcs[0] / n_rounds
+    return level, new.arcs[0] / n_rounds, new.dags[0]
 
 
 def _make_matrix(tables: ChainTables, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -39,6 +39,7 @@ __all__ = [
     "compute_trace_r_hat",
     "compute_trace_size",
     "diagnose_chains",
+    "measure_difference",
 ]
 
 DISAGREEMENT = 0.1  # two chains disagree about an arc if its probabilities differ by more
@@ -65,6 +66,8 @@ class ChainDiagnostics:
         none has the R-hat 1 and the size inf.
     standard_error : array of float, (n, n)
         The standard error of each probability.
+    edge_error : array of float, (n, n)
+        The standard error of the probability of each edge, in either direction; symmetric.
     trace_r_hat, trace_size : float
         Rank-normalised split R-hat and the bulk effective size of the log weight.
     n_rounds : int
@@ -77,6 +80,7 @@ class ChainDiagnostics:
     r_hat: NDArray[np.float64]
     effective_size: NDArray[np.float64]
     standard_error: NDArray[np.float64]
+    edge_error: NDArray[np.float64]
     trace_r_hat: float
     trace_size: float
     n_rounds: int
@@ -89,13 +93,10 @@ class ChainDiagnostics:
 def diagnose_chains(state: ChainState) -> ChainDiagnostics:
     """Return how far the chains agree so far."""
     means = state.kept_means
-    n_chains, m, _ = means.shape
-    n_half = m // 2
+    m = means.shape[1]
     if m < LEAST_BATCHES:
         return _make_empty(state)
-    halves = np.concatenate([means[:, :n_half], means[:, m - n_half :]])
-    compared = means.mean(axis=1) if n_chains > 1 else halves.mean(axis=1)
-    spread = compared.max(axis=0) - compared.min(axis=0)
+    halves, spread = _split_means(means), _measure_spread(means)
     p = means.mean(axis=(0, 1)).clip(0, 1)
     error = np.sqrt(_estimate_variance(means))
     return ChainDiagnostics(
@@ -105,10 +106,30 @@ def diagnose_chains(state: ChainState) -> ChainDiagnostics:
         r_hat=_spread_pairs(state, _compute_r_hat(halves.mean(axis=1)), 1.0),
         effective_size=_spread_pairs(state, _divide(p * (1 - p), error**2), np.inf),
         standard_error=_spread_pairs(state, error, 0.0),
+        edge_error=_estimate_edge_error(state, means),
         trace_r_hat=compute_trace_r_hat(state.kept_trace),
         trace_size=compute_trace_size(state.kept_trace),
         n_rounds=m * int(state.batch_steps * state.rounds),
     )
+
+
+def measure_difference(state: ChainState) -> float:
+    """Return the largest difference of the chains alone; see `ChainDiagnostics`."""
+    means = state.kept_means
+    return 1.0 if means.shape[1] < LEAST_BATCHES else float(_measure_spread(means).max(initial=0.0))
+
+
+def _split_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return both halves of each chain as chains of their own, (2 n_chains, m // 2, n_pairs)."""
+    n_half = means.shape[1] // 2
+    return np.concatenate([means[:, :n_half], means[:, means.shape[1] - n_half :]])
+
+
+def _measure_spread(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest difference of each arc between two chains, or halves of a single one."""
+    compared = (means if len(means) > 1 else _split_means(means)).mean(axis=1)
+    spread: NDArray[np.float64] = compared.max(axis=0) - compared.min(axis=0)
+    return spread
 
 
 def _make_empty(state: ChainState) -> ChainDiagnostics:
@@ -116,7 +137,7 @@ def _make_empty(state: ChainState) -> ChainDiagnostics:
     arcs = state.compute_arcs().mean(axis=0)
     nothing = np.full_like(arcs, np.nan)
     return ChainDiagnostics(
-        arcs, 1.0, len(state.pairs), nothing, nothing, nothing, math.nan, math.nan, 0
+        arcs, 1.0, len(state.pairs), nothing, nothing, nothing, nothing, math.nan, math.nan, 0
     )
 
 
@@ -159,6 +180,21 @@ def _estimate_variance(means: NDArray[np.float64]) -> NDArray[np.float64]:
         largest = np.maximum(largest, estimate)
         size *= 2
     return largest
+
+
+def _estimate_edge_error(state: ChainState, means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard error of each edge: its two arcs are added before the estimate."""
+    low, high = state.pairs.min(axis=1), state.pairs.max(axis=1)
+    rank = np.lexsort((high, low))
+    matrix = np.zeros((state.n_variables, state.n_variables))
+    if not len(rank):
+        return matrix
+    low, high = low[rank], high[rank]
+    is_first = np.append(True, (np.diff(low) != 0) | (np.diff(high) != 0))
+    joined = np.add.reduceat(means[:, :, rank], np.flatnonzero(is_first), axis=2)
+    error = np.sqrt(_estimate_variance(joined))
+    matrix[low[is_first], high[is_first]] = matrix[high[is_first], low[is_first]] = error
+    return matrix
 
 
 def compute_trace_r_hat(draws: Draws) -> float:

@@ -69,12 +69,15 @@ class EdgeProbability:
 def list_edges(
     names: Sequence[str], arcs: NDArray[np.float64], errors: NDArray[np.float64]
 ) -> tuple[EdgeProbability, ...]:
-    """Return the edges with a probability of at least `LEAST`, the most probable first."""
+    """Return the edges with a probability of at least `LEAST`, the most probable first.
+
+    ``errors[i, j]`` is the standard error of the probability that i and j are joined.
+    """
     edges = []
     for i, j in np.argwhere(np.triu(arcs + arcs.T) >= LEAST).tolist():
         first, second = (j, i) if arcs[j, i] > arcs[i, j] else (i, j)
         total = float(arcs[i, j] + arcs[j, i])
-        error = float(np.hypot(errors[i, j], errors[j, i]))
+        error = float(errors[i, j])
         share = float(arcs[first, second]) / total
         edges.append(EdgeProbability(names[first], names[second], min(total, 1.0), share, error))
     return tuple(sorted(edges, key=lambda e: (-e.probability, -e.direction, e.parent, e.child)))

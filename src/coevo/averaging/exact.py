@@ -18,8 +18,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.averaging.exact_dags import DagSampler, sum_over_dags
-from coevo.averaging.exact_orders import OrderSampler, sum_over_orders
+from coevo.averaging.exact_dags import DagSampler
+from coevo.averaging.exact_orders import OrderSampler
 from coevo.averaging.exact_tables import CompleteTables, make_complete_tables
 from coevo.averaging.family_weights import FamilyWeights, count_family_sets
 from coevo.checks import is_int
@@ -37,6 +37,10 @@ __all__ = [
 ]
 
 STRUCTURE_PRIORS = ("uniform", "order")
+SAMPLERS: dict[str, type[OrderSampler] | type[DagSampler]] = {
+    "uniform": DagSampler,
+    "order": OrderSampler,
+}
 MAX_EXACT = {"uniform": 16, "order": 22}  # variables
 # nanoseconds on one core, measured: benchmarks/exact_posterior.py
 COST_PER_SET = 9.0  # and pair of variables, for orders
@@ -90,7 +94,7 @@ def estimate_exact_cost(n_variables: int, max_parents: int, prior: str) -> Exact
     if prior == "order":
         return ExactCost(COST_PER_SET * n**2 * n_sets, n_bytes, n_families)
     steps = COST_PER_TRIPLE * 4.0**n + COST_PER_SHARE * n * 3.0**n
-    n_bytes += 3 * 2 * n * (n - 1) * n_sets + 128 * n_sets + 8 * 3**n
+    n_bytes += 3 * 2 * n * (n - 1) * n_sets + 128 * n_sets + 16 * 3**n
     return ExactCost(steps, n_bytes, n_families)
 
 
@@ -116,13 +120,12 @@ def compute_exact_posterior(weights: FamilyWeights, prior: str = "uniform") -> E
     ...     (0, np.int32))))
     >>> candidates = np.array([1]), np.array([0])
     >>> equal = np.zeros(2), np.zeros(2)  # each of the three DAGs has the weight 1
-    >>> posterior = compute_exact_posterior(FamilyWeights(candidates, equal, none, 0.0, 4))
+    >>> posterior = compute_exact_posterior(FamilyWeights(candidates, equal, none, 4))
     >>> round(float(np.exp(posterior.log_evidence)), 9), posterior.arcs.round(6).tolist()
     (3.0, [[0.0, 0.333333], [0.333333, 0.0]])
     """
     tables = _prepare(weights, prior, "compute_exact_posterior")
-    compute = sum_over_orders if prior == "order" else sum_over_dags
-    return ExactPosterior(*compute(tables))
+    return _compute_posterior(SAMPLERS[prior](tables))
 
 
 class ExactSampler:
@@ -143,7 +146,11 @@ class ExactSampler:
 
     def __init__(self, weights: FamilyWeights, prior: str = "uniform") -> None:
         tables = _prepare(weights, prior, "ExactSampler")
-        self._sampler = OrderSampler(tables) if prior == "order" else DagSampler(tables)
+        self._sampler = SAMPLERS[prior](tables)
+
+    def compute_posterior(self) -> ExactPosterior:
+        """Return the log evidence and the probabilities of all arcs, from the same sums."""
+        return _compute_posterior(self._sampler)
 
     @property
     def log_evidence(self) -> float:
@@ -158,6 +165,10 @@ class ExactSampler:
         if not is_int(number, 0):
             raise bad_parameter("number", "draw_dags", "an int >= 0", number)
         return self._sampler.draw_dags(number, rng)
+
+
+def _compute_posterior(sampler: OrderSampler | DagSampler) -> ExactPosterior:
+    return ExactPosterior(sampler.log_evidence, sampler.compute_arcs())
 
 
 def _check_prior(prior: str, owner: str) -> None:

@@ -10,7 +10,7 @@ layers but the last,
 where t_v(R, U) is the sum of the weights of the parent sets of v that are subsets of U and no
 subsets of R. There are 3^n states (R, U) and 4^n triples (R, U, L). The sum over L for one state is
 the value of a polynomial, linear in each t_v, and takes one addition and one multiplication for
-each L. Memory for 3^n numbers is the limit (16 variables: 0.34 GB).
+each L. Memory for 3^n numbers is the limit (16 variables: 0.34 GB, twice for the arcs).
 
 **All terms are positive.** Inclusion and exclusion over the variables without children needs only
 3^n steps and 2^n numbers [1]_ [2]_. Its terms have both signs, and those of a DAG with k variables
@@ -45,6 +45,8 @@ parents. Draws in the same state share the weights of the layers that follow.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
@@ -52,6 +54,7 @@ from numpy.typing import NDArray
 from coevo.averaging.exact_dag_kernels import share_layerings, sum_layerings
 from coevo.averaging.exact_draw_kernels import draw_layers
 from coevo.averaging.exact_kernels import (
+    SortedFamilies,
     add_member_weights,
     draw_families,
     sum_subsets,
@@ -65,26 +68,9 @@ from coevo.averaging.exact_tables import (
     sum_all_subsets,
 )
 
-__all__ = ["DagSampler", "sum_over_dags"]
+__all__ = ["DagSampler"]
 
 SETS_PER_CALL = 1 << 10  # sets that a kernel visits at once: Ctrl-C waits for the end of the call
-
-
-def sum_over_dags(tables: CompleteTables) -> tuple[float, NDArray[np.float64]]:
-    """Return the log evidence and the probability of each arc, ``[parent, child]``."""
-    n = tables.n_variables
-    layer_tables = _make_layer_tables(tables)
-    states, scales, log_total = _sum_states(layer_tables)
-    found = np.zeros(layer_tables.steps.shape[:3])
-    for begin in range(0, 1 << n, SETS_PER_CALL):
-        share_layerings(layer_tables, begin, begin + SETS_PER_CALL, states, scales, found)
-    arcs = np.zeros((n, n))
-    for child in range(n):
-        totals = np.zeros(n - 1)
-        for place in range(n - 1):
-            totals += _share_piece(tables, layer_tables, found, child, place)
-        arcs[:, child] = np.insert(totals, child, 0.0)
-    return tables.log_scale + log_total, np.minimum(arcs, 1.0)
 
 
 def _make_layer_tables(tables: CompleteTables) -> LayerTables:
@@ -148,13 +134,31 @@ def _share_piece(
 
 
 class DagSampler:
-    """Exact draws of DAGs under the uniform prior."""
+    """Exact draws of DAGs under the uniform prior, and the probabilities of arcs."""
 
     def __init__(self, tables: CompleteTables) -> None:
+        self._complete = tables
         self._tables = _make_layer_tables(tables)
-        self._states, _, log_total = _sum_states(self._tables)
-        self._families = sort_families(tables)
+        self._states, self._scales, log_total = _sum_states(self._tables)
         self.log_evidence = tables.log_scale + log_total
+
+    @cached_property
+    def _families(self) -> SortedFamilies:
+        return sort_families(self._complete)
+
+    def compute_arcs(self) -> NDArray[np.float64]:
+        """Return the probability of each arc, ``[parent, child]``."""
+        n, tables = self._complete.n_variables, self._tables
+        found, states = np.zeros(tables.steps.shape[:3]), self._states.copy()
+        for begin in range(0, 1 << n, SETS_PER_CALL):
+            share_layerings(tables, begin, begin + SETS_PER_CALL, states, self._scales, found)
+        arcs = np.zeros((n, n))
+        for child in range(n):
+            totals = np.zeros(n - 1)
+            for place in range(n - 1):
+                totals += _share_piece(self._complete, tables, found, child, place)
+            arcs[:, child] = np.insert(totals, child, 0.0)
+        return np.minimum(arcs, 1.0)
 
     def draw_dags(self, number: int, rng: Generator) -> NDArray[np.bool_]:
         """Return independent draws, (number, n, n), ``[parent, child]``."""

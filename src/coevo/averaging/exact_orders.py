@@ -23,11 +23,14 @@ parents among the variables before it. The DAG is an exact draw from the posteri
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.averaging.exact_kernels import (
+    SortedFamilies,
     add_member_weights,
     draw_families,
     sum_supersets,
@@ -45,40 +48,38 @@ from coevo.averaging.exact_tables import (
     sum_all_subsets,
 )
 
-__all__ = ["OrderSampler", "sum_over_orders"]
-
-
-def sum_over_orders(tables: CompleteTables) -> tuple[float, NDArray[np.float64]]:
-    """Return the log evidence and the probability of each arc, ``[parent, child]``."""
-    n = tables.n_variables
-    sums = sum_all_subsets(tables)
-    before, after = np.empty(1 << n), np.empty(1 << n)
-    sum_orders_after(sums, after)
-    if after[0] == -np.inf:
-        raise make_impossible_error()
-    sum_orders_before(sums, before)
-    arcs = np.zeros((n, n))
-    places = np.empty(1 << (n - 1))
-    for child in range(n):
-        weigh_places(before, after, child, places)
-        sum_supersets(places)
-        totals = np.zeros(n - 1)
-        add_member_weights(tables.log_weight[child], places, totals)
-        arcs[:, child] = np.insert(totals, child, 0.0)
-    return tables.log_scale + float(after[0]), np.minimum(arcs, 1.0)
+__all__ = ["OrderSampler"]
 
 
 class OrderSampler:
-    """Exact draws of DAGs under the prior over orders."""
+    """Exact draws of DAGs under the prior over orders, and the probabilities of arcs."""
 
     def __init__(self, tables: CompleteTables) -> None:
+        self._complete = tables
         self._sums = sum_all_subsets(tables)
         self._before = np.empty(1 << tables.n_variables)
         sum_orders_before(self._sums, self._before)
         if self._before[-1] == -np.inf:
             raise make_impossible_error()
-        self._families = sort_families(tables)
         self.log_evidence = tables.log_scale + float(self._before[-1])
+
+    @cached_property
+    def _families(self) -> SortedFamilies:
+        return sort_families(self._complete)
+
+    def compute_arcs(self) -> NDArray[np.float64]:
+        """Return the probability of each arc, ``[parent, child]``."""
+        n = self._complete.n_variables
+        after, places = np.empty(1 << n), np.empty(1 << (n - 1))
+        sum_orders_after(self._sums, after)
+        arcs = np.zeros((n, n))
+        for child in range(n):
+            weigh_places(self._before, after, child, places)
+            sum_supersets(places)
+            totals = np.zeros(n - 1)
+            add_member_weights(self._complete.log_weight[child], places, totals)
+            arcs[:, child] = np.insert(totals, child, 0.0)
+        return np.minimum(arcs, 1.0)
 
     def draw_dags(self, number: int, rng: Generator) -> NDArray[np.bool_]:
         """Return independent draws, (number, n, n), ``[parent, child]``."""

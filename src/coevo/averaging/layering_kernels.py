@@ -29,6 +29,7 @@ __all__ = [
     "add_layer_arcs",
     "add_logs",
     "add_outside",
+    "add_outside_arcs",
     "compute_layer_term",
     "compute_terms",
     "count_layers",
@@ -79,21 +80,14 @@ def find_top(start, parents, level, family):
 
 
 @part
-def sum_suitable(tables, level, v, needed, before, last):
-    """Return the log of the sum of the families of v whose highest parent is at a level.
-
-    `before` and `last` are the candidates of `find_candidates`.
-    """
-    code, weight, start, parents = tables.code, tables.weight, tables.start, tables.parents
+def sum_suitable(tables, v, before, last):
+    """Return the log of the sum of the sets of candidates within `before` that meet `last`."""
+    code, weight = tables.code, tables.weight
     total = -np.inf
     for family in range(tables.begin[v], tables.begin[v + 1]):
         if weight[family] < total - LOG_ROUND_OFF:
             break
-        if code[family] >= 0:
-            is_suitable = code[family] & ~before == 0 and code[family] & last != 0
-        else:
-            is_suitable = find_top(start, parents, level, family) == needed
-        if is_suitable:
+        if code[family] >= 0 and code[family] & ~before == 0 and code[family] & last != 0:
             total = add_logs(total, weight[family])
     return total
 
@@ -113,25 +107,48 @@ def add_outside(tables, level, v, low, high, total):
     return add_logs(total, heaviest + np.log(found)) if found > 0.0 else total
 
 
+@part
+def add_outside_arcs(tables, level, v, low, high, term, arcs):
+    """Add the probabilities of arcs in the families that `add_outside` adds up."""
+    outside, weight, start, parents = tables.outside, tables.weight, tables.start, tables.parents
+    first, last = tables.pair_begin[v], tables.pair_begin[v + 1]
+    for i in range(tables.outside_begin[v], tables.outside_begin[v + 1]):
+        family = outside[i]
+        if weight[family] < term - LOG_ROUND_OFF:
+            break
+        if low <= find_top(start, parents, level, family) <= high:
+            share = np.exp(weight[family] - term)
+            for j in range(start[family], start[family + 1]):
+                place = first + np.searchsorted(tables.pair_parent[first:last], parents[j])
+                arcs[place] += share
+
+
 @fused
-def compute_layer_term(tables, level, v, needed):
-    """Return the log of the sum of the families of v whose highest parent is at a level.
+def compute_inside_term(tables, level, v, needed):
+    """Return the log of the sum of the sets of candidates of v whose highest one is at a level.
 
     The same as `sum_suitable`, by look-ups in the table of sums.
     """
     if needed == NO_PARENTS:
         return tables.empty[v]
     before, last = find_candidates(tables.cand, tables.cand_begin, level, v, needed)
-    total = -np.inf
-    if last:
-        first = tables.table_begin[v]
-        high = tables.log_sum[first + before]
-        if high > -np.inf:
-            share = -np.expm1(tables.log_sum[first + (before & ~last)] - high)
-            if share < CANCELLATION:
-                return sum_suitable(tables, level, v, needed, before, last)
-            total = high + np.log(share)
-    if tables.outside_begin[v] < tables.outside_begin[v + 1]:
+    if not last:
+        return -np.inf
+    first = tables.table_begin[v]
+    high = tables.log_sum[first + before]
+    if high == -np.inf:
+        return high
+    share = -np.expm1(tables.log_sum[first + (before & ~last)] - high)
+    if share < CANCELLATION:
+        return sum_suitable(tables, v, before, last)
+    return high + np.log(share)
+
+
+@fused
+def compute_layer_term(tables, level, v, needed):
+    """Return the log of the sum of the families of v whose highest parent is at a level."""
+    total = compute_inside_term(tables, level, v, needed)
+    if needed != NO_PARENTS and tables.outside_begin[v] < tables.outside_begin[v + 1]:
         total = add_outside(tables, level, v, needed, needed, total)
     return total
 
@@ -336,13 +353,23 @@ def relocate(tables, level, counts, n_layers, terms, scratch, v, uniform):
 
 @part
 def add_layer_arcs(tables, level, terms, arcs):
-    """Add the probability of each possible arc, given the layering."""
+    """Add the probability of each possible arc, given the layering.
+
+    The sets of candidates with u are those of all candidates, less those without u. Families
+    outside the candidates count one by one.
+    """
     for v in range(len(level)):
         needed = level[v] - 2
+        if needed == NO_PARENTS:
+            continue
+        inside = compute_inside_term(tables, level, v, needed)
+        share = np.exp(inside - terms[v])
         for i in range(tables.pair_begin[v], tables.pair_begin[v + 1]):
             u = tables.pair_parent[i]
             at = level[u]
-            if at <= needed:
+            if at <= needed and share > 0.0:
                 level[u] = FAR
-                arcs[i] -= np.expm1(compute_layer_term(tables, level, v, needed) - terms[v])
+                arcs[i] -= share * np.expm1(compute_inside_term(tables, level, v, needed) - inside)
                 level[u] = at
+        if tables.outside_begin[v] < tables.outside_begin[v + 1]:
+            add_outside_arcs(tables, level, v, needed, needed, terms[v], arcs)

@@ -19,6 +19,7 @@ from coevo.averaging.layering_kernels import (
     FAR,
     NO_PARENTS,
     add_outside,
+    add_outside_arcs,
     draw_index,
     find_candidates,
     find_top,
@@ -36,10 +37,16 @@ __all__ = [
 
 
 @fused
+def look_up_sum(tables, level, v, bound):
+    """Return the log of the sum of the sets of candidates of v below a level."""
+    before, _ = find_candidates(tables.cand, tables.cand_begin, level, v, bound - 1)
+    return tables.log_sum[tables.table_begin[v] + before]
+
+
+@fused
 def compute_order_term(tables, level, v, bound):
     """Return the log of the sum of the families of v with all parents below a level."""
-    before, _ = find_candidates(tables.cand, tables.cand_begin, level, v, bound - 1)
-    total = tables.log_sum[tables.table_begin[v] + before]
+    total = look_up_sum(tables, level, v, bound)
     if tables.outside_begin[v] < tables.outside_begin[v + 1]:
         total = add_outside(tables, level, v, NO_PARENTS, bound - 1, total)
     return total
@@ -85,13 +92,17 @@ def draw_order_dag(tables, level, terms, uniforms, choice):
 def add_order_arcs(tables, level, terms, arcs):
     """Add the probability of each possible arc, given the order."""
     for v in range(len(level)):
+        inside = look_up_sum(tables, level, v, level[v])
+        share = np.exp(inside - terms[v])
         for i in range(tables.pair_begin[v], tables.pair_begin[v + 1]):
             u = tables.pair_parent[i]
             at = level[u]
-            if at < level[v]:
+            if at < level[v] and share > 0.0:
                 level[u] = FAR
-                arcs[i] -= np.expm1(compute_order_term(tables, level, v, level[v]) - terms[v])
+                arcs[i] -= share * np.expm1(look_up_sum(tables, level, v, level[v]) - inside)
                 level[u] = at
+        if tables.outside_begin[v] < tables.outside_begin[v + 1]:
+            add_outside_arcs(tables, level, v, NO_PARENTS, level[v] - 1, terms[v], arcs)
 
 
 @part

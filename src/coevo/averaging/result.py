@@ -71,7 +71,10 @@ class Posterior:
     stop_reason : str
         ``'finished'`` if it is exact or the chains agree, or the limit that stopped them.
     dropped : float
-        An upper bound on the probability of all families that were dropped as improbable.
+        An upper bound on the probability of all scored families that were dropped as improbable.
+    left_out : array of float, (n,), or None
+        The measured probability that the family of each variable has a parent that was not
+        considered: one outside its candidates (`coevo.averaging.outside`). None if it is exact.
     dataset : Dataset or None
         The rows, for averaged answers.
     """
@@ -95,6 +98,7 @@ class Posterior:
     n_moves: int = 0
     stop_reason: str = "finished"
     dropped: float = 0.0
+    left_out: NDArray[np.float64] | None = None
     dataset: Dataset | None = None
 
     @property
@@ -120,10 +124,24 @@ class Posterior:
             return f"Not converged: two chains disagree about {number} by more than 0.1. Run on."
         return f"Not converged: an arc differs between two chains by {largest}. Run on."
 
+    @property
+    def coverage(self) -> str:
+        """One sentence that says how much probability the candidate parents leave out."""
+        if self.left_out is None:
+            return "Every family is considered."
+        worst = int(self.left_out.argmax())
+        return (
+            f"Families with other parents than the {self.settings.candidates} candidates of a "
+            f"variable: {self.left_out.sum():.3f} in a network on average are not considered, at "
+            f"most {self.left_out[worst]:.3f} of one variable ({self.names[worst]})."
+        )
+
     @cached_property
     def edges(self) -> tuple[EdgeProbability, ...]:
         """The edges with a probability of at least 0.001, the most probable first."""
-        return list_edges(self.names, self.arcs, self.errors)
+        found = self.diagnostics
+        errors = self.errors if found is None else found.edge_error
+        return list_edges(self.names, self.arcs, errors)
 
     @cached_property
     def median_graph(self) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
@@ -175,7 +193,7 @@ class Posterior:
             raise ParameterError(
                 "Averaged answers need the rows in memory. Compute the posterior without shards."
             )
-        return AveragedNetwork(self.sample.thin(MAX_AVERAGED), self.dataset)
+        return AveragedNetwork.from_sample(self.sample.thin(MAX_AVERAGED), self.dataset)
 
     def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
         """Return a distribution given evidence, averaged over networks; see `AveragedNetwork`."""
@@ -247,6 +265,10 @@ class Posterior:
             "stop_reason": self.stop_reason,
             "seconds": round(self.seconds, 4),
             "dropped": self.dropped,
+            "coverage": self.coverage,
+            "left_out": None
+            if self.left_out is None
+            else dict(zip(self.names, self.left_out.round(6).tolist(), strict=True)),
             "diagnostics": None if found is None else _describe(found),
         }
 

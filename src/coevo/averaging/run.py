@@ -12,21 +12,23 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from coevo.averaging.chain_search import ChainMethod, ChainSearch, PosteriorState
-from coevo.averaging.chain_tables import prepare_tables
+from coevo.averaging.chain_search import ChainMethod, PosteriorState
+from coevo.averaging.chains import ChainRunner
+from coevo.averaging.cluster_chains import open_chain_runner
 from coevo.averaging.diagnostics import diagnose_chains
 from coevo.averaging.exact import (
     MAX_EXACT,
     ExactSampler,
-    compute_exact_posterior,
     estimate_exact_cost,
 )
 from coevo.averaging.family_weights import make_complete_weights
+from coevo.averaging.outside import measure_outside
 from coevo.averaging.result import Posterior
 from coevo.averaging.sample import DagSample
 from coevo.averaging.settings import PosteriorSettings, check_score
 from coevo.data import Dataset
 from coevo.errors import ParameterError
+from coevo.parallel import Cluster
 from coevo.randomness import random_stream
 from coevo.score import Scorer
 from coevo.search import Budget, Callback, Checkpoint, Problem, SearchResult, SearchSpec, run_search
@@ -69,13 +71,15 @@ def choose_sampler(problem: Problem, settings: PosteriorSettings) -> str:
     return "exact" if is_cheap else "chains"
 
 
-def make_chain_method(settings: PosteriorSettings, found: SearchResult | None) -> ChainMethod:
+def make_chain_method(
+    settings: PosteriorSettings, found: SearchResult | None, runner: ChainRunner | None = None
+) -> ChainMethod:
     """Return the chains, with the archive of the search that they start from."""
     state = None if found is None else found.state
     archive = state.archive if isinstance(state, CCMAState) and not state.is_climbing else None
     values = asdict(settings)
     shared = {name: values[name] for name in ChainMethod().settings}
-    return ChainMethod(**shared, archive=archive)
+    return ChainMethod(**shared, archive=archive, runner=runner)
 
 
 def compute_posterior(
@@ -85,6 +89,7 @@ def compute_posterior(
     found: SearchResult,
     *,
     max_time: float | None = None,
+    cluster: Cluster = None,
     callbacks: Iterable[Callback] = (),
     state: Checkpoint | None = None,
     on_checkpoint: CheckpointCallback | None = None,
@@ -104,6 +109,8 @@ def compute_posterior(
         The result of a search, where the chains start.
     max_time : float, optional
         The time limit of the chains.
+    cluster : str or distributed.Client, optional
+        Run the chains on the workers of a Dask cluster.
     callbacks, state, on_checkpoint : optional
         As for `run_search`; the exact posterior has no use for them.
     on_end : callable
@@ -114,29 +121,31 @@ def compute_posterior(
     problem = Problem.from_scorer(scorer, spec.constraints)
     if choose_sampler(problem, settings) == "exact":
         return _compute_exactly(problem, spec, settings, found)
-    method = make_chain_method(settings, found)
+    with open_chain_runner(cluster) as runner:
+        method = make_chain_method(settings, found, runner)
 
-    def run(budget: Budget, state: Checkpoint | None) -> SearchResult:
-        return run_search(
-            method,
-            scorer,
-            constraints=spec.constraints,
-            budget=budget,
-            random_state=spec.seed,
-            callbacks=callbacks,
-            start=found.dag,
-            state=state,
-            on_checkpoint=on_checkpoint,
-        )
+        def run(budget: Budget, state: Checkpoint | None) -> SearchResult:
+            return run_search(
+                method,
+                scorer,
+                constraints=spec.constraints,
+                budget=budget,
+                random_state=spec.seed,
+                callbacks=callbacks,
+                start=found.dag,
+                state=state,
+                on_checkpoint=on_checkpoint,
+            )
 
-    result = run(Budget(max_time=max_time, max_generations=settings.max_steps), state)
-    if result.generations == 0 and result.stop_reason == "time":  # an answer needs a step
-        first = run(Budget(max_generations=1), result.checkpoint)
-        result = first if first.stop_reason == "interrupt" else replace(first, stop_reason="time")
+        result = run(Budget(max_time=max_time, max_generations=settings.max_steps), state)
+        if result.generations == 0 and result.stop_reason == "time":  # an answer needs a step
+            first = run(Budget(max_generations=1), result.checkpoint)
+            is_stopped = first.stop_reason == "interrupt"
+            result = first if is_stopped else replace(first, stop_reason="time")
     on_end(result.checkpoint, result.stop_reason)
     if not isinstance(result.state, PosteriorState) or result.state.step == 0:
         raise KeyboardInterrupt  # no step has ended: there is nothing to report
-    return _summarise_chains(problem, spec, settings, result)
+    return _summarise_chains(method, problem, spec, settings, result)
 
 
 def _compute_exactly(
@@ -145,8 +154,8 @@ def _compute_exactly(
     """Return the exact posterior, with independent draws from it."""
     began = time.perf_counter()
     weights = make_complete_weights(problem, settings.family_prior)
-    exact = compute_exact_posterior(weights, settings.prior)
     sampler = ExactSampler(weights, settings.prior)
+    exact = sampler.compute_posterior()
     drawn = sampler.draw_dags(settings.networks, random_stream(spec.seed, DRAWS))
     return Posterior(
         names=problem.names,
@@ -167,17 +176,22 @@ def _compute_exactly(
 
 
 def _summarise_chains(
-    problem: Problem, spec: SearchSpec, settings: PosteriorSettings, result: SearchResult
+    method: ChainMethod,
+    problem: Problem,
+    spec: SearchSpec,
+    settings: PosteriorSettings,
+    result: SearchResult,
 ) -> Posterior:
     """Return the posterior of chains, from their last state."""
     state = result.state
     assert isinstance(state, PosteriorState)
     chains, names = state.chains, problem.names
-    search = ChainSearch(make_chain_method(settings, None), problem)
-    tables = prepare_tables(search.make_weights(state.candidate_sets))
+    tables = method.make_search(problem).get_tables(state)
     kept = chains.kept_dags
     drawn = [tables.make_adjacency(choice) for choices in kept for choice in choices]
     diagnostics = diagnose_chains(chains)
+    draws = kept.reshape(-1, len(names))
+    outside = measure_outside(problem, tables, draws, settings.family_prior)
     return Posterior(
         names=names,
         arcs=diagnostics.arcs,
@@ -197,6 +211,7 @@ def _summarise_chains(
         n_moves=chains.n_proposals,
         stop_reason=result.stop_reason,
         dropped=tables.dropped,
+        left_out=outside.probability,
         dataset=_get_dataset(problem),
     )
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from coevo.graph import DAG
 
-__all__ = ["DagSample"]
+__all__ = ["DagSample", "find_descendants"]
 
 Matrix = NDArray[np.float64]  # (n, n)
 
@@ -82,7 +82,7 @@ class DagSample(Sequence[DAG]):
 
     def measure_ancestors(self) -> Matrix:
         """Return the share of DAGs in which a directed path leads from i to j, ``[i, j]``."""
-        return self._average(_find_ancestors)
+        return self._average(find_descendants)
 
     def measure_blankets(self) -> Matrix:
         """Return the share of DAGs in which i is in the Markov blanket of j; symmetric."""
@@ -119,14 +119,18 @@ class DagSample(Sequence[DAG]):
         return DagSample(self.names, start, self.arcs[at])
 
 
-def _find_ancestors(adjacency: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return whether a directed path leads from i to j, ``[i, j]``."""
+def find_descendants(adjacency: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return whether a directed path leads from i to j in a DAG, ``[i, j]``."""
     reached = adjacency.copy()
-    while True:
-        longer = reached | ((reached.astype(np.float32) @ reached.astype(np.float32)) > 0)
-        if (longer == reached).all():
-            return reached
-        reached = longer
+    n_left = adjacency.sum(axis=1)
+    ready = np.flatnonzero(n_left == 0).tolist()  # all children of these are done
+    while ready:
+        v = ready.pop()
+        parents = np.flatnonzero(adjacency[:, v])
+        reached[parents] |= reached[v]
+        n_left[parents] -= 1
+        ready += parents[n_left[parents] == 0].tolist()
+    return reached
 
 
 def _find_blankets(adjacency: NDArray[np.bool_]) -> NDArray[np.bool_]:

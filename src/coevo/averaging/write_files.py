@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coevo.averaging.answers import AVERAGED, write_averaged
 from coevo.averaging.result import Posterior
 from coevo.files import replace_file
 from coevo.io import make_run_folder, write_json
@@ -82,7 +83,7 @@ def _draw_probabilities(panel: Any, result: Posterior) -> None:
     panel.locator_params(axis="x", integer=True)
     panel.set_xlabel("edges, from most to least probable")
     panel.set_ylabel("posterior probability")
-    panel.legend(frameon=False, fontsize=9)
+    panel.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False, fontsize=9)
 
 
 def _draw_trace(panel: Any, result: Posterior) -> None:
@@ -91,7 +92,7 @@ def _draw_trace(panel: Any, result: Posterior) -> None:
         panel.plot(values, linewidth=0.8, alpha=0.8, label=f"chain {number}")
     panel.set_xlabel("draws after the burn-in")
     panel.set_ylabel("log weight of the state")
-    panel.legend(frameon=False, fontsize=8, ncols=2)
+    panel.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, fontsize=8)
 
 
 def write_posterior(
@@ -107,6 +108,7 @@ def write_posterior(
     posterior.png, .svg        the probabilities, and the trace of the chains (needs matplotlib)
     graph.svg                  the median probability graph
     networks.npz               the sampled DAGs: `start` and `arcs` of `DagSample`
+    averaged.json              up to 100 of them with their tables, if the rows are in memory
     posterior.json             everything else, with `facts`
     """
     place = Path(folder)
@@ -122,6 +124,9 @@ def write_posterior(
         names = np.array(result.names)
         arrays = {"names": names, "start": result.sample.start, "arcs": result.sample.arcs}
         np.savez_compressed(stream, allow_pickle=False, **arrays)
+    if result.dataset is not None:
+        files["averaged"] = str(place / AVERAGED)
+        write_averaged(result.averaged, place / AVERAGED)
     files["json"] = str(place / "posterior.json")
     write_json(place / "posterior.json", {**(facts or {}), **result.as_dict()})
     return files

@@ -82,7 +82,7 @@ def run_bootstraps(
             if is_shown:
                 on_run(run, len(runs), bootstraps + 1)
 
-    ensure_compiled()  # here, so that the workers only load the kernels
+    ensure_compiled(*spec.method.kernel_rooms)  # here, so that the workers only load the kernels
     if original is not None:  # it replaces a stored one, which another time limit may have ended
         store([original], is_shown=False)
     elif ORIGINAL not in runs:

@@ -71,7 +71,7 @@ def run_bootstrap(
 
     `missing` is the policy for missing values, and `n_jobs` the number of threads.
     """
-    ensure_compiled()
+    ensure_compiled(*spec.method.kernel_rooms)
     began = time.perf_counter()
     rows = table
     if number != ORIGINAL:

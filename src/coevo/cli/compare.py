@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +25,7 @@ __all__ = ["command"]
 
 SHARES = ("precision", "recall", "f1")
 DISTANCES = ("shd", "shd_cpdag", "sid", "sid_lower", "sid_upper")
+EDGE_FILES = ("posterior.json", "strength.json")  # `coevo.averaging.comparison` reads them
 DATA_OPTIONS = {  # parameters that have no effect without --data
     "score": "--score",
     "ess": "--ess",
@@ -37,6 +39,11 @@ DATA_OPTIONS = {  # parameters that have no effect without --data
 @click.argument("found", metavar="FOUND")
 @click.argument("true", metavar="TRUE")
 @click.option("--data", metavar="FILE", help="Also score both structures on this table.")
+@click.option(
+    "--figure",
+    metavar="FILE",
+    help="Draw the edges of two posteriors or bootstraps (.png, .svg or .pdf). Needs coevo[plot].",
+)
 @score_options
 @make_n_jobs_option("threads", "answer")
 @table_options
@@ -47,12 +54,13 @@ def command(
     found: str,
     true: str,
     data: str | None,
+    figure: str | None,
     scoring: dict[str, Any],
     n_jobs: int,
     reading: dict[str, Any],
     output_format: str,
 ) -> None:
-    """Compare a structure with the true one.
+    """Compare a structure with the true one, or the edges of a posterior and a bootstrap.
 
     FOUND and TRUE are files of any format (see coevo convert) or names of bundled networks.
     Both must have the same variables. The structural Hamming distance (SHD) is the number of
@@ -63,11 +71,18 @@ def command(
     scored on the same rows; their states count as declared, also those that do not occur in the
     rows.
 
+    If both are folders of coevo posterior (RUN/posterior) or coevo strength, the probabilities or
+    strengths of their edges are compared instead.
+
     \b
     coevo compare run/model.bif alarm
     coevo compare run/model.bif alarm --data alarm.csv --score k2
+    coevo compare run/posterior strength --figure differences.png
     """
     score = _choose_score(context, data, scoring)
+    if _have_edges(found, true, data, figure):
+        _compare_edges(found, true, figure, output_format)
+        return
     with show_status(f"Comparing {found} with {true} ..."):
         from coevo.bundled import open_model
         from coevo.graph import compare
@@ -94,6 +109,52 @@ def command(
         print_json(answer)
     else:
         _print(answer)
+
+
+def _have_edges(found: str, true: str, data: str | None, figure: str | None) -> bool:
+    """Return whether both are posteriors or bootstraps; raise an error if only one is."""
+    is_stored = [
+        any(Path(source, name).is_file() for name in EDGE_FILES) for source in (found, true)
+    ]
+    if is_stored[0] != is_stored[1]:
+        stored, other = (found, true) if is_stored[0] else (true, found)
+        raise ParameterError(
+            f"{stored!r} has edges with probabilities or strengths, and {other!r} is a structure. "
+            "Compare two of the same kind."
+        )
+    if all(is_stored) and data is not None:
+        raise ParameterError("'--data' scores two structures. Leave it out for lists of edges.")
+    if not all(is_stored) and figure is not None:
+        raise ParameterError("'--figure' shows two posteriors or bootstraps. Name their folders.")
+    return all(is_stored)
+
+
+def _compare_edges(one: str, other: str, figure: str | None, output_format: str) -> None:
+    """Print how the edges of two posteriors or bootstraps differ."""
+    from coevo.averaging.comparison import compare_edges, draw_comparison, read_edges
+    from coevo.report.figures import check_figure_path, save_figure
+
+    if figure is not None:
+        check_figure_path(figure)
+    found = compare_edges(read_edges(one), read_edges(other))
+    if figure is not None:
+        save_figure(draw_comparison(found), Path(figure))
+    if output_format == "json":
+        print_json({**found.as_dict(), **({} if figure is None else {"figure": figure})})
+        return
+    for name, side in (("first", found.first), ("second", found.second)):
+        click.echo(f"{name:<12}{side.measure}, {side.source}")
+    if not found.is_same_table:
+        click.echo("            The two belong to different tables.")
+    n_edges, n_notable = len(found.edges), len(found.notable)
+    click.echo(f"edges       {n_edges:,} in either; {n_notable:,} differ by more than 0.1")
+    if n_notable:
+        click.echo("  first  second  difference")
+    for edge in found.notable:
+        numbers = f"  {edge.first:>5.3f}  {edge.second:>6.3f}  {edge.difference:>+10.3f}"
+        click.echo(f"{numbers}  {edge.parent} -> {edge.child}")
+    if figure is not None:
+        click.echo(f"wrote       {figure}")
 
 
 def _choose_score(

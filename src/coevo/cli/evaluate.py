@@ -131,21 +131,13 @@ def _check_options(
 ) -> None:
     """Raise `ParameterError` for options that do not fit together."""
     if figure is not None:
-        from coevo.files import check_output_path
-        from coevo.report import require_matplotlib
-        from coevo.report.prediction_figure import FIGURE_SUFFIXES
+        from coevo.report.figures import check_figure_path
 
         if target is None:
             raise ParameterError(
                 "'--figure' shows a prediction. Name the variable with '--target'."
             )
-        if Path(figure).suffix.lower() not in FIGURE_SUFFIXES:
-            listed = ", ".join(FIGURE_SUFFIXES)
-            raise ParameterError(
-                f"The name of a figure must end in one of {listed}; got {figure!r}."
-            )
-        require_matplotlib()
-        check_output_path(Path(figure))
+        check_figure_path(figure)
     if cv is not None and per_variable:
         raise ParameterError("'--per-variable' and '--cv' cannot be combined.")
     if cv is not None:

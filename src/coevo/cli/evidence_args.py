@@ -17,8 +17,8 @@ from coevo.errors import ParameterError, find_duplicate
 from coevo.names import split_items
 
 if TYPE_CHECKING:
+    from coevo.cli.tables import Answering
     from coevo.data import Variable
-    from coevo.network import BayesianNetwork
 
 __all__ = ["given_option", "read_given", "read_names", "soft_option"]
 
@@ -41,7 +41,7 @@ soft_option = click.option(
 
 
 def read_given(
-    network: BayesianNetwork, texts: Iterable[str], soft: Iterable[str] = ()
+    network: Answering, texts: Iterable[str], soft: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return the evidence of ``--given`` and ``--soft``: the state or weights of each variable."""
     pairs = {
@@ -65,7 +65,7 @@ def read_given(
     return dict(evidence)
 
 
-def _find_numbers(network: BayesianNetwork, text: str) -> dict[str, tuple[str, str]]:
+def _find_numbers(network: Answering, text: str) -> dict[str, tuple[str, str]]:
     """Return the items of a text that are a variable and a number with a bin or a state."""
     from coevo.data.match_states import find_code
 
@@ -78,7 +78,7 @@ def _find_numbers(network: BayesianNetwork, text: str) -> dict[str, tuple[str, s
     return found
 
 
-def _read_soft(network: BayesianNetwork, text: str) -> tuple[str, dict[str, float]]:
+def _read_soft(network: Answering, text: str) -> tuple[str, dict[str, float]]:
     """Return the variable and the weights of an item of ``--soft``."""
     names = [v.name for v in network.variables if text.startswith(f"{v.name}=")]
     if not names and "=" not in text:
@@ -107,7 +107,7 @@ def _find_weights(variable: Variable, text: str) -> dict[str, tuple[str, float]]
     }
 
 
-def _raise_evidence_error(network: BayesianNetwork, item: str) -> NoReturn:
+def _raise_evidence_error(network: Answering, item: str) -> NoReturn:
     """Raise the error for an item that is not a variable with one of its states."""
     from coevo.network.evidence import encode_state
 
@@ -119,7 +119,7 @@ def _raise_evidence_error(network: BayesianNetwork, item: str) -> NoReturn:
     raise AssertionError(f"{item!r} is a variable with one of its states")
 
 
-def read_names(network: BayesianNetwork, texts: Iterable[str]) -> list[str]:
+def read_names(network: Answering, texts: Iterable[str]) -> list[str]:
     """Return the variables that arguments name."""
     known = {variable.name for variable in network.variables}
     names: list[str] = []

@@ -99,6 +99,13 @@ EXAMPLE_ROWS = 5000
     help="Compute the posterior probability of every arc as well, as coevo posterior does.",
 )
 @click.option(
+    "--prove",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Spend this time on a proof of how far from the best network this one can be, as coevo "
+    "prove does. Needs coevo[prove].",
+)
+@click.option(
     "--shards",
     metavar="DIR",
     help="For DATA larger than memory (Parquet, or a folder of it): read it in chunks into files "
@@ -132,6 +139,7 @@ def command(
     class_variable: str | None,
     bootstraps: int | None,
     posterior: bool,
+    prove: float | None,
     shards: str | None,
     cluster: str | None,
     output: str | None,
@@ -157,6 +165,7 @@ def command(
     coevo learn alarm.csv -s k2 --seed 7 -o run/
     coevo learn alarm.csv -m k2 -s bic -p 4
     coevo learn alarm.csv --bootstraps 100 -j 2 -o run/
+    coevo learn alarm.csv -s bic --prove 60 -o run/
     coevo learn patients.csv --bins 3 --constraints known.json -o run/
     coevo learn patients.csv --type ward=categorical --imputed complete.csv -o run/
     coevo learn survey.xlsx --sheet answers -o run/
@@ -178,6 +187,7 @@ def command(
         from coevo.averaging.settings import PosteriorSettings
         from coevo.learning import check_settings, open_task
         from coevo.learning.structure_posterior import describe_step, run_posterior
+        from coevo.learning.structure_proof import extend_with_proof
 
         declared = read_declared_states(columns["states"])
         settings = check_settings(
@@ -189,6 +199,7 @@ def command(
             n_jobs=n_jobs,
             bootstraps=bootstraps,
             posterior=posterior,
+            prove=prove,
             shards=shards,
             cluster=cluster,
         )
@@ -214,6 +225,8 @@ def command(
                 result = run_posterior(
                     task, result, PosteriorSettings(), resume, [describe_step(show)]
                 )
+            if settings.prove is not None and result.search.stop_reason != "interrupt":
+                result = extend_with_proof(task, result, settings.prove, resume, show)
         n_shown = _print_notices(task, n_shown)
     imputed_files, failure = _write_imputed(result, imputed, data, settings.opening)
     if bootstraps and result.search.stop_reason != "interrupt":

@@ -63,6 +63,8 @@ def format_answer(answer: dict[str, Any]) -> Iterator[str]:
         yield from _format_bootstrap(answer["arcs"], answer["bootstraps"])
     if "posterior" in answer:
         yield _format_posterior(answer)
+    if "proof" in answer:
+        yield f"proof       {answer['proof']['verdict']}"
     if 2 * answer["n_arcs"] < answer["n_variables"]:
         yield _format_best_rejected(answer)
     for path in answer.get("files", {}).values():

@@ -146,8 +146,9 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             help="Search method: ccma (memetic coevolution), ccga (the algorithm of the 2011 "
             "paper), islands (several populations of ccma), hill_climb, tabu, ges (greedy search "
             "over equivalence classes), k2 (greedy, random order), k2ga (a genetic algorithm over "
-            "orders for k2), ga (a genetic algorithm over graphs), wong (tests, then one species "
-            "for each variable), pc (tests of independence, no score), mmhc (tests, then hill "
+            "orders for k2), ga (a genetic algorithm over graphs), mdlep (evolutionary programming "
+            "over graphs), wong (tests, then one species for each variable), pc (tests of "
+            "independence, no score), mmhc (tests, then hill "
             "climbing), chow_liu (the best tree), or naive_bayes and tan (for a class). With "
             "settings: hill_climb:restarts=5. A method of your own: MODULE:CLASS or FILE.py:CLASS.",
         ),

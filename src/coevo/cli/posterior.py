@@ -13,6 +13,7 @@ from coevo.cli.missing import check_missing_options
 from coevo.cli.options import (
     bundle_options,
     format_option,
+    make_cluster_option,
     make_n_jobs_option,
     make_search_options,
     make_seed_option,
@@ -29,61 +30,40 @@ __all__ = ["command"]
 
 SHOWN = 10  # edges outside the median probability graph that are printed
 
+
+def _make_option(name: str, default: object, words: str) -> Any:
+    """Return an option of `PosteriorSettings`, which has the default; help only repeats it."""
+    kind = str if isinstance(default, str) else float if isinstance(default, float) else int
+    said = "no limit" if default is None else default
+    return click.option(name, type=kind, help=f"{words}  [default: {said}]")
+
+
 posterior_options = bundle_options(
     "chosen",
-    click.option(
+    _make_option(
         "--prior",
-        default="uniform",
-        show_default=True,
-        help="Prior over structures: uniform (every DAG counts once), or order (a DAG counts once "
-        "for each of its orders).",
+        "uniform",
+        "Prior over structures: uniform (every DAG counts once), or order (a DAG counts once for "
+        "each of its orders).",
     ),
-    click.option(
+    _make_option(
         "--family-prior",
-        default="uniform",
-        show_default=True,
-        help="Prior over parent sets: uniform (each set), or fair (each number of parents).",
+        "uniform",
+        "Prior over parent sets: uniform (each set), or fair (each number of parents).",
     ),
-    click.option(
+    _make_option(
         "--sampler",
-        default="auto",
-        show_default=True,
-        help="exact (all structures are summed), chains (they are sampled), or auto: exact where "
-        "that takes seconds.",
+        "auto",
+        "exact (all structures are summed), chains (they are sampled), or auto: exact where that "
+        "takes seconds.",
     ),
-    click.option(
-        "--candidates",
-        type=click.IntRange(min=1),
-        default=12,
-        show_default=True,
-        help="Candidate parents of each variable, for the chains.",
+    _make_option("--candidates", 12, "Candidate parents of each variable, for the chains."),
+    _make_option("--chains", 4, "Number of chains."),
+    _make_option("--networks", 1000, "Number of sampled networks that are kept."),
+    _make_option(
+        "--tolerance", 0.05, "Stop when no arc differs between two chains by more than this."
     ),
-    click.option(
-        "--chains",
-        type=click.IntRange(min=2),
-        default=4,
-        show_default=True,
-        help="Number of chains.",
-    ),
-    click.option(
-        "--networks",
-        type=click.IntRange(min=1),
-        default=1000,
-        show_default=True,
-        help="Number of sampled networks that are kept.",
-    ),
-    click.option(
-        "--tolerance",
-        type=float,
-        default=0.05,
-        show_default=True,
-        help="Stop when no arc differs between two chains by more than this.",
-    ),
-    click.option(
-        "--max-steps",
-        type=click.IntRange(min=1),
-        help="Stop the chains after this number of steps.  [default: no limit]",
-    ),
+    _make_option("--max-steps", None, "Stop the chains after this number of steps."),
 )
 
 
@@ -94,6 +74,7 @@ posterior_options = bundle_options(
 @column_options
 @make_seed_option("answer")
 @make_n_jobs_option("threads", "answer")
+@make_cluster_option("Run the chains")
 @click.option(
     "-o",
     "--output",
@@ -110,6 +91,7 @@ def command(
     columns: dict[str, Any],
     seed: int,
     n_jobs: int,
+    cluster: str | None,
     output: str | None,
     resume: bool,
     output_format: str,
@@ -139,9 +121,11 @@ def command(
             limit_search,
             run_posterior,
         )
+        from coevo.parallel import check_cluster
 
+        check_cluster("posterior", cluster)
         declared = read_declared_states(columns["states"])
-        wanted = PosteriorSettings(**chosen)
+        wanted = PosteriorSettings(**{k: v for k, v in chosen.items() if v is not None})
         settings = check_settings(
             "posterior",
             "--max-parents",
@@ -159,7 +143,9 @@ def command(
             declared.check(tuple(column.name for column in task.info.columns))
             show(f"Learning by {task.spec.method.name} ...")
             learned = task.search([task.make_progress().as_callback(show)])
-            learned = run_posterior(task, learned, wanted, resume, [describe_step(show)])
+            learned = run_posterior(
+                task, learned, wanted, resume, [describe_step(show)], cluster=cluster
+            )
     result = learned.posterior
     assert result is not None
     for notice in task.notices:
@@ -197,6 +183,8 @@ def _print(task: LearnTask, result: Posterior) -> None:
     click.echo(f"posterior   {result.scoring}{prior}, uniform over {over}, seed {result.seed}")
     click.echo(f"computed    {_describe_work(result)}")
     click.echo(f"            {result.verdict}")
+    if result.sampler == "chains":
+        click.echo(f"            {result.coverage}")
     inside = [edge for edge in result.edges if edge.probability > 0.5]
     outside = [edge for edge in result.edges if edge.probability <= 0.5]
     directed, undirected = result.median_graph

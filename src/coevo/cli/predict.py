@@ -16,7 +16,7 @@ from coevo.cli.console import print_json, show_status
 from coevo.cli.options import format_option
 from coevo.cli.prediction_output import format_confusion, format_metrics
 from coevo.cli.table_options import drop_option, row_options
-from coevo.cli.tables import read_network_rows
+from coevo.cli.tables import open_answering, read_network_rows
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
@@ -55,8 +55,9 @@ def command(
 ) -> None:
     """Predict a variable in each row of a table.
 
-    MODEL is a network: a file, the folder of a run or the name of a bundled network. DATA is a
-    table, as for coevo learn. Numbers are put into the bins of the network; other columns are
+    MODEL is a network: a file, the folder of a run or the name of a bundled network. If it is the
+    folder of a posterior, predictions are averaged over its networks. DATA is a table, as for coevo
+    learn. Numbers are put into the bins of the network; other columns are
     ignored. Missing values, labels that the network does not know and variables without a column
     are unknown: they are summed out, and stderr says how many there are.
 
@@ -71,10 +72,9 @@ def command(
     coevo predict alarm alarm.csv BP --probabilities -o predicted.csv
     """
     with show_status(f"Reading {data} ..."), _open_table(data) as path:
-        from coevo.bundled import open_network
         from coevo.data import check_writable
 
-        network = open_network(model)
+        network = open_answering(model)
         network.variable(target)  # raises an error if there is none
         if output is not None:
             check_writable(output)
@@ -135,16 +135,12 @@ def _make_records(columns: Sequence[tuple[str, list[Any]]]) -> list[dict[str, An
 def _write_copy(
     data: str, target: Path, columns: Sequence[tuple[str, list[Any]]], opening: dict[str, Any]
 ) -> None:
-    """Write the table with further columns, numbers with twelve digits."""
-    from coevo.data.copy_rows import copy_with_columns
+    """Write the table with further columns."""
+    from coevo.data.copy_rows import copy_with_predictions
     from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions
 
-    texts = [
-        (name, [f"{cell:.12g}" if isinstance(cell, float) else cell for cell in column])
-        for name, column in columns
-    ]
     source = {name: value for name, value in opening.items() if name in SOURCE_DEFAULTS}
-    copy_with_columns(data, target, texts, SourceOptions.from_parameters("predict", **source))
+    copy_with_predictions(data, target, columns, SourceOptions.from_parameters("predict", **source))
 
 
 def _print_copy(

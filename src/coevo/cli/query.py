@@ -12,9 +12,11 @@ import click
 from coevo.cli.console import print_json, show_status
 from coevo.cli.evidence_args import given_option, read_given, read_names, soft_option
 from coevo.cli.options import format_option
+from coevo.cli.tables import open_answering
 from coevo.errors import ParameterError
 
 if TYPE_CHECKING:
+    from coevo.cli.tables import Answering
     from coevo.network import BayesianNetwork
 
 __all__ = ["command"]
@@ -44,14 +46,16 @@ def command(
 ) -> None:
     """Compute probabilities of variables, given evidence.
 
-    MODEL is a network: a file, the folder of a run or the name of a bundled network. Prints the
-    distribution of each TARGET. Without a TARGET, prints the distribution of every variable that
+    MODEL is a network: a file, the folder of a run or the name of a bundled network. If it is the
+    folder of a posterior, answers are averaged over its networks. Prints the distribution of each
+    TARGET. Without a TARGET, prints the distribution of every variable that
     is not given. Inference is exact.
 
     \b
     coevo query earthquake Burglary --given JohnCalls=True,MaryCalls=True
     coevo query earthquake Burglary,Earthquake --joint --given Alarm=True
     coevo query alarm --given HR=HIGH --given CO=LOW --mpe
+    coevo query run/posterior ill --given smoker=yes
     coevo query run ill --given age=47 --soft smoker=yes:0.8,no:0.2
     """
     if mpe and (targets or joint):
@@ -61,12 +65,19 @@ def command(
             "'--joint' needs targets. Name the variables of the joint distribution."
         )
     with show_status(f"Querying {model} ..."):
-        from coevo.bundled import open_network
+        from coevo.network import BayesianNetwork
 
-        network = open_network(model)
+        network = open_answering(model)
         names, evidence = read_names(network, targets), read_given(network, given, soft)
-        infer = _explain if mpe else _compute_joint if joint else _compute_marginals
-        answer = infer(network, names, evidence)
+        if not mpe:
+            answer = (_compute_joint if joint else _compute_marginals)(network, names, evidence)
+        elif isinstance(network, BayesianNetwork):
+            answer = _explain(network, evidence)
+        else:
+            raise ParameterError(
+                f"'--mpe' needs one network, and {model!r} averages over many. Ask the network of "
+                "its run."
+            )
         log_probability = network.log_probability(evidence)
     probability = math.exp(log_probability)
     if output_format == "json":
@@ -81,16 +92,14 @@ def command(
 
 
 def _compute_marginals(
-    network: BayesianNetwork, names: list[str], given: dict[str, Any]
+    network: Answering, names: list[str], given: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the distribution of each target; of all variables if there is no target."""
     marginals = network.marginals(names or None, given)
     return {"marginals": {name: marginal.to_dict() for name, marginal in marginals.items()}}
 
 
-def _compute_joint(
-    network: BayesianNetwork, names: list[str], given: dict[str, Any]
-) -> dict[str, Any]:
+def _compute_joint(network: Answering, names: list[str], given: dict[str, Any]) -> dict[str, Any]:
     """Return the joint distribution of the targets."""
     distribution = network.query(names, given)
     states = product(*(variable.states for variable in distribution.variables))
@@ -104,7 +113,7 @@ def _compute_joint(
     }
 
 
-def _explain(network: BayesianNetwork, names: list[str], given: dict[str, Any]) -> dict[str, Any]:
+def _explain(network: BayesianNetwork, given: dict[str, Any]) -> dict[str, Any]:
     """Return the most probable explanation, and its joint probability with the evidence."""
     found = network.most_probable_explanation(given)
     return {"states": dict(found.states), "log_probability_with_states": found.log_probability}

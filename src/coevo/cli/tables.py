@@ -12,16 +12,20 @@ from coevo.cli.column_output import format_decision
 from coevo.errors import DataError, suggest_match, warn_caller
 
 if TYPE_CHECKING:
+    from coevo.averaging.answers import AveragedNetwork
     from coevo.data import Dataset, Variable
     from coevo.data.known_rows import KnownRows
     from coevo.graph import DAG
     from coevo.io import Model
     from coevo.network import BayesianNetwork
 
+    Answering = BayesianNetwork | AveragedNetwork
+
 __all__ = [
     "StatesFile",
     "list_reading_options",
     "merge_types",
+    "open_answering",
     "read_declared_states",
     "read_network_rows",
     "read_table",
@@ -89,15 +93,28 @@ def read_table(
     return dataset
 
 
+def open_answering(source: str) -> Answering:
+    """Open what answers queries: a network, or the averaged networks of a posterior's folder."""
+    from coevo.bundled import open_network
+
+    averaged = Path(source, "averaged.json")
+    if not averaged.is_file():
+        return open_network(source)
+    from coevo.averaging.answers import read_averaged
+
+    return read_averaged(averaged)
+
+
 def read_network_rows(
-    network: BayesianNetwork, source: str, opening: dict[str, Any], **options: Any
+    network: Answering, source: str, opening: dict[str, Any], **options: Any
 ) -> KnownRows:
     """Read rows for a network, with the options of `row_options` and others of `read_rows`."""
-    from coevo.network import read_rows
+    from coevo.network import BayesianNetwork, read_rows
 
     given = dict(opening)
     types = merge_types(None, given.pop("column_types"))
-    return read_rows(network, source, types=types, **given, **options)
+    one = network if isinstance(network, BayesianNetwork) else network.networks[0][1]
+    return read_rows(one, source, types=types, **given, **options)
 
 
 class StatesFile:

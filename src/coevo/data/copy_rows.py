@@ -30,6 +30,7 @@ from coevo.files import open_source, replace_file
 __all__ = [
     "choose_new_names",
     "copy_with_columns",
+    "copy_with_predictions",
     "iter_raw_blocks",
     "iter_table_blocks",
     "load_raw_columns",
@@ -55,6 +56,20 @@ def copy_with_columns(
         new = choose_new_names(names, [name for name, _ in columns])
         texts = [column for _, column in columns]
         write_blocks([*names, *new], _extend_blocks(blocks, texts), Path(target))
+
+
+def copy_with_predictions(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    columns: Sequence[tuple[str, Sequence[Any]]],
+    opening: SourceOptions = DEFAULT_OPENING,
+) -> None:
+    """Write a copy of a file with the columns of a prediction, numbers with twelve digits."""
+    texts = [
+        (name, [f"{cell:.12g}" if isinstance(cell, float) else cell for cell in column])
+        for name, column in columns
+    ]
+    copy_with_columns(source, target, texts, opening)
 
 
 def choose_new_names(taken: Iterable[str], names: Sequence[str]) -> list[str]:

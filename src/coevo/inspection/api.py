@@ -16,7 +16,7 @@ from coevo.inspection.result import InspectedColumn, TableInspection
 from coevo.learning import check_settings
 from coevo.learning.options import DeclaredStates, GivenTypes
 
-__all__ = ["inspect_table"]
+__all__ = ["describe_inspected", "inspect_table"]
 
 
 def inspect_table(
@@ -90,11 +90,16 @@ def inspect_table(
     found = read_for_inspection(table, settings)
     if settings.strict:
         check_strict(found.info.decisions)
+    return describe_inspected(found, _name_source(table))
+
+
+def describe_inspected(found: InspectedTable, source: str) -> TableInspection:
+    """Audit and summarise a table that was read; `source` is its name."""
     findings = found.findings
     if found.rows is not None:
         findings += audit(found.rows if found.rows.n_missing else found.rows.dataset)
     return TableInspection(
-        source=_name_source(table),
+        source=source,
         n_rows=_count_rows(found),
         columns=_summarise_columns(found),
         decisions=found.info.decisions,

@@ -10,7 +10,7 @@ from coevo.data.decisions import Decision
 from coevo.inspection.read import UNREADABLE
 from coevo.inspection.result import TableInspection
 
-__all__ = ["make_learn_command", "split_undo", "suggest_option"]
+__all__ = ["find_dropped", "make_learn_command", "split_undo", "suggest_option"]
 
 # The column that a finding recommends to leave out, by its position in `Finding.columns`.
 _DROPPED = {"constant": 0, "identifier": 0, "duplicate": 1, "deterministic": 0, UNREADABLE: 0}
@@ -56,8 +56,14 @@ def suggest_option(finding: Finding) -> str:
     >>> suggest_option(Finding("duplicate", ("a", "b"), "'b' duplicates 'a' in every row."))
     '--drop b'
     """
+    name = find_dropped(finding)
+    return "" if name is None else shlex.join(["--drop", name])
+
+
+def find_dropped(finding: Finding) -> str | None:
+    """Return the column that a finding recommends to leave out; None if it recommends none."""
     position = _DROPPED.get(finding.kind)
-    return "" if position is None else shlex.join(["--drop", finding.columns[position]])
+    return None if position is None else finding.columns[position]
 
 
 def split_undo(decision: Decision) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from coevo.inspection.charts import (
 )
 from coevo.inspection.commands import split_undo, suggest_option
 from coevo.inspection.result import InspectedColumn, TableInspection
+from coevo.report.page.bundle import bundle_modules
 from coevo.report.page.markup import escape, make_element
 from coevo.report.page.template import fill_page, read_asset
 
@@ -42,7 +43,7 @@ def render_inspection(inspection: TableInspection, command: str = "") -> str:
     return fill_page(
         read_asset("inspection.html", _PACKAGE),
         read_asset("page.css") + read_asset("inspection.css", _PACKAGE),
-        read_asset("tables.js") + read_asset("inspection.js", _PACKAGE),
+        bundle_modules("inspection", _read_module),
         {
             "title": escape(f"Inspection of {inspection.source}"),
             "facts": _render_facts(inspection),
@@ -52,6 +53,11 @@ def render_inspection(inspection: TableInspection, command: str = "") -> str:
             "columns": _render_columns(inspection),
         },
     )
+
+
+def _read_module(name: str) -> str:
+    """Return a module of this page, or one that it shares with reports."""
+    return read_asset(name, _PACKAGE) if name == "inspection.js" else read_asset(name)
 
 
 def _render_facts(inspection: TableInspection) -> str:

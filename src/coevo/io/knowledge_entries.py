@@ -14,7 +14,7 @@ from coevo.checks import is_int, is_number
 from coevo.errors import FormatError, suggest_match
 from coevo.user_files import CsvRow, UserFile, read_csv_rows, read_json
 
-__all__ = ["NODE_KINDS", "KnowledgeEntry", "read_entries"]
+__all__ = ["NODE_KINDS", "KnowledgeEntry", "parse_entries", "read_entries"]
 
 NODE_KINDS = ("root", "leaf")
 ARC_KINDS = ("required", "forbidden", "weight")
@@ -45,7 +45,7 @@ def read_entries(path: Path) -> tuple[KnowledgeEntry, ...]:
     """Read the entries of a file; raise `FormatError` for a malformed one."""
     file = UserFile(path)
     if file.is_json:
-        return tuple(_parse_object(path, read_json(file)))
+        return tuple(parse_entries(path, read_json(file)))
     rows = read_csv_rows(file, ("kind", "from"), ("to", "weight"))
     return tuple(_parse_row(path, row) for row in rows)
 
@@ -89,7 +89,7 @@ def _parse_number(text: str, place: str, what: str, least: int | None = None) ->
     return value
 
 
-def _parse_object(source: Path, content: Any) -> Iterator[KnowledgeEntry]:
+def parse_entries(source: Path, content: Any) -> Iterator[KnowledgeEntry]:
     """Yield the entries of a JSON object."""
     if not isinstance(content, dict):
         raise FormatError(

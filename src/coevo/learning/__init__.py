@@ -10,6 +10,7 @@ from coevo.learning.dependence import Dependence, measure_dependence
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.structure_posterior import posterior
+from coevo.learning.structure_proof import check_proof, prove
 from coevo.learning.task import LearnTask, open_task
 
 __all__ = [
@@ -19,10 +20,12 @@ __all__ = [
     "LearnResult",
     "LearnSettings",
     "LearnTask",
+    "check_proof",
     "check_settings",
     "cross_validate",
     "learn",
     "measure_dependence",
     "open_task",
     "posterior",
+    "prove",
 ]

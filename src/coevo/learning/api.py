@@ -12,6 +12,7 @@ from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import check_settings
 from coevo.learning.structure_posterior import run_posterior
+from coevo.learning.structure_proof import extend_with_proof
 from coevo.learning.task import open_task
 from coevo.progress import check_progress, show_progress
 from coevo.search import Callback
@@ -47,9 +48,10 @@ def learn(
         The search method: ``'ccma'`` (memetic coevolution), ``'ccga'`` (the algorithm of the 2011
         paper), ``'islands'`` (several populations of ccma), ``'hill_climb'``, ``'tabu'``,
         ``'ges'`` (greedy search over equivalence classes), ``'k2'``, ``'k2ga'`` (a genetic
-        algorithm over orders for k2), ``'ga'`` (a genetic algorithm over graphs), ``'wong'``
-        (tests, then one species for each variable), ``'pc'`` (tests of independence, no score),
-        ``'mmhc'`` (tests, then hill climbing) or ``'chow_liu'`` (the best tree); a name with
+        algorithm over orders for k2), ``'ga'`` (a genetic algorithm over graphs), ``'mdlep'``
+        (evolutionary programming over graphs), ``'wong'`` (tests, then one species for each
+        variable), ``'pc'`` (tests of independence, no score), ``'mmhc'`` (tests, then hill
+        climbing) or ``'chow_liu'`` (the best tree); a name with
         settings, as ``'hill_climb:restarts=5'`` or ``'tan:class_variable=ill'``; a method object,
         as ``TAN(class_variable='ill')``; or a method of your own, as
         ``'mypackage.search:MySearch'`` (see the guide to own methods).
@@ -119,6 +121,9 @@ def learn(
     posterior : bool
         Whether to compute the posterior probability of every arc as well, as `posterior` does with
         its defaults; ``posterior`` of the result has it.
+    prove : float, optional
+        Number of seconds to spend on a proof of how far from the best network this one can be, as
+        `prove` does; ``proof`` of the result has it. Needs coevo[prove].
     n_jobs : int
         Number of threads. It changes the time, never the answer.
     shards : path, optional
@@ -173,7 +178,7 @@ def learn(
     if resume and output is None:
         raise ParameterError("'resume' of learn needs 'output', the run folder to resume.")
     settings = check_settings("learn", **options)
-    ensure_compiled()
+    ensure_compiled(*settings.spec.method.kernel_rooms)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:
@@ -184,6 +189,8 @@ def learn(
         result = task.run_bootstraps(result)
         if settings.posterior:
             result = run_posterior(task, result, PosteriorSettings(), resume)
+        if settings.prove is not None:
+            result = extend_with_proof(task, result, settings.prove, resume)
     _warn(task.notices[n_shown:])
     _warn(task.describe_failures())
     return result

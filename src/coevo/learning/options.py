@@ -66,6 +66,7 @@ class LearnOptions(EstimatorOptions, SourceParameters, total=False):
 
     score: str | Score | None
     posterior: bool
+    prove: float | None
     names: Sequence[str] | None
     shards: Path | None
     cluster: Cluster
@@ -97,6 +98,7 @@ LEARN_DEFAULTS: LearnOptions = {
     **SOURCE_DEFAULTS,
     "score": None,
     "posterior": False,
+    "prove": None,
     "names": None,
     "shards": None,
     "cluster": None,

@@ -19,6 +19,7 @@ from coevo.averaging import Posterior, write_posterior
 from coevo.bootstrap import QUICK_METHOD, ArcStrength, BootstrapResult, write_strength
 from coevo.data import ColumnInfo, Decision, Finding, Table
 from coevo.errors import DependencyError, NetworkError, warn_caller
+from coevo.exact import Proof
 from coevo.graph import CPDAG, DAG, Arc
 from coevo.io import write_run
 from coevo.learning.result_picture import LineWidths, draw_result, render_result
@@ -32,10 +33,11 @@ from coevo.report.page import make_run_page, write_page
 from coevo.score import Addition, ArcEffect, Score, name_gain
 from coevo.search import HistoryRow, Method, SearchResult, SearchSpec
 
-__all__ = ["POSTERIOR", "STRENGTH", "LearnResult"]
+__all__ = ["POSTERIOR", "PROOF", "STRENGTH", "LearnResult"]
 
 STRENGTH = "strength"  # the folder of the bootstrap, in the run folder
 POSTERIOR = "posterior"  # the folder of the posterior, in the run folder
+PROOF = "proof"  # the folder of the proof, in the run folder
 MAX_CONFIGURATIONS = 5000  # of the parents of a variable whose counts are written
 SHARED = ("version", "command", "method", "scoring", "ess", "n_rows", "n_variables", "data_hash")
 
@@ -78,6 +80,8 @@ class LearnResult:
         cost more than the search, or if bootstraps were asked for. See `coevo.bootstrap.quick`.
     posterior : Posterior or None
         The posterior probability of every arc, if it was asked for.
+    proof : Proof or None
+        How far from the best network this one can be, if it was asked for.
     source : str or None
         The name of the table: of a file, or of an example.
     fitted_network : BayesianNetwork or None
@@ -103,6 +107,7 @@ class LearnResult:
     bootstrap: BootstrapResult | None = None
     quick_bootstrap: BootstrapResult | None = None
     posterior: Posterior | None = None
+    proof: Proof | None = None
     source: str | None = None
     fitted_network: BayesianNetwork | None = None
     fitted_counts: ParentCounts | None = None
@@ -229,6 +234,8 @@ class LearnResult:
             answer["quick_bootstrap"] = {"method": QUICK_METHOD, "n_bootstraps": n_samples}
         if self.posterior is not None:
             answer["posterior"] = _describe_posterior(self.posterior)
+        if self.proof is not None:
+            answer["proof"] = self.proof.as_dict()
         if self.traffic is not None:
             answer["traffic"] = self.traffic.as_dict()
         if self.spec.parent_penalty:
@@ -287,8 +294,8 @@ class LearnResult:
         """Write model.bif, run.json, history.jsonl and report.html into a run folder.
 
         The bootstrap goes into its sub-folder ``strength`` (see `write_strength`), the posterior
-        into ``posterior`` (see `write_posterior`). Their figures are left out if matplotlib is not
-        installed.
+        into ``posterior`` (see `write_posterior`), a proof into ``proof``. Figures are left out if
+        matplotlib is not installed.
 
         Parameters
         ----------
@@ -301,7 +308,8 @@ class LearnResult:
         -------
         dict of str to str
             The paths: ``'model'``, ``'run'``, ``'history'`` and ``'report'``; and
-            ``'strength'`` and ``'posterior'``, the folders of the bootstrap and the posterior.
+            ``'strength'``, ``'posterior'`` and ``'proof'``, the folders of the bootstrap, the
+            posterior and the proof.
         """
         files, notices = self.write(Path(folder), command)
         for notice in notices:
@@ -338,6 +346,9 @@ class LearnResult:
         if self.posterior is not None:
             files["posterior"] = str(folder / POSTERIOR)
             notices += _write_posterior(self.posterior, files["posterior"], facts)
+        if self.proof is not None:
+            files["proof"] = str(folder / PROOF)
+            self.proof.write(folder / PROOF)
         return files, notices
 
     def _add_support(self, answer: dict[str, Any]) -> dict[str, Any]:

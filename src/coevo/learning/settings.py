@@ -16,7 +16,7 @@ from typing import Any, Unpack, cast
 
 from coevo.averaging.settings import check_score
 from coevo.bundled import open_structure
-from coevo.checks import is_bool, is_int
+from coevo.checks import is_bool, is_int, is_number
 from coevo.data import (
     BIN_METHODS,
     Dataset,
@@ -32,6 +32,7 @@ from coevo.data.decisions import RawTable
 from coevo.data.load import load_table, make_raw_table
 from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions, SourceParameters
 from coevo.errors import DataError, ParameterError, bad_choice, bad_parameter, format_count
+from coevo.exact import load_highs
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, check_run_folder, open_knowledge
 from coevo.io.knowledge import KnowledgeFile
@@ -92,6 +93,7 @@ class LearnSettings:
     strict: bool
     bootstraps: int | None
     posterior: bool
+    prove: float | None
     shards: Path | None
     cluster: Cluster
     n_jobs: int
@@ -225,6 +227,7 @@ def check_settings(
         strict=chosen["strict"],
         bootstraps=chosen["bootstraps"],
         posterior=chosen["posterior"],
+        prove=_check_prove(chosen["prove"], owner),
         shards=chosen["shards"],
         cluster=chosen["cluster"],
         n_jobs=chosen["n_jobs"],
@@ -247,6 +250,16 @@ def _check_counts(chosen: LearnOptions, owner: str) -> None:
         if not is_bool(dict(chosen)[name]):
             raise bad_parameter(name, owner, "a bool", dict(chosen)[name])
     check_cluster(owner, chosen["cluster"])
+
+
+def _check_prove(seconds: float | None, owner: str) -> float | None:
+    """Return the time limit of a proof; raise an error if it is invalid or HiGHS is missing."""
+    if seconds is None:
+        return None
+    if not (is_number(seconds) and seconds >= 0):
+        raise bad_parameter("prove", owner, "a number >= 0 or None", seconds)
+    load_highs()
+    return float(seconds)
 
 
 def _choose_policy(chosen: LearnOptions, owner: str) -> str:

@@ -23,6 +23,7 @@ from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
 from coevo.learning.result import POSTERIOR, LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import LearnTask, open_task
+from coevo.parallel import Cluster, check_cluster
 from coevo.progress import check_progress, show_progress
 from coevo.search import Callback, Checkpoint, HistoryRow
 from coevo.signatures import accept_options
@@ -95,9 +96,12 @@ n_jobs : optional
 value_labels, sheet, query, connection, states, drop, names, types, discretise, bins, missing, \
 missing_labels, decimal, strict : optional
         How the table is read, as for `learn`.
-    start, max_generations, patience, target, shards, cluster : optional
+    cluster : str or distributed.Client, optional
+        Run the chains on the workers of a Dask cluster: its address, or ``'local:4'`` for four
+        workers on this machine. The answer is the same. Unlike in `learn`, the rows stay here.
+    start, max_generations, patience, target, shards : optional
         Further options of the search, as for `learn`.
-    bootstraps, posterior : optional
+    bootstraps, posterior, prove : optional
         Options of `learn` that have no effect here.
 
     Returns
@@ -121,11 +125,15 @@ missing_labels, decimal, strict : optional
     if resume and output is None:
         raise ParameterError("'resume' of posterior needs 'output', the run folder to resume.")
     given: dict[str, Any] = dict(options)
+    cluster = given.pop("cluster", None)
+    check_cluster("posterior", cluster)
     asked = {name: given.pop(name) for name in POSTERIOR_DEFAULTS if name in given}
     chosen = PosteriorSettings(**asked)
-    settings = check_settings("posterior", **{**given, "bootstraps": 0, "posterior": True})
+    settings = check_settings(
+        "posterior", **{**given, "bootstraps": 0, "posterior": True, "prove": None}
+    )
     settings = limit_search(settings)
-    ensure_compiled()
+    ensure_compiled(*settings.spec.method.kernel_rooms)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:
@@ -133,7 +141,9 @@ missing_labels, decimal, strict : optional
             warn_caller(str(decision))
         with show_progress(progress, f"Learning by {settings.spec.method.name} ...") as show:
             learned = task.search([task.make_progress().as_callback(show)])
-            learned = run_posterior(task, learned, chosen, resume, [describe_step(show)])
+            learned = run_posterior(
+                task, learned, chosen, resume, [describe_step(show)], cluster=cluster
+            )
     for notice in (*task.notices, *task.describe_failures()):
         warn_caller(notice)
     assert learned.posterior is not None
@@ -146,10 +156,12 @@ def run_posterior(
     settings: PosteriorSettings,
     resume: bool = False,
     callbacks: Iterable[Callback] = (),
+    cluster: Cluster = None,
 ) -> LearnResult:
     """Return the result of a search with the posterior on its rows, and write the run folder.
 
-    The chains have the time limit of the search, from their own beginning.
+    The chains have the time limit of the search, from their own beginning. On a cluster each step
+    of a chain is a job of a worker.
     """
     spec, scorer = task.spec, task.scorer
     if task.incomplete is not None:
@@ -173,6 +185,7 @@ def run_posterior(
         settings,
         learned.search,
         max_time=task.settings.spec.budget.max_time,
+        cluster=cluster,
         callbacks=callbacks,
         state=state,
         on_checkpoint=None if checkpoints is None else checkpoints.write_if_due,

@@ -45,6 +45,7 @@ from coevo.score.base import CACHE_BYTES
 from coevo.search import (
     Callback,
     Checkpoint,
+    CheckpointCallback,
     HillClimb,
     Islands,
     Problem,
@@ -214,19 +215,26 @@ class LearnTask:
             return SearchProgress(self.spec.limits, self.scorer)
         return SearchProgress(self.spec.budget, None)
 
-    def search(self, callbacks: Iterable[Callback] = ()) -> LearnResult:
-        """Search, and write the run folder. Ctrl-C stops with the best network so far."""
-        if self.incomplete is None:
-            return self._search_complete(callbacks)
-        return self._search_incomplete(self.incomplete, callbacks)
+    def search(
+        self, callbacks: Iterable[Callback] = (), watch: CheckpointCallback | None = None
+    ) -> LearnResult:
+        """Search, and write the run folder. Ctrl-C stops with the best network so far.
 
-    def _search_complete(self, callbacks: Iterable[Callback]) -> LearnResult:
+        `watch` is called with the state of each generation, before the callbacks. It only looks.
+        """
+        if self.incomplete is None:
+            return self._search_complete(callbacks, self._combine(watch))
+        return self._search_incomplete(self.incomplete, callbacks, self._combine(watch))
+
+    def _search_complete(
+        self, callbacks: Iterable[Callback], on_checkpoint: CheckpointCallback | None
+    ) -> LearnResult:
         with self._open_spec() as spec:
             result = spec.run(
                 self.scorer,
                 callbacks=callbacks,
                 state=self.checkpoint,
-                on_checkpoint=self._on_checkpoint,
+                on_checkpoint=on_checkpoint,
             )
         if result.state is None and result.stop_reason == "time":
             self.notices.append(NO_GENERATION)
@@ -235,7 +243,10 @@ class LearnTask:
             return self._finish(result, self.dataset, self.scorer)
 
     def _search_incomplete(
-        self, table: IncompleteDataset, callbacks: Iterable[Callback]
+        self,
+        table: IncompleteDataset,
+        callbacks: Iterable[Callback],
+        on_checkpoint: CheckpointCallback | None,
     ) -> LearnResult:
         inputs = PolicyInput(
             table,
@@ -243,7 +254,7 @@ class LearnTask:
             n_jobs=self.settings.n_jobs,
             callbacks=tuple(callbacks),
             resume_from=self.checkpoint,
-            on_checkpoint=self._on_checkpoint,
+            on_checkpoint=on_checkpoint,
         )
         found = learn_with_policy(str(self.settings.missing), inputs)
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
@@ -261,9 +272,17 @@ class LearnTask:
         with distribute_islands(method, cluster=self.settings.cluster) as islands:
             yield replace(self.spec, method=islands)
 
-    @property
-    def _on_checkpoint(self) -> Callable[[Checkpoint], object] | None:
-        return None if self.checkpoint_file is None else self.checkpoint_file.write_if_due
+    def _combine(self, watch: CheckpointCallback | None) -> CheckpointCallback | None:
+        """Return what is called with each checkpoint: the file of the folder, then `watch`."""
+        write = None if self.checkpoint_file is None else self.checkpoint_file.write_if_due
+        if write is None or watch is None:
+            return write or watch
+
+        def call_both(checkpoint: Checkpoint) -> None:
+            write(checkpoint)
+            watch(checkpoint)
+
+        return call_both
 
     def _finish_checkpoints(self, last: Checkpoint | None, result: SearchResult) -> None:
         if self.checkpoint_file is not None:
@@ -305,6 +324,16 @@ class LearnTask:
         if isinstance(dataset, Shards):
             learned = _detach_shards(learned, dataset)
         return self.write(learned)
+
+    def adopt(self, learned: LearnResult, dag: DAG) -> LearnResult:
+        """Return the result for a better structure, and write it."""
+        search = replace(
+            learned.search,
+            dag=dag,
+            score=self.scorer.score(dag),
+            per_variable=self.scorer.score_per_variable(dag),
+        )
+        return self._finish(search, self.dataset, self.scorer)
 
     def _find_deadline(self, result: SearchResult) -> float:
         """Return when everything beside the search must have ended, under a time limit."""

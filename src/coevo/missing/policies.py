@@ -270,7 +270,7 @@ random_state : optional
         raise bad_parameter("n_jobs", "learn_incomplete", "an int >= 1", n_jobs)
     spec = make_spec("learn_incomplete", **options)
     inputs = PolicyInput(table, spec, n_jobs, tuple(callbacks), state, on_checkpoint)
-    ensure_compiled()
+    ensure_compiled(*spec.method.kernel_rooms)
     return learn_with_policy(missing, inputs)
 
 

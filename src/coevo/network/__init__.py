@@ -5,6 +5,7 @@ from coevo.network.distribution import Distribution
 from coevo.network.explanation import FindingEffect, NextObservation, Outcome, TargetExplanation
 from coevo.network.fit import fit_network
 from coevo.network.inference import Explanation
+from coevo.network.junction_tree import Beliefs, JunctionTree
 from coevo.network.metrics import CalibrationBin, PredictionMetrics, StateMetrics
 from coevo.network.rows import Prediction, RowLikelihood, read_rows
 from coevo.network.sample import sample
@@ -12,11 +13,13 @@ from coevo.network.sample import sample
 __all__ = [
     "CPT",
     "BayesianNetwork",
+    "Beliefs",
     "CalibrationBin",
     "Distribution",
     "Evidence",
     "Explanation",
     "FindingEffect",
+    "JunctionTree",
     "NextObservation",
     "Outcome",
     "Prediction",

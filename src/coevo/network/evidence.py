@@ -31,6 +31,7 @@ from coevo.network.bayesian_network import BayesianNetwork, Evidence
 __all__ = [
     "EnteredEvidence",
     "check_targets",
+    "encode_evidence",
     "encode_state",
     "enter_evidence",
     "make_impossible_evidence_error",
@@ -57,19 +58,33 @@ def enter_evidence(network: BayesianNetwork, given: Evidence | None, owner: str)
     >>> enter_evidence(load_network("earthquake"), {"JohnCalls": "False"}, "query").codes
     {'JohnCalls': 1}
     """
+    codes, findings = encode_evidence(network, given, owner)
+    extended = _add_findings(network, findings, codes) if findings else network
+    return EnteredEvidence(extended, dict(sorted(codes.items())))
+
+
+def encode_evidence(
+    network: BayesianNetwork, given: Evidence | None, owner: str
+) -> tuple[dict[str, int], dict[str, list[float]]]:
+    """Validate evidence; return the numbers of observed states and the weights of soft findings.
+
+    >>> from coevo.bundled import load_network
+    >>> given = {"JohnCalls": "False", "Alarm": {"True": 3, "False": 1}}
+    >>> encode_evidence(load_network("earthquake"), given, "query")
+    ({'JohnCalls': 1}, {'Alarm': [0.75, 0.25]})
+    """
+    codes, findings = dict[str, int](), dict[str, list[float]]()
     if given is None:
-        return EnteredEvidence(network, {})
+        return codes, findings
     if not isinstance(given, Mapping):
         raise bad_parameter("given", owner, "a mapping of variable to state", given)
-    codes, findings = dict[str, int](), dict[str, list[float]]()
     for name, value in given.items():
         variable = network.variable(name)
         if isinstance(value, Mapping):
             findings[name] = _encode_finding(variable, value)
         else:
             codes[name] = encode_state(variable, value)
-    extended = _add_findings(network, findings, codes) if findings else network
-    return EnteredEvidence(extended, dict(sorted(codes.items())))
+    return dict(sorted(codes.items())), dict(sorted(findings.items()))
 
 
 def _encode_finding(variable: Variable, weights: Mapping[Any, Any]) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from coevo.errors import NetworkError, bad_parameter
 from coevo.graph import DAG
 from coevo.network.bayesian_network import CPT, BayesianNetwork
 
-__all__ = ["FittedNetwork", "fit_and_count", "fit_network"]
+__all__ = ["FittedNetwork", "fit_and_count", "fit_network", "fit_networks"]
 
 LARGEST_TABLE = 1 << 25  # cells; fitting takes about 40 bytes a cell
 
@@ -72,24 +73,49 @@ def fit_and_count(dag: DAG, table: Any, ess: float = 1.0, name: str = "") -> Fit
     >>> {child: counts.tolist() for child, counts in fitted.parent_counts.items()}
     {'a': [4], 'b': [3, 1]}
     """
+    return _fit_all([dag], table, ess, name)[0]
+
+
+def fit_networks(dags: Sequence[DAG], table: Any, ess: float = 1.0) -> list[BayesianNetwork]:
+    """Return the networks of several structures of the same variables.
+
+    The same as `fit_network` for each, but a family that several structures have is counted once.
+    """
+    return [fitted.network for fitted in _fit_all(dags, table, ess, "")]
+
+
+def _fit_all(dags: Sequence[DAG], table: Any, ess: float, name: str) -> list[FittedNetwork]:
+    """Return the networks of structures with the same variables."""
     if not (is_number(ess) and ess >= 0):
         raise bad_parameter("ess", "fit_network", "a number >= 0", ess)
-    dataset = table if isinstance(table, Table) else as_dataset(table, dag.nodes)
+    nodes = dags[0].nodes
+    dataset = table if isinstance(table, Table) else as_dataset(table, nodes)
     source = {variable.name: variable for variable in dataset.source_variables}
-    variables = [source[dataset.names[dataset.find_position(node)]] for node in dag.nodes]
-    families = [[source[axis] for axis in (*dag.parents(node), node)] for node in dag.nodes]
-    for family in families:
+    variables = [source[dataset.names[dataset.find_position(node)]] for node in nodes]
+    families = list(dict.fromkeys((*dag.parents(node), node) for dag in dags for node in nodes))
+    declared = [[source[axis] for axis in family] for family in families]
+    for family in declared:
         _check_size(family)
-    groups = [[dataset.find_position(variable.name) for variable in family] for family in families]
+    groups = [[dataset.find_position(variable.name) for variable in family] for family in declared]
     from coevo.score import count_configurations  # imports numba
 
     tables, parent_counts = {}, {}
-    for family, cells in zip(families, count_configurations(dataset, groups), strict=True):
+    for key, family, cells in zip(
+        families, declared, count_configurations(dataset, groups), strict=True
+    ):
         counts = _arrange_counts(family, cells)
-        tables[family[-1].name] = _estimate_table(counts, ess)
-        parent_counts[family[-1].name] = counts.sum(axis=1)
-    parents = {node: dag.parents(node) for node in dag.nodes}
-    return FittedNetwork(BayesianNetwork(variables, parents, tables, name), parent_counts)
+        tables[key] = _estimate_table(counts, ess)
+        parent_counts[key] = counts.sum(axis=1)
+    fitted = []
+    for dag in dags:
+        keys = {node: (*dag.parents(node), node) for node in nodes}
+        parents = {node: dag.parents(node) for node in nodes}
+        chosen = {node: tables[key] for node, key in keys.items()}
+        network = BayesianNetwork(variables, parents, chosen, name)
+        fitted.append(
+            FittedNetwork(network, {node: parent_counts[key] for node, key in keys.items()})
+        )
+    return fitted
 
 
 def _check_size(family: list[Variable]) -> None:

@@ -14,14 +14,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import import_optional
-from coevo.files import replace_file
+from coevo.errors import ParameterError, import_optional
+from coevo.files import check_output_path, replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["apply_style", "draw_band_panel", "make_figure", "require_matplotlib", "write_figure"]
+__all__ = [
+    "apply_style",
+    "check_figure_path",
+    "draw_band_panel",
+    "make_figure",
+    "require_matplotlib",
+    "save_figure",
+    "write_figure",
+]
 
 # Distinguishable in black and white, and by colour-blind readers (Okabe and Ito).
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#555555"
@@ -40,6 +48,12 @@ STYLE: Any = {
     "legend.frameon": False,
     "svg.hashsalt": "coevo",  # otherwise the identifiers differ from run to run
     "svg.fonttype": "none",
+}
+
+METADATA: dict[str, Any] = {  # of each format; without the date, for the same bytes
+    ".png": {"Software": None},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
 }
 
 
@@ -91,13 +105,25 @@ def draw_band_panel(
         panel.margins(x=0)
 
 
+def check_figure_path(name: str) -> None:
+    """Raise an error if a figure cannot be written to this file: no format, library or folder."""
+    if Path(name).suffix.lower() not in METADATA:
+        listed = ", ".join(METADATA)
+        raise ParameterError(f"The name of a figure must end in one of {listed}; got {name!r}.")
+    require_matplotlib()
+    check_output_path(Path(name))
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure in the format of the suffix. A failure leaves no partial file."""
+    kind = path.suffix.lower()
+    with apply_style(), replace_file(path) as stream:
+        figure.savefig(stream, format=kind[1:], dpi=200, metadata=METADATA[kind])
+
+
 def write_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write ``stem.png`` and ``stem.svg``. A failure leaves no partial file."""
-    written = []
-    for kind in ("png", "svg"):
-        path = stem.with_name(f"{stem.name}.{kind}")
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        with apply_style(), replace_file(path) as stream:
-            figure.savefig(stream, format=kind, dpi=200, metadata=metadata)
-        written.append(path)
+    """Write ``stem.png`` and ``stem.svg``."""
+    written = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
+    for path in written:
+        save_figure(figure, path)
     return written

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.variable import Variable
-from coevo.files import replace_file
 from coevo.network.metrics import PredictionMetrics, compute_roc
-from coevo.report.figures import BLUE, GREY, apply_style, make_figure
+from coevo.report.figures import BLUE, GREY, apply_style, make_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FIGURE_SUFFIXES", "write_prediction_figure"]
+__all__ = ["write_prediction_figure"]
 
-FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 MAX_CURVES = 6  # states; more curves cannot be told apart
 # Okabe and Ito: distinguishable by colour-blind readers.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-METADATA: dict[str, Any] = {
-    ".png": {"Software": None},
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-}
 
 
 def write_prediction_figure(
@@ -41,7 +34,7 @@ def write_prediction_figure(
     Parameters
     ----------
     path : Path
-        The file; it ends in one of `FIGURE_SUFFIXES`.
+        The file; it ends in .png, .svg or .pdf.
     variable : Variable
         The target.
     probabilities : array
@@ -57,9 +50,7 @@ def write_prediction_figure(
         _draw_roc(roc, variable, probabilities[known], np.asarray(true)[known], metrics)
         _draw_calibration(calibration, metrics)
         figure.suptitle(f"{variable.name}: {metrics.n_rows:,} rows", fontsize=10)
-        kind = path.suffix.lower()
-        with replace_file(path) as stream:
-            figure.savefig(stream, format=kind[1:], dpi=200, metadata=METADATA[kind])
+    save_figure(figure, path)
 
 
 def _draw_roc(

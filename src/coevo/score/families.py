@@ -66,6 +66,22 @@ class FamilyBatch:
         lengths = np.concatenate([part[1] for part in parts])
         return cls(members, np.concatenate([[0], np.cumsum(lengths)]))
 
+    @classmethod
+    def from_adjacency(cls, adjacency: NDArray[np.bool_]) -> FamilyBatch:
+        """Build the batch of all families of a structure, ``[parent, child]``.
+
+        >>> batch = FamilyBatch.from_adjacency(np.array([[False, True], [False, False]]))
+        >>> batch.members.tolist(), batch.start.tolist()
+        ([0, 1, 0], [0, 1, 3])
+        """
+        child, parent = np.nonzero(adjacency.T)
+        n = len(adjacency)
+        start = np.arange(n + 1) + np.searchsorted(child, np.arange(n + 1))
+        members = np.empty(n + len(child), dtype=np.int32)
+        members[start[:-1]] = np.arange(n)
+        members[np.arange(len(child)) + child + 1] = parent
+        return cls(members, start)
+
     def check_starts(self) -> None:
         """Raise `ParameterError` unless `start` splits `members` into families."""
         members, start = self.members, self.start

@@ -8,6 +8,7 @@
 - ``naive_bayes``, ``tan``: structures for classification, with a class variable
 - ``ges``: greedy search over equivalence classes
 - ``ga``, ``k2ga``: the genetic algorithms of Larrañaga et al. (1996), over graphs and over orders
+- ``mdlep``: evolutionary programming over graphs (Wong, Lam and Leung 1999)
 - ``pc``: tests of independence in place of a score
 - ``mmhc``: tests of independence, then hill climbing between neighbours
 - ``wong``: tests of independence, then one species of parent sets for each variable
@@ -38,6 +39,7 @@ from coevo.search.islands import Islands, IslandsState
 from coevo.search.k2 import K2, K2State
 from coevo.search.k2ga import K2GA, K2GAState
 from coevo.search.loop import GenerationLoop
+from coevo.search.mdlep import MDLEP, MDLEPState
 from coevo.search.method_text import split_methods
 from coevo.search.mmhc import MMHC, MMHCState
 from coevo.search.naive_bayes import NaiveBayes
@@ -58,6 +60,7 @@ __all__ = [
     "GES",
     "K2",
     "K2GA",
+    "MDLEP",
     "METHODS",
     "MMHC",
     "PC",
@@ -83,6 +86,7 @@ __all__ = [
     "IslandsState",
     "K2GAState",
     "K2State",
+    "MDLEPState",
     "MMHCState",
     "Mask",
     "Method",

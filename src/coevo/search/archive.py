@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from coevo.randomness import random_stream
 from coevo.score import FamilyBatch
 from coevo.search.archive_kernels import flag_dominated
 from coevo.search.base import Problem
-from coevo.search.order_kernels import Families
+from coevo.search.family_index_kernels import Families, FamilyIndex, index_families
 
 __all__ = [
     "MAX_FAMILIES_PER_CHILD",
@@ -77,6 +77,11 @@ class Archive:
     def families(self) -> Families:
         """The families as arrays for the kernels."""
         return Families(self.begin, self.score, self.start, self.parents)
+
+    @cached_property
+    def index(self) -> FamilyIndex:
+        """The families by child and parent, for the kernels."""
+        return index_families(self.families)
 
     @property
     def n_families(self) -> int:

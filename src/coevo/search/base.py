@@ -27,6 +27,7 @@ from coevo.errors import GraphError, bad_parameter
 from coevo.graph import DAG, ArcRules, Constraints
 from coevo.score import FamilyBatch, Scorer
 from coevo.search.budget import Budget
+from coevo.search.species import Populations
 from coevo.search.state_schema import (
     ACYCLIC,
     STATES_OF,
@@ -35,6 +36,7 @@ from coevo.search.state_schema import (
     Schema,
     ScoreNumber,
 )
+from coevo.warmup import NETWORKS
 
 __all__ = ["LEAST_GAIN", "STATES_OF", "Info", "Method", "Problem", "Search", "SearchState"]
 
@@ -96,8 +98,7 @@ class Problem:
 
     def local_scores(self, adjacency: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the local score of each variable of a structure."""
-        pairs = [(child, np.flatnonzero(adjacency[:, child])) for child in range(self.n_variables)]
-        return self.scorer.local_scores(FamilyBatch.from_pairs(pairs))
+        return self.scorer.local_scores(FamilyBatch.from_adjacency(adjacency))
 
     def score(self, adjacency: NDArray[np.bool_]) -> float:
         """Return the score of a structure, rounded once, as in `FamilyScorer.score`."""
@@ -137,6 +138,10 @@ class SearchState:
     improved: int
     score: float
     adjacency: NDArray[np.bool_]
+
+    def get_populations(self) -> Populations | None:
+        """Return the species of the state, for a live view; None if there are none yet."""
+        return None
 
     def find_flaw(self) -> str:
         """Return what is wrong with the fields together; an empty text if nothing is."""
@@ -203,6 +208,7 @@ class Method(ABC):
     state_type: ClassVar[type[SearchState]]
     default_budget: ClassVar[Budget]  # holds where the given budget is not bounded
     maximises: ClassVar[bool] = True  # the score; else the score is reported only
+    kernel_rooms: ClassVar[tuple[str, ...]] = (NETWORKS,)  # the kernels that it calls
 
     @abstractmethod
     def make_search(self, problem: Problem) -> Search[Any]:

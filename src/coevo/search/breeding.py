@@ -29,12 +29,8 @@ from numpy.typing import NDArray
 from coevo.graph import ArcRules
 from coevo.search.archive import Archive, ParentSet, hash_keys
 from coevo.search.operators import Orders, cycle_crossover
-from coevo.search.order_kernels import (
-    ParentIndex,
-    draw_order,
-    flag_nearby_responses,
-    index_by_parent,
-)
+from coevo.search.order_kernels import flag_nearby_responses, make_scratch
+from coevo.search.perturbation_kernels import draw_order
 
 __all__ = ["ELITE", "ParentSetBreeder", "breed_orders"]
 
@@ -69,8 +65,7 @@ def breed_orders(
             pair = cycle_crossover(rng, orders[one][None], orders[two][None], 1.0)
             children[i] = pair[int(rng.integers(2))][0]
         else:
-            waiting = np.empty(n, dtype=np.int64)
-            draw_order(choice[one], archive.families, rng.random(n), waiting, children[i])
+            draw_order(choice[one], archive.families, archive.index, rng.random(n), children[i])
             if kind < 0.7:
                 _shuffle_family(rng, children[i], choice[one], archive)
             else:
@@ -139,17 +134,15 @@ class ParentSetBreeder:
             archive.score > -np.inf
         )
         self._unextended: dict[int, tuple[list[int], list[int]]] = {}  # by child, filled on demand
-        parent_index = index_by_parent(archive.families)
         another = int(rng.integers(len(orders)))
-        self._nearby = [self._find_nearby(order, parent_index) for order in (0, another)]
+        self._nearby = [self._find_nearby(order) for order in (0, another)]
 
-    def _find_nearby(self, order: int, parent_index: ParentIndex) -> NDArray[np.bool_]:
+    def _find_nearby(self, order: int) -> NDArray[np.bool_]:
         """Return which unextended families are best responses after one move of an order."""
         asked = np.zeros(self._archive.n_families, dtype=np.bool_)
-        families = self._archive.families
-        flag_nearby_responses(
-            self._orders[order], self._choice[order], families, parent_index, asked
-        )
+        archive, scratch = self._archive, make_scratch(self._orders.shape[1])
+        order_and_choice = self._orders[order], self._choice[order]
+        flag_nearby_responses(*order_and_choice, archive.families, archive.index, scratch, asked)
         return asked & self._is_open
 
     def _list_unextended(self, child: int) -> tuple[list[int], list[int]]:

@@ -63,6 +63,7 @@ from coevo.search.operators import (
     two_point_crossover,
 )
 from coevo.search.solution_scorer import SolutionScorer
+from coevo.search.species import Populations, count_pairs
 from coevo.search.state_schema import PERMUTATIONS, SCORES, Array, Schema
 
 __all__ = ["CCGA", "CCGAState"]
@@ -86,6 +87,13 @@ class CCGAState(SearchState):
     order_scores: Scores
     masks: Masks
     mask_scores: Scores
+
+    def get_populations(self) -> Populations:
+        """Return both species; a mask stands for the arcs that it has under the best order."""
+        best = int(self.order_scores.argmax())
+        ranked = np.argsort(-self.order_scores, kind="stable")
+        pairs = count_pairs(self.orders[best], self.masks)
+        return Populations(self.orders[ranked], len(self.masks), pairs, self.mask_scores)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ cycles and nothing is repaired. The differences from the paper, and the reasons:
 - **The partner of an order is computed.** Both species share an archive of scored families
   (`coevo.search.archive`). The best families for an order are looked up in it.
 - **Local search improves orders.** An insertion move puts one variable into its best place, with
-  the best response at each place. A local optimum is perturbed and climbs again
-  (`coevo.search.order_kernels`).
+  the best response at each place (`coevo.search.order_kernels`). A local optimum is perturbed, as
+  a whole and in small parts, and climbs again (`coevo.search.perturbation_kernels`).
 - **Masks decide which families are scored.** Each generation extends parent sets: it scores them
   with every further variable, all in one batch. There is no list of candidate parents, and no
   limit on their number unless the constraints set one: a family grows as long as a further
@@ -107,88 +107,24 @@ from coevo.search.archive import MAX_FAMILIES_PER_CHILD, Archive, ParentSet, fla
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.breeding import ELITE, ParentSetBreeder, breed_orders
 from coevo.search.budget import Budget
+from coevo.search.ccma_state import CCMAState, make_archive_fields
 from coevo.search.climbing import Climb, climb_up
-from coevo.search.decode_kernels import read_order
 from coevo.search.encoding import encode_dag
+from coevo.search.mask_credit import assign_credit
 from coevo.search.operators import Orders
-from coevo.search.order_kernels import PERTURBATION_DRAWS, climb_orders, index_by_parent
-from coevo.search.parent_extension import Extensions, add_extensions, extend_parent_sets
-from coevo.search.state_schema import (
-    FINITE,
-    OFFSETS,
-    PERMUTATIONS,
-    SCORES,
-    Array,
-    Flag,
-    Schema,
-    make_range,
-)
+from coevo.search.order_climbs import ClimbDraws, find_responses, improve_orders
+from coevo.search.parent_extension import add_extensions, extend_parent_sets
 
 __all__ = ["CCMA", "CCMAState"]
 
 FAMILIES_PER_GENERATION = 1 << 16  # limit of scored families, so that steps stay short
+MIN_PARENT_SETS = 300  # of a generation, even if they have more families than that
 PLACES_PER_GENERATION = 6000  # limit of the number of orders times their length
 CLIMBED_PLACES_PER_GENERATION = 18_000  # the same for all climbs, perturbations included
+PLACES_PER_LOCAL = 8  # of an order, for each local perturbation of it
 MIN_ORDERS = 4
 MAX_PERTURBATIONS = 4
 BYTES_PER_FAMILY = 48  # in the archive: a score, an offset, up to eight parents
-
-
-@dataclass(frozen=True)
-class CCMAState(SearchState):
-    """Both species and the archive; during the first generations, the hill climbing."""
-
-    schema: ClassVar[Schema] = {
-        **SearchState.schema,
-        "is_climbing": Flag(),
-        "gains": Array(np.float64, ("climbing", "climbing"), SCORES),
-        "local": Array(np.float64, ("climbing",), FINITE),
-        "orders": Array(np.int64, ("orders", "n"), PERMUTATIONS),
-        "choice": Array(np.int64, ("orders", "n")),
-        "masks": Array(np.bool_, ("masks", "n", "n")),
-        "credit": Array(np.float64, ("masks", "n"), SCORES),
-        "probes": Array(np.int32, ("n", "others"), make_range(0, "n")),
-        "begin": Array(np.int64, ("children",), OFFSETS),
-        "family_scores": Array(np.float64, ("families",), SCORES),
-        "start": Array(np.int64, ("starts",), OFFSETS),
-        "parents": Array(np.int32, ("parents",), make_range(0, "n")),
-        "extended": Array(np.uint64, ("extended",)),
-    }
-
-    is_climbing: bool
-    gains: NDArray[np.float64]  # (n, n), of the hill climbing; empty after it
-    local: NDArray[np.float64]  # (n,), of the hill climbing; empty after it
-    orders: Orders  # (n_orders, n), best first
-    choice: NDArray[np.int64]  # (n_orders, n), the family of each child under each order
-    masks: NDArray[np.bool_]  # (n_masks, n, n), [mask, parent, child]
-    credit: NDArray[np.float64]  # (n_masks, n), of each parent set
-    probes: NDArray[np.int32]  # (n, n - 1), for each child all others, most promising first
-    begin: NDArray[np.int64]  # the archive, see `Archive`
-    family_scores: NDArray[np.float64]
-    start: NDArray[np.int64]
-    parents: NDArray[np.int32]
-    extended: NDArray[np.uint64]
-
-    @property
-    def archive(self) -> Archive:
-        """The archive of scored families."""
-        return Archive(self.begin, self.family_scores, self.start, self.parents, self.extended)
-
-    def find_flaw(self) -> str:
-        """Return what is wrong with the fields together; an empty text if nothing is."""
-        n = len(self.adjacency)
-        if len(self.gains) != (n if self.is_climbing else 0):
-            return "'gains' must have one row for each variable, and only during the climb"
-        if self.probes.shape[1] != max(0, n - 1):
-            return "'probes' must list all others for each variable"
-        if len(self.begin) != n + 1:
-            return "'begin' must have one offset for each variable, and one more"
-        flaw = self.archive.find_flaw() or super().find_flaw()
-        if flaw or not len(self.choice):
-            return flaw
-        if ((self.choice < self.begin[:-1]) | (self.choice >= self.begin[1:])).any():
-            return "'choice' must name families of each child"
-        return _find_wrong_choice(self)
 
 
 @dataclass(frozen=True)
@@ -244,7 +180,8 @@ class CCMASearch(Search[CCMAState]):
         places = max(1, self._n * 2 * self.n_orders)  # of the orders and their children
         affordable = max(1, CLIMBED_PLACES_PER_GENERATION // places - 1)
         self.n_perturbations = min(MAX_PERTURBATIONS, affordable)
-        affordable = FAMILIES_PER_GENERATION // max(1, self._n)
+        self.n_local = self._n // PLACES_PER_LOCAL
+        affordable = max(MIN_PARENT_SETS, FAMILIES_PER_GENERATION // max(1, self._n))
         self._sets_per_generation = max(1, min(method.masks * self._n, affordable))
 
     def start(self, rng: Generator) -> tuple[CCMAState, Info]:
@@ -262,7 +199,7 @@ class CCMASearch(Search[CCMAState]):
             masks=np.zeros((method.masks, n, n), dtype=np.bool_),
             credit=np.full((method.masks, n), -np.inf),
             probes=_rank_candidates(climb.gains),
-            **_make_archive_fields(archive),
+            **make_archive_fields(archive),
         )
         return state, _make_info(state)
 
@@ -320,7 +257,7 @@ class CCMASearch(Search[CCMAState]):
         none = np.empty(0, dtype=np.uint64)
         archive = state.archive.with_families(children, scores, *sets, none)
         orders = np.concatenate([state.orders[:-n], other.orders[:n]])
-        return self._with_orders(state, archive, *self._find_responses(orders, archive))
+        return self._with_orders(state, archive, *find_responses(self._problem, archive, orders))
 
     def rank_structures(self, state: CCMAState) -> list[NDArray[np.bool_]]:
         """Return the structures of all orders, the best first.
@@ -357,7 +294,7 @@ class CCMASearch(Search[CCMAState]):
             evaluations=state.evaluations + extensions.n_scored + n,
             gains=np.empty((0, 0)),
             local=np.empty(0),
-            **_make_archive_fields(archive),
+            **make_archive_fields(archive),
         )
         return self._with_orders(after, archive, *self._improve_orders(rng, orders, archive))
 
@@ -366,7 +303,7 @@ class CCMASearch(Search[CCMAState]):
         order_rng, mask_rng = rng.spawn(2)
         parent_sets = self._breed_parent_sets(mask_rng, state)
         extensions = extend_parent_sets(self._problem, parent_sets)
-        masks, credit = self._assign_credit(mask_rng, state, extensions)
+        masks, credit = assign_credit(mask_rng, state, extensions)
         archive = add_extensions(state.archive, extensions)
         orders = self._breed_orders(order_rng, state)
         after = state.advance(extensions.n_scored, masks=masks, credit=credit)
@@ -398,51 +335,9 @@ class CCMASearch(Search[CCMAState]):
         self, rng: Generator, orders: Orders, archive: Archive
     ) -> tuple[Orders, NDArray[np.int64]]:
         """Return the orders after local search, with the families that they choose."""
-        visits = rng.permuted(np.tile(np.arange(self._n), (len(orders), 1)), axis=1)
-        shape = (len(orders), self.n_perturbations, self._n + PERTURBATION_DRAWS)
-        perturbations = rng.random(shape)
-        return self._run_climbs(orders, archive, visits, perturbations, self.least_gain)
-
-    def _find_responses(self, orders: Orders, archive: Archive) -> tuple[Orders, NDArray[np.int64]]:
-        """Return the unchanged orders, with the families that they choose."""
-        visits = np.tile(np.arange(self._n), (len(orders), 1))
-        perturbations = np.empty((len(orders), 0, self._n + PERTURBATION_DRAWS))
-        return self._run_climbs(orders, archive, visits, perturbations, math.inf)
-
-    def _run_climbs(
-        self,
-        orders: Orders,
-        archive: Archive,
-        visits: NDArray[np.int64],
-        perturbations: NDArray[np.float64],
-        least_gain: float,
-    ) -> tuple[Orders, NDArray[np.int64]]:
-        """Return the orders after all moves above `least_gain`, and the families they choose."""
-        moved = self._put_required_first(orders)
-        choice = np.empty(orders.shape, dtype=np.int64)
-        families = archive.families
-        parent_index = index_by_parent(families)
-
-        def climb(begin: int, end: int, part: int) -> None:
-            rows = slice(begin, end)
-            draws = perturbations[rows]
-            climb_orders(
-                moved[rows], visits[rows], draws, families, parent_index, least_gain, choice[rows]
-            )
-
-        self._problem.scorer.threads.run_in_parts(climb, len(orders), 1, is_uneven=True)
-        return moved, choice
-
-    def _put_required_first(self, orders: Orders) -> Orders:
-        """Return a copy of the orders in which required parents come first."""
-        required = self._problem.rules.required
-        if not required.any():
-            return orders.copy()
-        read = np.empty_like(orders)
-        waiting = np.empty(self._n, dtype=np.int64)
-        for i, order in enumerate(orders):
-            read_order(order, required, waiting, read[i])
-        return read
+        shape = (len(orders), self._n)
+        draws = ClimbDraws.draw(rng, shape, self.n_perturbations, self.n_local)
+        return improve_orders(self._problem, archive, orders, draws, self.least_gain)
 
     def _with_orders(
         self, state: CCMAState, archive: Archive, orders: Orders, choice: NDArray[np.int64]
@@ -464,7 +359,7 @@ class CCMASearch(Search[CCMAState]):
             orders=orders[kept],
             choice=choice[kept],
             **best,
-            **_make_archive_fields(archive),
+            **make_archive_fields(archive),
         )
 
     def _make_adjacency(self, archive: Archive, choice: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -488,59 +383,6 @@ class CCMASearch(Search[CCMAState]):
             mask, child = divmod((first + i) % others, n)
             yield 1 + mask, child
 
-    def _assign_credit(
-        self, rng: Generator, state: CCMAState, extensions: Extensions
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Assign credit to the new parent sets; return the masks and credits that survive.
-
-        The credit of a parent set is the gain of its best family, with or without one more
-        parent, for the best order or for a random one, whichever is larger.
-        """
-        parent_sets = extensions.parent_sets
-        partners = [0, int(rng.integers(len(state.orders)))]
-        credit = np.full(len(parent_sets), -np.inf)
-        children = np.array([child for child, _ in parent_sets], dtype=np.int64)
-        for partner in partners:
-            place = np.argsort(state.orders[partner])
-            current = state.archive.score[state.choice[partner]]
-            before = place[None, :] < place[children][:, None]
-            wider = np.where(before, extensions.wider_scores, -np.inf)
-            best = np.maximum(wider.max(axis=1, initial=-np.inf), extensions.scores)
-            for s, (child, parents) in enumerate(parent_sets):
-                if all(place[parent] < place[child] for parent in parents):
-                    credit[s] = max(credit[s], best[s] - current[child])
-        return _select_survivors(state, parent_sets, credit)
-
-
-def _find_wrong_choice(state: CCMAState) -> str:
-    """Return a text if an order has chosen a family whose parents do not come before the child."""
-    child_of, start, parents = state.archive.children, state.start, state.parents
-    family_of = np.repeat(np.arange(len(child_of)), np.diff(start))
-    for order, choice in zip(state.orders, state.choice, strict=True):
-        place = np.argsort(order)
-        is_late = place[parents] >= place[child_of[family_of]]
-        if np.isin(family_of[is_late], choice).any():
-            return "'choice' must name families whose parents come before the child"
-    return ""
-
-
-def _select_survivors(
-    state: CCMAState, parent_sets: tuple[ParentSet, ...], new_credit: NDArray[np.float64]
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return the masks in which better new parent sets have replaced the worst of each child."""
-    # Old credit fades by half in each generation, until it overflows or underflows.
-    with np.errstate(over="ignore"):
-        credit = np.where(state.credit < 0, state.credit * 2, state.credit / 2)
-    masks = state.masks.copy()
-    for s in np.argsort(-new_credit, kind="stable"):
-        child, parents = parent_sets[s]
-        worst = int(credit[:, child].argmin())
-        if new_credit[s] > credit[worst, child]:
-            masks[worst, :, child] = False
-            masks[worst, list(parents), child] = True
-            credit[worst, child] = new_credit[s]
-    return masks, credit
-
 
 def _list_parent_sets(adjacency: NDArray[np.bool_]) -> list[ParentSet]:
     """Return the parents of each child of a structure."""
@@ -548,17 +390,6 @@ def _list_parent_sets(adjacency: NDArray[np.bool_]) -> list[ParentSet]:
         (child, tuple(np.flatnonzero(parents).tolist()))
         for child, parents in enumerate(adjacency.T)
     ]
-
-
-def _make_archive_fields(archive: Archive) -> dict[str, Any]:
-    """Return the archive as fields of a state."""
-    return {
-        "begin": archive.begin,
-        "family_scores": archive.score,
-        "start": archive.start,
-        "parents": archive.parents,
-        "extended": archive.extended,
-    }
 
 
 def _rank_candidates(gains: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -25,11 +25,14 @@ from coevo.search.base import LEAST_GAIN, Problem
 from coevo.search.best_parents import add_best_parents
 from coevo.search.climb_kernels import (
     NEVER,
+    UNKNOWN,
+    BestAdditions,
     MoveTable,
     add_path,
     compute_reachability,
     fill_move_gains,
     find_best_move,
+    find_steepest_move,
 )
 from coevo.search.state_schema import ACYCLIC, FINITE, SCORES, Array, Schema
 from coevo.work_time import OutOfTime, check_deadline
@@ -73,7 +76,9 @@ class Climb:
         self._may_add = rules.allowed & ~rules.required
         self._may_delete = ~rules.required
         self._max_parents = rules.max_parents
-        self._nothing = np.zeros(adjacency.shape, dtype=np.bool_)
+        n = len(adjacency)
+        self._additions = BestAdditions(np.full(n, UNKNOWN, dtype=np.int64), np.full(n, NEVER))
+        self._n_parents = adjacency.sum(axis=0)
         self.evaluations = 0
         self.adjacency = adjacency.copy()
         self.reach = compute_reachability(adjacency)
@@ -120,7 +125,7 @@ class Climb:
         return {"current": self.adjacency, "gains": self.gains, "local": self.local}
 
     def _make_move_table(self) -> MoveTable:
-        has_room = self.adjacency.sum(axis=0) < self._max_parents
+        has_room = self._n_parents < self._max_parents
         return MoveTable(
             self.adjacency, self.gains, self.reach, self._may_add, self._may_delete, has_room
         )
@@ -139,8 +144,13 @@ class Climb:
 
         A move may not change a pair that is `forbidden` in either direction.
         """
-        taboo = self._nothing if forbidden is None else forbidden
-        kind, parent, child, gain = find_best_move(self._make_move_table(), taboo, LEAST_GAIN)
+        table = self._make_move_table()
+        if forbidden is None:
+            arcs = np.flatnonzero(self.adjacency)
+            found = find_steepest_move(table, self._additions, arcs, LEAST_GAIN)
+        else:
+            found = find_best_move(table, forbidden, LEAST_GAIN)
+        kind, parent, child, gain = found
         return None if kind < 0 else Move(KINDS[kind], parent, child, gain)
 
     def apply(self, move: Move) -> None:
@@ -157,10 +167,14 @@ class Climb:
             add_path(self.reach, parent, child)
         else:
             self.reach = compute_reachability(self.adjacency)
+            self._additions.parent[:] = UNKNOWN
+        self._n_parents[changed] = self.adjacency[:, changed].sum(axis=0)
         self._update_gains(changed)
 
     def _update_gains(self, children: Iterable[int]) -> None:
         """Recompute the gain of toggling each parent of these children."""
+        children = list(children)
+        self._additions.parent[children] = UNKNOWN
         pairs = []
         toggled: list[tuple[NDArray[np.int64], int]] = []
         for child in children:

@@ -179,12 +179,8 @@ class GASearch(Search[GAState]):
 
     def start(self, rng: Generator) -> tuple[GAState, Info]:
         """Return random sparse graphs, repaired; a start structure takes the first place."""
-        problem, size, n_bits = self._problem, self._method.population, self._strings.n_bits
-        share = min(1.0, self._method.parents * problem.n_variables / max(n_bits, 1))
-        bits = np.empty((size, n_bits), dtype=np.bool_)
-        for row in bits:  # the same numbers as in one call
-            check_deadline()
-            row[:] = rng.random(n_bits) < share
+        problem = self._problem
+        bits = self._strings.draw(rng, self._method.population, self._method.parents)
         graphs, local, n_evaluations = self._make_graphs(rng, bits)
         if problem.has_start:
             graphs[0], local[0] = problem.start, problem.local_scores(problem.start)

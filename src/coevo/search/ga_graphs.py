@@ -1,4 +1,4 @@
-"""Graphs as bit strings, and their repair: what the genetic algorithm `coevo.search.ga` breeds.
+"""Graphs as bit strings, and their repair: what `coevo.search.ga` and `coevo.search.mdlep` breed.
 
 A string has one bit for each arc that is free: neither required nor forbidden. The bits stand
 column after column, so that the possible parents of a child are together. With an order, only arcs
@@ -12,6 +12,7 @@ arcs come first. A DAG within the limits stays as it is.
 from __future__ import annotations
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch
@@ -50,6 +51,25 @@ class GraphStrings:
         """The number of free arcs."""
         return len(self._child)
 
+    @property
+    def parents(self) -> NDArray[np.int64]:
+        """The parent of the arc of each bit."""
+        return self._parent
+
+    @property
+    def children(self) -> NDArray[np.int64]:
+        """The child of the arc of each bit, ascending."""
+        return self._child
+
+    def draw(self, rng: Generator, n_graphs: int, n_parents: float) -> Bits:
+        """Return random strings in which a variable has so many parents on average."""
+        share = min(1.0, n_parents * self._problem.n_variables / max(self.n_bits, 1))
+        bits = np.empty((n_graphs, self.n_bits), dtype=np.bool_)
+        for row in bits:  # the same numbers as in one call
+            check_deadline()
+            row[:] = rng.random(self.n_bits) < share
+        return bits
+
     def encode(self, graphs: Graphs) -> Bits:
         """Return the strings of graphs."""
         bits: Bits = graphs[:, self._parent, self._child]
@@ -81,6 +101,11 @@ class GraphStrings:
             insert_arcs(arcs, self._problem.rules.required, self._reach, self._limits, part)
         return graphs
 
+    def get_values(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the value of each bit, from a table ``[parent, child]``."""
+        values: NDArray[np.float64] = table[self._parent, self._child]
+        return values
+
     def get_keys(self, bits: Bits, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the key of each bit that is set, from a table ``[parent, child]``."""
         bit = np.flatnonzero(bits) % max(self.n_bits, 1)
@@ -89,18 +114,24 @@ class GraphStrings:
 
     def score(self, graphs: Graphs) -> NDArray[np.float64]:
         """Return the local scores of graphs, (n_graphs, n), as one batch of families."""
-        check_deadline()
         n_graphs, n = graphs.shape[:2]
         families = np.ascontiguousarray(graphs.transpose(0, 2, 1)).reshape(n_graphs * n, n)
-        n_parents = np.count_nonzero(families, axis=1)
+        scores = self.score_families(np.tile(np.arange(n), n_graphs), families)
+        return scores.reshape(n_graphs, n)
+
+    def score_families(
+        self, children: NDArray[np.int64], parents: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Return the local scores of families; ``parents[i]`` has a flag for each variable."""
+        check_deadline()
+        n_parents = np.count_nonzero(parents, axis=1)
         start = np.concatenate([[0], np.cumsum(1 + n_parents)])
         members = np.empty(int(start[-1]), dtype=np.int32)
         is_parent = np.ones(len(members), dtype=np.bool_)
         is_parent[start[:-1]] = False
-        members[start[:-1]] = np.tile(np.arange(n), n_graphs)
-        members[is_parent] = np.flatnonzero(families) % n
-        scores = self._problem.scorer.local_scores(FamilyBatch(members, start))
-        return scores.reshape(n_graphs, n)
+        members[start[:-1]] = children
+        members[is_parent] = np.flatnonzero(parents) % parents.shape[1]
+        return self._problem.scorer.local_scores(FamilyBatch(members, start))
 
 
 def _sort_falling(keys: NDArray[np.float64]) -> NDArray[np.int64]:

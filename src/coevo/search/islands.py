@@ -50,6 +50,7 @@ from coevo.search.base import (
 )
 from coevo.search.budget import Budget
 from coevo.search.ccma import CCMA, CCMAState
+from coevo.search.species import Populations
 
 __all__ = ["Epoch", "Islands", "IslandsState", "Runner", "run_in_sequence"]
 
@@ -86,6 +87,20 @@ class IslandsState(SearchState):
     """The states of all islands."""
 
     islands: tuple[CCMAState, ...] = field(metadata={STATES_OF: CCMAState})
+
+    def get_populations(self) -> Populations | None:
+        """Return the species of all islands together, those of the best island first."""
+        ranked = sorted(self.islands, key=lambda island: -island.score)
+        evolving = [island for island in ranked if not island.is_climbing]
+        if not evolving:
+            return None
+        pairs = [island.masks.sum(axis=0, dtype=np.int64) for island in evolving]
+        return Populations(
+            np.concatenate([island.orders for island in evolving]),
+            sum(len(island.masks) for island in evolving),
+            np.sum(pairs, axis=0),
+            np.concatenate([island.credit for island in evolving]),
+        )
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ from coevo.search.encoding import encode_dag
 from coevo.search.greedy_parents import GreedyParents, Grown
 from coevo.search.operators import Indices, Orders, Scores, draw_orders, select_by_rank
 from coevo.search.order_operators import CROSSOVERS, MUTATIONS, CrossoverDraws, MutationDraws
+from coevo.search.species import Populations
 from coevo.search.state_schema import PERMUTATIONS, SCORES, Array, Schema
 
 __all__ = ["K2GA", "K2GAState"]
@@ -68,6 +69,10 @@ class K2GAState(SearchState):
 
     orders: Orders
     order_scores: Scores
+
+    def get_populations(self) -> Populations:
+        """Return the orders, the only species."""
+        return Populations(self.orders)
 
 
 @dataclass(frozen=True)

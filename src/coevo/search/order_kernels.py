@@ -1,19 +1,20 @@
-"""Kernels for orders: best responses, local search by insertion moves, and perturbations.
+"""Kernels for orders: best responses and local search by insertion moves.
 
 The families of each child are sorted by descending score. The best response to an order is, for
 each child, the first family whose parents all come before the child. An insertion move takes
-one variable out of the order and puts it into another place. It is a series of swaps of
-neighbours. A swap changes the allowed families of two variables only. One of them is looked up
-again only if it loses a parent that it has; the other only if it gains a parent of a better
-family. Most variables are in no good family of most others, so most swaps cost one look into an
-index: the families of each child that contain a given parent. (Teyssier and Koller 2005 search
-orders by swaps; Lee and van Beek 2017 search them by insertions, see `coevo.search.ccma`.)
+one variable out of the order and puts it into another place. (Teyssier and Koller 2005 search
+orders by swaps of neighbours; Lee and van Beek 2017 search them by insertions, see
+`coevo.search.ccma`.)
 
-An order that no move improves is *perturbed*. First it is replaced by a random topological order
-of its structure. Then a block of neighbours is moved to another place, reversed in half of the
-cases. Then the order climbs again. The result is dropped if its score is lower. Moving single
-variables at random does not help: they move back. The usual obstacle is a chain of arcs that
-must be reversed together.
+A move of v changes the score only where v passes a variable of one of its pairs
+(`coevo.search.family_index_kernels`): v loses or gains a possible parent, or another variable
+loses or gains v. A bit set of places sorts the few variables that matter. All other places are
+skipped, and a side is left as soon as no gain is possible on it any more. The result is that of a
+scan over all places.
+
+A variable is tried again only if something near it has changed: it has moved, its parents have
+changed, or it is a parent of such a variable. A full climb ends with a round over all variables in
+which no move gains. `coevo.search.perturbation_kernels` perturbs an order at a local optimum.
 """
 
 from __future__ import annotations
@@ -23,46 +24,58 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import FLOAT, array_of, inline, kernel, part, tuple_of
+from coevo.jit import array_of, fused, inline, kernel, part, popcount, tuple_of
+from coevo.search.family_index_kernels import FAMILIES, INDEX
 
 __all__ = [
-    "PERTURBATION_DRAWS",
-    "Families",
-    "ParentIndex",
-    "climb_orders",
-    "draw_order",
+    "SCRATCH",
+    "OrderScratch",
+    "add_to_queue",
+    "climb",
+    "climb_from_queue",
+    "find_first_allowed",
+    "find_responses",
     "flag_nearby_responses",
-    "index_by_parent",
+    "has_parent",
+    "make_scratch",
 ]
 
-PERTURBATION_DRAWS = 4  # random numbers of a perturbation, in addition to one for each variable
-
-
-class Families(NamedTuple):
-    """Families by child, each child's from the best score to the worst.
-
-    Every order allows the last family of a child: the one without parents.
-    """
-
-    begin: NDArray[np.int64]  # (n + 1,), families of child v: begin[v] to begin[v + 1]
-    score: NDArray[np.float64]  # (n_families,)
-    start: NDArray[np.int64]  # (n_families + 1,), where the parents of each begin
-    parents: NDArray[np.int32]
-
-
-class ParentIndex(NamedTuple):
-    """The families of each child that contain a given parent, from the best to the worst."""
-
-    begin: NDArray[np.int64]  # (n * n + 1,), child v and parent u begin at begin[v * n + u]
-    family: NDArray[np.int32]
-
-
 NUMBERS, READ_NUMBERS = array_of(np.int64), array_of(np.int64, 1, True)
-ORDERS, VISITS = array_of(np.int64, 2), array_of(np.int64, 2, True)
-LOTS, PERTURBATIONS = array_of(np.float64, 1, True), array_of(np.float64, 3, True)
-PARENTS = array_of(np.int32)
-FAMILIES = tuple_of(NUMBERS, array_of(np.float64), NUMBERS, PARENTS, kind=Families)
-PARENT_INDEX = tuple_of(NUMBERS, PARENTS, kind=ParentIndex)
+HEAD, LENGTH = 0, 1  # of `ends`
+
+
+class OrderScratch(NamedTuple):
+    """Working memory. Between calls `marks` is 0, `pair_of` is -1 and the queue is empty."""
+
+    place: NDArray[np.int64]  # (n,), where each variable is
+    marks: NDArray[np.uint64]  # bits of places
+    pair_of: NDArray[np.int64]  # (n,), the pair of a marked variable
+    queue: NDArray[np.int64]  # (n,), a ring of variables to try
+    is_queued: NDArray[np.bool_]  # (n,)
+    ends: NDArray[np.int64]  # (2,), the head of the queue and its length
+
+
+SCRATCH = tuple_of(
+    NUMBERS,
+    array_of(np.uint64),
+    NUMBERS,
+    NUMBERS,
+    array_of(np.bool_),
+    NUMBERS,
+    kind=OrderScratch,
+)
+
+
+def make_scratch(n: int) -> OrderScratch:
+    """Return the working memory for orders of n variables."""
+    return OrderScratch(
+        np.empty(n, dtype=np.int64),
+        np.zeros(n // 64 + 1, dtype=np.uint64),
+        np.full(n, -1, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.zeros(n, dtype=np.bool_),
+        np.zeros(2, dtype=np.int64),
+    )
 
 
 @inline
@@ -76,8 +89,8 @@ def _is_allowed(start, parents, place, family, at):
     return fits
 
 
-@part
-def _has_parent(start, parents, family, variable):
+@fused
+def has_parent(start, parents, family, variable):
     """Return whether a variable is among the parents of a family."""
     found = False
     for i in range(start[family], start[family + 1]):
@@ -88,104 +101,175 @@ def _has_parent(start, parents, family, variable):
 
 
 @part
-def _find_first_allowed(start, parents, place, family, at):
+def find_first_allowed(start, parents, place, family, at):
     """Return the first family, from `family` on, whose parents all come before place `at`."""
     while not _is_allowed(start, parents, place, family, at):
         family += 1
     return family
 
 
-@kernel((FAMILIES, NUMBERS, PARENTS))
-def _fill_parent_index(families, begin, holder):
-    """Fill `begin` and `holder`, the two arrays of a `ParentIndex`."""
-    first, start, parents = families.begin, families.start, families.parents
-    n = len(first) - 1
-    for child in range(n):
-        for i in range(start[first[child]], start[first[child + 1]]):
-            begin[child * n + parents[i] + 1] += 1
-    for pair in range(n * n):
-        begin[pair + 1] += begin[pair]
-    filled = begin.copy()
-    for child in range(n):
-        for family in range(first[child], first[child + 1]):
-            for i in range(start[family], start[family + 1]):
-                pair = child * n + parents[i]
-                holder[filled[pair]] = family
-                filled[pair] += 1
-
-
-def index_by_parent(families: Families) -> ParentIndex:
-    """Return the index of the families of each child that contain a given parent."""
-    n = len(families.begin) - 1
-    begin = np.zeros(n * n + 1, dtype=np.int64)
-    holder = np.empty(len(families.parents), dtype=np.int32)
-    _fill_parent_index(families, begin, holder)
-    return ParentIndex(begin, holder)
-
-
 @part
-def _find_better_with(start, parents, place, h_begin, h_family, pair, at, current):
-    """Return the best family, with the parent of `pair`, that is allowed at place `at`.
+def _find_better_with(families, index, place, pair, at, current):
+    """Return the best family with the parent of `pair` that is allowed at place `at`.
 
     Return the current family if none is better.
     """
     best = current
-    for i in range(h_begin[pair], h_begin[pair + 1]):
-        family = np.int64(h_family[i])
+    for i in range(index.begin[pair], index.begin[pair + 1]):
+        family = np.int64(index.family[i])
         if family >= current:
             break
-        if _is_allowed(start, parents, place, family, at):
+        if _is_allowed(families.start, families.parents, place, family, at):
             best = family
             break
     return best
 
 
 @inline
-def _find_best_place(order, place, choice, families, parent_index, v, step):
-    """Return the gain of the best move of v to one side, and its place."""
-    score, start, parents = families.score, families.start, families.parents
-    h_begin, h_family = parent_index.begin, parent_index.family
-    n = len(order)
-    home = place[v]
-    current = choice[v]
+def _find_last_parent(start, parents, place, family):
+    """Return the place of the last parent of a family, -1 without parents."""
+    last = np.int64(-1)
+    for i in range(start[family], start[family + 1]):
+        last = max(last, place[parents[i]])
+    return last
+
+
+@inline
+def _mark(marks, at):
+    """Set the bit of a place."""
+    marks[at >> 6] |= np.uint64(1) << np.uint64(at & 63)
+
+
+@inline
+def _find_lowest(bits):
+    """Return the number of the lowest bit that is set."""
+    return popcount((bits & (~bits + np.uint64(1))) - np.uint64(1))
+
+
+@part
+def _find_best_later_place(order, choice, families, index, scratch, v, bar):
+    """Return the gain of the best move of v to a later place, if above `bar`, and the place.
+
+    v gains possible parents, and its children lose v. All later gains are gains of v, so that the
+    score of its best family limits them.
+    """
+    place, marks, pair_of = scratch.place, scratch.marks, scratch.pair_of
+    start, parents, score = families.start, families.parents, families.score
+    n, home, current = len(order), place[v], choice[v]
+    top = score[families.begin[v]]
+    best_gain, best_place = bar, np.int64(-1)
+    if not top - score[current] > bar:
+        return best_gain, best_place
+    for pair in range(index.of_child[v], index.of_child[v + 1]):
+        u = index.parent[pair]
+        if place[u] > home and index.family[index.begin[pair]] < current:
+            pair_of[u] = pair
+            _mark(marks, place[u])
+    for i in range(index.of_parent[v], index.of_parent[v + 1]):
+        w = index.child[i]
+        if place[w] > home and has_parent(start, parents, choice[w], v):
+            _mark(marks, place[w])
     gain = 0.0
-    best_gain, best_place = 0.0, home
-    at = home + step
-    while 0 <= at < n:
-        w = order[at]
-        place[w] = at - step
-        place[v] = at
-        # `back` loses `forth` as a possible parent; `forth` gains `back`.
-        back, forth = (w, v) if step > 0 else (v, w)
-        of_back = choice[w] if step > 0 else current
-        of_forth = current if step > 0 else choice[w]
-        lost, gained, pair = of_back, of_forth, forth * n + back
-        if _has_parent(start, parents, of_back, forth):
-            lost = _find_first_allowed(start, parents, place, of_back + 1, place[back])
-            gain += score[lost] - score[of_back]
-        if h_begin[pair] < h_begin[pair + 1]:
-            gained = _find_better_with(
-                start, parents, place, h_begin, h_family, pair, place[forth], of_forth
-            )
-            if gained != of_forth:
-                gain += score[gained] - score[of_forth]
-        current = gained if step > 0 else lost
-        if gain > best_gain:
-            best_gain, best_place = gain, at
-        at += step
-    at = home + step
-    while 0 <= at < n:
-        place[order[at]] = at
-        at += step
+    is_over = False
+    place[v] = n  # nothing may have v as a parent
+    for word in range(home >> 6, len(marks)):
+        bits = marks[word]
+        marks[word] = np.uint64(0)
+        while bits != np.uint64(0):
+            at = word * 64 + _find_lowest(bits)
+            bits &= bits - np.uint64(1)
+            w = order[at]
+            pair = pair_of[w]
+            pair_of[w] = -1
+            if is_over:
+                continue
+            if has_parent(start, parents, choice[w], v):
+                lost = find_first_allowed(start, parents, place, choice[w] + 1, at)
+                gain += score[lost] - score[choice[w]]
+            if pair >= 0:
+                found = _find_better_with(families, index, place, pair, at + 1, current)
+                gain += score[found] - score[current]
+                current = found
+            if gain > best_gain:
+                best_gain, best_place = gain, at
+            is_over = gain + (top - score[current]) <= best_gain
     place[v] = home
     return best_gain, best_place
 
 
 @part
-def _move_variable(order, place, choice, families, parent_index, v, target):
-    """Move v to a place and update the families of all variables that the move affects."""
-    begin, start, parents = families.begin, families.start, families.parents
-    n = len(order)
+def _find_best_earlier_place(order, choice, families, index, scratch, v, bar):
+    """Return the gain of the best move of v to an earlier place, if above `bar`, and the place.
+
+    v loses possible parents, and others gain v as a parent. The best families with v limit what
+    they can gain. Bits are set for the distance from the end, so that the last place comes first.
+    """
+    place, marks, pair_of = scratch.place, scratch.marks, scratch.pair_of
+    start, parents, score = families.start, families.parents, families.score
+    n, home, current = len(order), place[v], choice[v]
+    best_gain, best_place = bar, np.int64(-1)
+    possible = 0.0
+    for i in range(index.of_parent[v], index.of_parent[v + 1]):
+        w, pair = index.child[i], index.pair[i]
+        if place[w] < home:
+            family = index.family[index.begin[pair]]
+            if family < choice[w]:
+                possible += score[family] - score[choice[w]]
+                pair_of[w] = pair
+                _mark(marks, n - 1 - place[w])
+    is_over = not possible > bar
+    gain = 0.0
+    last = _find_last_parent(start, parents, place, current)
+    place[v] = -1  # everything may have v as a parent
+    for word in range((n - 1 - home) >> 6, len(marks)):
+        bits = marks[word]
+        marks[word] = np.uint64(0)
+        while bits != np.uint64(0):
+            at = n - 1 - (word * 64 + _find_lowest(bits))
+            bits &= bits - np.uint64(1)
+            w = order[at]
+            pair = pair_of[w]
+            pair_of[w] = -1
+            if is_over:
+                continue
+            while last >= at:  # v passes a parent
+                lost = find_first_allowed(start, parents, place, current + 1, last)
+                gain += score[lost] - score[current]
+                current = lost
+                last = _find_last_parent(start, parents, place, current)
+            possible -= score[index.family[index.begin[pair]]] - score[choice[w]]
+            found = _find_better_with(families, index, place, pair, at, choice[w])
+            gain += score[found] - score[choice[w]]
+            if gain > best_gain:
+                best_gain, best_place = gain, at
+            is_over = gain + possible <= best_gain
+    place[v] = home
+    return best_gain, best_place
+
+
+@fused
+def add_to_queue(scratch, v):
+    """Add a variable to the queue unless it is there."""
+    if not scratch.is_queued[v]:
+        n, ends = len(scratch.queue), scratch.ends
+        at = ends[HEAD] + ends[LENGTH]
+        scratch.queue[at if at < n else at - n] = v
+        scratch.is_queued[v] = True
+        ends[LENGTH] += 1
+
+
+@fused
+def _add_with_parents(families, scratch, v, family):
+    """Add a variable and the parents of one of its families to the queue."""
+    add_to_queue(scratch, v)
+    for i in range(families.start[family], families.start[family + 1]):
+        add_to_queue(scratch, families.parents[i])
+
+
+@part
+def _move_variable(order, choice, families, index, scratch, v, target):
+    """Move v to a place, update all families that change, and queue what is near."""
+    start, parents, place = families.start, families.parents, scratch.place
     home = place[v]
     step = 1 if target > home else -1
     at = home
@@ -195,145 +279,74 @@ def _move_variable(order, place, choice, families, parent_index, v, target):
         at += step
     order[target] = v
     place[v] = target
-    at = home
-    while at != target:
-        w = order[at]
+    low, high = min(home, target), max(home, target)
+    for i in range(index.of_parent[v], index.of_parent[v + 1]):
+        w = index.child[i]
+        if place[w] < low or place[w] > high:
+            continue
+        found = choice[w]
         if step < 0:  # v is a new possible parent of w
-            choice[w] = _find_better_with(
-                start,
-                parents,
-                place,
-                parent_index.begin,
-                parent_index.family,
-                w * n + v,
-                at,
-                choice[w],
-            )
-        elif _has_parent(start, parents, choice[w], v):
-            choice[w] = _find_first_allowed(start, parents, place, choice[w] + 1, at)
-        at += step
-    choice[v] = _find_first_allowed(start, parents, place, begin[v], target)
+            found = _find_better_with(families, index, place, index.pair[i], place[w], found)
+        elif has_parent(start, parents, found, v):
+            found = find_first_allowed(start, parents, place, found + 1, place[w])
+        if found != choice[w]:
+            _add_with_parents(families, scratch, w, choice[w])
+            choice[w] = found
+            _add_with_parents(families, scratch, w, found)
+    _add_with_parents(families, scratch, v, choice[v])
+    choice[v] = find_first_allowed(start, parents, place, families.begin[v], target)
+    _add_with_parents(families, scratch, v, choice[v])
 
 
-@inline
-def _climb(order, place, choice, families, parent_index, visits, least_gain):
-    """Find the best response, then move variables until no move gains; return the score."""
-    begin, start, parents = families.begin, families.start, families.parents
-    n = len(order)
-    for i in range(n):
-        place[order[i]] = i
-    for v in range(n):
-        choice[v] = _find_first_allowed(start, parents, place, begin[v], place[v])
-    idle = 0
-    turn = 0
-    while idle < n:
-        v = visits[turn]
-        turn = turn + 1 if turn + 1 < n else 0
-        gain, target = least_gain, np.int64(-1)
-        for side in range(2):  # a loop, so that the inlined part is compiled once
-            side_gain, side_target = _find_best_place(
-                order, place, choice, families, parent_index, v, 1 - 2 * side
-            )
-            if side_gain > gain:
-                gain, target = side_gain, side_target
+@part
+def climb_from_queue(order, choice, families, index, scratch, least_gain):
+    """Move the variables in the queue until it is empty; return whether one has moved."""
+    n, ends, queue = len(order), scratch.ends, scratch.queue
+    has_moved = False
+    while ends[LENGTH] > 0:
+        v = queue[ends[HEAD]]
+        ends[HEAD] = ends[HEAD] + 1 if ends[HEAD] + 1 < n else 0
+        ends[LENGTH] -= 1
+        scratch.is_queued[v] = False
+        gain, target = _find_best_later_place(
+            order, choice, families, index, scratch, v, least_gain
+        )
+        _, earlier = _find_best_earlier_place(order, choice, families, index, scratch, v, gain)
+        if earlier >= 0:
+            target = earlier
         if target >= 0:
-            _move_variable(order, place, choice, families, parent_index, v, target)
-            idle = 0
-        else:
-            idle += 1
-    total = 0.0
-    for v in range(n):
-        total += families.score[choice[v]]
-    return total
+            _move_variable(order, choice, families, index, scratch, v, target)
+            has_moved = True
+    return has_moved
 
 
-@inline
-def _draw_order(choice, families, lots, waiting, order):
-    """Overwrite `order` with a random topological order of the structure of `choice`.
+@fused
+def find_responses(order, choice, families, place):
+    """Overwrite `place` with the places of an order and `choice` with its best responses."""
+    for i in range(len(order)):
+        place[order[i]] = i
+    for v in range(len(order)):
+        choice[v] = find_first_allowed(
+            families.start, families.parents, place, families.begin[v], place[v]
+        )
 
-    ``lots[v]`` is a random number. Of the variables whose parents are all placed, the one with
-    the smallest number comes next. `waiting` is scratch.
+
+@part
+def climb(order, choice, families, index, scratch, visits, least_gain):
+    """Find the best response, then move variables until no move gains.
+
+    The variables are tried in the sequence `visits` first.
     """
-    start, parents = families.start, families.parents
-    n = len(order)
-    for v in range(n):
-        waiting[v] = start[choice[v] + 1] - start[choice[v]]
-    for at in range(n):
-        first = np.int64(-1)
-        for v in range(n):
-            if waiting[v] == 0 and (first < 0 or lots[v] < lots[first]):
-                first = v
-        order[at] = first
-        waiting[first] = -1
-        for v in range(n):
-            if waiting[v] > 0 and _has_parent(start, parents, choice[v], first):
-                waiting[v] -= 1
+    find_responses(order, choice, families, scratch.place)
+    has_moved = True
+    while has_moved:
+        for i in range(len(visits)):
+            add_to_queue(scratch, visits[i])
+        has_moved = climb_from_queue(order, choice, families, index, scratch, least_gain)
 
 
-@kernel((READ_NUMBERS, FAMILIES, LOTS, NUMBERS, NUMBERS))
-def draw_order(choice, families, lots, waiting, order):
-    """Overwrite `order` with a random topological order of the structure of `choice`."""
-    _draw_order(choice, families, lots, waiting, order)
-
-
-@inline
-def _move_block(order, draws, spare):
-    """Move a block of neighbours to another place, reversed in half of the cases.
-
-    Four random numbers between 0 and 1 determine its length, its begin, its target and whether
-    it is reversed.
-    """
-    n = len(order)
-    length = 1 + int(draws[0] * max(1, n // 3))
-    begin, target = int(draws[1] * (n - length + 1)), int(draws[2] * (n - length + 1))
-    at = 0
-    for i in range(n):  # the others, in their order
-        if i < begin or i >= begin + length:
-            spare[at if at < target else at + length] = order[i]
-            at += 1
-    for i in range(length):
-        spare[target + i] = order[begin + (length - 1 - i if draws[3] < 0.5 else i)]
-    for i in range(n):
-        order[i] = spare[i]
-
-
-@inline
-def _copy_row(source, target):
-    """Copy a row. The assignment of a row would take seconds to compile: it may raise."""
-    for i in range(len(target)):
-        target[i] = source[i]
-
-
-@kernel((ORDERS, VISITS, PERTURBATIONS, FAMILIES, PARENT_INDEX, FLOAT, ORDERS))
-def climb_orders(orders, visits, perturbations, families, parent_index, least_gain, choice):
-    """Improve each order in place by insertion moves, until no move gains.
-
-    ``visits[o]`` is the sequence in which the variables of order o are tried, in rounds.
-    ``perturbations[o]`` has a row of random numbers for each perturbation: one for each
-    variable, then `PERTURBATION_DRAWS` more. `choice` is overwritten with the best responses.
-    A move must gain more than `least_gain`. If that is infinite, the orders stay unchanged and
-    only their best responses are found.
-    """
-    n = orders.shape[1]
-    place, waiting = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    order, chosen = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    for o in range(len(orders)):
-        highest = -np.inf
-        for trial in range(-1, perturbations.shape[1]):
-            _copy_row(orders[o], order)
-            if trial >= 0:
-                draws = perturbations[o, trial]
-                _draw_order(choice[o], families, draws, waiting, order)
-                _move_block(order, draws[n:], waiting)
-            score = _climb(order, place, chosen, families, parent_index, visits[o], least_gain)
-            if trial < 0 or score >= highest:
-                highest = score
-                _copy_row(order, orders[o])
-                _copy_row(chosen, choice[o])
-
-
-@kernel((READ_NUMBERS, READ_NUMBERS, FAMILIES, PARENT_INDEX, array_of(np.bool_)))
-def flag_nearby_responses(order, chosen, families, parent_index, asked):
+@kernel((READ_NUMBERS, READ_NUMBERS, FAMILIES, INDEX, SCRATCH, array_of(np.bool_)))
+def flag_nearby_responses(order, chosen, families, index, scratch, asked):
     """Set ``asked[family]`` for each best response after any one move of an order.
 
     A move puts one variable into another place. It then has more or fewer predecessors. Every
@@ -341,9 +354,8 @@ def flag_nearby_responses(order, chosen, families, parent_index, asked):
     out.
     """
     start, parents = families.start, families.parents
-    h_begin, h_family = parent_index.begin, parent_index.family
     n = len(order)
-    place = np.empty(n, dtype=np.int64)
+    place, marks, pair_of = scratch.place, scratch.marks, scratch.pair_of
     for i in range(n):
         place[order[i]] = i
     for v in range(n):
@@ -352,25 +364,35 @@ def flag_nearby_responses(order, chosen, families, parent_index, asked):
             lost = parents[i]
             at = place[lost]
             place[lost] = n
-            asked[_find_first_allowed(start, parents, place, now + 1, home)] = True
+            asked[find_first_allowed(start, parents, place, now + 1, home)] = True
             place[lost] = at
         current = now
-        for at in range(home - 1, -1, -1):  # v moves to an earlier place
-            if _has_parent(start, parents, current, order[at]):
-                current = _find_first_allowed(start, parents, place, current + 1, at)
-                asked[current] = True
+        last = _find_last_parent(start, parents, place, current)
+        while last >= 0:  # v moves to an earlier place
+            current = find_first_allowed(start, parents, place, current + 1, last)
+            asked[current] = True
+            last = _find_last_parent(start, parents, place, current)
         current = now
-        for at in range(home + 1, n):  # one predecessor more, or v moves to a later place
-            w = order[at]
-            pair = v * n + w
-            place[w] = -1
-            found = _find_better_with(start, parents, place, h_begin, h_family, pair, home, now)
-            if found != now:
-                asked[found] = True
-            place[w] = at
-            found = _find_better_with(
-                start, parents, place, h_begin, h_family, pair, at + 1, current
-            )
-            if found != current:
-                asked[found] = True
-                current = found
+        for pair in range(index.of_child[v], index.of_child[v + 1]):
+            w = index.parent[pair]
+            if place[w] > home and index.family[index.begin[pair]] < now:
+                pair_of[w] = pair
+                _mark(marks, place[w])
+        for word in range(home >> 6, len(marks)):
+            bits = marks[word]
+            marks[word] = np.uint64(0)
+            while bits != np.uint64(0):  # one predecessor more, or v moves to a later place
+                at = word * 64 + _find_lowest(bits)
+                bits &= bits - np.uint64(1)
+                w = order[at]
+                pair = pair_of[w]
+                pair_of[w] = -1
+                place[w] = -1
+                found = _find_better_with(families, index, place, pair, home, now)
+                if found != now:
+                    asked[found] = True
+                place[w] = at
+                found = _find_better_with(families, index, place, pair, at + 1, current)
+                if found != current:
+                    asked[found] = True
+                    current = found

@@ -3,6 +3,8 @@
 Both phases test pairs of variables given sets of their neighbours. `LevelTests` has the edges of a
 level and the sets of one size. `ColliderTests` has the pairs with a common neighbour and the sets
 of all sizes. A step takes a part of either list, so that it has a limited number of tests.
+A variable with 25 neighbours has five million sets of 12: sizes of which one end of a pair has more
+than a limit are left out, with all larger sizes.
 `EdgeTests` removes edges, and `TripleVotes` counts which sets separate a pair.
 """
 
@@ -41,29 +43,47 @@ WITHOUT, WITH = 0, 1  # columns of the votes
 class _PairTests:
     """Pairs, and the sets of neighbours that each is tested with."""
 
-    def __init__(self, pairs: list[Pair], edges: Edges, sizes: range) -> None:
-        self.pairs, self._sizes = pairs, sizes
+    def __init__(self, pairs: list[Pair], edges: Edges, sizes: range, max_sets: int | None) -> None:
+        self.pairs, self._sizes, self._max_sets = pairs, sizes, max_sets
         self._edges = edges
         self._near = [np.flatnonzero(row).tolist() for row in edges]
 
     def count_sets(self, pair: Pair) -> int:
         """Return the number of sets of a pair. A set of neighbours of both counts once."""
-        x, y = pair
-        is_edge = int(self._edges[x, y])
-        n_x, n_y = len(self._near[x]) - is_edge, len(self._near[y]) - is_edge
-        n_both = int((self._edges[x] & self._edges[y]).sum())
+        n_x, n_y = self._count_neighbours(pair)
+        n_both = int((self._edges[pair[0]] & self._edges[pair[1]]).sum())
         return sum(
             math.comb(n_x, size) + math.comb(n_y, size) - math.comb(n_both, size)
-            for size in self._sizes
+            for size in self._list_sizes(n_x, n_y)
         )
+
+    def _count_neighbours(self, pair: Pair) -> tuple[int, int]:
+        """Return how many neighbours each variable of a pair has beside the other."""
+        is_edge = int(self._edges[pair])
+        return len(self._near[pair[0]]) - is_edge, len(self._near[pair[1]]) - is_edge
+
+    def _list_sizes(self, n_x: int, n_y: int) -> Iterator[int]:
+        """Yield the sizes of the sets that a pair with so many neighbours is tested with."""
+        n = max(n_x, n_y)
+        for size in self._sizes:
+            # The number of sets grows up to half of the neighbours, and falls again.
+            most = math.comb(n, min(size, n // 2))
+            if self._max_sets is not None and most > self._max_sets:
+                return
+            yield size
 
     def iterate_sets(self, pair: Pair) -> Iterator[Given]:
         """Yield the sets of a pair: neighbours of the first variable, then of the second."""
         x, y = pair
-        near_x = [z for z in self._near[x] if z != y]
-        near_y = [z for z in self._near[y] if z != x]
-        known = set(near_x)
-        for size in self._sizes:
+        near_x, near_y, known = list[int](), list[int](), set[int]()
+        for size in self._list_sizes(*self._count_neighbours(pair)):
+            if size == 0:  # without the lists: at level 0 many pairs wait at the same time
+                yield ()
+                continue
+            if not near_x and not near_y:
+                near_x = [z for z in self._near[x] if z != y]
+                near_y = [z for z in self._near[y] if z != x]
+                known = set(near_x)
             yield from itertools.combinations(near_x, size)
             for given in itertools.combinations(near_y, size):
                 if not known.issuperset(given):
@@ -93,10 +113,16 @@ class _PairTests:
 class LevelTests(_PairTests):
     """The edges of a level, each with the sets of one size."""
 
-    def __init__(self, frozen: Edges, required: NDArray[np.bool_], size: int) -> None:
+    def __init__(
+        self, frozen: Edges, required: NDArray[np.bool_], size: int, max_sets: int | None
+    ) -> None:
         testable = np.triu(frozen & ~(required | required.T))
         pairs = [(int(x), int(y)) for x, y in np.argwhere(testable)]
-        super().__init__(pairs, frozen, range(size, size + 1))
+        super().__init__(pairs, frozen, range(size, size + 1), max_sets)
+
+    def has_tests(self) -> bool:
+        """Return whether some edge has a set."""
+        return any(self.count_sets(pair) for pair in self.pairs)
 
 
 class ColliderTests(_PairTests):
@@ -106,10 +132,15 @@ class ColliderTests(_PairTests):
     """
 
     def __init__(
-        self, edges: Edges, triples: NDArray[np.int64], separators: Separators, most: int
+        self,
+        edges: Edges,
+        triples: NDArray[np.int64],
+        separators: Separators,
+        most: int,
+        max_sets: int | None,
     ) -> None:
         pairs = sorted({(a, b) for a, _, b in triples.tolist()})
-        super().__init__(pairs, edges, range(most + 1))
+        super().__init__(pairs, edges, range(most + 1), max_sets)
         self._separators = separators
 
     def list_tests(self, parts: list[Part]) -> list[Triple]:

@@ -24,6 +24,7 @@ from coevo.search.hill_climb import HillClimb
 from coevo.search.islands import Islands
 from coevo.search.k2 import K2
 from coevo.search.k2ga import K2GA
+from coevo.search.mdlep import MDLEP
 from coevo.search.method_text import MethodText, split_methods
 from coevo.search.mmhc import MMHC
 from coevo.search.naive_bayes import NaiveBayes
@@ -46,7 +47,7 @@ __all__ = [
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
-        *(CCGA, CCMA, GA, GES, K2, K2GA, MMHC, PC, TAN),
+        *(CCGA, CCMA, GA, GES, K2, K2GA, MDLEP, MMHC, PC, TAN),
         *(ChowLiu, HillClimb, Islands, NaiveBayes, Tabu, Wong),
     )
 }
@@ -89,8 +90,8 @@ def choose_method(method: str | Method, owner: str, parameter: str = "method") -
     >>> choose_method("tabo", "learn")
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'method' of learn must be one of 'ccga', 'ccma', \
-'chow_liu', 'ga', 'ges', 'hill_climb', 'islands', 'k2', 'k2ga', 'mmhc', 'naive_bayes', 'pc', \
-'tabu', 'tan', 'wong'; got 'tabo'. Did you mean 'tabu'?
+'chow_liu', 'ga', 'ges', 'hill_climb', 'islands', 'k2', 'k2ga', 'mdlep', 'mmhc', 'naive_bayes', \
+'pc', 'tabu', 'tan', 'wong'; got 'tabo'. Did you mean 'tabu'?
     """
     if isinstance(method, Method):
         return ChosenMethod(method, text=method.name)

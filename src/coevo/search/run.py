@@ -112,7 +112,7 @@ def run_search(
     checkpoint = Checkpoint(state, ()) if isinstance(state, SearchState) else state
     if checkpoint is not None:
         _check_state(checkpoint.state, chosen, problem, search)
-    ensure_compiled()  # before the clock starts
+    ensure_compiled(*chosen.kernel_rooms)  # before the clock starts
     before = scorer.cache_statistics
     loop = _Loop(search, limits, seed, tuple(callbacks), on_checkpoint)
     if checkpoint is not None:

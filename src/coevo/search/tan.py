@@ -20,21 +20,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from coevo.search.base import Method, Problem, SearchState
-from coevo.search.budget import Budget
-from coevo.search.tree_search import (
-    TreeSearch,
-    TreeState,
-    add_class_arcs,
-    check_class,
-    find_class,
-)
+from coevo.search.class_structure import ClassStructure
 
 __all__ = ["TAN"]
 
 
 @dataclass(frozen=True)
-class TAN(Method):
+class TAN(ClassStructure):
     """Settings of TAN.
 
     Parameters
@@ -44,15 +36,4 @@ class TAN(Method):
     """
 
     name: ClassVar[str] = "tan"
-    state_type: ClassVar[type[SearchState]] = TreeState
-    default_budget: ClassVar[Budget] = Budget()
-
-    class_variable: str | None = None
-
-    def __post_init__(self) -> None:
-        check_class(self.class_variable, "TAN")
-
-    def make_search(self, problem: Problem) -> TreeSearch:
-        """Return the search on a problem."""
-        number = find_class(problem, self.class_variable, self.name, "TAN")
-        return TreeSearch(problem, add_class_arcs(problem, number), number)
+    has_tree: ClassVar[bool] = True

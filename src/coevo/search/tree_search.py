@@ -22,7 +22,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.errors import ParameterError, bad_parameter, suggest_match
 from coevo.score import FamilyBatch
 from coevo.search.base import LEAST_GAIN, Info, Problem, Search, SearchState
 from coevo.search.branching import (
@@ -34,7 +33,7 @@ from coevo.search.branching import (
 from coevo.search.state_schema import FINITE, SCORES, Array, Number, Schema
 from coevo.work_time import check_deadline
 
-__all__ = ["TreeSearch", "TreeState", "add_class_arcs", "check_class", "find_class"]
+__all__ = ["TreeSearch", "TreeState", "find_paths"]
 
 FAMILIES_PER_STEP = 20_000  # a step ends after the variable that reaches this number
 
@@ -82,7 +81,7 @@ class TreeSearch(Search[TreeState]):
         if class_variable is not None:
             in_tree[class_variable] = False
         self._parent = np.where(in_tree.any(axis=0), in_tree.argmax(axis=0), NO_PARENT)
-        possible = problem.rules.allowed & ~_find_paths(fixed).T
+        possible = problem.rules.allowed & ~find_paths(fixed).T
         possible &= (self._parent == NO_PARENT) & (fixed.sum(axis=0) < problem.rules.max_parents)
         if class_variable is not None:
             possible[class_variable] = possible[:, class_variable] = False
@@ -172,42 +171,6 @@ class TreeSearch(Search[TreeState]):
             possible[weakest] = -np.inf
 
 
-def check_class(class_variable: object, owner: str) -> None:
-    """Raise `ParameterError` unless the setting is a name or None."""
-    if class_variable is not None and not isinstance(class_variable, str):
-        raise bad_parameter("class_variable", owner, "the name of a variable", class_variable)
-
-
-def find_class(problem: Problem, class_variable: str | None, name: str, owner: str) -> int:
-    """Return the number of the class variable; raise `ParameterError` if there is none."""
-    if class_variable is None:
-        raise ParameterError(
-            f"The method {name!r} needs the class variable. Give its name: "
-            f"method={owner}(class_variable='NAME'), or coevo learn -m {name} --class-variable "
-            "NAME."
-        )
-    if class_variable not in problem.names:
-        raise ParameterError(
-            f"'class_variable' of {owner} must be a variable of the data; got {class_variable!r}."
-            f"{suggest_match(class_variable, problem.names)}"
-        )
-    return problem.names.index(class_variable)
-
-
-def add_class_arcs(problem: Problem, class_variable: int) -> NDArray[np.bool_]:
-    """Return the required arcs, and the arcs from the class to all other variables.
-
-    An arc that the constraints exclude is left out.
-    """
-    rules, fixed = problem.rules, problem.rules.required.copy()
-    leads_to_class = _find_paths(fixed)[:, class_variable]
-    for child in np.flatnonzero(rules.allowed[class_variable] & ~leads_to_class).tolist():
-        parents = {class_variable, *np.flatnonzero(fixed[:, child]).tolist()}
-        if len(parents) <= rules.max_parents and rules.fits(child, parents):
-            fixed[class_variable, child] = True
-    return fixed
-
-
 def _make_symmetric(gains: Gains) -> Gains:
     """Return gains without round-off: an arc and its reverse that should be equal are equal."""
     with np.errstate(invalid="ignore"):
@@ -215,7 +178,7 @@ def _make_symmetric(gains: Gains) -> Gains:
     return np.where(is_equal, np.maximum(gains, gains.T), gains)
 
 
-def _find_paths(adjacency: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def find_paths(adjacency: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return whether a path leads from each variable to each other one."""
     paths = adjacency.copy()
     for middle in np.flatnonzero(paths.any(axis=0) & paths.any(axis=1)).tolist():

@@ -24,7 +24,7 @@ __all__ = [
     "list_shd_winners",
 ]
 
-OLDER = ("ccga-1", "ga", "ga-information", "ga-random-order", "k2ga", "wong")  # and they evolve
+OLDER = ("ccga-1", "ga", "ga-information", "ga-random-order", "k2ga", "wong", "mdlep")  # all evolve
 
 
 def describe_claim_of_paper(results: ReviewedResults) -> str:

@@ -2,7 +2,7 @@
 
 The paper has CCGA and K2 on the six data sets (`coevo.experiments.paper.published`). The other
 systems were published on other data. What is known from a text that could be read is here. The
-primary texts of GA, K2GA and Wong's hybrid could not be had.
+primary texts of GA, K2GA, MDLEP and Wong's hybrid could not be had.
 """
 
 from __future__ import annotations

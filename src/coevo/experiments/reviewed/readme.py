@@ -28,17 +28,17 @@ _READING = """\
 - **The same rows.** All systems get the same data sets and maximise the K2 score. But PC only tests
   independence, and MMHC and Wong's hybrid use such tests to choose the pairs that may be connected.
 - **The same number of evaluations.** A run of CCGA requests a certain number of local scores. Every
-  system that evolves may use as many. Wong's hybrid also ends after 200 generations without a
-  better structure, CCMA after 25. The others end by themselves, much earlier.
+  system that evolves may use as many. Wong's hybrid and MDLEP also end after 200 generations
+  without a better structure, CCMA after 25. The others end by themselves, much earlier.
 - **Runs.** Run r of all systems has the same seed, and the same random order where one is needed.
   A system without randomness has one run: {deterministic}.
 - **The tests** are about runs on these rows. They do not say what happens on other rows. A
   system without randomness has no variation, so a small p-value against it says that the runs
   of the other system are on one side of it.
-- **Limits on parents** are those of the systems: none for CCGA and CCMA, ten for K2, five for GA
-  and Wong's hybrid, four for K2GA.
-- **Readings.** The primary texts of GA, K2GA and Wong's hybrid could not be had. The documentation
-  of coevo says what is known of them and what is our reading.
+- **Limits on parents** are those of the systems: none for CCGA and CCMA, ten for K2, five for GA,
+  MDLEP and Wong's hybrid, four for K2GA.
+- **Readings.** The primary texts of GA, K2GA, MDLEP and Wong's hybrid could not be had. The
+  documentation of coevo says what is known of them and what is our reading.
 - **The true order** is a topological order of the network that the rows come from. No user
   has it.
 """
@@ -47,8 +47,8 @@ _ELSEWHERE = """\
 
 The published rows of the table of scores are those of the 2011 paper, on its own samples of the
 two networks. The other systems were published on other data. Compare signs and sizes. Wong et al.
-(2004) report scores and distances no worse than those of the evolutionary programming before them,
-in a quarter of the time, on Alarm.
+(2004) report scores and distances no worse than those of MDLEP, in a quarter of the time, on
+Alarm.
 """
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from coevo.search import CCGA, CCMA, GA, GES, K2, K2GA, MMHC, PC, HillClimb, Method, Wong
+from coevo.search import CCGA, CCMA, GA, GES, K2, K2GA, MDLEP, MMHC, PC, HillClimb, Method, Wong
 
 __all__ = ["SYSTEMS", "Order", "System"]
 
@@ -103,6 +103,14 @@ _ALL = (
         "independence tests, then one species for each variable, and a belief factor (Wong et "
         "al. 2004)",
         lambda size, order: Wong(),
+        patience=200,
+    ),
+    System(
+        "mdlep",
+        "MDLEP",
+        "evolutionary programming over graphs: mutations and tournaments, no crossover (Wong et "
+        "al. 1999)",
+        lambda size, order: MDLEP(),
         patience=200,
     ),
     System(

@@ -19,6 +19,7 @@ class Box:
     y: float
     width: float
     lines: tuple[str, ...]  # of the label
+    extra: float = 0.0  # height below the label, for what else the box shows
 
     @property
     def label(self) -> str:
@@ -27,8 +28,8 @@ class Box:
 
     @property
     def height(self) -> float:
-        """The height, which is the same for all boxes with equally many lines."""
-        return NODE_HEIGHT + LINE_HEIGHT * (len(self.lines) - 1)
+        """The height, which is the same for all boxes with equally many lines and nothing else."""
+        return NODE_HEIGHT + LINE_HEIGHT * (len(self.lines) - 1) + self.extra
 
 
 @dataclass(frozen=True, slots=True)

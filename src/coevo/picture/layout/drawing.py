@@ -16,7 +16,7 @@ since 2023 and iterates over sets. Graphviz would have to be installed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from coevo.picture.layout.boxes import Arc, Box, Layout
@@ -37,10 +37,16 @@ ASPECT_RATIO = 1.7  # width / height of a component, of which its layers get the
 MIN_LAYER_WIDTH = 900.0
 LAYER_WIDTHS = (1.0, 0.75, 0.6, 0.45)  # that are tried, relative to the expected one
 MAX_TRIED = 150  # variables of a component for which more than one width is tried
+MAX_HIGH_TRIED = 50  # the same if boxes have more than a label: most of these are read in parts
 MIN_TIGHT_SCALE = 0.6  # a drawing that needs a smaller scale is read in parts: it need not be tight
 
 
-def lay_out(nodes: Iterable[str], arcs: Iterable[Arc], max_lines: int = 1) -> Layout:
+def lay_out(
+    nodes: Iterable[str],
+    arcs: Iterable[Arc],
+    max_lines: int = 1,
+    sizes: Mapping[str, tuple[float, float]] | None = None,
+) -> Layout:
     """Lay out a directed acyclic graph.
 
     Parameters
@@ -52,6 +58,8 @@ def lay_out(nodes: Iterable[str], arcs: Iterable[Arc], max_lines: int = 1) -> La
     max_lines : int
         The number of lines of a long label: 1 or 2. A label that is still too long loses its
         middle part.
+    sizes : mapping of str to pair of numbers, optional
+        The least width of the box of a variable, and the height that it needs below its label.
 
     Returns
     -------
@@ -70,7 +78,11 @@ def lay_out(nodes: Iterable[str], arcs: Iterable[Arc], max_lines: int = 1) -> La
     pairs = sorted(arcs)
     components, isolated = _find_components(names, pairs)
     labels = make_labels(names, MAX_LABEL_LENGTH, max_lines)
-    boxes = {name: _make_box(lines) for name, lines in labels.items()}
+    least = sizes or {}
+    boxes = {
+        name: _make_box(lines, *least.get(name, (MIN_BOX_WIDTH, 0.0)))
+        for name, lines in labels.items()
+    }
     layouts = [
         _lay_out_component({name: boxes[name] for name in members}, inside)
         for members, inside in components
@@ -103,18 +115,20 @@ def _find_components(
     return components, [top for top in members if top not in inside]
 
 
-def _make_box(lines: Lines) -> Box:
+def _make_box(lines: Lines, min_width: float, extra: float) -> Box:
     """Return the box of a label, at (0, 0)."""
     text = max(estimate_text_width(line, FONT_SIZE) for line in lines)
-    return Box(0.0, 0.0, max(MIN_BOX_WIDTH, math.ceil(text + 2 * PADDING)), lines)
+    return Box(0.0, 0.0, max(min_width, math.ceil(text + 2 * PADDING)), lines, extra)
 
 
 def _lay_out_component(boxes: dict[str, Box], arcs: list[Arc]) -> Layout:
     """Lay out one connected component, so that its text is large on the canvas."""
-    area = sum(box.width * 3 * NODE_HEIGHT for box in boxes.values())
+    area = sum(box.width * (3 * NODE_HEIGHT + box.extra) for box in boxes.values())
     width = max(MIN_LAYER_WIDTH, math.sqrt(ASPECT_RATIO * area))
     best, largest = None, 0.0
-    for share in LAYER_WIDTHS if len(boxes) <= MAX_TRIED else LAYER_WIDTHS[:1]:
+    has_high = any(box.extra for box in boxes.values())
+    is_tried = len(boxes) <= (MAX_HIGH_TRIED if has_high else MAX_TRIED)
+    for share in LAYER_WIDTHS if is_tried else LAYER_WIDTHS[:1]:
         layout = _lay_out_layers(boxes, arcs, share * width)
         scale = compute_scale(layout.width, layout.height)
         if best is None or scale > largest:

@@ -100,7 +100,7 @@ def count_crossings(graph: LayeredGraph, rows: Rows) -> int:
     total = 0
     for upper, lower in pairwise(rows):
         place = {node: i for i, node in enumerate(lower)}
-        ends = [end for node in upper for end in sorted(place[down] for down in graph.downs[node])]
+        ends = [end for node in upper for end in _list_places(graph.downs[node], place)]
         total += _count_inversions(ends, len(lower))
     return total
 
@@ -133,9 +133,7 @@ def _sort_by_medians(graph: LayeredGraph, rows: Rows, down: bool) -> None:
         before = rows[number - 1 if down else number + 1]
         place = {node: i for i, node in enumerate(before)}
         row = rows[number]
-        medians = {
-            node: _compute_median(sorted(place[o] for o in neighbours[node])) for node in row
-        }
+        medians = {node: _compute_median(_list_places(neighbours[node], place)) for node in row}
         moving = iter(sorted((n for n in row if neighbours[n]), key=medians.__getitem__))
         rows[number] = [next(moving) if neighbours[node] else node for node in row]
 
@@ -181,22 +179,43 @@ def _transpose_row(
 ) -> bool:
     """Swap adjacent nodes of one layer; return whether that saved crossings."""
     saved = False
-    near = [
-        (sorted(place[o] for o in graph.ups[node]), sorted(place[o] for o in graph.downs[node]))
-        for node in row
-    ]
+    ups, downs, n_real = graph.ups, graph.downs, graph.n_real
+    # Most nodes are dummy nodes, with one neighbour above and one below.
+    ends = [(place[ups[n][0]], place[downs[n][0]]) if n >= n_real else None for n in row]
     for i in range(len(row) - 1):
-        (ups, downs), (other_ups, other_downs) = near[i], near[i + 1]
-        now = _count_pair_crossings(ups, other_ups) + _count_pair_crossings(downs, other_downs)
-        if now == 0 and not swap_equals:
-            continue
-        turned = _count_pair_crossings(other_ups, ups) + _count_pair_crossings(other_downs, downs)
+        one, two = ends[i], ends[i + 1]
+        if one is not None and two is not None:
+            now = (one[0] > two[0]) + (one[1] > two[1])
+            turned = (one[0] < two[0]) + (one[1] < two[1])
+        else:
+            now, turned = _count_both_ways(graph, row[i], row[i + 1], place)
         if turned < now or (swap_equals and turned == now):
             row[i], row[i + 1] = row[i + 1], row[i]
-            near[i], near[i + 1] = near[i + 1], near[i]
+            ends[i], ends[i + 1] = two, one
             place[row[i]], place[row[i + 1]] = i, i + 1
             saved = saved or turned < now
     return saved
+
+
+def _count_both_ways(graph: LayeredGraph, one: int, two: int, place: list[int]) -> tuple[int, int]:
+    """Return the crossings between the segments of two adjacent nodes, as they are and swapped."""
+    now = turned = 0
+    for near in (graph.ups, graph.downs):
+        left, right = _list_places(near[one], place), _list_places(near[two], place)
+        if not left or not right:
+            continue
+        if left[-1] > right[0]:  # the spans overlap
+            now += _count_pair_crossings(left, right)
+        if right[-1] > left[0]:
+            turned += _count_pair_crossings(right, left)
+    return now, turned
+
+
+def _list_places(nodes: Sequence[int], place: Sequence[int] | dict[int, int]) -> list[int]:
+    """Return the positions of some nodes in ascending order; most nodes have one neighbour."""
+    if len(nodes) == 1:
+        return [place[nodes[0]]]
+    return sorted([place[node] for node in nodes])
 
 
 def _count_pair_crossings(left: Sequence[int], right: Sequence[int]) -> int:
@@ -204,9 +223,9 @@ def _count_pair_crossings(left: Sequence[int], right: Sequence[int]) -> int:
 
     Both arguments are the sorted positions of the ends of the segments.
     """
-    crossings, at = 0, 0
+    crossings, at, n = 0, 0, len(right)
     for end in left:
-        while at < len(right) and right[at] < end:
+        while at < n and right[at] < end:
             at += 1
         crossings += at
     return crossings

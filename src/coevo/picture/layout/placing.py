@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from coevo.picture.layout.ordering import LayeredGraph, Rows
 
@@ -22,6 +23,7 @@ MAX_SWEEPS = 60
 MAX_WORK = 300_000  # nodes placed in all sweeps together
 # Of a segment between two real nodes, at an end of a long arc, and inside a long arc.
 WEIGHTS = (1.0, 2.0, 6.0)
+BOTH = 2  # sides
 
 
 def place_nodes(graph: LayeredGraph, rows: Rows, widths: Sequence[float]) -> list[float]:
@@ -37,14 +39,14 @@ def place_nodes(graph: LayeredGraph, rows: Rows, widths: Sequence[float]) -> lis
     for row, offset in zip(rows, offsets, strict=True):
         for node, at in zip(row, offset, strict=True):
             centres[node] = at - offset[-1] / 2
-    near = _weigh_neighbours(graph)
+    pulls = _weigh_neighbours(graph)
     sweeps = max(8, min(MAX_SWEEPS, MAX_WORK // len(graph.layer)))
     for sweep in range(sweeps):
         numbers = range(len(rows)) if sweep % 2 == 0 else range(len(rows) - 1, -1, -1)
         for number in numbers:
             # The first sweeps use only the previous layer, so changes reach far in one sweep.
-            side = sweep % 2 if sweep < sweeps // 4 else None
-            _place_row(rows[number], offsets[number], centres, near, side)
+            side = sweep % 2 if sweep < sweeps // 4 else BOTH
+            _place_row(rows[number], offsets[number], centres, pulls, side)
     left = min(centre - width / 2 for centre, width in zip(centres, widths, strict=True))
     return [centre - left for centre in centres]
 
@@ -59,38 +61,50 @@ def _compute_offsets(graph: LayeredGraph, row: list[int], widths: Sequence[float
     return offsets
 
 
-WeightedNeighbours = list[tuple[list[tuple[int, float]], list[tuple[int, float]]]]
+class _Pull(NamedTuple):
+    """What a node is drawn to: neighbours with the weights of their segments, and their sum."""
+
+    total: float
+    ends: list[tuple[int, float]]
 
 
-def _weigh_neighbours(graph: LayeredGraph) -> WeightedNeighbours:
-    """Return the upper and lower neighbours of each node, with the weights of the segments."""
+Pulls = list[tuple[_Pull, _Pull, _Pull]]  # of each node: from above, from below, from both
+
+
+def _weigh_neighbours(graph: LayeredGraph) -> Pulls:
+    """Return the upper and lower neighbours of each node; a side without any has those of both."""
 
     def weigh(node: int, others: list[int]) -> list[tuple[int, float]]:
         real = graph.n_real
         return [(other, WEIGHTS[(node >= real) + (other >= real)]) for other in others]
 
-    return [
-        (weigh(node, graph.ups[node]), weigh(node, graph.downs[node]))
-        for node in range(len(graph.layer))
-    ]
+    pulls = []
+    for node in range(len(graph.layer)):
+        above, below = weigh(node, graph.ups[node]), weigh(node, graph.downs[node])
+        both = above + below
+        sides = (above or both, below or both, both)
+        up, down, all_of_them = (_Pull(sum([w for _, w in ends]), ends) for ends in sides)
+        pulls.append((up, down, all_of_them))
+    return pulls
 
 
 def _place_row(
     row: list[int],
     offsets: list[float],
     centres: list[float],
-    near: WeightedNeighbours,
-    side: int | None,
+    pulls: Pulls,
+    side: int,
 ) -> None:
     """Move the nodes of one layer to their best positions, with all others fixed."""
     blocks: list[
         tuple[float, float, int]
     ] = []  # weight, weighted sum of positions, number of nodes
     for node, offset in zip(row, offsets, strict=True):
-        above, below = near[node]
-        wanted = above + below if side is None else (above, below)[side] or above + below
-        weight = sum(w for _, w in wanted)
-        block = (weight, sum(w * (centres[o] - offset) for o, w in wanted), 1)
+        weight, ends = pulls[node][side]
+        pull = 0.0
+        for other, w in ends:
+            pull += w * (centres[other] - offset)
+        block = (weight, pull, 1)
         while blocks and blocks[-1][1] * block[0] >= block[1] * blocks[-1][0]:
             last = blocks.pop()
             block = (last[0] + block[0], last[1] + block[1], last[2] + block[2])

@@ -31,6 +31,7 @@ TIGHT_LAYER_STEP = 50.0  # in a drawing that is too high
 MIN_LAYER_STEP, MAX_LAYER_STEP = 60.0, 150.0  # in all other drawings
 PORT_GAP = 13.0  # between two arcs at one node
 MAX_SLOPE_BETWEEN_BOXES = 0.3  # dx / dy where an arc passes a layer
+MAX_SHIFT_BESIDE_HIGH_BOX = 2.5  # dx from the centre to the top of a box with more than a label
 MAX_SLOPE_INSIDE = 0.5  # dx / dy above and below such a layer
 MAX_SLOPE_AT_ENDS = 1.1  # dx / dy at the ends of an arc
 
@@ -95,8 +96,29 @@ def route_arcs(
             (ends[number], heights[graph.layer[child]] - box_heights[child] / 2),
         ]
         halves = [tallest[graph.layer[node]] / 2 for node in passed]
-        curves.append(_fit_curve(_widen_passages(points, halves)))
+        spare = [
+            _measure_spare(box_heights[node], tallest[graph.layer[node]])
+            for node in (parent, child)
+        ]
+        curves.append(_fit_curve(_leave_straight(_widen_passages(points, halves), *spare)))
     return curves
+
+
+def _measure_spare(height: float, tallest: float) -> float:
+    """Return how far a box ends before the tallest of its layer, if that is more than a line."""
+    return (tallest - height) / 2 if tallest - height > LINE_HEIGHT else 0.0
+
+
+def _leave_straight(points: Sequence[Point], first: float, last: float) -> list[Point]:
+    """Return the points of a curve that goes straight down beside taller boxes at its ends.
+
+    >>> _leave_straight([(0, 0), (50, 100)], 20, 0)
+    [(0, 0), (0, 20), (50, 100)]
+    """
+    (x1, y1), (x2, y2) = points[0], points[-1]
+    start = [(x1, y1 + first)] if first else []
+    end = [(x2, y2 - last)] if last else []
+    return [points[0], *start, *points[1:-1], *end, points[-1]]
 
 
 def _widen_passages(points: Sequence[Point], halves: Sequence[float]) -> list[Point]:
@@ -113,7 +135,9 @@ def _widen_passages(points: Sequence[Point], halves: Sequence[float]) -> list[Po
         (x1, y1), (x, y), (x2, y2) = points[i - 1 : i + 2]
         before, after = (x - x1) / (y - y1), (x2 - x) / (y2 - y)
         nearer = min(before, after, key=abs) if before * after > 0 else 0.0
-        slope = _clamp(nearer, MAX_SLOPE_BETWEEN_BOXES)
+        is_high = half > (NODE_HEIGHT + LINE_HEIGHT) / 2
+        limit = MAX_SHIFT_BESIDE_HIGH_BOX / half if is_high else MAX_SLOPE_BETWEEN_BOXES
+        slope = _clamp(nearer, limit)
         widened += [(x - slope * half, y - half), (x + slope * half, y + half)]
     return [*widened, points[-1]]
 

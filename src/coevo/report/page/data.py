@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coevo.checks import as_plain
@@ -11,7 +12,7 @@ from coevo.picture.layout import Layout
 from coevo.report.page.edges import DrawnEdge
 from coevo.report.page.model import Page
 
-__all__ = ["format_script_json", "make_page_data"]
+__all__ = ["format_script_json", "make_arc_data", "make_page_data", "make_table_data"]
 
 MAX_CELLS = 600  # of a table that is included; further rows are only counted
 DIGITS = 6  # significant digits of a probability
@@ -43,29 +44,14 @@ def make_page_data(
             [round(box.x, 1), round(box.y, 1), box.width]
             for box in (layout.boxes[name] for name in names)
         ],
-        "arcs": [
-            [
-                place[edge.parent],
-                place[edge.child],
-                int(edge.is_directed),
-                edge.kind,
-                edge.class_kind,
-                _round(edge.facts.gain, GAIN_DIGITS),
-                _round(edge.facts.strength),
-                _round(edge.facts.direction),
-                edge.facts.word,
-                edge.facts.says,
-            ]
-            for edge in edges
-        ],
+        "arcs": make_arc_data(edges, names),
     }
     if page.network is not None:
         data["states"] = [page.network.variable(name).states for name in names]
-        data["tables"] = [_make_table_data(page.network, name, place) for name in names]
-        for name, counts in page.parent_counts.items():
-            table = data["tables"][place[name]]
-            table["counts"] = [_round(count) for count in counts[: len(table["rows"])]]
-            table["unseen"] = sum(count == 0 for count in counts)
+        data["tables"] = [
+            make_table_data(page.network, name, place, page.parent_counts.get(name))
+            for name in names
+        ]
         data["means"] = page.are_counts_means
     return data
 
@@ -74,12 +60,44 @@ def _round(value: float | None, digits: int = DIGITS) -> float | None:
     return None if value is None else float(f"{value:.{digits}g}")
 
 
-def _make_table_data(network: BayesianNetwork, name: str, place: dict[str, int]) -> dict[str, Any]:
-    """Return the parents in the order of the rows, the number of rows, and the first rows."""
+def make_arc_data(edges: list[DrawnEdge], names: list[str]) -> list[list[Any]]:
+    """Return the ends, the kinds and the facts of each arc."""
+    place = {name: i for i, name in enumerate(names)}
+    return [
+        [
+            place[edge.parent],
+            place[edge.child],
+            int(edge.is_directed),
+            edge.kind,
+            edge.class_kind,
+            _round(edge.facts.gain, GAIN_DIGITS),
+            _round(edge.facts.strength),
+            _round(edge.facts.direction),
+            edge.facts.word,
+            edge.facts.says,
+        ]
+        for edge in edges
+    ]
+
+
+def make_table_data(
+    network: BayesianNetwork,
+    name: str,
+    place: Mapping[str, int],
+    counts: Sequence[float] | None = None,
+) -> dict[str, Any]:
+    """Return the parents in the order of the rows, the number of rows, and the first rows.
+
+    `counts` are the numbers of rows of data behind each row of the table, if they are known.
+    """
     rows = network.table(name)
     included = rows[: max(1, MAX_CELLS // rows.shape[1])]
-    return {
+    table: dict[str, Any] = {
         "parents": [place[parent] for parent in network.parents(name)],
         "n": len(rows),
         "rows": [[_round(cell) for cell in row] for row in included.tolist()],
     }
+    if counts is not None:
+        table["counts"] = [_round(count) for count in counts[: len(included)]]
+        table["unseen"] = sum(count == 0 for count in counts)
+    return table

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from coevo.files import check_output_path, write_text
 from coevo.picture.layout import Curve, lay_out
+from coevo.report.page.bundle import bundle_modules
 from coevo.report.page.data import format_script_json, make_page_data
 from coevo.report.page.edges import DrawnEdge, list_drawn_edges, orient_for_layout
 from coevo.report.page.graph_svg import render_graph_svg
@@ -15,9 +16,7 @@ from coevo.report.page.model import Page
 from coevo.report.page.sections import render_facts, render_legend, render_sections
 from coevo.report.page.template import fill_page, read_asset
 
-__all__ = ["render_page", "write_page"]
-
-SCRIPTS = ("tables.js", "probabilities.js", "neighbourhood.js", "page.js")
+__all__ = ["find_curve", "render_page", "write_page"]
 
 
 def render_page(page: Page) -> str:
@@ -34,11 +33,11 @@ def render_page(page: Page) -> str:
     names = sorted(page.dag.nodes)
     layout_arcs = orient_for_layout(page.dag, edges)
     layout = lay_out(names, layout_arcs.values())
-    curves = [_get_curve(edge, layout_arcs, layout.curves) for edge in edges]
+    curves = [find_curve(edge, layout_arcs, layout.curves) for edge in edges]
     return fill_page(
         read_asset("page.html"),
         read_asset("page.css"),
-        "".join(map(read_asset, SCRIPTS)),
+        bundle_modules("page"),
         {
             "title": escape(page.title),
             "facts": render_facts(page, edges),
@@ -65,7 +64,7 @@ def write_page(path: str | os.PathLike[str], page: Page) -> None:
     write_text(Path(path), render_page(page))
 
 
-def _get_curve(
+def find_curve(
     edge: DrawnEdge,
     layout_arcs: dict[tuple[str, str], tuple[str, str]],
     curves: dict[tuple[str, str], Curve],

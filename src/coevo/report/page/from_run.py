@@ -68,6 +68,7 @@ def make_run_page(
         rejected=_describe_best_rejected(facts),
         samples=_describe_quick_bootstrap(facts),
         posterior=str(facts.get("posterior", {}).get("verdict", "")),
+        proof=str(facts.get("proof", {}).get("verdict", "")),
         bootstrap=_summarise_bootstrap(facts.get("bootstraps"), dag),
         history=[ScorePoint(row["seconds"], row["generation"], row["score"]) for row in history],
         audit=describe_audit(facts),

@@ -11,7 +11,7 @@ from coevo.picture.layout import Box, Curve, Layout
 from coevo.report.page.edges import DrawnEdge
 from coevo.report.page.markup import escape, format_number, make_element
 
-__all__ = ["MARGIN", "render_graph_svg"]
+__all__ = ["MARGIN", "compute_view_box", "format_path", "render_graph_svg"]
 
 MARGIN = 28.0
 MIN_VIEW = (760.0, 430.0)  # keeps a small graph small
@@ -38,7 +38,7 @@ def render_graph_svg(
         f"<title>The network</title><desc>{escape(about)}</desc><defs>{heads}</defs>{world}",
         id="graph",
         class_="graph",
-        viewBox=_format_view_box(layout),
+        viewBox=" ".join(map(format_number, compute_view_box(layout))),
         role="group",
         aria_label="The network. Arrow keys move, plus and minus zoom, 0 fits the view, "
         "1 to 3 show a neighbourhood, Escape shows all.",
@@ -46,12 +46,11 @@ def render_graph_svg(
     )
 
 
-def _format_view_box(layout: Layout) -> str:
-    """Return the initial view box, which shows the complete graph."""
+def compute_view_box(layout: Layout) -> tuple[float, float, float, float]:
+    """Return the initial view box, which shows the complete graph: left, top, width, height."""
     width = max(MIN_VIEW[0], layout.width + 2 * MARGIN)
     height = max(MIN_VIEW[1], layout.height + 2 * MARGIN)
-    left, top = (layout.width - width) / 2, (layout.height - height) / 2
-    return " ".join(map(format_number, (left, top, width, height)))
+    return (layout.width - width) / 2, (layout.height - height) / 2, width, height
 
 
 def _render_head(kind: str) -> str:
@@ -74,10 +73,11 @@ def _render_edge(i: int, edge: DrawnEdge, curve: Curve, max_gain: float) -> str:
     kinds = f"arc {edge.kind} class-{edge.class_kind}{'' if edge.is_directed else ' undirected'}"
     share = math.sqrt(max(0.0, edge.facts.gain or 0.0) / max_gain) if max_gain > 0 else 0.15
     width = MIN_STROKE + share * (MAX_STROKE - MIN_STROKE)
-    return f'<path id="a{i}" class="{kinds}" d="{_format_path(curve)}" stroke-width="{width:.2g}"/>'
+    return f'<path id="a{i}" class="{kinds}" d="{format_path(curve)}" stroke-width="{width:.2g}"/>'
 
 
-def _format_path(curve: Curve) -> str:
+def format_path(curve: Curve) -> str:
+    """Return a curve as the path of an SVG element."""
     (x, y), *rest = curve
     steps = " ".join(f"{format_number(a)} {format_number(b)}" for a, b in rest)
     return f"M{format_number(x)} {format_number(y)}C{steps}"

@@ -80,6 +80,8 @@ class Page:
         A sentence about the samples of a quick bootstrap, if strengths come from one.
     posterior : str
         A sentence about how far the posterior probabilities can be trusted, if there are any.
+    proof : str
+        A sentence about how far from the best network this one can be, if that was proved.
     bootstrap : BootstrapSummary, optional
         The arc strengths of a bootstrap.
     history : sequence of ScorePoint
@@ -123,6 +125,7 @@ class Page:
     rejected: str = ""
     samples: str = ""
     posterior: str = ""
+    proof: str = ""
     bootstrap: BootstrapSummary | None = None
     history: Sequence[ScorePoint] = ()
     audit: Sequence[str] = ()

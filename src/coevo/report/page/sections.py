@@ -211,7 +211,7 @@ def _render_arcs(page: Page, edges: list[DrawnEdge], names: list[str]) -> str:
     table = make_table(headers, rows, numbers=numeric, id="arcs")
     definitions = "".join(f"<li>{FACTS[name][1]}</li>" for name in facts)
     definitions = make_element("ul", definitions, class_="definitions") if definitions else ""
-    sentences = (page.samples, page.posterior, page.rejected)
+    sentences = (page.proof, page.samples, page.posterior, page.rejected)
     after = "".join(make_element("p", escape(text)) for text in sentences if text)
     scroll = make_element("div", table, class_="scroll")
     return _render_summary(edges) + scroll + after + definitions

@@ -1,0 +1,42 @@
+"""Proofs: how far the best network known can be from the best one that exists.
+
+`find_families` lists all families that can be in an optimal network, by proved rules. `run_proof`
+works an upper bound on the score of every network down by clusters, a linear programme and a tree
+of decisions. `make_certificate` writes what is proved, and `check_certificate` checks it with code
+of its own.
+"""
+
+from coevo.exact.certificate import (
+    CERTIFICATE,
+    Certificate,
+    read_certificate,
+    write_certificate,
+)
+from coevo.exact.check import Verdict, check_certificate
+from coevo.exact.families import Families, find_families
+from coevo.exact.good_networks import GoodNetworks, check_equivalent, list_good_networks
+from coevo.exact.relaxation import load_highs
+from coevo.exact.result import Proof
+from coevo.exact.rows import ProofRow
+from coevo.exact.run import ProofCheckpoint, ProofTask, make_certificate, run_proof
+
+__all__ = [
+    "CERTIFICATE",
+    "Certificate",
+    "Families",
+    "GoodNetworks",
+    "Proof",
+    "ProofCheckpoint",
+    "ProofRow",
+    "ProofTask",
+    "Verdict",
+    "check_certificate",
+    "check_equivalent",
+    "find_families",
+    "list_good_networks",
+    "load_highs",
+    "make_certificate",
+    "read_certificate",
+    "run_proof",
+    "write_certificate",
+]

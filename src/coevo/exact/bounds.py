@@ -1,0 +1,129 @@
+"""The bound that weights of clusters prove.
+
+In every set C of at least k variables of a network, at least k have fewer than k parents in C: the
+first k of an order of the network. (For k = 1: some variable of C has no parent in C, or there
+would be a cycle.) C with k is a *cluster*. So for any weights w >= 0 of clusters, the score of
+every network is at most
+
+    sum over children of the largest [score + sum of w over the clusters with the child in C and
+    fewer than k parents there] - sum of k w over all clusters
+
+over the families of the child: the families of a network receive at least the sum of all k w. The
+weights are the proof of the bound. All sums are exact (`coevo.exact.units`).
+
+The clusters with k = 1 are those of Jaakkola, Sontag, Globerson and Meila (2010), those with a
+larger k of Cussens (2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.exact.families import Families
+from coevo.exact.units import Units
+
+__all__ = ["NO_FAMILY", "Bound", "Clusters", "bound_networks"]
+
+NO_FAMILY = -(1 << 61)  # units: the bound where a child has no family
+
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An upper bound in units, with the value of each family and the best one of each child.
+
+    A network with family f has a score of at most ``total - best[child] + values[f]``.
+    """
+
+    total: int
+    values: Units  # (m,), the score with the weights
+    best: Units  # (n,)
+
+    def find_possible(self, families: Families, floor: int) -> Flags:
+        """Return the families that a network with a score of at least `floor` may have."""
+        if self.total == NO_FAMILY:
+            return np.zeros(len(families), dtype=np.bool_)
+        return np.asarray(self.total - self.best[families.children] + self.values >= floor)
+
+    def find_certain_arcs(self, families: Families, is_allowed: Flags, floor: int) -> Flags:
+        """Return the arcs of all networks with a score of at least `floor`, ``[parent, child]``.
+
+        If there is no such network, all arcs are.
+        """
+        n = families.n_variables
+        if self.total < floor:
+            return np.ones((n, n), dtype=np.bool_)
+        possible = np.flatnonzero(self.find_possible(families, floor) & is_allowed)
+        children, width = families.children[possible], families.parents.shape[1]
+        counts = np.zeros((n + 1, n), dtype=np.int64)
+        np.add.at(counts, (families.parents[possible].ravel(), np.repeat(children, width)), 1)
+        return np.asarray(counts[:n] == np.bincount(children, minlength=n))
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Clusters: the variables of each one, and its k.
+
+    Row c of `members` has one flag for each variable, and a last one that is False.
+    """
+
+    members: Flags  # (c, n + 1)
+    orders: Numbers  # (c,), the k of each cluster
+
+    @classmethod
+    def make_empty(cls, n_variables: int) -> Clusters:
+        """Return no clusters."""
+        return cls(np.zeros((0, n_variables + 1), dtype=np.bool_), np.empty(0, dtype=np.int64))
+
+    def join(self, others: Clusters) -> Clusters:
+        """Return these clusters and then the others."""
+        members = np.concatenate([self.members, others.members])
+        return Clusters(members, np.concatenate([self.orders, others.orders]))
+
+    def take(self, numbers: Numbers) -> Clusters:
+        """Return the clusters with these numbers."""
+        return Clusters(self.members[numbers], self.orders[numbers])
+
+    def find_hits(self, families: Families) -> list[Numbers]:
+        """Return for each cluster the families that count: child inside, fewer than k parents."""
+        return [
+            _find_hits(families, members, int(k))
+            for members, k in zip(self.members, self.orders, strict=True)
+        ]
+
+    def __len__(self) -> int:
+        return len(self.orders)
+
+
+def _find_hits(families: Families, members: Flags, k: int) -> Numbers:
+    parts = []
+    for child in np.flatnonzero(members):
+        first, last = families.begin[child], families.begin[child + 1]
+        n_inside = members[families.parents[first:last]].sum(axis=1)
+        parts.append(first + np.flatnonzero(n_inside < k))
+    return np.concatenate(parts)
+
+
+def bound_networks(
+    families: Families,
+    hits: Sequence[Numbers],
+    orders: Numbers,
+    weights: Units,
+    is_allowed: Flags,
+) -> Bound:
+    """Return the bound for networks of the allowed families; ``hits[i]`` belongs to cluster i."""
+    values = families.units.copy()
+    for number in np.flatnonzero(weights).tolist():
+        values[hits[number]] += weights[number]
+    allowed = np.append(np.where(is_allowed, values, NO_FAMILY), NO_FAMILY)
+    best = np.maximum.reduceat(allowed, families.begin[:-1])
+    best[families.begin[1:] == families.begin[:-1]] = NO_FAMILY
+    if (best == NO_FAMILY).any():
+        return Bound(NO_FAMILY, values, best)
+    return Bound(int(best.sum()) - int((orders * weights).sum()), values, best)

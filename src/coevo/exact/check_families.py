@@ -1,0 +1,68 @@
+"""The families for the checker of certificates: it lists them without the code of the solver.
+
+A family that does not score more than each of its subsets is left out: a subset can replace it in
+any network. `coevo.exact.superset_bounds` says why some sets need not be extended.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.exact.superset_bounds import SupersetBounds
+from coevo.graph import ArcRules
+from coevo.score import FamilyBatch, FamilyScorer
+
+__all__ = ["list_families", "round_up"]
+
+Array = NDArray[Any]
+
+
+def round_up(scores: Array) -> Array:
+    """Return scores in units of 2 ** -32 nats, rounded up."""
+    return np.ceil(scores * 2.0**32).astype(np.int64)
+
+
+def list_families(scorer: FamilyScorer, rules: ArcRules, child: int) -> tuple[Array, Array]:
+    """Return all families of a child that score more than each of their subsets."""
+    n, bounds = len(rules.allowed), SupersetBounds(scorer, rules)
+    required = np.flatnonzero(rules.required[:, child])
+    free = np.flatnonzero(rules.allowed[:, child] & ~rules.required[:, child])
+    sets, inherited = np.empty((1, 0), dtype=np.int64), np.full(1, -np.inf)
+    kept: list[tuple[Array, Array]] = []
+    while len(sets):
+        size = sets.shape[1] + len(required)
+        parents = np.concatenate([free[sets], np.tile(required, (len(sets), 1))], axis=1)
+        parents.sort(axis=1)
+        members = np.insert(parents, 0, child, axis=1).astype(np.int32)
+        starts = np.arange(len(sets) + 1, dtype=np.int64) * (size + 1)
+        scores = scorer.local_scores(FamilyBatch(members.ravel(), starts))
+        is_kept = scores > inherited
+        kept.append((parents[is_kept], scores[is_kept]))
+        best = np.maximum(scores, inherited)
+        is_open = (scores > -np.inf) & (size < rules.max_parents)
+        bound = bounds.bound_supersets(child, parents[is_open], scores[is_open], best[is_open])
+        is_open[is_open] = bound > best[is_open]
+        sets, inherited = extend(sets[is_open], best[is_open], len(free))
+    width = max(p.shape[1] for p, _ in kept)
+    wide = [np.pad(p, ((0, 0), (0, width - p.shape[1])), constant_values=n) for p, _ in kept]
+    return np.concatenate(wide), round_up(np.concatenate([s for _, s in kept]))
+
+
+def extend(sets: Array, best: Array, n_free: int) -> tuple[Array, Array]:
+    """Return the sets with one more member all of whose subsets are given, and their best score."""
+    last = sets[:, -1] if sets.shape[1] else np.full(len(sets), -1)
+    counts = n_free - 1 - last
+    source = np.repeat(np.arange(len(sets)), counts)
+    offset = np.arange(len(source)) - np.repeat(np.cumsum(counts) - counts, counts)
+    longer = np.concatenate([sets[source], (last[source] + 1 + offset)[:, None]], axis=1)
+    inherited, is_known = np.full(len(longer), -np.inf), np.ones(len(longer), dtype=np.bool_)
+    table = {row.tobytes(): number for number, row in enumerate(sets)}
+    for place in range(longer.shape[1] if len(longer) else 0):
+        shorter = np.ascontiguousarray(np.delete(longer, place, axis=1))
+        found = np.array([table.get(row.tobytes(), -1) for row in shorter])
+        is_known &= found >= 0
+        inherited = np.maximum(inherited, best[found])
+    return longer[is_known], inherited[is_known]

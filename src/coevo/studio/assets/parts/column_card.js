@@ -1,0 +1,149 @@
+// One column of a table: its type, its values, and the cut points of its numbers.
+
+import { h, s } from "../dom.js";
+import { count, fill, formatShare, formatValue, label, latest, select } from "./element.js";
+import { makeCutEditor } from "./histogram.js";
+
+const KINDS = [
+  ["", "as detected"], ["categorical", "categories"], ["continuous", "numbers, cut into bins"],
+  ["ignore", "leave out"], ["year+month", "date: year and month"],
+  ["month+weekday", "date: month and weekday"], ["date", "date as a number"],
+];
+const WORDS = {
+  categorical: "categories", continuous: "numbers in bins", "left out": "left out",
+  replaced: "replaced by parts of dates",
+};
+
+// Return bars of states with their rows.
+export function makeBars(states, title) {
+  const tallest = Math.max(...states.map(one => one.count), 1);
+  return h("ul", { class: "bars", "aria-label": title }, states.map(one => h("li", {},
+    h("span", { class: "state", title: one.state }, one.state || "(empty)"),
+    s("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+      s("rect", { width: Math.max(one.count ? 0.8 : 0, 100 * one.count / tallest), height: 10 })),
+    h("span", { class: "count" }, one.count.toLocaleString("en-US")))));
+}
+
+function describeValues(column) {
+  const summary = column.summary;
+  if (!summary) return "not read";
+  const numbers = summary.numbers;
+  if (numbers && column.kind === "continuous") {
+    return `${formatValue(numbers.minimum)} to ${formatValue(numbers.maximum)}, ` +
+      `median ${formatValue(numbers.median)}`;
+  }
+  if (column.is_variable) return count(summary.n_distinct, "value");
+  return (summary.examples || []).slice(0, 3).join(", ");
+}
+
+// A card that opens. `actions` = {setType(name, type), countBins(name, cuts), drop(name)}.
+export class ColumnCard {
+  constructor(column, actions, isOpen, onToggle) {
+    this.actions = actions;
+    this.name = column.name;
+    this.body = h("div", { class: "column-body" });
+    this.title = h("summary", { "data-key": `column-${column.name}` });
+    this.node = h("details", {
+      class: "column", open: isOpen, "data-column": column.name,
+      ontoggle: () => {
+        onToggle(this.name, this.node.open);
+        if (this.node.open && !this.body.hasChildNodes()) this.drawBody();
+      },
+    }, this.title, this.body);
+    this.update(column);
+    if (isOpen) this.drawBody();
+  }
+
+  update(column) {
+    this.column = column;
+    const missing = column.summary?.n_missing || 0;
+    fill(this.title,
+      h("strong", {}, column.name),
+      h("span", { class: `kind ${column.is_variable ? "" : "out"}` }, WORDS[column.kind] || column.kind),
+      h("span", { class: "values" }, describeValues(column)),
+      missing > 0 && h("span", { class: "missing-note" },
+        `${formatShare(missing / column.summary.n_rows)} missing`),
+      column.is_changed && h("span", { class: "changed" }, "changed by you"));
+    if (this.node.open && this.body.hasChildNodes()) this.drawBody();
+  }
+
+  drawBody() {
+    const { column } = this;
+    const declared = column.is_changed ? column.info.type : "";
+    const known = KINDS.some(([value]) => value === declared);
+    const type = select(known ? KINDS : [...KINDS, [declared, declared]], declared, {
+      "data-key": `type-${column.name}`,
+      onchange: () => this.actions.setType(this.name, type.value || null),
+    });
+    const parts = [h("div", { class: "row" }, label("Type", type),
+      column.is_changed && h("button", {
+        type: "button", "data-key": `restore-${column.name}`,
+        onclick: () => this.actions.setType(this.name, null),
+      }, "Restore what was detected"))];
+    if (column.info.reason) parts.push(h("p", { class: "note" }, column.info.reason));
+    const numbers = column.summary?.numbers;
+    if (column.kind === "continuous" && numbers) parts.push(this.makeCuts(column, numbers));
+    else if (column.summary?.states) {
+      const others = column.summary.n_other_states
+        ? [{ state: count(column.summary.n_other_states, "other state"), count: column.summary.n_other_rows }]
+        : [];
+      parts.push(makeBars([...column.summary.states, ...others], `States of ${column.name}`));
+    }
+    if (this.editor && column.kind === "continuous" && numbers) {
+      // The editor stays, so that the focus and a drag are not lost.
+      this.editor.setCuts(column.info.cuts || []);
+    }
+    fill(this.body, parts);
+  }
+
+  makeCuts(column, numbers) {
+    const cuts = column.info.cuts || [];
+    if (!this.editor) {
+      const showBins = latest(async moved => {
+        const found = await this.actions.countBins(this.name, moved);
+        if (found) this.drawBins(found.bins);
+      });
+      this.bins = h("div");
+      this.fields = h("div", { class: "row cut-fields" });
+      this.editor = makeCutEditor({
+        name: column.name, numbers, cuts,
+        onInput: moved => { this.drawFields(moved); showBins(moved); },
+        onCommit: moved => this.actions.setType(this.name, { type: "continuous", cuts: moved }),
+      });
+    }
+    this.drawFields(cuts);
+    this.drawBins(numbers.bins || []);
+    const how = column.info.method
+      ? `The cut points were found by the method ${column.info.method}.`
+      : "You chose these cut points.";
+    return h("div", {}, this.editor.node,
+      h("p", { class: "note" }, `${how} Drag a cut point, or move it with the arrow keys; ` +
+        "Delete removes it; a double click adds one."),
+      this.fields, this.bins);
+  }
+
+  drawFields(cuts) {
+    const commit = changed => this.actions.setType(this.name, { type: "continuous", cuts: changed });
+    const change = (i, text) => {
+      const value = Number(text);
+      if (text.trim() === "" || !Number.isFinite(value)) return;
+      commit([...new Set(cuts.map((cut, j) => (j === i ? value : cut)))].sort((a, b) => a - b));
+    };
+    fill(this.fields, cuts.map((cut, i) => h("span", { class: "cut-field" },
+      h("input", {
+        type: "number", step: "any", value: cut, "aria-label": `Cut point ${i + 1}`,
+        "data-key": `field-${this.name}-${i}`, onchange: event => change(i, event.target.value),
+      }),
+      h("button", {
+        type: "button", "aria-label": `Remove the cut point ${formatValue(cut)}`,
+        title: "Remove", onclick: () => commit(cuts.filter((_, j) => j !== i)),
+      }, "×"))),
+    h("button", {
+      type: "button", "data-key": `add-${this.name}`, onclick: () => this.editor.add(),
+    }, "Add a cut point"));
+  }
+
+  drawBins(bins) {
+    fill(this.bins, makeBars(bins, `Bins of ${this.name}, with their rows`));
+  }
+}

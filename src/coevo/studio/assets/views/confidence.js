@@ -1,0 +1,162 @@
+// The Confidence view: how strong is each arc? A bootstrap is started here, and its strengths are shown.
+
+import { path } from "../api.js";
+import { h, s } from "../dom.js";
+import { count, fill, label, select } from "../parts/element.js";
+
+const SHOWN = 60; // arcs before "Show all"
+const ACTIVE = ["queued", "running"];
+
+class ConfidenceView {
+  constructor(container, context, runs, name) {
+    Object.assign(this, { container, context, name, api: context.api });
+    this.least = null;
+    const choose = select(runs.map(run => [run.name, run.name]), name, {
+      id: "run", onchange: () => context.go("confidence", choose.value),
+    });
+    this.samples = h("input", { type: "number", min: 0, max: 10000, value: 50, id: "samples" });
+    this.posterior = h("input", { type: "checkbox", id: "posterior" });
+    this.button = h("button", { class: "main", id: "start" }, "Start");
+    this.stop = h("button", { type: "button", id: "stop", hidden: true, onclick: () => this.end() }, "Stop");
+    this.progress = h("div", { class: "row", role: "status", id: "progress" });
+    this.body = h("div", { id: "strengths" });
+    fill(container, h("h1", {}, "Confidence"),
+      h("p", { class: "soft" }, "A bootstrap draws the rows of the table again and again, with replacement, and " +
+        "learns a network from each sample. The strength of an arc is the share of the samples that have it."),
+      h("form", { class: "fields", onsubmit: event => { event.preventDefault(); this.begin(); } },
+        label("Run", choose), label("Bootstrap samples", this.samples),
+        h("label", { class: "check" }, this.posterior, "posterior probabilities, too"), this.button, this.stop),
+      this.progress, this.body);
+    context.follow(name);
+    context.onEvent("samples", event => this.showSamples(event));
+    context.onEvent("status", event => { if (event.job === "confidence" && this.isActive) this.say(event.text); });
+    context.onEvent("failed", () => this.load());
+    context.onEvent("runs", () => this.load());
+  }
+
+  async load() {
+    const record = await this.context.attempt(() => this.api.get(path`/api/confidence/${this.name}`));
+    if (!record) return;
+    const { state, kind, error } = record.run;
+    this.isActive = ACTIVE.includes(state);
+    this.button.disabled = this.isActive;
+    this.stop.hidden = !this.isActive;
+    if (!this.isActive) this.say(state === "failed" && kind === "confidence" ? error : "");
+    else if (kind !== "confidence") this.say("The search of this run is not done yet.");
+    this.draw(record);
+  }
+
+  say(text) {
+    fill(this.progress, text);
+  }
+
+  showSamples({ done, total }) {
+    if (!this.isActive) return;
+    fill(this.progress, h("progress", { max: total, value: done, "aria-label": "Bootstrap samples" }),
+      `${done} of ${count(total, "sample")}`);
+  }
+
+  begin() {
+    this.context.attempt(async () => {
+      await this.api.post(path`/api/confidence/${this.name}`, {
+        bootstraps: Number(this.samples.value), posterior: this.posterior.checked,
+      });
+      await this.load();
+    });
+  }
+
+  end() {
+    this.context.attempt(() => this.api.post(path`/api/runs/${this.name}/stop`));
+  }
+
+  draw(record) {
+    this.record = record;
+    if (!record.source && !record.posterior) {
+      fill(this.body, h("p", { class: "empty" }, "No strengths yet. Start a bootstrap."));
+      return;
+    }
+    const words = record.source === "quick"
+      ? `From a quick bootstrap: ${count(record.n_bootstraps, "sample")}, learned by hill climbing. Start a full one for better strengths.`
+      : `From ${count(record.n_bootstraps, "bootstrap sample")}${record.n_bootstraps < record.n_asked ? ` of ${record.n_asked} (stopped)` : ""}. ` +
+        `Arcs above the threshold ${record.threshold.toFixed(2)} are significant. ` +
+        `The consensus network has ${count(record.consensus.length, "arc")}.`;
+    if (this.source !== record.source) this.least = record.threshold ?? 0.5;
+    this.source = record.source;
+    fill(this.body, record.source && [
+      h("p", { id: "source" }, words), this.makeSlider(), this.makeGraph(), this.makeTable()],
+    record.posterior && this.makePosterior(record.posterior));
+  }
+
+  makeSlider() {
+    const shown = h("output", { for: "least" }, this.least.toFixed(2));
+    const slider = h("input", {
+      type: "range", id: "least", min: 0, max: 1, step: 0.01, value: this.least, "data-key": "least",
+      oninput: () => { shown.textContent = Number(slider.value).toFixed(2); },
+      onchange: () => { this.least = Number(slider.value); this.draw(this.record); },
+    });
+    return h("div", { class: "row" }, label("Show arcs of at least this strength", slider), shown);
+  }
+
+  makeGraph() {
+    const address = `${path`/api/confidence/${this.name}/graph.svg`}?least=${this.least}&n=${this.record.n_bootstraps}`;
+    const shown = this.record.arcs.filter(arc => arc.strength >= this.least);
+    return h("figure", {}, h("img", {
+      class: "picture", src: address, alt: `${count(shown.length, "arc")} of at least this strength; wider lines are stronger`,
+    }), h("figcaption", { class: "soft" }, "Wider lines are stronger.",
+      shown.some(arc => !arc.in_network) && " Dashed arcs are not in the network of this run."));
+  }
+
+  makeTable() {
+    const { threshold } = this.record;
+    const arcs = this.record.arcs.filter(arc => arc.strength >= this.least);
+    const rows = this.isAll ? arcs : arcs.slice(0, SHOWN);
+    const heads = ["from", "to", "strength", "", "direction", "gain", "in the network", "in the consensus"];
+    return h("div", {},
+      h("p", { class: "soft" }, "Direction: the share of the samples with this arc in which it leads this way; " +
+        "an edge that the data cannot direct counts half. Gain: the loss of score without the arc."),
+      h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Strength of each arc" },
+        h("table", { id: "arcs" }, h("thead", {}, h("tr", {}, heads.map(one => h("th", { scope: "col" }, one)))),
+          h("tbody", {}, rows.map(arc => h("tr", { class: arc.in_network ? "" : "outside" },
+            h("td", {}, arc.from), h("td", {}, arc.to), h("td", {}, arc.strength.toFixed(3)),
+            h("td", {}, makeBar(arc.strength, threshold)),
+            h("td", {}, arc.direction === null || arc.direction === undefined ? "–" : arc.direction.toFixed(3)),
+            h("td", {}, arc.gain === null || arc.gain === undefined ? "–" : arc.gain.toFixed(2)),
+            h("td", {}, arc.in_network ? "yes" : "no"), h("td", {}, arc.in_consensus ? "yes" : "no")))))),
+      rows.length < arcs.length && h("button", {
+        type: "button", onclick: () => { this.isAll = true; this.draw(this.record); },
+      }, `Show all ${count(arcs.length, "arc")}`));
+  }
+
+  makePosterior({ edges, verdict }) {
+    return h("section", { id: "posterior-edges" }, h("h2", {}, "Posterior probabilities"), h("p", {}, verdict),
+      h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Posterior probability of each edge" },
+        h("table", {}, h("thead", {}, h("tr", {}, ["from", "to", "probability", "", "direction"].map(
+          one => h("th", { scope: "col" }, one)))),
+        h("tbody", {}, edges.slice(0, SHOWN).map(edge => h("tr", {}, h("td", {}, edge.from), h("td", {}, edge.to),
+          h("td", {}, edge.probability.toFixed(3)), h("td", {}, makeBar(edge.probability, 0.5)),
+          h("td", {}, edge.direction?.toFixed(3) ?? "–")))))));
+  }
+}
+
+function makeBar(share, threshold) {
+  return s("svg", { class: "strength-bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+    s("rect", { class: "back", width: 100, height: 10 }), s("rect", { width: 100 * share, height: 10 }),
+    threshold !== null && threshold !== undefined && s("path", { d: `M${100 * threshold} 0V10` }));
+}
+
+export default {
+  id: "confidence",
+  title: "Confidence",
+  async mount(container, context) {
+    const { runs } = await context.api.get("/api/workspace");
+    const ready = runs.filter(run => run.has_network);
+    const wanted = context.params[0];
+    const name = runs.some(run => run.name === wanted) ? wanted : ready[0]?.name;
+    if (!name) {
+      fill(container, h("h1", {}, "Confidence"), h("p", { class: "empty" }, "There is no run yet. ",
+        h("a", { href: context.makeAddress("learn") }, "Learn a network"), " first."));
+      return;
+    }
+    await new ConfidenceView(container, context, runs, name).load();
+  },
+};

@@ -1,0 +1,283 @@
+// The Knowledge view: required and forbidden arcs, tiers and limits, drawn or by keyboard.
+
+import { h } from "../dom.js";
+import { fill, label, latest, select } from "../parts/element.js";
+import { KnowledgeBoard } from "../parts/knowledge_board.js";
+
+const MODES = [["required", "Require arcs"], ["forbidden", "Forbid arcs"], ["tiers", "Move into tiers"]];
+const sameArc = (one, two) => one[0] === two[0] && one[1] === two[1];
+
+class KnowledgeView {
+  constructor(container, context) {
+    Object.assign(this, { container, context, api: context.api });
+    this.past = [];
+    this.future = [];
+    this.board = new KnowledgeBoard({
+      addArc: (kind, from, to) => this.addArc(kind, from, to),
+      setTier: (name, tier) => this.setTier(name, tier),
+    });
+    this.save = latest(known => this.store(known));
+    this.start(context.params?.[0]);
+  }
+
+  get address() {
+    return `/api/tables/${encodeURIComponent(this.name)}/knowledge`;
+  }
+
+  async start(name) {
+    const found = await this.attempt(() => this.api.get("/api/tables"));
+    this.tables = found?.tables.map(one => one.name) || [];
+    this.name = name || this.tables[0];
+    if (!this.name) {
+      fill(this.container, h("p", { class: "empty" }, "There is no table yet. ",
+        h("a", { href: "#/data" }, "Add one"), " first."));
+      return;
+    }
+    const record = await this.attempt(() => this.api.get(this.address));
+    if (!record) return;
+    this.variables = record.variables;
+    this.contradictions = record.contradictions;
+    this.known = complete(record.knowledge);
+    this.state = record.contradictions.length ? "draft" : "saved";
+    this.drawFrame();
+    this.draw();
+  }
+
+  async attempt(work) {
+    try {
+      return await work();
+    } catch (error) {
+      this.context.notify(error.message, "error");
+      return null;
+    }
+  }
+
+  // Change what is known; the board shows it at once, and the server checks and stores it.
+  change(known, isHistory = false) {
+    if (!isHistory) {
+      this.past.push(this.known);
+      this.future = [];
+    }
+    this.known = known;
+    this.state = "saving";
+    this.draw();
+    this.save(known);
+  }
+
+  // Ask for contradictions first: the server stores nothing that has one.
+  async store(known) {
+    try {
+      const content = reduce(known);
+      this.contradictions = (await this.api.post(`${this.address}/check`, content)).contradictions;
+      if (!this.contradictions.length) await this.api.put(this.address, content);
+      this.state = this.contradictions.length ? "draft" : "saved";
+    } catch (error) {
+      this.contradictions = [{ sentence: error.message, arcs: [], variables: [] }];
+      this.state = "draft";
+    }
+    if (known === this.known) this.draw();
+  }
+
+  addArc(kind, from, to) {
+    const other = kind === "required" ? "forbidden" : "required";
+    const known = { ...this.known };
+    if (known[kind].some(arc => sameArc(arc, [from, to]))) {
+      this.context.notify(`${from} → ${to} is ${kind} already.`, "info");
+      return;
+    }
+    known[kind] = [...known[kind], [from, to]];
+    known[other] = [...known[other]];
+    this.change(known);
+  }
+
+  removeArc(kind, arc) {
+    this.change({ ...this.known, [kind]: this.known[kind].filter(one => !sameArc(one, arc)) });
+  }
+
+  setTier(name, tier) {
+    const tiers = this.known.tiers.map(names => names.filter(one => one !== name));
+    if (tier !== null) tiers[tier] = [...(tiers[tier] || []), name];
+    this.change({ ...this.known, tiers });
+  }
+
+  toggle(key, name) {
+    const has = this.known[key].includes(name);
+    const names = has ? this.known[key].filter(one => one !== name) : [...this.known[key], name];
+    this.change({ ...this.known, [key]: names });
+  }
+
+  undo() {
+    const before = this.past.pop();
+    if (!before) return;
+    this.future.push(this.known);
+    this.change(before, true);
+  }
+
+  redo() {
+    const after = this.future.pop();
+    if (!after) return;
+    this.past.push(this.known);
+    this.change(after, true);
+  }
+
+  drawFrame() {
+    const table = select(this.tables.map(one => [one, one]), this.name, {
+      onchange: () => this.context.go("knowledge", [table.value]),
+    });
+    const modes = h("div", { class: "choice", role: "group", "aria-label": "What a drag does" },
+      MODES.map(([mode, text]) => h("button", {
+        type: "button", "data-mode": mode, "aria-pressed": String(mode === this.board.mode),
+        onclick: () => {
+          this.board.setMode(mode);
+          for (const one of modes.children) {
+            one.setAttribute("aria-pressed", String(one.dataset.mode === mode));
+          }
+        },
+      }, text)));
+    this.alert = h("div", { id: "contradictions", role: "alert" });
+    this.status = h("span", { id: "saved", role: "status" });
+    this.side = h("div", { class: "side" });
+    this.undoButton = h("button", { type: "button", id: "undo", onclick: () => this.undo() }, "Undo");
+    this.redoButton = h("button", { type: "button", id: "redo", onclick: () => this.redo() }, "Redo");
+    fill(this.container, h("div", { class: "knowledge-view" },
+      h("header", { class: "view-head" }, h("h2", {}, "What you know already"),
+        h("div", { class: "actions" }, label("Table", table), modes, this.undoButton,
+          this.redoButton, this.status)),
+      this.alert, h("div", { class: "stage-two" }, this.board.node, this.side)));
+  }
+
+  draw() {
+    const { known } = this;
+    this.undoButton.disabled = !this.past.length;
+    this.redoButton.disabled = !this.future.length;
+    this.board.update({
+      variables: this.variables, contradictions: this.state === "saved" ? [] : this.contradictions, ...known,
+    });
+    const words = { saved: "Saved.", saving: "Saving …", draft: "Not saved." };
+    this.status.textContent = words[this.state];
+    fill(this.alert, this.state === "draft" && h("div", { class: "contradiction" },
+      h("strong", {}, "This cannot hold together, so it is not saved:"),
+      h("ul", {}, this.contradictions.map(one => h("li", {}, one.sentence))),
+      this.past.length > 0 && h("button", { type: "button", onclick: () => this.undo() },
+        "Undo the last change")));
+    fill(this.side, this.makeArcForm(), this.makeTierForm(), this.makeLimits(), this.makeList(),
+      this.makeFiles());
+  }
+
+  makeArcForm() {
+    const pairs = this.variables.map(one => [one, one]);
+    const kind = select([["required", "Require"], ["forbidden", "Forbid"]], this.lastKind || "forbidden",
+      { id: "arc-kind", "data-key": "arc-kind", onchange: () => { this.lastKind = kind.value; } });
+    const from = select(pairs, this.lastFrom || this.variables[0],
+      { id: "arc-from", "data-key": "arc-from", onchange: () => { this.lastFrom = from.value; } });
+    const to = select(pairs, this.lastTo || this.variables[1],
+      { id: "arc-to", "data-key": "arc-to", onchange: () => { this.lastTo = to.value; } });
+    return h("form", { class: "arc-form", onsubmit: event => {
+      event.preventDefault();
+      [this.lastKind, this.lastFrom, this.lastTo] = [kind.value, from.value, to.value];
+      this.addArc(kind.value, from.value, to.value);
+    } }, h("h3", {}, "An arc"), h("div", { class: "row" }, label("What", kind), label("From", from),
+      label("To", to), h("button", { id: "add-arc", "data-key": "add-arc" }, "Add")));
+  }
+
+  makeTierForm() {
+    const { tiers } = this.known;
+    const variable = select(this.variables.map(one => [one, one]), this.lastMoved || this.variables[0],
+      { id: "tier-variable", "data-key": "tier-variable", onchange: () => { this.lastMoved = variable.value; } });
+    const tier = select([...tiers.map((_, i) => [String(i), `tier ${i + 1}`]), ["new", "a new tier"],
+      ["", "no tier"]], this.lastTier ?? "new",
+    { id: "tier-number", "data-key": "tier-number", onchange: () => { this.lastTier = tier.value; } });
+    return h("form", { onsubmit: event => {
+      event.preventDefault();
+      this.lastMoved = variable.value;
+      const place = tier.value === "" ? null : tier.value === "new" ? tiers.length : Number(tier.value);
+      this.lastTier = place === null ? "" : String(place);
+      this.setTier(variable.value, place);
+    } }, h("h3", {}, "Tiers"),
+    h("div", { class: "row" }, label("Variable", variable), label("Into", tier),
+      h("button", { id: "move-tier", "data-key": "move-tier" }, "Move"),
+      h("button", { type: "button", id: "add-tier", "data-key": "add-tier",
+        onclick: () => this.change({ ...this.known, tiers: [...tiers, []] }) }, "Add an empty tier"),
+      tiers.length > 0 && h("button", { type: "button", "data-key": "remove-tiers",
+        onclick: () => this.change({ ...this.known, tiers: [] }) }, "Remove all tiers")));
+  }
+
+  makeLimits() {
+    const limit = h("input", {
+      type: "number", min: 1, max: 99, id: "max-parents", "data-key": "max-parents",
+      value: this.known.max_parents ?? "", placeholder: "none",
+      onchange: () => this.change({ ...this.known, max_parents: limit.value ? Number(limit.value) : null }),
+    });
+    const variable = select(this.variables.map(one => [one, one]), this.lastNode || this.variables[0],
+      { "data-key": "limit-variable", onchange: () => { this.lastNode = variable.value; this.draw(); } });
+    const name = this.lastNode || this.variables[0];
+    const box = (key, text) => h("label", { class: "check" }, h("input", {
+      type: "checkbox", "data-key": `limit-${key}`, checked: this.known[key].includes(name),
+      onchange: () => this.toggle(key, name),
+    }), text);
+    return h("div", {}, h("h3", {}, "Limits"),
+      h("div", { class: "row" }, label("Parents of a variable, at most", limit)),
+      h("div", { class: "row" }, label("Variable", variable), box("roots", "has no parents"),
+        box("leaves", "has no children")));
+  }
+
+  makeList() {
+    const { known } = this;
+    const items = [
+      ...["required", "forbidden"].flatMap(kind => known[kind].map(arc =>
+        [`${arc[0]} → ${arc[1]} is ${kind}`, () => this.removeArc(kind, arc)])),
+      ...known.roots.map(name => [`${name} has no parents`, () => this.toggle("roots", name)]),
+      ...known.leaves.map(name => [`${name} has no children`, () => this.toggle("leaves", name)]),
+      ...known.weights.map(one => [`${one[0]} → ${one[1]} has the weight ${one[2]}`,
+        () => this.change({ ...known, weights: known.weights.filter(other => other !== one) })]),
+    ];
+    return h("div", {}, h("h3", {}, "All statements"),
+      items.length ? h("ul", { class: "notes", id: "statements" }, items.map(([text, remove], i) =>
+        h("li", {}, h("span", {}, text), h("button", {
+          type: "button", "aria-label": `Remove: ${text}`, "data-key": `remove-${i}`, onclick: remove,
+        }, "Remove"))))
+        : h("p", { class: "note" }, "None yet. The data alone decide."));
+  }
+
+  makeFiles() {
+    const file = h("input", { type: "file", id: "knowledge-file", class: "file", accept: ".json,.csv",
+      onchange: () => this.importFile(file.files[0]) });
+    return h("div", {}, h("h3", {}, "Constraint file"),
+      h("div", { class: "row" },
+        h("label", { class: "button", for: "knowledge-file" }, "Import"), file,
+        h("a", { class: "button", href: `${this.address}/file`, download: "constraints.json", id: "export" },
+          "Export")));
+  }
+
+  async importFile(file) {
+    if (!file) return;
+    const record = await this.attempt(() => this.api.upload(
+      `${this.address}/import?file=${encodeURIComponent(file.name)}`, file));
+    if (record) this.change(complete(record.knowledge));
+  }
+}
+
+// Return the knowledge with all keys.
+function complete(known) {
+  return {
+    required: [], forbidden: [], tiers: [], roots: [], leaves: [], weights: [], max_parents: null, ...known,
+  };
+}
+
+// Return the object of a constraint file: empty entries are left out.
+function reduce(known) {
+  const found = {};
+  for (const [key, value] of Object.entries(known)) {
+    if (Array.isArray(value) ? value.length : value !== null) found[key] = value;
+  }
+  return found;
+}
+
+export default {
+  id: "knowledge",
+  title: "Knowledge",
+  mount(container, context) {
+    const view = new KnowledgeView(container, context);
+    return () => view.board.close();
+  },
+};

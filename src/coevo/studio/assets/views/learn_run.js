@@ -1,0 +1,132 @@
+// One search: its score over time, the best network so far, and both species at work.
+//
+// Everything shown follows from the events of the run, in their order. A tab that opens late, or
+// connects again, receives all of them and shows the same.
+import { path } from "../api.js";
+import { chooseWidth } from "../charts.js";
+import { h, show } from "../dom.js";
+import { SearchModel, describeSearch } from "../parts/search_model.js";
+import { NetworkPanel, drawConvergence, drawScore, drawSpecies } from "../parts/search_panels.js";
+import { makeBudget } from "./learn.js";
+
+const ACTIVE = ["queued", "running"];
+const STATES = {
+  queued: "waiting for its turn", running: "running", done: "done", failed: "failed", stopped: "stopped",
+  interrupted: "interrupted", unknown: "no result",
+};
+
+function makePanel(title, ...children) {
+  const body = h("div", {}, ...children);
+  return { body, panel: h("section", { class: "panel-box" }, h("h2", {}, title), body) };
+}
+
+// A run of the command line has no events: its files say the same.
+function fillFromFiles(model, run) {
+  const saved = run.saved;
+  if (!saved?.rows) return;
+  model.variables = saved.variables;
+  const number = new Map(saved.variables.map((name, i) => [name, i]));
+  model.opened = { method: saved.method, limits: {}, variables: saved.variables };
+  model.rows = saved.rows;
+  model.arcs = saved.arcs.map(arc => [number.get(arc.from), number.get(arc.to)]).filter(([a, b]) => a !== undefined && b !== undefined);
+  model.result = saved;
+}
+
+export function mountRun(container, context, first) {
+  const model = new SearchModel();
+  let run = first, isDue = false, ended = false;
+  const call = (action, body) => context.attempt(() => context.api.post(`${path`/api/runs/${run.name}`}/${action}`, body));
+
+  const buttons = h("div", { class: "actions" });
+  const facts = h("p", { class: "progress-text" });
+  const status = h("p", { class: "soft", role: "status" });
+  const bar = h("progress", { max: "1", "aria-label": "Used share of the budget" });
+  const error = h("p", { class: "error", role: "alert" });
+  const score = makePanel("Score over time");
+  const network = new NetworkPanel(context);
+  const converge = makePanel("How the species converge");
+  const species = makePanel("Both species at work");
+  const notes = h("div", {});
+
+  const extend = () => {
+    const budget = makeBudget();
+    const dialog = h("dialog", { "aria-label": "Extend the search" },
+      h("form", { method: "dialog", onsubmit: event => {
+        if (event.submitter?.value !== "yes") return;
+        call("resume", { options: budget.read() });
+      } },
+        h("h2", {}, "Extend the search"),
+        h("p", { class: "soft" }, "The budget counts from the beginning of the search. The search continues where it stopped."),
+        budget.field,
+        h("p", {}, h("button", { class: "main", type: "submit", value: "yes" }, "Continue"), " ", h("button", { type: "submit", value: "no" }, "Cancel"))));
+    container.append(dialog);
+    dialog.addEventListener("close", () => dialog.remove());
+    dialog.showModal();
+  };
+
+  const drawButtons = () => {
+    const isActive = ACTIVE.includes(run.state);
+    show(buttons,
+      h("span", { class: `state ${run.state}` }, STATES[run.state] ?? run.state),
+      isActive && h("button", { onclick: () => call("stop") }, "Stop"),
+      !isActive && run.options && run.table && ["stopped", "interrupted", "failed"].includes(run.state) && h("button", { onclick: () => call("resume", {}) }, "Resume"),
+      !isActive && run.table && ["done", "stopped"].includes(run.state) && h("button", { onclick: extend }, "Extend ..."),
+      !isActive && run.has_network && h("a", { class: "button main", href: context.makeAddress("explore", `run:${run.name}`) }, "Explore the network"));
+  };
+
+  const draw = () => {
+    isDue = false;
+    if (ended) return;
+    const isActive = ACTIVE.includes(run.state);
+    const width = chooseWidth(score.body);
+    facts.textContent = describeSearch(model, isActive);
+    status.textContent = isActive ? model.status : "";
+    error.textContent = run.error ?? model.error ?? "";
+    bar.hidden = !isActive;
+    if (model.fraction === null) bar.removeAttribute("value");
+    else bar.value = model.fraction;
+    show(score.body, drawScore(model, run, width));
+    network.update(model);
+    if (model.convergence.length > 1) show(converge.body, drawConvergence(model, width));
+    converge.panel.hidden = model.convergence.length < 2;
+    show(species.body, drawSpecies(model, width));
+    show(notes, (model.opened?.decisions ?? []).map(text => h("p", { class: "soft" }, text)),
+      (model.opened?.notices ?? []).map(text => h("p", { class: "soft" }, text)));
+  };
+  // Events may come faster than the screen is drawn.
+  const plan = () => {
+    if (!isDue) {
+      isDue = true;
+      requestAnimationFrame(draw);
+    }
+  };
+
+  show(container,
+    h("h1", {}, run.name), buttons, error, facts, bar, status,
+    h("div", { class: "grid-2" }, h("div", {}, score.panel, converge.panel), makePanel("Best network so far", network.body).panel),
+    species.panel,
+    run.command && h("section", {}, h("h2", {}, "The same on the command line"),
+      h("p", { class: "soft" }, "In the folder of the workspace:"),
+      h("pre", { class: "command" }, run.command)),
+    notes);
+  fillFromFiles(model, run);
+  drawButtons();
+  draw();
+  context.onEvent("*", event => {
+    model.add(event);
+    plan();
+  });
+  context.onEvent("runs", () => context.attempt(async () => {
+    run = await context.api.get(path`/api/runs/${run.name}`);
+    drawButtons();
+    plan();
+  }));
+  context.follow(run.name);
+  window.addEventListener("resize", plan);
+  return () => {
+    ended = true;
+    window.removeEventListener("resize", plan);
+    network.end();
+    context.follow(null);
+  };
+}

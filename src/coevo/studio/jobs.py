@@ -1,0 +1,233 @@
+"""Long work, each in its own process: start, stop, resume, and what is known after a kill.
+
+The work on a run is a *job*. Its kind (``learn`` and others, see `coevo.studio.worker`) and its
+state stand in ``job.json`` of the run folder:
+
+    queued, running     it waits for its turn; its process runs
+    done, failed        it has ended; with the error in one sentence
+    stopped             a user stopped it: the best network so far is there
+    interrupted         the server ended or was killed; the next server resumes the job
+
+The process ends with the server, however the server ends: its input is a pipe that closes then.
+The server tells it to stop through the same pipe. It tells the server through its output that
+there are new events. The server alone writes ``job.json``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coevo.errors import CoevoError, FileError, ParameterError
+from coevo.run_files import write_json
+from coevo.studio.events import read_events
+from coevo.studio.workspace import JOB_FILE, RUNS, Workspace, read_object
+
+__all__ = ["ACTIVE", "Job", "Jobs"]
+
+ACTIVE = ("queued", "running")
+WORKER = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from coevo.studio.worker import main; main()"
+)
+SECONDS_TO_END = 10.0  # for processes to save their work when the server ends
+UNKNOWN_END = "The process ended without a result, perhaps because memory ran out."
+
+
+@dataclass
+class Job:
+    """The work on a run, while it waits or runs."""
+
+    name: str
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+    is_stopping: bool = False
+    ended: threading.Event = field(default_factory=threading.Event)
+
+
+class Jobs:
+    """All jobs of a workspace.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The workspace.
+    on_events : callable
+        Called with a run folder when there are new events; from any thread.
+    on_change : callable
+        Called when the state of a job has changed; from any thread.
+    n_parallel : int
+        Number of jobs that run at a time. A search uses all cores.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        on_events: Callable[[Path], object] = lambda folder: None,
+        on_change: Callable[[], object] = lambda: None,
+        n_parallel: int = 1,
+    ) -> None:
+        self._workspace, self._on_events, self._on_change = workspace, on_events, on_change
+        self._n_parallel = n_parallel
+        self._lock = threading.RLock()
+        self._waiting: deque[Job] = deque()
+        self._running: dict[str, Job] = {}
+        self._is_closed = False
+
+    def read_state(self, name: str) -> dict[str, Any]:
+        """Return what ``job.json`` of a run holds; empty for a run of the command line."""
+        return read_object(self._workspace.locate(RUNS, name) / JOB_FILE)
+
+    def check_idle(self, name: str) -> None:
+        """Raise an error if a job of a run waits or runs."""
+        with self._lock:
+            if self._find(name) is not None:
+                raise ParameterError(f"The run {name!r} is being worked on. Stop it first.")
+
+    def submit(self, name: str, kind: str, options: Mapping[str, Any] | None = None) -> None:
+        """Start a job on a run, or let it wait for its turn.
+
+        `options` reach the worker in ``job.json``. With ``resume`` it continues earlier work.
+        """
+        with self._lock:
+            if self._is_closed:
+                raise FileError("The studio is ending.")
+            self.check_idle(name)
+            folder = self._workspace.locate(RUNS, name)
+            job = Job(name, folder)
+            self._write_state(job, "queued", kind=kind, options=dict(options or {}), error=None)
+            self._waiting.append(job)
+            self._start_waiting()
+
+    def resume_interrupted(self) -> list[str]:
+        """Resume all jobs that an earlier server left behind; return the names of their runs."""
+        names = []
+        for name in self._workspace.list_names(RUNS):
+            with contextlib.suppress(CoevoError):
+                state = self.read_state(name)
+                if state.get("state") in (*ACTIVE, "interrupted"):
+                    options = {**state.get("options", {}), "resume": True}
+                    self.submit(name, str(state.get("kind", "learn")), options)
+                    names.append(name)
+        return names
+
+    def stop(self, name: str) -> None:
+        """Stop a job: it saves the best result so far. A second call ends it at once."""
+        with self._lock:
+            job = self._find(name)
+            if job is None:
+                raise ParameterError(f"No work is under way on the run {name!r}.")
+            if job.process is None:
+                self._waiting.remove(job)
+                self._write_state(job, "stopped")
+                job.ended.set()
+                return
+            if job.is_stopping:
+                job.process.kill()
+                return
+            job.is_stopping = True
+            _send(job.process, b"stop\n")
+
+    def wait(self, name: str, timeout: float | None = None) -> bool:
+        """Wait until the job of a run has ended; return whether it has."""
+        with self._lock:
+            job = self._find(name)
+        return True if job is None else job.ended.wait(timeout)
+
+    def close(self) -> None:
+        """End all processes; their work is saved, and the next server resumes it."""
+        with self._lock:
+            self._is_closed = True
+            jobs = list(self._running.values())
+            self._waiting.clear()
+            for job in jobs:
+                if job.process is not None:
+                    _send(job.process, b"stop\n")
+        for job in jobs:
+            if not job.ended.wait(SECONDS_TO_END) and job.process is not None:
+                job.process.kill()
+                job.ended.wait()
+
+    def _find(self, name: str) -> Job | None:
+        waiting = (job for job in self._waiting if job.name == name)
+        return self._running.get(name) or next(waiting, None)
+
+    def _start_waiting(self) -> None:
+        """Start jobs while there is room for them; the caller holds the lock."""
+        while self._waiting and len(self._running) < self._n_parallel and not self._is_closed:
+            job = self._waiting.popleft()
+            self._running[job.name] = job
+            threading.Thread(target=self._run, args=(job,), daemon=True).start()
+
+    def _run(self, job: Job) -> None:
+        """Run the process of a job to its end. This thread is the parent that it ends with."""
+        try:
+            with self._lock:
+                self._write_state(job, "running")
+                job.process = _start_process(self._workspace.root, job.folder)
+            _follow(job.process, lambda: self._on_events(job.folder))
+            state, error = self._judge(job)
+        except Exception as failure:  # whatever it is, the run must not stay "running"
+            state, error = "failed", f"The process could not be started: {failure}"
+        with self._lock:
+            self._running.pop(job.name, None)
+            self._write_state(job, state, error=error)
+            self._start_waiting()
+        self._on_events(job.folder)
+        job.ended.set()
+
+    def _judge(self, job: Job) -> tuple[str, str | None]:
+        """Return the state of a job whose process has ended, and its error."""
+        if self._is_closed:
+            return "interrupted", None
+        events = read_events(job.folder)
+        last = events[-1] if events else {}
+        if last.get("kind") == "failed":
+            return "failed", str(last.get("error", UNKNOWN_END))
+        if last.get("kind") == "done":
+            return ("stopped" if last.get("is_stopped") else "done"), None
+        return ("stopped", None) if job.is_stopping else ("failed", UNKNOWN_END)
+
+    def _write_state(self, job: Job, state: str, **more: Any) -> None:
+        known = read_object(job.folder / JOB_FILE)
+        write_json(job.folder / JOB_FILE, {**known, "state": state, **more})
+        self._on_change()
+
+
+def _start_process(root: Path, folder: Path) -> subprocess.Popen[bytes]:
+    """Start the process of a job, in the workspace, so that relative paths are those of it."""
+    source = str(Path(__file__).parents[2])
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", WORKER, source, str(folder)],
+        cwd=root,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is for the server; it tells the processes
+    )
+
+
+def _follow(process: subprocess.Popen[bytes], on_events: Callable[[], object]) -> None:
+    """Call a function for each line that a process prints, until it ends."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    while process.stdout.readline():
+        on_events()
+    process.wait()
+    process.stdout.close()
+    with contextlib.suppress(OSError):  # something may be left that it did not read
+        process.stdin.close()
+
+
+def _send(process: subprocess.Popen[bytes], line: bytes) -> None:
+    """Tell a process something; it may have ended."""
+    assert process.stdin is not None
+    with contextlib.suppress(OSError, ValueError):
+        process.stdin.write(line)
+        process.stdin.flush()

@@ -1,0 +1,243 @@
+"""The requests of the view Learn: start a search, look at it, stop, resume and extend it."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from coevo.errors import CoevoError, FileError, ParameterError
+from coevo.run_files import write_json
+from coevo.studio.events import EVENTS
+from coevo.studio.routes.requests import read_body
+from coevo.studio.routes.shell import describe_run
+from coevo.studio.run_options import (
+    BUDGET,
+    READING,
+    SEARCH,
+    check_options,
+    format_command,
+    make_command,
+)
+from coevo.studio.workspace import RUNS, STUDIO_FILE, StoredTable, check_name, read_object
+
+if TYPE_CHECKING:
+    from coevo.studio.studio import Studio
+
+__all__ = ["make_routes", "start_run"]
+
+MAX_LEVELS = 20  # other runs that a score is compared with
+MAX_DRAWN = 150  # variables of a live network; laying out more would slow the search down
+
+
+def make_routes(studio: Studio) -> list[BaseRoute]:
+    """Return the routes of the view."""
+
+    async def get_choices(request: Request) -> Response:
+        return JSONResponse(await studio.run(_list_choices))
+
+    async def start(request: Request) -> Response:
+        body = await read_body(request)
+        name = await studio.run(start_run, studio, body)
+        return JSONResponse({"name": name}, 201)
+
+    async def get_run(request: Request) -> Response:
+        return JSONResponse(await studio.run(_describe, studio, request.path_params["name"]))
+
+    async def stop(request: Request) -> Response:
+        await studio.run(studio.jobs.stop, request.path_params["name"])
+        return JSONResponse({})
+
+    async def resume(request: Request) -> Response:
+        body = await read_body(request)
+        await studio.run(_resume, studio, request.path_params["name"], body)
+        return JSONResponse({})
+
+    async def draw(request: Request) -> Response:
+        body = await read_body(request)
+        return JSONResponse(await studio.run(_draw, body.get("variables"), body.get("arcs")))
+
+    return [
+        Route("/api/learn/choices", get_choices),
+        Route("/api/learn/drawing", draw, methods=["POST"]),
+        Route("/api/runs", start, methods=["POST"]),
+        Route("/api/runs/{name}", get_run),
+        Route("/api/runs/{name}/stop", stop, methods=["POST"]),
+        Route("/api/runs/{name}/resume", resume, methods=["POST"]),
+    ]
+
+
+def _list_choices() -> dict[str, Any]:
+    """Return the methods with their default limits, the scores, and the default of each option."""
+    from coevo.learning.options import LEARN_DEFAULTS
+    from coevo.score import SCORES
+    from coevo.search import METHODS
+
+    known = {name: dict(LEARN_DEFAULTS).get(name) for name in SEARCH}
+    methods = []
+    for name, method in METHODS.items():
+        limits = method.default_budget
+        text = (method.__doc__ or "").strip().splitlines()[0]
+        methods.append({"name": name, "text": text, "patience": limits.patience})
+        methods[-1]["max_generations"] = limits.max_generations
+    return {"methods": methods, "scores": sorted(SCORES), "defaults": known}
+
+
+def _draw(variables: Any, arcs: Any) -> dict[str, Any]:
+    """Return the drawing of a structure that a page knows from events: pairs of numbers."""
+    try:
+        names = tuple(str(name) for name in variables)
+        pairs = tuple((names[int(parent)], names[int(child)]) for parent, child in arcs)
+    except (TypeError, ValueError, IndexError):
+        raise ParameterError("A drawing needs variables, and arcs as pairs of numbers.") from None
+    if len(names) > MAX_DRAWN:
+        raise ParameterError(f"A search with more than {MAX_DRAWN} variables is not drawn live.")
+    return _draw_once(names, pairs)
+
+
+@lru_cache(maxsize=16)
+def _draw_once(names: tuple[str, ...], arcs: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """Draw a structure once, for all tabs that show it."""
+    from coevo.exploration.drawing import draw_page
+    from coevo.graph import DAG
+    from coevo.report.page import Page
+
+    return draw_page(Page(DAG(names, arcs), title="best network so far"))
+
+
+def start_run(studio: Studio, body: Mapping[str, Any]) -> str:
+    """Make the folder of a new run, and start its search; return its name."""
+    table = studio.workspace.open_table(_get_text(body, "table"))
+    given = body.get("options", {})
+    if not isinstance(given, dict):
+        raise ParameterError("The options must be an object.")
+    options = {**check_options(table.options, READING), **check_options(given, SEARCH)}
+    wanted = body.get("name") or f"{table.name} {options.get('method', 'ccma')}"
+    if wanted == "new":  # an address of the page
+        raise ParameterError("A run cannot be called 'new'.")
+    name = studio.workspace.find_free_name(RUNS, check_name(str(wanted)))
+    _check_settings(options, table)
+    folder = studio.workspace.make_folder(RUNS, name)
+    try:
+        _write_given(studio, table, name, folder, options)
+        studio.jobs.submit(name, "learn")
+    except CoevoError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return name
+
+
+def _get_text(body: Mapping[str, Any], key: str) -> str:
+    value = body.get(key)
+    if not isinstance(value, str):
+        raise ParameterError(f"The request must name a {key}.")
+    return value
+
+
+def _check_settings(options: Mapping[str, Any], table: StoredTable) -> None:
+    """Raise the error of wrong options now, not in the process of the job."""
+    from coevo.learning import check_settings
+
+    chosen: Any = {**options, **_list_files(table)}
+    check_settings("learn", **chosen)
+
+
+def _list_files(table: StoredTable) -> dict[str, Path]:
+    """Return the files of types and constraints that a table has."""
+    files = {"types": table.types_path, "constraints": table.constraints_path}
+    return {kind: path for kind, path in files.items() if path.is_file()}
+
+
+def _write_given(
+    studio: Studio, table: StoredTable, name: str, folder: Path, options: dict[str, Any]
+) -> None:
+    """Keep what a run was started with: later changes of the table do not change the run."""
+    chosen, root = dict(options), studio.workspace.root
+    for kind, path in _list_files(table).items():
+        shutil.copyfile(path, folder / path.name)
+        chosen[kind] = f"{RUNS}/{name}/{path.name}"
+    words = make_command(table.path.relative_to(root).as_posix(), f"{RUNS}/{name}", chosen)
+    write_json(folder / STUDIO_FILE, {"table": table.name, "options": chosen, "command": words})
+
+
+def _resume(studio: Studio, name: str, body: Mapping[str, Any]) -> None:
+    """Resume a search, perhaps with a larger budget."""
+    folder = studio.workspace.locate(RUNS, name)
+    studio.jobs.check_idle(name)
+    known = read_object(folder / STUDIO_FILE)
+    if not known:
+        raise FileError(
+            f"The run {name!r} was not started in the studio. Resume it with coevo learn --resume."
+        )
+    given = body.get("options", {})
+    if not isinstance(given, dict):
+        raise ParameterError("The options must be an object.")
+    if given:
+        check_options(given, BUDGET)
+        kept = {key: value for key, value in known["options"].items() if key not in BUDGET}
+        options = {**kept, **check_options(given, BUDGET)}
+        table = studio.workspace.open_table(known["table"])
+        _check_settings({key: value for key, value in options.items() if key in SEARCH}, table)
+        path = table.path.relative_to(studio.workspace.root).as_posix()
+        words = make_command(path, f"{RUNS}/{name}", options)
+        write_json(folder / STUDIO_FILE, {**known, "options": options, "command": words})
+    studio.jobs.submit(name, "learn", {"resume": True})
+
+
+def _describe(studio: Studio, name: str) -> dict[str, Any]:
+    """Return all about a run but its events; for a run of the command line, its history too."""
+    folder = studio.workspace.locate(RUNS, name)
+    given = read_object(folder / STUDIO_FILE)
+    facts: dict[str, Any] = describe_run(studio, name)
+    facts["options"] = given.get("options", {})
+    words = given.get("command")
+    facts["command"] = format_command(words) if isinstance(words, list) else None
+    facts["has_events"] = (folder / EVENTS).is_file()
+    facts["levels"] = _list_levels(studio, name, facts["table"], facts["options"])
+    if (folder / "run.json").is_file():
+        facts["saved"] = _read_saved(folder, with_history=not facts["has_events"])
+    return facts
+
+
+def _list_levels(
+    studio: Studio, name: str, table: str | None, options: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the scores of other runs of the same table under the same score, the best first."""
+    same = ("score", "ess", "parent_penalty", "types", "drop", "missing")
+    found: list[dict[str, Any]] = []
+    for other in studio.workspace.list_names(RUNS) if table is not None else ():
+        if other == name or len(found) >= MAX_LEVELS:
+            continue
+        with contextlib.suppress(CoevoError):
+            folder = studio.workspace.locate(RUNS, other)
+            given = read_object(folder / STUDIO_FILE)
+            chosen = given.get("options", {})
+            score = read_object(folder / "run.json").get("score")
+            is_same = all(chosen.get(key) == options.get(key) for key in same)
+            if given.get("table") == table and is_same and isinstance(score, float):
+                found.append({"name": other, "score": score})
+    return sorted(found, key=lambda level: -level["score"])
+
+
+def _read_saved(folder: Path, with_history: bool) -> dict[str, Any]:
+    """Return what a view shows of a run that has ended, from its files."""
+    from coevo.io import read_run
+
+    run = read_run(folder)
+    keys = ("score", "scoring", "method", "seed", "stop_reason", "generations", "seconds", "n_rows")
+    saved = {key: run.facts.get(key) for key in keys}
+    proof = run.facts.get("proof")
+    saved["bound"] = proof.get("bound") if isinstance(proof, dict) else None
+    saved["arcs"] = run.facts.get("arcs", [])
+    if with_history:
+        names = ("generation", "evaluations", "seconds", "improved", "score", "n_arcs")
+        saved["rows"] = [[row.get(key) for key in names] for row in run.history]
+        saved["variables"] = [] if run.network is None else list(run.network.dag.nodes)
+    return saved

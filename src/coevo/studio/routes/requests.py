@@ -1,0 +1,37 @@
+"""What handlers share: JSON bodies, and the stream of an upload."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from coevo.json_text import load_json
+
+__all__ = ["read_body", "receive_file"]
+
+
+async def read_body(request: Request) -> dict[str, Any]:
+    """Return the body of a request, a JSON object."""
+    if request.headers.get("content-type", "").split(";")[0] != "application/json":
+        raise HTTPException(415, "The body must be JSON.")
+    try:
+        found = load_json((await request.body()).decode())
+    except ValueError:
+        raise HTTPException(400, "The body is not JSON.") from None
+    if not isinstance(found, dict):
+        raise HTTPException(400, "The body must be a JSON object.")
+    return found
+
+
+async def receive_file(request: Request, target: Path) -> None:
+    """Write the body of a request to a new file, part by part; leave none after a failure."""
+    try:
+        with target.open("xb") as stream:
+            async for part in request.stream():
+                stream.write(part)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise

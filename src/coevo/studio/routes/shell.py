@@ -1,0 +1,106 @@
+"""The requests of the page itself: what the workspace holds, the events, the login."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from coevo import __version__
+from coevo.errors import CoevoError
+from coevo.studio.routes.requests import read_body
+from coevo.studio.trash import put_back, throw_away
+from coevo.studio.workspace import NETWORKS, RUNS, STUDIO_FILE, TABLES, read_object
+
+if TYPE_CHECKING:
+    from coevo.studio.studio import Studio
+
+__all__ = ["make_routes"]
+
+LOGIN_PAUSE = 1.0  # seconds after a wrong password; all attempts share one queue
+STREAM_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+def make_routes(studio: Studio) -> list[BaseRoute]:
+    """Return the routes of the page itself."""
+    login_queue = asyncio.Lock()
+
+    async def get_workspace(request: Request) -> Response:
+        return JSONResponse(await studio.run(_describe, studio))
+
+    async def get_events(request: Request) -> Response:
+        name = request.query_params.get("run")
+        folder = None if name is None else studio.workspace.locate(RUNS, name)
+        after = request.headers.get("last-event-id") or request.query_params.get("after", "0")
+        number = int(after) if after.isdecimal() and len(after) < 16 else 0
+        stream: AsyncIterator[bytes] = studio.feed.follow(folder, number)
+        return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
+
+    async def remove(request: Request) -> Response:
+        kind, name = request.path_params["kind"], request.path_params["name"]
+        if kind not in (TABLES, RUNS, NETWORKS):
+            raise HTTPException(404, "There is no such list.")
+        if kind == RUNS:
+            studio.jobs.check_idle(name)
+        token = await studio.run(throw_away, studio.workspace, kind, name)
+        studio.notify(kind)
+        return JSONResponse({"token": token})
+
+    async def restore(request: Request) -> Response:
+        token = request.path_params["token"]
+        kind, name = await studio.run(put_back, studio.workspace, token)
+        studio.notify(kind)
+        return JSONResponse({"kind": kind, "name": name})
+
+    async def log_in(request: Request) -> Response:
+        given = (await read_body(request)).get("password")
+        async with login_queue:
+            if not isinstance(given, str) or not studio.rules.is_password(given):
+                await asyncio.sleep(LOGIN_PAUSE)
+                raise HTTPException(401, "The password is wrong.")
+        return JSONResponse({}, headers={"set-cookie": studio.rules.make_cookie()})
+
+    return [
+        Route("/api/workspace", get_workspace),
+        Route("/api/events", get_events),
+        Route("/api/{kind}/{name}", remove, methods=["DELETE"]),
+        Route("/api/trash/{token}", restore, methods=["POST"]),
+        Route("/login", log_in, methods=["POST"]),
+    ]
+
+
+def _describe(studio: Studio) -> dict[str, Any]:
+    """Return the lists of tables, runs and networks."""
+    space = studio.workspace
+    return {
+        "version": __version__,
+        "folder": str(space.root),
+        "opened": studio.opened,
+        "tables": [{"name": name} for name in space.list_names(TABLES)],
+        "runs": [describe_run(studio, name) for name in space.list_names(RUNS)],
+        "networks": [{"name": name} for name in space.list_names(NETWORKS)],
+    }
+
+
+def describe_run(studio: Studio, name: str) -> dict[str, Any]:
+    """Return a run in a few words: its table, its state, and whether it has a network."""
+    folder = studio.workspace.locate(RUNS, name)
+    try:
+        state, given = studio.jobs.read_state(name), read_object(folder / STUDIO_FILE)
+    except CoevoError as error:
+        state, given = {"state": "failed", "error": str(error)}, {}
+    has_network = (folder / "model.bif").is_file()
+    return {
+        "name": name,
+        "table": given.get("table"),
+        "kind": state.get("kind"),
+        "state": state.get("state", "done" if (folder / "run.json").is_file() else "unknown"),
+        "error": state.get("error"),
+        "has_network": has_network,
+        "has_report": (folder / "report.html").is_file(),
+    }

@@ -1,0 +1,149 @@
+"""The options of a run in the studio: which may be chosen, and the command that does the same.
+
+Options come from requests and from files of the workspace. Only the keywords of `coevo.learn` that
+are listed here are accepted. None of them names a file or code: the studio itself adds the files
+of types and constraints, which it has copied into the run folder.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from coevo.errors import FormatError, ParameterError
+
+__all__ = [
+    "BUDGET",
+    "READING",
+    "SEARCH",
+    "check_given",
+    "check_options",
+    "format_command",
+    "make_command",
+]
+
+# Each keyword with its option on the command line.
+BUDGET = {
+    "max_time": "--max-time",
+    "max_generations": "--max-generations",
+    "patience": "--patience",
+    "target": "--target",
+}
+SEARCH = {
+    "method": "--method",
+    "score": "--score",
+    "ess": "--ess",
+    "parent_penalty": "--parent-penalty",
+    "max_table": "--max-table",
+    "max_parents": "--max-parents",
+    **BUDGET,
+    "random_state": "--seed",
+    "bootstraps": "--bootstraps",
+}
+READING = {
+    "drop": "--drop",
+    "discretise": "--discretise",
+    "bins": "--bins",
+    "missing": "--missing",
+    "missing_labels": "--missing-label",
+    "decimal": "--decimal",
+    "strict": "--strict",
+    "encoding": "--encoding",
+    "delimiter": "--delimiter",
+    "comment": "--comment",
+    "header": "--header",
+    "skiprows": "--skiprows",
+    "skipfooter": "--skipfooter",
+    "bad_rows": "--bad-rows",
+    "keep_empty_rows": "--keep-empty-rows",
+    "rename": "--rename",
+    "value_labels": "--value-labels",
+    "sheet": "--sheet",
+}
+FILES = {"types": "--types", "constraints": "--constraints"}  # added by the studio alone
+PLAIN = (str, int, float, bool)
+
+
+def check_options(given: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+    """Return the options that are set; raise `ParameterError` for one that is not known.
+
+    >>> check_options({"method": "ccma", "max_time": None}, SEARCH)
+    {'method': 'ccma'}
+    >>> check_options({"cluster": "tcp://example:1"}, SEARCH)
+    Traceback (most recent call last):
+    coevo.errors.ParameterError: The studio has no option 'cluster'.
+    """
+    for name, value in given.items():
+        if name not in known:
+            raise ParameterError(f"The studio has no option {name!r}.")
+        _check_value(name, value)
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if "method" in chosen:
+        _check_method(chosen["method"])
+    return chosen
+
+
+def check_given(given: Mapping[str, Any], run: str) -> dict[str, Any]:
+    """Return what ``studio.json`` of a run holds, checked: a run folder may come from anywhere.
+
+    The files that its options name must be those in the run folder.
+    """
+    table, options, command = (given.get(key) for key in ("table", "options", "command"))
+    if not (isinstance(table, str) and isinstance(options, dict) and isinstance(command, list)):
+        raise FormatError(f"The run {run!r} is damaged: studio.json does not say how it began.")
+    check_options(options, {**SEARCH, **READING, **FILES})
+    for kind in FILES:
+        if options.get(kind, f"runs/{run}/{kind}.json") != f"runs/{run}/{kind}.json":
+            raise FormatError(f"The run {run!r} is damaged: studio.json names a file elsewhere.")
+    return {"table": table, "options": options, "command": [str(word) for word in command]}
+
+
+def _check_value(name: str, value: Any) -> None:
+    parts = list(value.values()) if isinstance(value, dict) else value
+    listed = parts if isinstance(parts, list) else [parts]
+    if not all(part is None or isinstance(part, PLAIN) for part in listed):
+        raise ParameterError(f"The option {name!r} must be a text, a number or a list of them.")
+
+
+def _check_method(method: Any) -> None:
+    """Raise `ParameterError` for a method that is not one of coevo's: a file would run as code."""
+    from coevo.errors import bad_choice
+    from coevo.search import METHODS
+
+    name = str(method).partition(":")[0]
+    if name not in METHODS or ".py" in str(method):
+        raise bad_choice("method", "the studio", METHODS, name)
+
+
+def make_command(table: str, run: str, options: Mapping[str, Any]) -> list[str]:
+    """Return the words of the command that does the same, in the folder of the workspace.
+
+    >>> make_command("tables/a/a.csv", "runs/a", {"method": "ccma", "random_state": 3})
+    ['learn', 'tables/a/a.csv', '--method', 'ccma', '--seed', '3', '-o', 'runs/a']
+    """
+    words = ["learn", table]
+    for name, value in options.items():
+        words += _list_words({**SEARCH, **READING, **FILES}[name], value)
+    return [*words, "-o", run]
+
+
+def _list_words(option: str, value: Any) -> Iterator[str]:
+    """Yield the words of one option."""
+    if isinstance(value, bool):
+        yield option if value else f"--no-{option.removeprefix('--')}"
+    elif isinstance(value, dict):
+        for old, new in value.items():
+            yield from (option, f"{old}={new}")
+    else:
+        for one in value if isinstance(value, list | tuple) else [value]:
+            yield from (option, str(one))
+
+
+def format_command(words: list[str]) -> str:
+    """Return the command as a user types it.
+
+    >>> format_command(["learn", "my table.csv"])
+    "coevo learn 'my table.csv'"
+    """
+    return shlex.join(["coevo", *words])

@@ -1,0 +1,109 @@
+"""The confidence in the arcs of a run, as the Confidence view shows it.
+
+It comes from the files of the run folder: ``strength/strength.json`` of a bootstrap,
+``posterior/posterior.json`` of a posterior, and the quick bootstrap in ``run.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from coevo.picture import Link, LinkKind, draw_graph
+from coevo.studio.workspace import read_object
+
+__all__ = ["describe_confidence", "draw_confidence"]
+
+
+def describe_confidence(folder: Path) -> dict[str, Any]:
+    """Return the strengths of a run: of the full bootstrap, else of the quick one."""
+    facts = read_object(folder / "run.json")
+    network = {(arc["from"], arc["to"]) for arc in facts.get("arcs", [])}
+    found = read_object(folder / "strength" / "strength.json")
+    if found:
+        arcs = [_describe_arc(arc, network) for arc in found["arcs"]]
+        answer = {"source": "bootstrap", "arcs": arcs, "threshold": found["threshold"]}
+        answer |= {key: found[key] for key in ("n_bootstraps", "n_asked", "consensus")}
+    else:
+        answer = _describe_quick(facts, network)
+    posterior = read_object(folder / "posterior" / "posterior.json")
+    return {
+        **answer,
+        "variables": _list_variables(facts),
+        "posterior": _describe_posterior(posterior),
+    }
+
+
+def _describe_arc(arc: Mapping[str, Any], network: set[tuple[str, str]]) -> dict[str, Any]:
+    """Return an arc, and how the network has it: not at all, or the other way round."""
+    ends = (arc["from"], arc["to"])
+    is_reversed = ends[::-1] in network
+    return {**arc, "in_network": is_reversed or ends in network, "is_reversed": is_reversed}
+
+
+def _describe_quick(facts: Mapping[str, Any], network: set[tuple[str, str]]) -> dict[str, Any]:
+    """Return the strengths of the quick bootstrap: those of the arcs of the network."""
+    quick = facts.get("quick_bootstrap") or {}
+    arcs = [
+        {
+            "from": arc["from"],
+            "to": arc["to"],
+            "strength": arc["strength"],
+            "direction": arc.get("direction"),
+            "gain": arc.get("gain"),
+            "in_consensus": False,
+            "in_network": True,
+        }
+        for arc in facts.get("arcs", [])
+        if arc.get("strength") is not None
+    ]
+    arcs.sort(key=lambda arc: (-arc["strength"], arc["from"], arc["to"]))
+    source = "quick" if arcs else None
+    n_samples = quick.get("n_bootstraps", 0)
+    return {
+        "source": source,
+        "arcs": arcs,
+        "threshold": quick.get("threshold"),
+        "n_bootstraps": n_samples,
+        "n_asked": n_samples,
+        "consensus": [],
+    }
+
+
+def _describe_posterior(found: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the posterior probability of each edge, and whether it can be trusted."""
+    if not found:
+        return None
+    return {key: found.get(key) for key in ("edges", "verdict", "is_converged", "sampler")}
+
+
+def _list_variables(facts: Mapping[str, Any]) -> list[str]:
+    return [
+        name
+        for name, column in facts.get("columns", {}).items()
+        if column.get("type") in ("categorical", "continuous")
+    ]
+
+
+def draw_confidence(record: Mapping[str, Any], least: float) -> str:
+    """Return the arcs of at least this strength as an SVG; wider lines are stronger.
+
+    Arcs that the network does not have are dashed.
+    """
+    links = list(_make_links(record["arcs"], least))
+    legend = {"same": "in the network", "missing": "strong, but not in the network"}
+    kinds = {link.kind for link in links}
+    shown: dict[LinkKind, str] = {"same": legend["same"]}
+    if "missing" in kinds:
+        shown["missing"] = legend["missing"]
+    return draw_graph(record["variables"], links, legend=shown).svg
+
+
+def _make_links(arcs: Iterable[Mapping[str, Any]], least: float) -> Iterator[Link]:
+    for arc in arcs:
+        if arc["strength"] < least:
+            continue
+        kind: LinkKind = "same" if arc["in_network"] else "missing"
+        ends = (arc["to"], arc["from"]) if arc.get("is_reversed") else (arc["from"], arc["to"])
+        yield Link(*ends, kind=kind, share=arc["strength"], note=f"strength {arc['strength']:.2f}")

@@ -1,0 +1,276 @@
+"""The workspace: the folder that holds everything a user does in the studio.
+
+    tables/NAME/    a table: its file, and what was decided about it
+        FILE              the table as it was given
+        table.json        {"file": FILE, "options": {...}}: keywords of `coevo.learn` about reading
+        types.json        the file of ``--types``, if types or cut points were chosen
+        constraints.json  the file of ``--constraints``, if there is prior knowledge
+    runs/NAME/      a run folder of ``coevo learn -o``
+        studio.json       {"table": NAME, "options": {...}, "command": [...]}: how it was started
+        job.json          the state of the work on it (`coevo.studio.jobs`)
+        events.jsonl      what happened (`coevo.studio.events`)
+    networks/       network files
+
+Names come from requests, so they are never trusted: `check_name` allows no separator, and a path
+that a symbolic link leads out of the workspace is refused. A path outside is used only if the
+user named it on the command line (`Workspace.add_named`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coevo.errors import FileError, FormatError
+from coevo.json_text import load_json
+from coevo.run_files import make_run_folder, write_json
+
+__all__ = [
+    "NETWORKS",
+    "RUNS",
+    "TABLES",
+    "StoredTable",
+    "Workspace",
+    "check_name",
+    "make_name",
+    "read_object",
+]
+
+TABLES, RUNS, NETWORKS = "tables", "runs", "networks"
+KINDS = (TABLES, RUNS, NETWORKS)
+TABLE_FILE, TYPES_FILE, CONSTRAINTS_FILE = "table.json", "types.json", "constraints.json"
+STUDIO_FILE, JOB_FILE = "studio.json", "job.json"
+LOCK = ".studio.lock"
+INCOMING = "incoming"  # the folder of uploads under way
+MAX_NAME = 100  # characters
+MAX_OBJECT = 1 << 24  # bytes of a small JSON file
+NAME = re.compile(r"[^\W_][\w .,()+=-]*", re.ASCII)
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # on Windows
+
+
+def check_name(name: str) -> str:
+    """Return a name of a table, a run or a network; raise `FileError` unless it is harmless.
+
+    >>> check_name("alarm 2.csv")
+    'alarm 2.csv'
+    >>> check_name("../secret")
+    Traceback (most recent call last):
+    coevo.errors.FileError: '../secret' cannot be a name: use letters, digits, spaces and . _ - \
+( ) + = , only, and begin with a letter or a digit.
+    """
+    is_plain = NAME.fullmatch(name) and len(name) <= MAX_NAME and not name.endswith((".", " "))
+    if not is_plain or RESERVED.fullmatch(name):
+        raise FileError(
+            f"{name!r} cannot be a name: use letters, digits, spaces and . _ - ( ) + = , only, "
+            "and begin with a letter or a digit."
+        )
+    return name
+
+
+def make_name(text: str) -> str:
+    """Return a harmless name that resembles a text, as the stem of a file.
+
+    >>> make_name("Größe & Gewicht.csv"), make_name("...")
+    ('Gr e Gewicht.csv', 'table')
+    """
+    plain = " ".join(re.sub(r"[^\w.()+=-]|_(?=\W|$)", " ", text, flags=re.ASCII).split())
+    plain = plain.lstrip("._-()+= ")[:MAX_NAME].rstrip(". ")
+    return "table" if not plain or RESERVED.fullmatch(plain) else plain
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON object; an empty one if there is no file. Raise `FormatError` if it is none."""
+    try:
+        if path.stat().st_size > MAX_OBJECT:
+            raise FormatError(f"{str(path)!r} is larger than {MAX_OBJECT:,} bytes.")
+        found = load_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        raise FormatError(f"{str(path)!r} is damaged: it does not hold a JSON object.") from None
+    if not isinstance(found, dict):
+        raise FormatError(f"{str(path)!r} is damaged: it does not hold a JSON object.")
+    return found
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table of the workspace."""
+
+    name: str
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        """The file with the rows."""
+        file = read_object(self.folder / TABLE_FILE).get("file")
+        if not isinstance(file, str):
+            raise FormatError(f"The table {self.name!r} is damaged: table.json names no file.")
+        return _stay_inside(self.folder, self.folder / check_name(file), self.name)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keywords of `coevo.learn` about reading this table, as a user chose them."""
+        found = read_object(self.folder / TABLE_FILE).get("options", {})
+        return found if isinstance(found, dict) else {}
+
+    def write_options(self, options: Mapping[str, Any]) -> None:
+        """Store the keywords of `coevo.learn` about reading this table."""
+        known = read_object(self.folder / TABLE_FILE)
+        write_json(self.folder / TABLE_FILE, {**known, "options": dict(options)})
+
+    @property
+    def types_path(self) -> Path:
+        """The file of ``--types``; it may not exist."""
+        return _stay_inside(self.folder, self.folder / TYPES_FILE, self.name)
+
+    @property
+    def constraints_path(self) -> Path:
+        """The file of ``--constraints``; it may not exist."""
+        return _stay_inside(self.folder, self.folder / CONSTRAINTS_FILE, self.name)
+
+
+class Workspace:
+    """The folder of the studio.
+
+    Parameters
+    ----------
+    root : Path
+        The folder. It is made if it does not exist.
+    """
+
+    def __init__(self, root: Path) -> None:
+        make_run_folder(root)
+        self.root = root.resolve()
+        for kind in KINDS:
+            make_run_folder(self.root / kind)
+        self._named: dict[tuple[str, str], Path] = {}
+        self._lock: Any = None
+
+    def lock(self) -> None:
+        """Keep other studios out of this folder until this process ends."""
+        with contextlib.suppress(ImportError):  # Windows has no such locks
+            import fcntl
+
+            self._lock = (self.root / LOCK).open("a")
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                self.unlock()
+                raise FileError(
+                    f"Another studio uses the workspace {str(self.root)!r}. End it, or give "
+                    "another folder with --workspace."
+                ) from None
+
+    def unlock(self) -> None:
+        """Let other studios use this folder."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def add_named(self, kind: str, path: Path) -> str:
+        """Let requests use a path that the user named on the command line; return its name."""
+        name = self.find_free_name(kind, make_name(path.name), path)
+        if path.resolve() != (self.root / kind / name).resolve():
+            self._named[kind, name] = path.resolve()
+        return name
+
+    def find_free_name(self, kind: str, name: str, path: Path | None = None) -> str:
+        """Return a name that nothing has yet (or only `path` itself): the name, or with a number.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     space = Workspace(Path(folder))
+        ...     (space.root / "runs" / "alarm").mkdir()
+        ...     space.find_free_name("runs", "alarm")
+        'alarm 2'
+        """
+        tried, number = check_name(name), 1
+        while (self.root / kind / tried).exists() or (kind, tried) in self._named:
+            if path is not None and (self.root / kind / tried).resolve() == path.resolve():
+                return tried
+            number += 1
+            tried = f"{name[: MAX_NAME - 5]} {number}"
+        return tried
+
+    def locate(self, kind: str, name: str) -> Path:
+        """Return the path of something that exists; raise `FileError` for any other name."""
+        named = self._named.get((kind, name))
+        if named is not None:
+            return named
+        path = _stay_inside(self.root / kind, self.root / kind / check_name(name), name)
+        if not path.exists():
+            raise FileError(f"There is no {kind.removesuffix('s')} {name!r} in the workspace.")
+        return path
+
+    def make_folder(self, kind: str, name: str) -> Path:
+        """Make a new folder; raise `FileError` if there is one of this name."""
+        path = self.root / kind / check_name(name)
+        try:
+            path.mkdir()
+        except FileExistsError:
+            raise FileError(f"There is a {kind.removesuffix('s')} {name!r} already.") from None
+        except OSError as error:
+            raise FileError(f"{str(path)!r} cannot be created: {error.strerror}.") from None
+        return path
+
+    def list_names(self, kind: str) -> list[str]:
+        """Return the names of all tables, runs or networks, sorted."""
+        found = {name for at, name in self._named if at == kind}
+        for path in (self.root / kind).iterdir():
+            with contextlib.suppress(FileError):
+                self.locate(kind, path.name)
+                found.add(path.name)
+        return sorted(found)
+
+    def open_table(self, name: str) -> StoredTable:
+        """Return a table; raise `FileError` if there is none of this name."""
+        return StoredTable(name, self.locate(TABLES, name))
+
+    def add_table(self, source: Path) -> str:
+        """Copy a table that the user named into the workspace; return its name.
+
+        The same file again, neither larger nor newer, is the table that is there.
+        """
+        file = make_name(source.name)
+        name = file.split(".")[0].strip() or "table"
+        if (self.root / TABLES / name).is_dir():
+            with contextlib.suppress(FileError, FormatError, OSError):
+                known, given = self.open_table(name).path.stat(), source.stat()
+                if (known.st_size, int(known.st_mtime)) == (given.st_size, int(given.st_mtime)):
+                    return name
+        return self.store_table(name, file, lambda target: shutil.copy2(source, target))
+
+    def store_table(self, name: str, file: str, write: Callable[[Path], object]) -> str:
+        """Make a table, with a function that writes its file; return its name, which is free."""
+        free = self.find_free_name(TABLES, name)
+        folder = self.make_folder(TABLES, free)
+        try:
+            write(folder / check_name(file))
+            write_json(folder / TABLE_FILE, {"file": file, "options": {}})
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return free
+
+    def remove(self, kind: str, name: str) -> None:
+        """Remove something from the workspace. A path outside is only forgotten."""
+        if self._named.pop((kind, name), None) is not None:
+            return
+        path = self.locate(kind, name)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _stay_inside(folder: Path, path: Path, name: str) -> Path:
+    """Return a path, unless a symbolic link leads out of the folder."""
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise FileError(f"{name!r} is a link out of the workspace. Name it on the command line.")
+    return path

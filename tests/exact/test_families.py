@@ -1,0 +1,130 @@
+"""All families that can be in an optimal network are found, and the rules are proved by tests."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from coevo.errors import DataError, ParameterError
+from coevo.exact import families as families_module
+from coevo.exact import find_families
+from coevo.exact.check_families import list_families
+from coevo.exact.families import encode_sets
+from coevo.exact.superset_bounds import SupersetBounds
+from coevo.exact.units import check_range, round_up, to_nats
+from helpers.proofs import SCORES, list_local_scores, list_nondominated, random_problem
+
+
+def as_pairs(families):
+    n = families.n_variables
+    return {
+        (int(child), frozenset(p for p in row if p < n)): float(score)
+        for child, row, score in zip(
+            families.children, families.parents.tolist(), families.scores, strict=True
+        )
+    }
+
+
+@pytest.mark.parametrize("is_constrained", [False, True])
+@pytest.mark.parametrize("score", [*SCORES, "loglik"])
+def test_families_are_those_that_beat_their_subsets(score, is_constrained):
+    for seed in range(3):
+        problem = random_problem(seed, score, 6, 40, is_constrained)
+        local = list_local_scores(problem)
+        found = as_pairs(find_families(problem))
+        assert found == {pair: local[pair] for pair in list_nondominated(local)}
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_the_checker_lists_the_same_families(score):
+    problem = random_problem(5, score, 6, 40, is_constrained=True)
+    families = find_families(problem)
+    for child in range(problem.n_variables):
+        parents, units = list_families(problem.scorer, problem.rules, child)
+        own = slice(families.begin[child], families.begin[child + 1])
+        listed = sorted(zip(map(sorted, parents.tolist()), units.tolist(), strict=True))
+        other = zip(map(sorted, families.parents[own].tolist()), families.units[own], strict=True)
+        width = families.parents.shape[1]
+        padded = [(p + [problem.n_variables] * (width - len(p)), u) for p, u in listed]
+        assert padded == sorted((p, int(u)) for p, u in other)
+
+
+@pytest.mark.parametrize("score", ["bdeu", "bic"])
+@pytest.mark.parametrize("slack", [0.5, 5.0])
+def test_a_slack_keeps_families_near_their_subsets(score, slack):
+    for seed in range(3):
+        problem = random_problem(seed, score, 5, 40)
+        local = list_local_scores(problem)
+        wanted = {
+            (child, parents)
+            for (child, parents), value in local.items()
+            if all(
+                value >= local[child, frozenset(subset)] - slack
+                for size in range(len(parents))
+                for subset in itertools.combinations(parents, size)
+            )
+        }
+        assert set(as_pairs(find_families(problem, slack))) == wanted
+
+
+@pytest.mark.parametrize("is_constrained", [False, True])
+@pytest.mark.parametrize("score", [score for score in SCORES if score != "qnml"])
+def test_no_superset_exceeds_its_bound(score, is_constrained):
+    for seed in range(4):
+        problem = random_problem(seed, score, 6, 25, is_constrained)
+        local = list_local_scores(problem)
+        bounds = SupersetBounds(problem.scorer, problem.rules)
+        assert bounds.exists
+        for (child, parents), value in local.items():
+            supersets = [v for (c, p), v in local.items() if c == child and p > parents]
+            if not supersets:
+                continue
+            sets = np.array([sorted(parents)], dtype=np.int64).reshape(1, -1)
+            scores = np.array([value])
+            (bound,) = bounds.bound_supersets(child, sets, scores, np.array([np.inf]))
+            assert bound >= max(supersets)
+            (useful,) = bounds.bound_supersets(child, sets, scores, np.array([value]))
+            assert useful in (bound, np.inf)
+            assert useful == bound or bound > value
+
+
+def test_the_rules_save_work():
+    """With few rows no rule would be needed only if all sets were scored."""
+    for score in ("bic", "k2", "bdeu"):
+        problem = random_problem(0, score, 8, 15)
+        assert find_families(problem).n_scored < 8 * 2**7
+
+
+def test_too_many_families_are_refused_before_the_work(monkeypatch):
+    monkeypatch.setattr(families_module, "get_machine_memory", lambda: 32_000)
+    problem = random_problem(0, "qnml", 7, 30)
+    with pytest.raises(ParameterError) as caught:
+        find_families(problem)
+    assert str(caught.value) == (
+        "A proof with up to 6 parents has 140 families of one size, which need 0 MiB; 0 MiB may be "
+        "used. Give a limit: max_parents=1 (--max-parents 1) fits."
+    )
+    monkeypatch.setattr(families_module, "get_machine_memory", lambda: None)
+    assert len(find_families(problem)) > 7
+
+
+def test_keys_of_sets_keep_the_order():
+    sets = np.array(list(itertools.combinations(range(9), 4)))
+    for base in (9, 10**6):
+        keys = encode_sets(sets, base)
+        assert sorted(keys.tolist()) == keys.tolist()
+        assert len(set(keys.tolist())) == len(sets)
+
+
+def test_units_are_rounded_up():
+    values = np.array([-1234.56789, -0.1, 0.0, 1e-12])
+    units = round_up(values)
+    assert all(u / 2**32 >= v for u, v in zip(units.tolist(), values.tolist(), strict=True))
+    assert all((u - 1) / 2**32 < v for u, v in zip(units.tolist(), values.tolist(), strict=True))
+    assert to_nats(2**60 + 1) * 2.0**32 > 2**60
+    with pytest.raises(DataError) as caught:
+        check_range(np.array([-1e9]), 10)
+    assert str(caught.value) == (
+        "A local score is beyond 26,843,546 nats, which a proof cannot add up exactly. Take a "
+        "sample of the rows."
+    )

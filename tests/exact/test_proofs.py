@@ -1,0 +1,93 @@
+"""Every proved optimum agrees with exhaustive dynamic programming, and every certificate holds."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import naive
+from coevo.exact import check_certificate
+from coevo.exact.rounding import make_adjacency
+from helpers.proofs import SCORES, list_local_scores, prove_problem, random_problem
+
+N_TABLES = 6  # of each kind; the proof is exact, so every one counts
+
+
+@pytest.mark.parametrize("is_constrained", [False, True])
+@pytest.mark.parametrize("n_variables", [2, 4, 5, 6])
+@pytest.mark.parametrize("score", SCORES)
+def test_the_optimum_is_that_of_dynamic_programming(score, n_variables, is_constrained):
+    for seed in range(N_TABLES):
+        problem = random_problem(seed, score, n_variables, 60, is_constrained)
+        best = naive.best_network(n_variables, list_local_scores(problem))
+        task, last, certificate = prove_problem(problem)
+        assert last.history[-1].gap < 1e-6
+        assert last.state.score == pytest.approx(best, abs=1e-6)
+        adjacency = make_adjacency(task.families, last.state.chosen)
+        assert problem.rules.is_satisfied_by(adjacency)
+        assert problem.score(adjacency) == pytest.approx(best, abs=1e-6)
+        verdict = check_certificate(certificate, problem.scorer.dataset)
+        assert verdict.score == pytest.approx(best, abs=1e-6)
+        assert verdict.gap <= last.history[-1].gap + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_eight_variables(seed):
+    problem = random_problem(seed, "bdeu", 8, 150)
+    best = naive.best_network(8, list_local_scores(problem))
+    _, last, certificate = prove_problem(problem)
+    assert last.state.score == pytest.approx(best, abs=1e-6)
+    assert check_certificate(certificate, problem.scorer.dataset).gap < 1e-6
+
+
+@pytest.mark.parametrize("score", ["k2", "bic"])
+@pytest.mark.parametrize("seed", range(6))
+def test_certain_arcs_are_in_every_optimal_network(seed, score):
+    problem = random_problem(seed, score, 4, 50)
+    local = list_local_scores(problem)
+    scores = {
+        arcs: sum(local[v, frozenset(naive.parents_in(arcs, v))] for v in range(4))
+        for arcs in map(frozenset, naive.all_dags(4))
+    }
+    best = max(scores.values())
+    common = frozenset.intersection(*(arcs for arcs, s in scores.items() if s > best - 1e-9))
+    task, last, certificate = prove_problem(problem)
+    verdict = check_certificate(certificate, problem.scorer.dataset)
+    names = problem.names
+    certain = {(names.index(a), names.index(b)) for a, b in verdict.arcs}
+    assert certain <= common
+    found = task.make_search().find_certain_arcs(last.state)
+    assert {(int(u), int(v)) for u, v in np.argwhere(found) if u != v} == certain
+
+
+def test_every_bound_on_the_way_is_valid():
+    problem = random_problem(1, "k2", 6, 80)
+    best = naive.best_network(6, list_local_scores(problem))
+    rows = []
+    _, last, _ = prove_problem(problem, callbacks=[lambda row: rows.append(row)])
+    assert rows == list(last.history)
+    assert all(row.score + row.gap >= best - 1e-9 for row in rows)
+    assert [row.score for row in rows] == sorted(row.score for row in rows)
+    for one, two in itertools.pairwise(rows):
+        assert two.score + two.gap <= one.score + one.gap + 1e-6
+
+
+def test_a_stopped_proof_has_a_certificate_of_its_gap():
+    problem = random_problem(2, "k2", 6, 80)
+    best = naive.best_network(6, list_local_scores(problem))
+    for n_steps in range(4):
+        _, last, certificate = prove_problem(
+            problem, callbacks=[lambda row, n=n_steps: row.generation >= n]
+        )
+        verdict = check_certificate(certificate, problem.scorer.dataset)
+        assert verdict.score + verdict.gap >= best - 1e-9
+        assert verdict.gap == pytest.approx(last.history[-1].gap, abs=1e-6)
+
+
+def test_threads_and_rows_do_not_change_the_certificate(seed):
+    problem = random_problem(seed % 100, "bdeu", 6, 80)
+    _, _, first = prove_problem(problem)
+    other = random_problem(seed % 100, "bdeu", 6, 80)
+    _, _, second = prove_problem(other)
+    assert first.as_dict() == second.as_dict()
+    assert np.isfinite(first.gap)

@@ -1,0 +1,54 @@
+"""What the browser tests of the studio do on its pages."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+
+def expect(*args):
+    """Return an assertion of Playwright, which waits for its condition."""
+    from playwright.sync_api import expect as wait_for
+
+    return wait_for(*args)
+
+
+def drag(tab, start, end):
+    """Drag the pointer from one point to another."""
+    tab.mouse.move(*start)
+    tab.mouse.down()
+    tab.mouse.move(*end, steps=6)
+    tab.mouse.up()
+
+
+def centre(tab, selector):
+    """Return the centre of an element on the screen."""
+    box = tab.locator(selector).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def wait_for_put(tab):
+    """Return a context that ends when the server has stored something."""
+    return tab.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok)
+
+
+def open_column(tab, name):
+    """Open the card of a column of the Data view."""
+    tab.click(f'details[data-column="{name}"] > summary')
+    return tab.locator(f'details[data-column="{name}"]')
+
+
+MAKE_TRANSFER = """([text, name]) => {
+  const bytes = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([bytes], name));
+  return transfer;
+}"""
+
+
+def drop_file(tab, selector, path, name):
+    """Drop a file on an element, as a user does from a folder."""
+    text = base64.b64encode(Path(path).read_bytes()).decode()
+    transfer = tab.evaluate_handle(MAKE_TRANSFER, [text, name])
+    tab.dispatch_event(selector, "dragover", {"dataTransfer": transfer})
+    tab.dispatch_event(selector, "drop", {"dataTransfer": transfer})

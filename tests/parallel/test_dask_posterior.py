@@ -1,0 +1,45 @@
+"""Chains on a Dask cluster: the same bits as in this process, also after a resume."""
+
+import pytest
+
+import coevo
+from coevo.errors import ParameterError
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Too few steps:coevo.CoevoWarning", "ignore:Not converged:coevo.CoevoWarning"
+)
+OPTIONS = {"sampler": "chains", "score": "bdeu", "max_time": None, "random_state": 4}
+
+
+@pytest.mark.parametrize("prior", ["uniform", "order"])
+def test_the_cluster_gives_the_same_bits(dask_workers, tmp_path, prior):
+    rows = coevo.sample(coevo.load_network("cancer"), 300, random_state=3)
+    options = {**OPTIONS, "prior": prior, "candidates": 2, "tolerance": 1e-6}
+    here = coevo.posterior(rows, **options, max_steps=4)
+    client = dask_workers.client
+    coevo.posterior(rows, **options, max_steps=2, cluster=client, output=tmp_path)
+    there = coevo.posterior(
+        rows, **options, max_steps=4, cluster=client, output=tmp_path, resume=True
+    )
+    assert there.n_steps == here.n_steps == 4
+    assert there.arcs.tobytes() == here.arcs.tobytes()
+    assert there.trace.tobytes() == here.trace.tobytes()
+    assert there.sample.arcs.tobytes() == here.sample.arcs.tobytes()
+
+
+def test_the_tables_are_sent_once(dask_workers, monkeypatch):
+    sent = []
+    share = type(dask_workers).share
+    monkeypatch.setattr(
+        type(dask_workers), "share", lambda self, value: sent.append(value) or share(self, value)
+    )
+    rows = coevo.sample(coevo.load_network("cancer"), 300, random_state=3)
+    coevo.posterior(rows, **OPTIONS, max_steps=3, cluster=dask_workers.client)
+    assert len(sent) == 1
+
+
+def test_bad_addresses_are_refused_before_work_starts():
+    with pytest.raises(ParameterError) as error:
+        coevo.posterior("no.csv", cluster="nowhere")
+    assert str(error.value).startswith("'cluster' of posterior must be an address (tcp://HOST")

@@ -1,0 +1,103 @@
+"""Events: each tab receives every one, in order, once, whenever it connects."""
+
+import asyncio
+import json
+import random
+
+import pytest
+
+from coevo.studio.events import EVENTS, EventLog, Feed, format_event, read_events
+
+N_CLIENTS, N_EVENTS = 200, 120
+
+
+def parse(stream):
+    """Return the (number, event) pairs of a stream of Server-Sent Events."""
+    found = []
+    for block in stream.decode().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if ": " in line[1:])
+        if "data" in fields:
+            found.append(
+                (int(fields["id"]) if "id" in fields else None, json.loads(fields["data"]))
+            )
+    return found
+
+
+async def read_until_done(feed, folder, rng, n_events):
+    """Follow a run; lose the connection at random moments, and continue after the last event."""
+    seen = []
+    while len(seen) < n_events:
+        after = seen[-1][0] if seen else 0
+        patience = rng.randint(1, 40)
+        stream = feed.follow(folder, after)
+        async for part in stream:
+            seen += [pair for pair in parse(part) if pair[0] is not None]
+            patience -= 1
+            if not patience or len(seen) >= n_events:
+                break
+        await stream.aclose()
+    return seen
+
+
+def test_many_clients_lose_no_event(tmp_path, seed):
+    async def follow_all():
+        feed, log = Feed(), EventLog(tmp_path)
+        clients = [
+            asyncio.create_task(read_until_done(feed, tmp_path, random.Random(seed + i), N_EVENTS))
+            for i in range(N_CLIENTS)
+        ]
+        for number in range(N_EVENTS):
+            log.append("rows", {"number": number})
+            feed.wake(tmp_path)
+            if number % 3 == 0:
+                await asyncio.sleep(0)
+        found = await asyncio.gather(*clients)
+        log.close()
+        return found
+
+    expected = [(i + 1, {"kind": "rows", "number": i}) for i in range(N_EVENTS)]
+    for seen in asyncio.run(follow_all()):
+        assert seen == expected
+
+
+def test_notices_reach_those_who_listen(tmp_path):
+    async def follow():
+        feed = Feed()
+        stream = feed.follow(None)
+        assert await anext(stream) == b": connected\n\n"
+        feed.notify("runs")
+        assert await anext(stream) == format_event(b'{"kind": "runs"}')
+        feed.close()
+        with pytest.raises(StopAsyncIteration):
+            await anext(stream)
+
+    asyncio.run(follow())
+
+
+def test_a_file_that_was_made_anew_starts_again(tmp_path):
+    async def follow():
+        feed, log = Feed(), EventLog(tmp_path)
+        log.append("begin", {})
+        stream = feed.follow(tmp_path, after=7)
+        await anext(stream)
+        return parse(await anext(stream))
+
+    assert asyncio.run(follow()) == [(None, {"kind": "restart"}), (1, {"kind": "begin"})]
+
+
+def test_an_incomplete_line_is_removed(tmp_path):
+    (tmp_path / EVENTS).write_bytes(b'{"kind": "begin"}\n{"kind": "ro')
+    assert read_events(tmp_path) == [{"kind": "begin"}]
+    log = EventLog(tmp_path)
+    log.append("done", {})
+    log.close()
+    assert read_events(tmp_path) == [{"kind": "begin"}, {"kind": "done"}]
+
+
+@pytest.mark.parametrize("value", ["-1", "x", "9" * 40, "1e9", ""])
+def test_any_last_event_id_is_answered(client, studio, value):
+    (studio.workspace.root / "runs" / "r").mkdir()
+    studio.close()  # so that the stream ends
+    answer = client.get("/api/events?run=r", headers={"last-event-id": value})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/event-stream")

@@ -1,0 +1,106 @@
+"""The view Learn in a browser: start, watch in two tabs, stop, resume; names are never markup."""
+
+import numpy as np
+
+import coevo
+from coevo.data import write_data
+
+NASTY = ["<img src=x onerror=alert(1)>", '"><script>alert(2)</script>', "a&b", "${7*7}", "{{x}}"]
+
+
+COUNT_ARCS = "n => document.querySelectorAll('.live-graph path.arc').length === n"
+
+
+def add_table(server, name, network="asia", n_rows=300):
+    rows = coevo.sample(coevo.load_network(network), n_rows, random_state=1)
+    space = server.studio.workspace
+    return space.store_table(name, f"{name}.csv", lambda path: write_data(rows, path))
+
+
+def shown(tab):
+    """Return what a tab shows of a run, without what depends on the time."""
+    return {
+        "facts": tab.inner_text(".progress-text"),
+        "arcs": tab.locator(".live-graph path.arc").count(),
+        "orders": tab.locator(".orders .best").count(),
+        "masks": tab.locator(".masks .pair").count(),
+        "line": tab.locator(".line-score").get_attribute("d"),
+    }
+
+
+def test_start_and_watch_in_two_tabs(open_tab, server):
+    add_table(server, "watched")
+    first = open_tab("/learn/new/watched")
+    first.click("summary")
+    first.fill("#field-name-of-the-run", "in two tabs")
+    first.fill("#field-seed", "7")
+    first.click("text=Start the search")
+    first.wait_for_selector("h1 >> text=in two tabs")
+    second = open_tab("/learn/in two tabs")
+    for tab in (first, second):
+        tab.wait_for_selector("text=Explore the network", timeout=60_000)
+        tab.wait_for_selector(".orders")
+        tab.wait_for_selector(".live-graph .node")
+    third = open_tab("/learn/in two tabs")  # it opens after the end
+    third.wait_for_selector(".orders")
+    third.wait_for_selector("text=Explore the network")
+    path = server.studio.workspace.open_table("watched").path
+    same = coevo.learn(path, random_state=7, bootstraps=0)
+    for tab in (first, second, third):  # the graph is drawn at most once a second
+        tab.wait_for_selector(f'.best-network[aria-label="{len(same.search.dag.arcs)} arcs"]')
+        tab.wait_for_function(COUNT_ARCS, arg=len(same.search.dag.arcs))
+    assert shown(first) == shown(second) == shown(third)
+    assert shown(first)["orders"] == 8
+    assert f"best score {same.search.score:,.2f}" in shown(first)["facts"]
+    assert f"{len(same.search.dag.arcs)} arcs" in shown(first)["facts"]
+    assert "learn tables/watched/watched.csv" in first.inner_text(".command")
+
+
+def test_stop_and_extend(open_tab, server):
+    add_table(server, "stopped")
+    tab = open_tab("/learn/new/stopped")
+    tab.select_option("#field-method", "ccga")
+    tab.select_option("#field-budget", "max_generations")
+    tab.fill('[aria-label="Amount of the budget"]', "1000000")
+    tab.click("text=Start the search")
+    tab.wait_for_selector(".orders", timeout=60_000)
+    assert tab.is_visible("progress")
+    tab.click("button >> text=Stop")
+    tab.wait_for_selector("text=stopped by the user", timeout=60_000)
+    tab.wait_for_selector("button >> text=Extend")
+    tab.click("button >> text=Extend")
+    tab.select_option("dialog select", "max_generations")
+    tab.fill("dialog input", "1")
+    tab.click("dialog button.main")
+    tab.wait_for_selector("text=stopped by the limit on generations", timeout=60_000)
+
+
+def test_a_mistake_is_said(open_tab, server):
+    add_table(server, "mistaken")
+    tab = open_tab("/learn/new/mistaken")
+    tab.click("summary")
+    tab.fill("#field-name-of-the-run", "../../x")
+    tab.click("text=Start the search")
+    tab.wait_for_selector(".note.error >> text=cannot be a name")
+    tab.click('.note [aria-label="Close"]')
+    assert tab.locator(".note").count() == 0
+    # the browser itself says on its console that the request was refused
+    tab.allowed.append("Failed to load resource: the server responded with a status of 400")
+
+
+def test_names_are_never_markup(open_tab, server):
+    rng = np.random.default_rng(1)
+    first = rng.integers(0, 2, 200)
+    columns = [np.where(rng.random(200) < 0.1, 1 - first, first) for _ in NASTY]
+    text = ",".join('"' + name.replace('"', '""') + '"' for name in NASTY) + "\n"
+    text += "".join(
+        ",".join(f"<b>{cell}</b>" for cell in row) + "\n" for row in zip(*columns, strict=True)
+    )
+    server.studio.workspace.store_table("nasty", "nasty.csv", lambda path: path.write_text(text))
+    tab = open_tab("/learn/new/nasty")
+    tab.click("text=Start the search")
+    tab.wait_for_selector("text=Explore the network", timeout=60_000)
+    tab.wait_for_selector(".orders")
+    titles = tab.locator(".orders title").all_text_contents()
+    assert sorted(title.partition(": position")[0] for title in titles) == sorted(NASTY)
+    assert tab.locator("#view img, #view script").count() == 0

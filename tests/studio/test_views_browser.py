@@ -1,0 +1,332 @@
+"""The views Data, Knowledge, Confidence, Predict and Export in a real browser."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from coevo.studio.table_settings import read_settings
+from helpers.studio_pages import centre, drag, expect, open_column, wait_for_put
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PATIENTS = EXAMPLES / "patients.csv"
+NASTY = '<img src=x onerror=alert(1)>,"b ""&\'",c d\n' + '<script>1</script>,x,1\n"<i>",y,2\n' * 30
+
+
+def add_table(server, name, content=None):
+    """Put a table into the workspace of the server; return its name."""
+    text = PATIENTS.read_bytes() if content is None else content.encode()
+    return server.studio.workspace.store_table(
+        name, f"{name}.csv", lambda path: path.write_bytes(text)
+    )
+
+
+def settings_of(server, name):
+    """Return the stored settings of a table."""
+    return read_settings(server.studio.workspace.open_table(name))
+
+
+def knowledge_of(server, name):
+    """Return the stored knowledge about a table."""
+    path = server.studio.workspace.open_table(name).constraints_path
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def test_cut_points_by_pointer_and_by_keyboard(open_tab, server):
+    name = add_table(server, "cuts")
+    tab = open_tab(f"/data/{name}")
+    card = open_column(tab, "age")
+    handle = card.locator(".cut").first
+    expect(handle).to_have_attribute("aria-valuenow", "57")
+    x, y = centre(tab, '[data-column="age"] .cut circle')
+    frame = tab.locator('[data-column="age"] svg.cut-editor').bounding_box()
+    per_year = frame["width"] / 75  # from 15 to 90
+    with wait_for_put(tab):
+        drag(tab, (x, y), (x - 17 * per_year, y))
+    expect(handle).to_have_attribute("aria-valuenow", "40")
+    assert settings_of(server, name).types == {"age": {"type": "continuous", "cuts": [40]}}
+    expect(card.locator(".bars li").first).to_contain_text("below_40")
+    with wait_for_put(tab):
+        handle.press("Shift+ArrowRight")
+    expect(handle).to_have_attribute("aria-valuenow", "45")
+    expect(handle).to_be_focused()
+    with wait_for_put(tab):
+        card.get_by_role("button", name="Add a cut point").click()
+    expect(card.locator(".cut")).to_have_count(2)
+    with wait_for_put(tab):
+        card.get_by_label("Cut point 2", exact=True).fill("70")
+        card.get_by_label("Cut point 2", exact=True).press("Enter")
+    assert settings_of(server, name).types["age"]["cuts"] == [45, 70]
+    with wait_for_put(tab):
+        card.locator(".cut").nth(1).press("Delete")
+    expect(card.locator(".cut")).to_have_count(1)
+    with wait_for_put(tab):
+        tab.click("#undo")
+    expect(card.locator(".cut")).to_have_count(2)
+    with wait_for_put(tab):
+        card.get_by_role("button", name="Restore what was detected").click()
+    expect(card.locator(".cut")).to_have_count(1)
+    expect(card.locator(".cut").first).to_have_attribute("aria-valuenow", "57")
+    assert settings_of(server, name).types == {}
+
+
+def test_changes_in_quick_succession_are_all_kept(open_tab, server):
+    name = add_table(server, "quick")
+    tab = open_tab(f"/data/{name}")
+    handle = open_column(tab, "age").locator(".cut").first
+    handle.focus()
+    for _ in range(9):
+        tab.keyboard.press("ArrowLeft")
+    open_column(tab, "ward").get_by_label("Type").select_option("ignore")
+    expect(tab.locator("#changes li")).to_have_text(
+        ["age: cut points 52.5Restore", "ward: left outRestore"]
+    )
+    expect(handle).to_have_attribute("aria-valuenow", "52.5")
+    assert settings_of(server, name).types == {
+        "age": {"type": "continuous", "cuts": [52.5]},
+        "ward": "ignore",
+    }
+
+
+def test_a_decision_is_undone_and_a_column_is_left_out(open_tab, server):
+    name = add_table(server, "decide")
+    tab = open_tab(f"/data/{name}")
+    expect(tab.locator("#decisions li")).to_have_count(1)
+    tab.get_by_role("button", name="Undo this").click()
+    expect(tab.locator("#decisions")).to_have_count(0)
+    expect(tab.locator("#table-size")).to_contain_text("8 variables")
+    expect(tab.locator("#findings")).to_contain_text("like an identifier")
+    tab.locator("#findings").get_by_role("button", name="Leave out patient_id").click()
+    expect(tab.locator("#table-size")).to_contain_text("7 variables")
+    card = open_column(tab, "ward")
+    with wait_for_put(tab):
+        card.get_by_label("Type").select_option("ignore")
+    expect(tab.locator("#changes li")).to_have_count(2)
+    assert settings_of(server, name).types == {"patient_id": "ignore", "ward": "ignore"}
+    with wait_for_put(tab):
+        tab.locator("#changes").get_by_role("button", name="Restore").nth(1).click()
+    expect(tab.locator("#changes li")).to_have_count(1)
+
+
+def test_a_table_that_needs_an_option_to_be_read(open_tab, server):
+    lines = ["a|b", *(f"{x}|{y}" for x in "pq" for y in "rs")]
+    name = add_table(server, "piped", "\n".join([lines[0], *lines[1:] * 20]))
+    server.studio.workspace.open_table(name).write_options({"skiprows": 500})
+    tab = open_tab(f"/data/{name}")
+    expect(tab.locator("#unreadable")).to_contain_text("is empty")
+    tab.locator("#changes").get_by_role("button", name="Restore").click()
+    expect(tab.locator("#table-size")).to_have_text("80 rows, 2 columns, 2 variables")
+
+
+def test_two_tabs_see_the_same_table(open_tab, server):
+    name = add_table(server, "shared")
+    first, second = open_tab(f"/data/{name}"), open_tab(f"/data/{name}")
+    expect(second.locator("#table-size")).to_contain_text("7 variables")
+    first.get_by_role("button", name="Undo this").click()
+    expect(second.locator("#table-size")).to_contain_text("8 variables")
+
+
+def test_a_deleted_table_is_put_back(open_tab, server):
+    name = add_table(server, "deleted")
+    tab = open_tab(f"/data/{name}")
+    tab.get_by_role("button", name="Delete the table").click()
+    tab.get_by_role("button", name="Put it back").click()
+    expect(tab.locator("#table-name")).to_have_text(name)
+
+
+def test_names_from_data_are_never_markup(open_tab, server):
+    name = add_table(server, "nasty", NASTY)
+    tab = open_tab(f"/data/{name}")
+    expect(tab.locator("#columns strong").first).to_have_text("<img src=x onerror=alert(1)>")
+    open_column(tab, "b \\\"&'")
+    tab.goto(f"{server.base}/#/knowledge/{name}")
+    expect(tab.locator(".variable").first).to_have_text("<img src=x onerror=alert(1)>")
+    assert tab.locator("#view img, #view script, #view i").count() == 0
+
+
+def test_arcs_are_drawn_and_contradictions_shown_where_they_are_made(open_tab, server):
+    name = add_table(server, "drawn")
+    tab = open_tab(f"/knowledge/{name}")
+    saved = tab.locator("#saved")
+    tab.get_by_role("button", name="Forbid arcs").click()
+    with wait_for_put(tab):
+        drag(tab, centre(tab, '[data-name="ill"]'), centre(tab, '[data-name="age"]'))
+    expect(saved).to_have_text("Saved.")
+    assert knowledge_of(server, name) == {"forbidden": [["ill", "age"]]}
+    assert measure_distance(tab, ".known-arc .head", '[data-name="age"]') < 12  # it ends there
+    tab.get_by_role("button", name="Require arcs").click()
+    tab.locator('[data-name="ill"]').press("Enter")  # by keyboard: one variable, then the other
+    tab.locator('[data-name="age"]').press("Enter")
+    expect(tab.locator("#contradictions li")).to_have_text(
+        "'ill' -> 'age' is required and forbidden."
+    )
+    expect(saved).to_have_text("Not saved.")
+    expect(tab.locator(".known-arc.bad")).to_have_count(2)
+    expect(tab.locator('[data-name="ill"]')).to_have_class("variable bad")
+    assert knowledge_of(server, name) == {"forbidden": [["ill", "age"]]}
+    with wait_for_put(tab):
+        tab.get_by_role("button", name="Undo the last change").click()
+    expect(tab.locator("#contradictions li")).to_have_count(0)
+    tab.click("#redo")
+    expect(tab.locator("#contradictions li")).to_have_count(1)
+    with wait_for_put(tab):
+        tab.get_by_role("button", name="Remove: ill → age is forbidden").click()
+    assert knowledge_of(server, name) == {"required": [["ill", "age"]]}
+
+
+def measure_distance(tab, first, second):
+    """Return the distance between the boxes of two elements, in pixels."""
+    a, b = (tab.locator(one).bounding_box() for one in (first, second))
+    gaps = [
+        max(0, a[at] - b[at] - b[size], b[at] - a[at] - a[size])
+        for at, size in (("x", "width"), ("y", "height"))
+    ]
+    return sum(gap * gap for gap in gaps) ** 0.5
+
+
+def test_tiers_limits_and_files(open_tab, server, tmp_path):
+    name = add_table(server, "tiers")
+    tab = open_tab(f"/knowledge/{name}")
+    tab.click("#add-tier")
+    expect(tab.locator(".band")).to_have_count(2)
+    tab.get_by_role("button", name="Move into tiers").click()
+    with wait_for_put(tab):
+        drag(tab, centre(tab, '[data-name="age"]'), centre(tab, '.band[data-tier="0"]'))
+    expect(tab.locator('.band[data-tier="0"] .variable')).to_have_text("age")
+    tab.select_option("#tier-variable", "ill")
+    tab.select_option("#tier-number", "new")
+    with wait_for_put(tab):
+        tab.locator("#move-tier").press("Enter")
+    assert knowledge_of(server, name) == {"tiers": [["age"], ["ill"]]}
+    tab.select_option("#arc-kind", "required")
+    tab.select_option("#arc-from", "ill")
+    tab.select_option("#arc-to", "age")
+    tab.locator("#add-arc").press("Enter")
+    expect(tab.locator(".known-arc.bad")).to_have_count(1)
+    assert measure_distance(tab, ".known-arc .head", '[data-name="age"]') < 12
+    expect(tab.locator("#contradictions li")).to_have_text(
+        "'ill' -> 'age' is required, but 'ill' is in a later tier than 'age'."
+    )
+    with wait_for_put(tab):
+        tab.click("#undo")
+    with wait_for_put(tab):
+        tab.fill("#max-parents", "2")
+        tab.press("#max-parents", "Enter")
+    assert knowledge_of(server, name) == {"max_parents": 2, "tiers": [["age"], ["ill"]]}
+    with tab.expect_download() as saved:
+        tab.click("#export")
+    assert json.loads(Path(saved.value.path()).read_text()) == knowledge_of(server, name)
+    file = tmp_path / "known.csv"
+    file.write_text("kind,from,to,weight\nforbidden,ward,crp\n")
+    with wait_for_put(tab):
+        tab.set_input_files("#knowledge-file", file)
+    assert knowledge_of(server, name) == {"forbidden": [["ward", "crp"]]}
+
+
+def test_a_prediction_is_measured_and_saved(open_tab, server):
+    server.studio.workspace.store_table(
+        "asia rows",
+        "asia.csv",
+        lambda path: path.write_text(
+            "smoke,lung,dysp\n" + "yes,no,yes\nno,no,no\nyes,yes,yes\n" * 20
+        ),
+    )
+    tab = open_tab("/predict/bundled:asia")
+    tab.select_option("#table", "asia rows")
+    tab.select_option("#target", "dysp")
+    tab.click("#predict")
+    expect(tab.locator("#metrics")).to_contain_text("accuracy")
+    assert tab.locator("#confusion td:not(:empty)").all_inner_texts() != []
+    expect(tab.locator(".prediction-chart")).to_have_count(2)
+    with tab.expect_download() as saved:
+        tab.click("#download")
+    assert (
+        Path(saved.value.path()).read_text().splitlines()[0].startswith("smoke,lung,dysp,predicted")
+    )
+
+
+def test_a_network_is_exported_with_its_texts(open_tab, server):
+    tab = open_tab("/export/bundled:asia", permissions=["clipboard-read", "clipboard-write"])
+    with tab.expect_download() as saved:
+        tab.locator('[data-format="modelstring"]').click()
+    assert Path(saved.value.path()).read_text().startswith("[asia]")
+    tab.get_by_role("button", name="Copy").first.click()
+    expect(tab.locator("#notes .note")).to_contain_text("Copied")
+    assert tab.evaluate("navigator.clipboard.readText()") == "coevo report asia"
+    box = tab.locator("img.picture").evaluate(
+        "image => image.decode().then(() => image.naturalWidth)"
+    )
+    assert box > 100
+
+
+def test_the_graph_is_saved_as_it_is_shown(open_tab, server):
+    tab = open_tab("/explore/bundled:asia")
+    tab.locator('.node[aria-label^="smoke"] .state-row').first.click()
+    expect(tab.locator('.node[aria-label^="smoke"] .percent').first).to_have_text("100 %")
+    with tab.expect_download() as saved:
+        tab.get_by_role("button", name="Save as SVG").click()
+    tree = ElementTree.fromstring(Path(saved.value.path()).read_text())
+    texts = {(one.text or "").strip() for one in tree.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"asia", "smoke", "100 %"} <= texts
+    assert not any("class" in one.attrib or "onload" in one.attrib for one in tree.iter())
+    with tab.expect_download() as saved:
+        tab.get_by_role("button", name="Save as PNG").click()
+    content = Path(saved.value.path()).read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert int.from_bytes(content[16:20]) == 2 * round(
+        tab.locator("svg.graph").bounding_box()["width"]
+    )
+
+
+@pytest.mark.parametrize("width", [360, 3840])
+def test_no_view_scrolls_sideways(open_tab, server, width):
+    names = {one.split(" ")[0] for one in server.studio.workspace.list_names("tables")}
+    name = "narrow" if "narrow" in names else add_table(server, "narrow")
+    tab = open_tab(f"/data/{name}", width=width, height=900)
+    open_column(tab, "age")
+    expect(tab.locator(".cut")).to_have_count(1)
+    assert measure(tab) <= width
+    for place, ready in [
+        (f"/knowledge/{name}", ".variable"),
+        ("/predict/bundled:asia", "#predict"),
+        ("/export/bundled:alarm", ".copy-box"),
+        ("/confidence", "h1"),
+        ("/explore/bundled:asia", ".node"),
+        ("/compare", "h1"),
+        (f"/learn/new/{name}", "h1"),
+        ("/", "h1"),
+    ]:
+        tab.goto(f"{server.base}/#{place}")
+        tab.wait_for_selector(ready)
+        assert measure(tab) <= width, place
+
+
+def measure(tab):
+    """Return the width of the document."""
+    return tab.evaluate("document.documentElement.scrollWidth")
+
+
+def test_every_field_has_a_name_and_the_keyboard_reaches_all(open_tab, server):
+    """What a screen reader would say: no button, field or link without a name."""
+    name = add_table(server, "labels")
+    tab = open_tab(f"/data/{name}")
+    open_column(tab, "age")
+    for place, ready in [
+        (None, ".cut"),
+        (f"/knowledge/{name}", ".variable"),
+        ("/predict/bundled:asia", "#predict"),
+        ("/export/bundled:asia", ".copy-box"),
+    ]:
+        if place is not None:
+            tab.goto(f"{server.base}/#{place}")
+        tab.wait_for_selector(ready)
+        assert tab.evaluate(FIND_UNNAMED) == []
+
+
+FIND_UNNAMED = """() => [
+  ...document.querySelectorAll("button, a[href], input, select, [role=slider]")]
+  .filter(one => {
+    const label = one.labels?.length ? [...one.labels].map(each => each.textContent).join("") : "";
+    return !(one.getAttribute("aria-label") || one.textContent.trim() || label.trim());
+  }).map(one => one.outerHTML)"""

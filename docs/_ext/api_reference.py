@@ -24,6 +24,7 @@ PLACEHOLDER = "% The list of names is generated here."
 SUBJECTS = {
     "learning": "Learn a network",
     "estimators": "Use coevo as scikit-learn estimators",
+    "exploration": "Explore a network in a notebook",
     "data": "Read and write tables",
     "missing": "Learn from missing values",
     "search": "Search for structures",

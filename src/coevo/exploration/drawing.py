@@ -24,7 +24,7 @@ BAR_HEIGHT = 15.0
 BAR_MARGIN = 5.0  # below the last bar
 BAR_WIDTH = 70.0 + 37.0 + 2 * 6.0 + 5.0  # a bar, a number and margins
 STATE_FONT_SIZE = 10.0
-MIN_STATE_WIDTH, MAX_STATE_WIDTH = 40.0, 120.0
+MIN_STATE_WIDTH, MAX_STATE_WIDTH = 40.0, 140.0
 
 Sizes = dict[str, tuple[float, float]]
 LayOut = Callable[..., Layout]

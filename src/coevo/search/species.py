@@ -11,8 +11,8 @@ are the same; random orders have about 0.
 
 **Masks.** For each pair (parent, child), the share of masks that contain it; pairs of the highest
 share are listed. The *agreement* is the mean number of pairs that two masks share, over the mean
-number that at least one of them has. 1 means that all masks are the same. The *credit* of each
-mask is listed too, as far as it is finite.
+number that at least one of them has. 1 means that all masks are the same. The highest *credit* is
+given too; the lowest says nothing, because old credit fades for ever.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def summarise_species(populations: Populations) -> dict[str, Any]:
         summary["masks"] = _summarise_masks(populations.pairs, populations.n_masks)
         if populations.credit is not None:
             finite = populations.credit[np.isfinite(populations.credit)]
-            summary["masks"]["credit"] = _describe_credit(finite)
+            summary["masks"]["credit"] = float(finite.max()) if finite.size else None
     return summary
 
 
@@ -115,13 +115,3 @@ def _measure_overlap(times: NDArray[np.int64], k: int) -> float:
         return 1.0
     shared = float((times * (times - 1)).sum()) / (k * (k - 1))
     return round(shared / (2.0 * total / k - shared), 6)
-
-
-def _describe_credit(credit: NDArray[np.float64]) -> dict[str, float] | None:
-    """Return the median and the highest credit; None if there is none.
-
-    The lowest says nothing: old credit fades for ever.
-    """
-    if not credit.size:
-        return None
-    return {"median": float(np.median(credit)), "high": float(credit.max())}

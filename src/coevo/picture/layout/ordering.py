@@ -179,21 +179,36 @@ def _transpose_row(
 ) -> bool:
     """Swap adjacent nodes of one layer; return whether that saved crossings."""
     saved = False
-    near = [(_list_places(graph.ups[n], place), _list_places(graph.downs[n], place)) for n in row]
+    ups, downs, n_real = graph.ups, graph.downs, graph.n_real
+    # Most nodes are dummy nodes, with one neighbour above and one below.
+    ends = [(place[ups[n][0]], place[downs[n][0]]) if n >= n_real else None for n in row]
     for i in range(len(row) - 1):
-        (ups, downs), (other_ups, other_downs) = near[i], near[i + 1]
-        if not swap_equals and _are_apart(ups, other_ups) and _are_apart(downs, other_downs):
-            continue  # nothing crosses
-        now = _count_pair_crossings(ups, other_ups) + _count_pair_crossings(downs, other_downs)
-        if now == 0 and not swap_equals:
-            continue
-        turned = _count_pair_crossings(other_ups, ups) + _count_pair_crossings(other_downs, downs)
+        one, two = ends[i], ends[i + 1]
+        if one is not None and two is not None:
+            now = (one[0] > two[0]) + (one[1] > two[1])
+            turned = (one[0] < two[0]) + (one[1] < two[1])
+        else:
+            now, turned = _count_both_ways(graph, row[i], row[i + 1], place)
         if turned < now or (swap_equals and turned == now):
             row[i], row[i + 1] = row[i + 1], row[i]
-            near[i], near[i + 1] = near[i + 1], near[i]
+            ends[i], ends[i + 1] = two, one
             place[row[i]], place[row[i + 1]] = i, i + 1
             saved = saved or turned < now
     return saved
+
+
+def _count_both_ways(graph: LayeredGraph, one: int, two: int, place: list[int]) -> tuple[int, int]:
+    """Return the crossings between the segments of two adjacent nodes, as they are and swapped."""
+    now = turned = 0
+    for near in (graph.ups, graph.downs):
+        left, right = _list_places(near[one], place), _list_places(near[two], place)
+        if not left or not right:
+            continue
+        if left[-1] > right[0]:  # the spans overlap
+            now += _count_pair_crossings(left, right)
+        if right[-1] > left[0]:
+            turned += _count_pair_crossings(right, left)
+    return now, turned
 
 
 def _list_places(nodes: Sequence[int], place: Sequence[int] | dict[int, int]) -> list[int]:
@@ -201,11 +216,6 @@ def _list_places(nodes: Sequence[int], place: Sequence[int] | dict[int, int]) ->
     if len(nodes) == 1:
         return [place[nodes[0]]]
     return sorted([place[node] for node in nodes])
-
-
-def _are_apart(left: Sequence[int], right: Sequence[int]) -> bool:
-    """Return whether all ends of a left node are left of those of a right one, or the same."""
-    return not left or not right or left[-1] <= right[0]
 
 
 def _count_pair_crossings(left: Sequence[int], right: Sequence[int]) -> int:

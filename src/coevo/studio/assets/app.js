@@ -56,6 +56,7 @@ function drawTabs(id) {
     href: makeAddress(view.id), "aria-current": view.id === id ? "page" : null,
   }, view.title));
   show(document.getElementById("tabs"), tabs);
+  tabs.find(tab => tab.hasAttribute("aria-current"))?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
 async function open() {

@@ -92,7 +92,7 @@ export function mountExplorer(container, options) {
   // -- the panel
 
   function fillPanel() {
-    if (!evidence.now) return;
+    if (!evidence.now) { panel.replaceChildren(make("p", "Computing the probabilities ...", { role: "status" })); return; }
     const context = {
       drawing, evidence, view, explanation, tables, colours, ask, notify,
       choose: (n) => view.choose(n, { move: true }),

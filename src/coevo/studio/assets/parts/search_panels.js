@@ -51,7 +51,7 @@ export function drawSpecies(model, width) {
       drawOrders(orders, variables, width)),
     masks && h("figure", {},
       h("figcaption", {}, h("strong", {}, `Masks: agreement ${masks.agreement.toFixed(2)}`), ` over ${masks.n} masks. ${masks.n_pairs} pairs, ${masks.n_common} in all masks.`,
-        credit && ` Credit of the best: ${formatNumber(credit.high)}, median ${formatNumber(credit.median)}.`,
+        typeof credit === "number" && ` Highest credit ${formatNumber(credit)}.`,
         " Rows are parents and columns children, in the best order; a ring is an arc of the best network."),
       drawMasks(masks, orders, arcs, variables)));
 }

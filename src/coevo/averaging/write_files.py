@@ -108,8 +108,7 @@ def write_posterior(
     posterior.png, .svg        the probabilities, and the trace of the chains (needs matplotlib)
     graph.svg                  the median probability graph
     networks.npz               the sampled DAGs: `start` and `arcs` of `DagSample`
-    averaged.json              up to 100 of them with their tables, for averaged answers (if the
-                               rows are in memory)
+    averaged.json              up to 100 of them with their tables, if the rows are in memory
     posterior.json             everything else, with `facts`
     """
     place = Path(folder)

@@ -11,6 +11,10 @@ every network is at most
 over the families of the child: the families of a network receive at least the sum of all k w. The
 weights are the proof of the bound. All sums are exact (`coevo.exact.units`).
 
+A negative k stands for a cut on four variables, by the table of `coevo.exact.local_cuts` with the
+number -k - 1: a family receives its points times w, and the right side of the table takes the place
+of k.
+
 The clusters with k = 1 are those of Jaakkola, Sontag, Globerson and Meila (2010), those with a
 larger k of Cussens (2011).
 """
@@ -24,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.exact.families import Families
+from coevo.exact.local_cuts import RIGHTS, TABLES
 from coevo.exact.units import Units
 
 __all__ = ["NO_FAMILY", "Bound", "Clusters", "bound_networks"]
@@ -32,6 +37,7 @@ NO_FAMILY = -(1 << 61)  # units: the bound where a child has no family
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
+Hits = tuple[Numbers, Numbers]  # families, and their points
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Clusters: the variables of each one, and its k.
+    """Clusters: the variables of each one, and its k (negative for a table of four variables).
 
     Row c of `members` has one flag for each variable, and a last one that is False.
     """
@@ -90,10 +96,17 @@ class Clusters:
         """Return the clusters with these numbers."""
         return Clusters(self.members[numbers], self.orders[numbers])
 
-    def find_hits(self, families: Families) -> list[Numbers]:
-        """Return for each cluster the families that count: child inside, fewer than k parents."""
+    @property
+    def rights(self) -> Numbers:
+        """The number of points that every network receives at least, of each cluster."""
+        return np.where(self.orders > 0, self.orders, RIGHTS[np.maximum(-self.orders - 1, 0)])
+
+    def find_hits(self, families: Families) -> list[Hits]:
+        """Return for each cluster the families that receive points, and how many."""
         return [
             _find_hits(families, members, int(k))
+            if k > 0
+            else _find_points(families, members, int(k))
             for members, k in zip(self.members, self.orders, strict=True)
         ]
 
@@ -101,29 +114,46 @@ class Clusters:
         return len(self.orders)
 
 
-def _find_hits(families: Families, members: Flags, k: int) -> Numbers:
+def _find_points(families: Families, members: Flags, k: int) -> Hits:
+    """Return the families that receive points by a table of four variables."""
+    table, places = TABLES[-k - 1], np.flatnonzero(members)
+    bits = np.zeros(families.n_variables + 1, dtype=np.int64)
+    bits[places] = 1 << np.arange(4)
+    parts, points = [], []
+    for row, child in zip(table, places, strict=True):
+        first, last = families.begin[child], families.begin[child + 1]
+        own = row[bits[families.parents[first:last]].sum(axis=1)]
+        parts.append(first + np.flatnonzero(own))
+        points.append(own[own > 0])
+    return np.concatenate(parts), np.concatenate(points)
+
+
+def _find_hits(families: Families, members: Flags, k: int) -> Hits:
+    """Return the families whose child is in a cluster, with fewer than k parents there."""
     parts = []
     for child in np.flatnonzero(members):
         first, last = families.begin[child], families.begin[child + 1]
         n_inside = members[families.parents[first:last]].sum(axis=1)
         parts.append(first + np.flatnonzero(n_inside < k))
-    return np.concatenate(parts)
+    hits = np.concatenate(parts)
+    return hits, np.ones(len(hits), dtype=np.int64)
 
 
 def bound_networks(
     families: Families,
-    hits: Sequence[Numbers],
-    orders: Numbers,
+    hits: Sequence[Hits],
+    rights: Numbers,
     weights: Units,
     is_allowed: Flags,
 ) -> Bound:
     """Return the bound for networks of the allowed families; ``hits[i]`` belongs to cluster i."""
     values = families.units.copy()
     for number in np.flatnonzero(weights).tolist():
-        values[hits[number]] += weights[number]
+        places, points = hits[number]
+        values[places] += points * weights[number]
     allowed = np.append(np.where(is_allowed, values, NO_FAMILY), NO_FAMILY)
     best = np.maximum.reduceat(allowed, families.begin[:-1])
     best[families.begin[1:] == families.begin[:-1]] = NO_FAMILY
     if (best == NO_FAMILY).any():
         return Bound(NO_FAMILY, values, best)
-    return Bound(int(best.sum()) - int((orders * weights).sum()), values, best)
+    return Bound(int(best.sum()) - int((rights * weights).sum()), values, best)

@@ -33,7 +33,8 @@ __all__ = [
 
 CERTIFICATE = "certificate.json.gz"
 FORMAT, VERSION = "coevo certificate", 1
-LARGEST_WEIGHT = 1 << 58  # units: all weights of a bound together
+MOST_POINTS = 9  # of a family, in a table
+LARGEST_WEIGHT = 1 << 59  # units: all weights of a bound together
 
 ClusterWeights = list[tuple[int, int]]  # (number of a cluster, weight)
 
@@ -62,7 +63,8 @@ class Certificate:
     weights: Mapping[Arc, float]
     network: tuple[Arc, ...]
     gap: int  # units above the score of the network that no network exceeds
-    clusters: tuple[tuple[int, list[int]], ...]  # (k, variables)
+    tables: tuple[tuple[int, list[list[int]]], ...]  # (right side, points) of four variables
+    clusters: tuple[tuple[int, list[int]], ...]  # (k, variables); -1 - t for table t
     filters: tuple[ClusterWeights, ...]
     nodes: tuple[CertificateNode, ...]
 
@@ -81,6 +83,7 @@ class Certificate:
             "weights": [[*arc, weight] for arc, weight in sorted(self.weights.items())],
             "network": [list(arc) for arc in self.network],
             "gap": self.gap,
+            "tables": [[right, rows] for right, rows in self.tables],
             "clusters": [[k, members] for k, members in self.clusters],
             "filters": [[list(pair) for pair in weights] for weights in self.filters],
             "nodes": [
@@ -126,7 +129,8 @@ def parse_certificate(values: Any) -> Certificate:
     _require(is_number(penalty) and penalty >= 0, "parent_penalty")
     _require(max_table is None or is_int(max_table, 1), "max_table")
     _require(is_int(values["gap"], 0), "gap")
-    clusters = tuple(_parse_cluster(one, len(names)) for one in values["clusters"])
+    tables = tuple(_parse_table(one) for one in values["tables"])
+    clusters = tuple(_parse_cluster(one, len(names), len(tables)) for one in values["clusters"])
     nodes = tuple(
         _parse_node(i, one, clusters, len(names)) for i, one in enumerate(values["nodes"])
     )
@@ -142,6 +146,7 @@ def parse_certificate(values: Any) -> Certificate:
         weights={(parent, child): float(weight) for parent, child, weight in values["weights"]},
         network=tuple((parent, child) for parent, child in values["network"]),
         gap=values["gap"],
+        tables=tables,
         clusters=clusters,
         filters=tuple(_parse_weights(one, clusters) for one in values["filters"]),
         nodes=nodes,
@@ -153,11 +158,21 @@ def _require(is_valid: bool, what: str) -> None:
         raise FormatError(f"{what!r} is invalid.")
 
 
-def _parse_cluster(values: Any, n_variables: int) -> tuple[int, list[int]]:
+def _parse_table(values: Any) -> tuple[int, list[list[int]]]:
+    right, rows = values
+    _require(is_int(right, 0) and right <= MOST_POINTS and len(rows) == 4, "tables")
+    for row in rows:
+        are_points = all(is_int(one, 0) and one <= MOST_POINTS for one in row)
+        _require(isinstance(row, list) and len(row) == 16 and are_points, "tables")
+    return right, rows
+
+
+def _parse_cluster(values: Any, n_variables: int, n_tables: int) -> tuple[int, list[int]]:
     k, members = values
     are_places = all(is_int(member, 0) and member < n_variables for member in members)
     _require(are_places and members == sorted(set(members)), "clusters")
-    _require(is_int(k, 1) and k <= len(members), "clusters")
+    is_table = is_int(k, -n_tables) and k < 0 and len(members) == 4
+    _require(is_table or (is_int(k, 1) and k <= len(members)), "clusters")
     return k, members
 
 
@@ -166,7 +181,7 @@ def _parse_weights(values: Any, clusters: tuple[tuple[int, list[int]], ...]) -> 
     pairs = [(cluster, weight) for cluster, weight in values]
     for cluster, weight in pairs:
         _require(is_int(cluster, 0) and cluster < len(clusters) and is_int(weight, 0), "weights")
-    total = sum(clusters[cluster][0] * weight for cluster, weight in pairs)
+    total = sum(max(clusters[cluster][0], MOST_POINTS) * weight for cluster, weight in pairs)
     _require(total < LARGEST_WEIGHT, "weights")
     return pairs
 

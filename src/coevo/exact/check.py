@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from coevo.data import Dataset
 from coevo.errors import FormatError
 from coevo.exact.certificate import Certificate
-from coevo.exact.check_families import list_families, round_up
+from coevo.exact.check_families import check_table, give_points, list_families, round_up
 from coevo.graph import DAG, Arc
 from coevo.score import FamilyScorer, make_score
 
@@ -45,6 +45,8 @@ def check_certificate(certificate: Certificate, dataset: Dataset, n_jobs: int = 
             f"The certificate is for another table: hash {certificate.data_hash[:12]}; this is "
             f"{dataset.content_hash[:12]}. Read the table with the same options as for the proof."
         )
+    for right, rows in certificate.tables:
+        check_table(right, rows)
     names, scorer = dataset.names, open_scorer(certificate, dataset, n_jobs)
     rules = certificate.constraints.to_rules(names)
     rules = rules.with_table_limit(dataset.arities, certificate.max_table)
@@ -129,11 +131,10 @@ def drop_families(
     values, total = [units.copy() for _, units in lists], 0
     for cluster, weight in weights:
         k, members = certificate.clusters[cluster]
-        inside = np.zeros(len(lists) + 1, dtype=np.bool_)
-        inside[members] = True
-        total -= k * weight
+        total -= (k if k > 0 else certificate.tables[-1 - k][0]) * weight
         for child in members:
-            values[child][inside[lists[child][0]].sum(axis=1) < k] += weight
+            points = give_points(lists[child][0], child, k, members, certificate.tables)
+            values[child] += points * weight
     if any(len(value) == 0 for value in values):
         return lists, floor - 1  # a variable has no family: there is no network
     total += sum(int(value.max()) for value in values)

@@ -1,4 +1,4 @@
-"""The families for the checker of certificates: it lists them without the code of the solver.
+"""Families and points for the checker of certificates, without the code of the solver.
 
 A family that does not score more than each of its subsets is left out: a subset can replace it in
 any network. `coevo.exact.superset_bounds` says why some sets need not be extended.
@@ -6,16 +6,18 @@ any network. `coevo.exact.superset_bounds` says why some sets need not be extend
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.errors import FormatError
 from coevo.exact.superset_bounds import SupersetBounds
 from coevo.graph import ArcRules
 from coevo.score import FamilyBatch, FamilyScorer
 
-__all__ = ["list_families", "round_up"]
+__all__ = ["check_table", "give_points", "list_families", "round_up"]
 
 Array = NDArray[Any]
 
@@ -23,6 +25,30 @@ Array = NDArray[Any]
 def round_up(scores: Array) -> Array:
     """Return scores in units of 2 ** -32 nats, rounded up."""
     return np.ceil(scores * 2.0**32).astype(np.int64)
+
+
+def check_table(right: int, rows: list[list[int]]) -> None:
+    """Raise `FormatError` unless each network of four variables receives `right` points."""
+    for order in itertools.permutations(range(4)):
+        before, least = 0, 0
+        for v in order:
+            least += min(rows[v][mask] for mask in range(16) if mask & ~before == 0)
+            before |= 1 << v
+        if least < right:
+            raise FormatError("The certificate does not hold: a table of points is wrong.")
+
+
+def give_points(parents: Array, child: int, k: int, members: list[int], tables: Any) -> Array:
+    """Return the points of families: 1 with fewer than k parents inside, or those of a table."""
+    size = max(int(parents.max(initial=0)), *members) + 1
+    if k > 0:
+        inside = np.zeros(size, dtype=np.int64)
+        inside[members] = 1
+        return np.asarray(inside[parents].sum(axis=1) < k, dtype=np.int64)
+    bits = np.zeros(size, dtype=np.int64)
+    bits[members] = [1, 2, 4, 8]
+    row = np.array(tables[-1 - k][1][members.index(child)])
+    return np.asarray(row[bits[parents].sum(axis=1)])
 
 
 def list_families(scorer: FamilyScorer, rules: ArcRules, child: int) -> tuple[Array, Array]:

@@ -27,6 +27,7 @@ from coevo.checks import is_int, is_number
 from coevo.errors import FormatError
 from coevo.exact.bounds import Clusters
 from coevo.exact.families import Families
+from coevo.exact.local_cuts import RIGHTS
 from coevo.exact.relaxation import Basis
 from coevo.exact.rows import ProofRow
 from coevo.exact.run import ProofCheckpoint
@@ -122,7 +123,9 @@ def _build_state(entries: Mapping[str, Any], families: Families) -> ProofState:
     n_inside = clusters.members.sum(axis=1)
     _require(clusters.members.shape == (len(clusters), n + 1))
     _require(not clusters.members[:, n].any())
-    _require(bool(((clusters.orders >= 1) & (clusters.orders <= n_inside)).all()))
+    is_table = (clusters.orders < 0) & (clusters.orders >= -len(RIGHTS)) & (n_inside == 4)
+    is_cluster = (clusters.orders >= 1) & (clusters.orders <= n_inside)
+    _require(bool((is_table | is_cluster).all()))
     rows = _take(entries, "rows", np.int64)
     _require_places(rows, len(clusters))
     chosen = _take(entries, "chosen", np.int64)

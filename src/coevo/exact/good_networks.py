@@ -108,7 +108,7 @@ def list_good_networks(
     used = state.clusters.take(weights.clusters)
     everything = np.ones(len(families), dtype=np.bool_)
     hits = used.find_hits(families)
-    bound = bound_networks(families, hits, used.orders, weights.values, everything)
+    bound = bound_networks(families, hits, used.rights, weights.values, everything)
     best = int(np.ceil(state.score * UNITS_PER_NAT))
     least = best - int(within * UNITS_PER_NAT) - families.n_variables
     found: dict[CPDAG, float] = {}

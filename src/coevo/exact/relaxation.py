@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import import_optional
-from coevo.exact.bounds import Bound, Clusters, bound_networks
+from coevo.exact.bounds import Bound, Clusters, Hits, bound_networks
 from coevo.exact.families import Families
 from coevo.exact.units import UNITS_PER_NAT, Units
 
@@ -59,8 +59,8 @@ class Relaxation:
 
     def __init__(self, families: Families, price: float) -> None:
         self.families, self.price = families, price
-        self.hits: list[NDArray[np.int64]] = []
-        self.orders = np.empty(0, dtype=np.int64)
+        self.hits: list[Hits] = []
+        self.rights = np.empty(0, dtype=np.int64)
         self._highspy = highspy = load_highs()
         self._model = model = highspy.Highs()
         for option, value in (
@@ -99,13 +99,15 @@ class Relaxation:
     def add_clusters(self, clusters: Clusters) -> None:
         """Add the cut of each cluster."""
         m, none = len(self.families), np.empty(0, np.int32)
-        for hits, k in zip(clusters.find_hits(self.families), clusters.orders, strict=True):
+        all_hits = clusters.find_hits(self.families)
+        for (hits, points), right in zip(all_hits, clusters.rights, strict=True):
             column = m + self.n_clusters
             self._model.addCol(-self.price, 0.0, INFINITE, 0, none, np.empty(0))
             members = np.append(hits, column).astype(np.int32)
-            self._model.addRow(float(k), INFINITE, len(members), members, np.ones(len(members)))
-            self.hits.append(hits)
-        self.orders = np.append(self.orders, clusters.orders)
+            values = np.append(points, 1).astype(np.float64)
+            self._model.addRow(float(right), INFINITE, len(members), members, values)
+            self.hits.append((hits, points))
+        self.rights = np.append(self.rights, clusters.rights)
 
     def restrict(self, is_allowed: Flags) -> None:
         """Allow only some families."""
@@ -152,4 +154,4 @@ class Relaxation:
 
     def compute_bound(self, weights: Units, is_allowed: Flags) -> Bound:
         """Return the upper bound that weights of the clusters prove, for the allowed families."""
-        return bound_networks(self.families, self.hits, self.orders, weights, is_allowed)
+        return bound_networks(self.families, self.hits, self.rights, weights, is_allowed)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from coevo.exact.certificate import Certificate, CertificateNode
 from coevo.exact.families import Families
+from coevo.exact.local_cuts import RIGHTS, TABLES
 from coevo.exact.relaxation import load_highs
 from coevo.exact.rounding import make_adjacency
 from coevo.exact.rows import ProofRow
@@ -160,6 +161,7 @@ def make_certificate(task: ProofTask, state: ProofState) -> Certificate:
     clusters = state.clusters.take(used)
     members = [np.flatnonzero(row).tolist() for row in clusters.members]
     adjacency = make_adjacency(task.families, state.chosen)
+    has_tables = bool((clusters.orders < 0).any())
     return Certificate(
         data_hash=scorer.dataset.content_hash,
         variables=problem.names,
@@ -171,6 +173,7 @@ def make_certificate(task: ProofTask, state: ProofState) -> Certificate:
         weights=scorer.weights,
         network=tuple(sorted(problem.make_dag(adjacency).arcs)),
         gap=search.compute_bound(state) - search.compute_floor(state),
+        tables=tuple(zip(RIGHTS.tolist(), TABLES.tolist(), strict=True)) if has_tables else (),
         clusters=tuple(zip(clusters.orders.tolist(), members, strict=True)),
         filters=tuple(convert(one.weights) for one in state.filters),
         nodes=tuple(

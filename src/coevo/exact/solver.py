@@ -198,7 +198,7 @@ def _apply(weights: Weights, clusters: Clusters, families: Families, is_allowed:
     """Return the bound that weights prove for the allowed families."""
     used = clusters.take(weights.clusters)
     hits = used.find_hits(families)
-    return bound_networks(families, hits, used.orders, weights.values, is_allowed)
+    return bound_networks(families, hits, used.rights, weights.values, is_allowed)
 
 
 class _Programme:

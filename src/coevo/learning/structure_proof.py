@@ -138,7 +138,7 @@ missing_labels, decimal, strict : optional
     >>> rows = coevo.sample(coevo.load_network("asia"), 1000, random_state=1)
     >>> proof = coevo.prove(rows, score="bic")
     >>> proof.is_proved, round(proof.score, 4)
-    (True, -2264.7743)
+    (True, -2245.8105)
     >>> coevo.check_proof(proof.certificate, rows).gap < 1e-6
     True
     """

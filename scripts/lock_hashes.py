@@ -90,8 +90,9 @@ def list_requirements(package: str) -> list[str]:
         return metadata.requires(package) or []
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].items()
-    return project["dependencies"] + [
-        f"{text}; extra == '{extra}'" for extra, texts in extras for text in texts
+    return [
+        *project["dependencies"],
+        *(f"{text}; extra == '{extra}'" for extra, texts in extras for text in texts),
     ]
 
 

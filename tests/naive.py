@@ -647,9 +647,10 @@ def mutual_information(rows, one, two, given=()):
 
 
 def allowed_sizes(n_neighbours, most, max_sets):
-    """Return the sizes up to the first one of which a variable has more than `max_sets` sets."""
+    """Return the sizes up to the first one above two that has, or passed, too many sets."""
     counts = [math.comb(n_neighbours, size) for size in range(most + 1)]
-    return list(itertools.takewhile(lambda size: counts[size] <= max_sets, range(most + 1)))
+    is_small = [size <= 2 or max(counts[: size + 1]) <= max_sets for size in range(most + 1)]
+    return list(itertools.takewhile(is_small.__getitem__, range(most + 1)))
 
 
 def pc_stable(p_value, n, alpha, max_given=None, max_sets=math.inf):

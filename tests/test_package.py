@@ -30,7 +30,7 @@ LAYERS = [
     ],
     ["files", "jit"],
     ["randomness", "run_files", "user_files", "warmup"],
-    ["checkpoints"],
+    ["checkpoints", "run_lock"],
     ["picture"],
     ["data"],
     ["graph"],

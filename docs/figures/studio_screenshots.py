@@ -37,6 +37,9 @@ HIDE_FOLDER = """folder => {
     code.textContent = code.textContent.replaceAll(folder, "/home/ada");
   }
 }"""
+SAMPLE = """body => fetch("/api/tables/open", {
+  method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify(body),
+}).then(answer => answer.json())"""
 Tab = Any  # a page of Playwright
 
 
@@ -114,6 +117,13 @@ def show_export(tab: Tab) -> None:
     tab.locator("img.picture").evaluate("image => image.decode()")
 
 
+def show_search(tab: Tab) -> None:
+    """Watch a search that takes longer: on rows of the network alarm."""
+    tab.evaluate(SAMPLE, {"network": "alarm", "rows": 1000})
+    _learn(tab, "ccma", "alarm 1000")
+    tab.locator(".live-graph .node").first.wait_for()
+
+
 PICTURES: dict[str, Callable[[Tab], None]] = {
     "data": show_data,
     "knowledge": show_knowledge,
@@ -124,6 +134,7 @@ PICTURES: dict[str, Callable[[Tab], None]] = {
     "confidence": show_confidence,
     "predict": show_predict,
     "export": show_export,
+    "search": show_search,
 }
 
 
@@ -132,13 +143,13 @@ def _go(tab: Tab, place: str) -> None:
     tab.evaluate("place => { location.hash = place; }", f"#{place}")
 
 
-def _learn(tab: Tab, method: str) -> None:
+def _learn(tab: Tab, method: str, table: str = "patients") -> None:
     """Learn by a method, and wait for the end."""
-    _go(tab, "/learn/new/patients")
+    _go(tab, f"/learn/new/{table}")
     tab.get_by_label("Method").select_option(method)
     tab.get_by_role("button", name="Start the search").click()
-    tab.get_by_role("heading", name=f"patients {method}").wait_for()
-    tab.locator(".state.done").wait_for()
+    tab.get_by_role("heading", name=f"{table} {method}").wait_for()
+    tab.locator(".state.done").wait_for(timeout=180_000)  # it may compile first
 
 
 def _add_arc(tab: Tab, kind: str, parent: str, child: str) -> None:

@@ -38,6 +38,7 @@ __all__ = [
     "make_not_a_state_error",
     "read_entries",
     "write_entries",
+    "write_or_raise",
     "write_with_retries",
 ]
 
@@ -216,6 +217,13 @@ class BaseCheckpointFile(ABC, Generic[Content]):
     def _write(self, content: Content, facts: Facts) -> None:
         make_run_folder(self._folder)
         self._write_content(content, facts, self._path)
+
+
+def write_or_raise(write: Callable[[], object]) -> None:
+    """Call `write`, again after a pause if it fails; raise the last error."""
+    failure = write_with_retries(write)
+    if failure is not None:
+        raise failure
 
 
 def write_with_retries(write: Callable[[], object]) -> OSError | None:

@@ -123,18 +123,24 @@ def test_the_same_command_resumes(folder, run):
 def test_a_full_disk_does_not_end_the_samples(folder, run, monkeypatch):
     """A sample that cannot be saved is saved with the next one; the answer is the same."""
     right = run("learn", *QUICK, "-o", "right")
-    real, calls = Path.open, []
+    real, calls, full = Path.open, [], []
 
     def open_or_fail(path, mode="r", *arguments, **options):
         if mode == "a":
             calls.append(path)
-            if len(calls) in (8, 9):  # the second file of one sample, the first of the next
+            if len(calls) == 8:  # the second file of a sample
+                full.append(True)
                 with real(path, "a") as stream:
                     stream.write('{"bootstrap": 3, "sc')
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return real(path, mode, *arguments, **options)
 
+    def sync_or_fail(descriptor):
+        if full and full.pop():  # the next sample tries to save both
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
     monkeypatch.setattr(Path, "open", open_or_fail)
+    monkeypatch.setattr(os, "fsync", sync_or_fail)
     code, out, err = run("learn", *QUICK, "-o", "run")
     assert code == 0
     assert [line for line in err.splitlines() if line.startswith("Warning")] == [

@@ -12,17 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import coevo
+from coevo.bootstrap import open_journal
 from coevo.bundled import load_network
 from coevo.cli.report import _make_page, _refuse_damaged_facts
 from coevo.data import read_types
-from coevo.experiments import Paper, run_paper
+from coevo.experiments import Bench, Paper, run_bench, run_paper
+from coevo.experiments.bench.journal import make_bench_journal
 from coevo.experiments.paper.journal import make_paper_journal
 from coevo.io import FORMATS, format_model, read_knowledge
 from coevo.problems.lolib import read_lolib
 from coevo.problems.tsplib import read_tsplib
 from coevo.report.page.document import render_page
+from coevo.search import make_spec
+from fuzz.program_targets import COMMANDS, FRAMES, read_frame, run_command_line, write_rows
 
 PAPER = Paper(networks=("asia",), rows=(50,), runs=2, generations=2, population=4)
+BENCH = Bench(networks=("asia",), rows=(50,), seeds=1, methods=("k2",), peers=(), max_time=5.0)
 NAMES = load_network("asia").dag.nodes
 TYPES = '{"asia": "categorical", "lung": {"type": "categorical"}, "xray": "ignore"}'
 KNOWLEDGE = {
@@ -56,7 +61,8 @@ def make_targets(folder: Path) -> list[Target]:
         *_make_table_targets(folder),
         *_make_small_targets(folder),
         *_make_run_targets(folder / "run"),
-        *_make_journal_targets(folder / "paper"),
+        *_make_journal_targets(folder),
+        *_make_program_targets(folder / "commands"),
     ]
 
 
@@ -148,17 +154,43 @@ def _make_run_targets(folder):
 
 
 def _make_journal_targets(folder):
-    run_paper(PAPER, folder, figures=False)
-    files = {name: (folder / name).read_bytes() for name in ("experiment.json", "runs.jsonl")}
-    files["times.jsonl"] = (folder / "times.jsonl").read_bytes()
+    """Yield the files of the journals of paper, bench and strength."""
+    table = coevo.sample(load_network("asia"), 60, random_state=1)
+    spec = make_spec("fuzz", method="hill_climb", random_state=1)
+    run_paper(PAPER, folder / "paper", figures=False)
+    run_bench(BENCH, folder / "bench", figures=False)
+    coevo.bootstrap_strength(
+        table, bootstraps=2, method="hill_climb", random_state=1, folder=folder / "strength"
+    )
+    yield from _list_journal("", folder / "paper", lambda path: make_paper_journal(path, PAPER))
+    yield from _list_journal(
+        "bench-", folder / "bench", lambda path: make_bench_journal(path, BENCH, "coevo bench")
+    )
+    yield from _list_journal(
+        "strength-", folder / "strength", lambda path: open_journal(path, table, spec)
+    )
+
+
+def _list_journal(prefix, folder, make_journal):
+    names = ("experiment.json", "runs.jsonl", "times.jsonl")
+    files = {name: (folder / name).read_bytes() for name in names}
 
     def read_all(name, data):
         for other, content in files.items():
             (folder / other).write_bytes(content)
         (folder / name).write_bytes(data)
-        journal = make_paper_journal(folder, PAPER)
+        journal = make_journal(folder)
         journal.open()
         return journal
 
     for name, content in files.items():
-        yield Target(name, [content], lambda data, name=name: read_all(name, data))
+        yield Target(prefix + name, [content], lambda data, name=name: read_all(name, data))
+
+
+def _make_program_targets(folder):
+    folder.mkdir()
+    write_rows(folder)
+    frames = [json.dumps(frame).encode() for frame in FRAMES]
+    yield Target("frame", frames, read_frame)
+    lines = [line.encode() for line in COMMANDS]
+    yield Target("command", lines, lambda data: run_command_line(folder, data))

@@ -22,7 +22,8 @@ NAMES = [
     "bif", "xmlbif", "net", "json", "dot", "graphml", "adjacency", "edges", "modelstring",
     "table-csv", "table-json", "table-arff", "table-csv.gz", "knowledge.json", "knowledge.csv",
     "types", "tsplib", "lolib", "run.json", "history.jsonl", "model.bif", "experiment.json",
-    "runs.jsonl", "times.jsonl",
+    "runs.jsonl", "times.jsonl", "bench-experiment.json", "bench-runs.jsonl", "bench-times.jsonl",
+    "strength-experiment.json", "strength-runs.jsonl", "strength-times.jsonl", "frame", "command",
 ]  # fmt: skip
 
 

@@ -7,17 +7,16 @@ are a few kills. ``COEVO_FUZZ=500`` makes so many for each command.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 
 from helpers.forked import ForkedProcess
+from helpers.run_folders import read_files
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 
@@ -51,6 +50,15 @@ COMMANDS = {
     "missing": ("learn", "holes.csv", "--missing", "evolve", "--max-generations", "6", "--resume"),
     "bootstraps": ("learn", "rows.csv", "-m", "hill_climb", "--bootstraps", "6", "--resume"),
     "strength": ("strength", "rows.csv", "-m", "hill_climb", "--bootstraps", "8", "--no-figures"),
+    "posterior": (
+        *("posterior", "rows.csv", "-m", "k2", "--sampler", "chains", "--max-steps", "4"),
+        "--resume",
+    ),
+    "solve": ("solve", "tsp", "burma14", "--form", "literal", "--max-generations", "8", "--resume"),
+    "paper": (
+        *("paper", "--networks", "cancer", "--rows", "30", "--runs", "3", "--population", "4"),
+        *("--max-generations", "3", "--no-figures"),
+    ),
 }
 SHORT = ("ccma", "strength")  # the commands of the test suite
 CHOSEN = COMMANDS if os.environ.get("COEVO_FUZZ") else {name: COMMANDS[name] for name in SHORT}
@@ -61,27 +69,6 @@ def run(folder, n_calls, arguments):
     with ForkedProcess(KILLED, n_calls, *arguments, "-o", "run", cwd=folder) as process:
         _, err = process.communicate(timeout=SECONDS)
     return process.returncode, err
-
-
-def read_files(folder):
-    """Return the content of all files, without times, which differ between any two runs."""
-    found = {}
-    for path in sorted(Path(folder).rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.suffix in (".bif", ".csv", ".dot") or path.name == "runs.jsonl":
-            found[name] = path.read_bytes()
-        elif path.name == "history.jsonl":
-            rows = map(json.loads, path.read_text().splitlines())
-            found[name] = [row | {"seconds": 0} for row in rows]
-        elif path.name == "run.json":
-            facts = json.loads(path.read_text())
-            found[name] = {
-                key: facts[key]
-                for key in ("arcs", "score", "generations", "stop_reason", "evaluations", "cpdag")
-            }
-        elif path.is_file():
-            found[name] = None  # it must exist
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ SMALL = Budget(max_generations=30, patience=10)
 
 
 @pytest.mark.parametrize("name", TOURS)
-@pytest.mark.parametrize("run", range(5))
+@pytest.mark.parametrize("run", range(2))
 def test_the_optimum_of_bundled_tours_is_found(name, run, seed):
     result = solve_tour(name, random_state=1000 * seed + run)
     assert result.value == naive.tour_length(result.problem.distances, result.order)
@@ -35,7 +35,7 @@ def test_the_optimum_of_bundled_tours_is_found(name, run, seed):
 
 
 @pytest.mark.parametrize("name", ORDERINGS)
-@pytest.mark.parametrize("run", range(5))
+@pytest.mark.parametrize("run", range(2))
 def test_the_optimum_of_bundled_orderings_is_found(name, run, seed):
     result = solve_ordering(name, random_state=1000 * seed + run)
     assert result.value == naive.ordering_weight(result.problem.weights, result.order)

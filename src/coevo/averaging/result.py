@@ -129,11 +129,13 @@ class Posterior:
         """One sentence that says how much probability the candidate parents leave out."""
         if self.left_out is None:
             return "Every family is considered."
-        worst = int(self.left_out.argmax())
+        total, worst = float(self.left_out.sum()), int(self.left_out.argmax())
+        subject = f"The {self.settings.candidates} candidate parents of each variable leave out"
+        if total < 0.001:
+            return f"{subject} less than 0.001 families of a network."
         return (
-            f"Families with other parents than the {self.settings.candidates} candidates of a "
-            f"variable: {self.left_out.sum():.3f} in a network on average are not considered, at "
-            f"most {self.left_out[worst]:.3f} of one variable ({self.names[worst]})."
+            f"{subject} {total:.3f} families of a network on average, at most "
+            f"{self.left_out[worst]:.3f} of one variable ({self.names[worst]})."
         )
 
     @cached_property

@@ -16,6 +16,7 @@ from coevo.errors import DataError, bad_parameter
 from coevo.io.journal import RunCallback
 from coevo.missing import POLICIES, check_policy
 from coevo.parallel import Cluster, check_workers
+from coevo.run_lock import lock_run_folder
 from coevo.search import SpecOptions, make_spec
 from coevo.search.spec import SPEC_DEFAULTS
 from coevo.signatures import accept_options
@@ -92,16 +93,17 @@ random_state : optional
     spec = make_spec(owner, **seeded)
     spec.constraints.to_rules(rows.names)
     journal = None if folder is None else open_journal(Path(folder), rows, spec, missing)
-    return run_bootstraps(
-        rows,
-        spec,
-        int(bootstraps),
-        missing=missing,
-        workers=(int(n_jobs), cluster),
-        journal=journal,
-        on_run=on_run,
-        on_interrupt=on_interrupt,
-    )
+    with lock_run_folder(None if folder is None else Path(folder)):
+        return run_bootstraps(
+            rows,
+            spec,
+            int(bootstraps),
+            missing=missing,
+            workers=(int(n_jobs), cluster),
+            journal=journal,
+            on_run=on_run,
+            on_interrupt=on_interrupt,
+        )
 
 
 def _check_table(table: Any, missing: str | None, owner: str) -> Rows:

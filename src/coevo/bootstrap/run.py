@@ -19,7 +19,6 @@ from coevo.bootstrap.consensus import (
 from coevo.bootstrap.result import BootstrapResult
 from coevo.bootstrap.samples import ORIGINAL, BootstrapRun, run_bootstrap
 from coevo.data import Dataset, IncompleteDataset, Rows
-from coevo.errors import warn_caller
 from coevo.graph import DAG, ArcRules
 from coevo.interrupts import defer_interrupts
 from coevo.io.journal import Journal, RunCallback
@@ -67,7 +66,7 @@ def run_bootstraps(
     if missing == "drop" and isinstance(table, IncompleteDataset):
         table = table.drop_incomplete_rows()
     if journal is not None:
-        journal.open()
+        journal.open(is_late=original is not None)
     stored = () if journal is None else journal.records.values()
     runs = {
         run.bootstrap: run
@@ -75,11 +74,10 @@ def run_bootstraps(
         if run.bootstrap <= bootstraps and (run.bootstrap != ORIGINAL or run.worth is not None)
     }
 
-    unsaved: list[BootstrapRun] = []
-
     def store(new: Iterable[BootstrapRun], is_shown: bool = True) -> None:
         for run in new:
-            _save_run(journal, run, unsaved)
+            if journal is not None:
+                journal.save(run)
             runs[run.bootstrap] = run
             if is_shown:
                 on_run(run, len(runs), bootstraps + 1)
@@ -97,37 +95,12 @@ def run_bootstraps(
                 store(
                     opened.run(run_bootstrap, numbers, lambda: interrupts.is_pending, shared=shared)
                 )
-        _put_in_order(journal)
+        if journal is not None:
+            journal.finish()
     if len(runs) == 1:
         raise KeyboardInterrupt  # no sample has ended: there is nothing to summarise
     rules = make_consensus_rules(table, spec, missing)
     return summarise_runs(table.names, rules, spec, bootstraps, runs)
-
-
-def _save_run(
-    journal: Journal[BootstrapRun] | None, run: BootstrapRun, unsaved: list[BootstrapRun]
-) -> None:
-    """Save a run. If the disk is full for a moment, warn once; the next run saves both."""
-    if journal is None:
-        return
-    try:
-        journal.add(run)
-        if unsaved:  # rewrite all lines: the last one may be incomplete
-            journal.put_in_order()
-            unsaved.clear()
-    except OSError as error:
-        if not unsaved:
-            warn_caller(f"{error} The runs continue, and the next one tries again to save all.")
-        unsaved.append(run)
-
-
-def _put_in_order(journal: Journal[BootstrapRun] | None) -> None:
-    """Rewrite the journal in the order of the samples; a failure does not lose the result."""
-    if journal is not None:
-        try:
-            journal.put_in_order()
-        except OSError as error:
-            warn_caller(f"{error} The runs are not all saved.")
 
 
 def make_consensus_rules(table: Rows, spec: SearchSpec, missing: str | None = None) -> ArcRules:

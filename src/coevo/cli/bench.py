@@ -25,6 +25,7 @@ from coevo.cli.options import (
     make_seed_option,
     score_options,
 )
+from coevo.cli.run_folder import hold_folder
 from coevo.cli.table_options import reading_options
 from coevo.cli.tables import list_reading_options, read_declared_states
 from coevo.errors import format_count
@@ -185,6 +186,7 @@ def command(
     )
     for peer in bench.missing_peers:
         print(describe_missing_peer(peer), file=sys.stderr)
+    hold_folder(output)
     with show_run_progress("runs") as show_run:
         result = run_bench(
             bench,

@@ -16,6 +16,7 @@ from coevo.cli.experiments import (
     split_names,
 )
 from coevo.cli.options import cluster_option, make_n_jobs_option, make_seed_option
+from coevo.cli.run_folder import hold_folder
 
 if TYPE_CHECKING:
     from coevo.experiments import Paper, PaperResult, Reviewed, ReviewedResult
@@ -108,6 +109,7 @@ def command(
         "population": population,
     }
     options = {"n_jobs": n_jobs, "cluster": cluster, "figures": figures}
+    hold_folder(output)
     if reviewed:
         from coevo.experiments import Reviewed
 

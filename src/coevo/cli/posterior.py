@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -150,6 +151,9 @@ def command(
     assert result is not None
     for notice in task.notices:
         print(f"Warning: {notice}", file=sys.stderr)
+    if not result.is_converged:
+        how = "Run on with --resume" if output else "Name a folder (-o), run on with --resume"
+        print(f"{how} and a larger limit (-t, --max-steps).", file=sys.stderr)
     if output_format == "json":
         print_json(_describe(task, result))
     else:
@@ -196,7 +200,8 @@ def _print(task: LearnTask, result: Posterior) -> None:
     shown = [*inside, *outside[:SHOWN]]
     arcs = set(directed)
     for edge in shown:
-        error = f"  {edge.error:>5.3f}" if result.sampler == "chains" else ""
+        known = f"{edge.error:.3f}" if math.isfinite(edge.error) else "-"
+        error = f"  {known:>5}" if result.sampler == "chains" else ""
         link = "->" if (edge.parent, edge.child) in arcs else "--"
         numbers = f"  {edge.probability:>11.3f}  {edge.direction:>9.3f}{error}"
         click.echo(f"{numbers}  {edge.parent} {link} {edge.child}")

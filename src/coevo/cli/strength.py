@@ -19,6 +19,7 @@ from coevo.cli.options import (
     make_search_options,
     make_seed_option,
 )
+from coevo.cli.run_folder import hold_folder
 from coevo.cli.table_options import column_options
 from coevo.cli.tables import read_declared_states
 from coevo.errors import DependencyError, format_count
@@ -108,6 +109,7 @@ def command(
         if output is not None:
             check_run_folder(Path(output))
             figures = _choose_figures(figures)
+            hold_folder(output)
         table, info = settings.read_table(data)
         declared.check(tuple(column.name for column in info.columns))
         spec = settings.resolve_spec(table.names)
@@ -126,11 +128,13 @@ def command(
         )
     facts = _describe(table, spec, missing)
     facts["decisions"] = [decision.as_dict() for decision in info.decisions]
-    files = {} if output is None else _write(result, output, bool(figures), facts)
+    files, failure = _write(result, output, bool(figures), facts)
     if output_format == "json":
         print_json({**facts, **result.as_dict(), **({"files": files} if files else {})})
     else:
         _print(result, facts, files)
+    if failure is not None:
+        raise failure
     if not result.is_complete:
         print(describe_interrupt(result, output, "The answer is based"), file=sys.stderr)
         raise click.exceptions.Exit(130)
@@ -171,15 +175,23 @@ def _describe(table: Rows, spec: SearchSpec, missing: str) -> dict[str, Any]:
 
 
 def _write(
-    result: BootstrapResult, output: str, figures: bool, facts: dict[str, Any]
-) -> dict[str, str]:
+    result: BootstrapResult, output: str | None, figures: bool, facts: dict[str, Any]
+) -> tuple[dict[str, str], OSError | None]:
+    """Write the files; return them, or the error: the answer is printed all the same."""
     from coevo import __version__
     from coevo.bootstrap import write_strength
+    from coevo.checkpoints import write_with_retries
     from coevo.interrupts import defer_interrupts
 
+    files = dict[str, str]()
+    if output is None:
+        return files, None
+    folder, facts = output, {"version": __version__, "command": sys.argv[1:], **facts}
     with defer_interrupts():  # keep the result even if Ctrl-C comes now
-        facts = {"version": __version__, "command": sys.argv[1:], **facts}
-        return write_strength(result, output, figures=figures, facts=facts)
+        failure = write_with_retries(
+            lambda: files.update(write_strength(result, folder, figures=figures, facts=facts))
+        )
+    return files, failure
 
 
 def _print(result: BootstrapResult, facts: dict[str, Any], files: dict[str, str]) -> None:

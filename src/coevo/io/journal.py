@@ -5,7 +5,9 @@
     times.jsonl       one line a run; its computing time on this machine
 
 While runs arrive, the journal appends their lines. When it opens a folder again, it drops a
-last line that a crash cut off. At the end it sorts both files into the order of the plan.
+last line that a crash cut off. At the end it sorts both files into the order of the plan. If a
+line cannot be written, as on a disk that is full for a moment, the runs continue: the next one
+saves all, even if the folder has vanished.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from coevo.checkpoints import describe_difference
-from coevo.errors import FileError, FormatError
+from coevo.checkpoints import describe_difference, write_with_retries
+from coevo.errors import FileError, FormatError, warn_caller
 from coevo.files import MAX_TEXT_BYTES, open_source, replace_file
 from coevo.io.record_types import check_record
 from coevo.json_text import load_json
@@ -90,19 +92,25 @@ class Journal(Generic[Record]):
         self._settings, self._metadata = dict(settings), dict(metadata or {})
         self._inputs = dict(inputs or {})
         self.records: dict[Key, Record] = {}
+        self._has_unsaved = False
         self._check_settings()
 
-    def open(self) -> None:
-        """Create the folder, and read the runs in it."""
-        make_run_folder(self._folder)
+    def open(self, is_late: bool = False) -> None:
+        """Create the folder, and read the runs in it.
+
+        If it cannot be written, raise `FileError`. If it is late, because a result exists already,
+        warn instead: the next run saves all.
+        """
         times = dict(_read_lines(self._folder / TIMES, self._read_times))
         for record in _read_lines(self._folder / RUNS, self._read_record):
             if record.key in times:
                 timed: Any = replace(record, **times[record.key])  # type: ignore[type-var]
                 self.records[record.key] = timed
-        inputs = {INPUTS: self._inputs} if self._inputs else {}
-        write_json(self._folder / EXPERIMENT, {**self._settings, **self._metadata, **inputs})
-        self.put_in_order()  # this also removes incomplete lines before `add` appends new ones
+        # This also removes incomplete lines before `add` appends new ones.
+        if is_late:
+            self._write(self._write_all)
+        else:
+            self._write_all()
 
     def add(self, record: Record) -> None:
         """Save a run at once, its time first: a run counts only if both lines exist."""
@@ -113,6 +121,29 @@ class Journal(Generic[Record]):
                     stream.write(line)
             except OSError as error:
                 raise FileError(f"{name!r} cannot be written: {error.strerror}.") from None
+
+    def save(self, record: Record) -> None:
+        """Save a run at once. If that fails, warn once; the next run saves all."""
+        if self._has_unsaved:  # the last line may be incomplete
+            self.records[record.key] = record
+            self._write(self._write_all)
+        else:
+            self._write(lambda: self.add(record))
+
+    def _write(self, write: Callable[[], None]) -> None:
+        try:
+            write()
+            self._has_unsaved = False
+        except OSError as error:
+            if not self._has_unsaved:
+                warn_caller(f"{error} The runs continue, and the next one tries again to save all.")
+            self._has_unsaved = True
+
+    def finish(self) -> None:
+        """Put the files in order at the end. Warn if that fails: the runs are still in memory."""
+        failure = write_with_retries(self._write_all if self._has_unsaved else self.put_in_order)
+        if failure is not None:
+            warn_caller(f"{failure} The runs are not all saved.")
 
     def remove(self, keys: Iterable[Key]) -> None:
         """Remove runs from the files."""
@@ -128,8 +159,15 @@ class Journal(Generic[Record]):
         `n_before` of the `n_runs` runs of the plan were already in the journal.
         """
         for n_done, record in enumerate(runs, start=n_before + 1):
-            self.add(record)
+            self.save(record)
             on_run(record, n_done, n_runs)
+        self.finish()
+
+    def _write_all(self) -> None:
+        """Write the settings and all runs, into a new folder if it has vanished."""
+        make_run_folder(self._folder)
+        inputs = {INPUTS: self._inputs} if self._inputs else {}
+        write_json(self._folder / EXPERIMENT, {**self._settings, **self._metadata, **inputs})
         self.put_in_order()
 
     def put_in_order(self) -> None:

@@ -39,6 +39,7 @@ from coevo.network.fit import fit_and_count
 from coevo.outofcore import ShardedScorer, Shards
 from coevo.parallel import distribute_islands
 from coevo.progress import SearchProgress
+from coevo.run_lock import lock_run_folder
 from coevo.score import Scorer
 from coevo.score.base import CACHE_BYTES
 from coevo.search import (
@@ -94,7 +95,9 @@ def open_task(
     if folder is not None:
         check_run_folder(folder)
     with settings.open_table(table) as (rows, info):
-        yield _make_task(settings, rows, info, source, folder, resume, command)
+        task = _make_task(settings, rows, info, source, folder, command)
+        with lock_run_folder(folder):
+            yield task._open_folder(resume)
 
 
 def _make_task(
@@ -103,10 +106,9 @@ def _make_task(
     info: TableInfo,
     source: str | None,
     folder: pathlib.Path | None,
-    resume: bool,
     command: Sequence[str] | None,
 ) -> LearnTask:
-    """Validate settings, table and folder against each other."""
+    """Validate the settings and the table against each other."""
     incomplete = rows if isinstance(rows, IncompleteDataset) else None
     dataset = rows.dataset if isinstance(rows, IncompleteDataset) else rows
     spec = settings.resolve_spec(dataset.names)
@@ -120,7 +122,7 @@ def _make_task(
     problem = Problem.from_scorer(scorer, spec.constraints, start)  # raises if it is illegal
     spec.method.make_search(problem)  # raises if the settings of the method do not fit the table
     findings = data.audit(_choose_audited_table(settings.missing, dataset, incomplete))
-    task = LearnTask(
+    return LearnTask(
         settings=settings,
         spec=spec,
         dataset=dataset,
@@ -132,7 +134,6 @@ def _make_task(
         folder=folder,
         command=command,
     )
-    return task._open_folder(resume)
 
 
 def _choose_audited_table(

@@ -28,6 +28,7 @@ from coevo.problems.result import SolveResult
 from coevo.problems.solver import Callback, SolveCheckpoint, Solver, run_solver
 from coevo.randomness import RandomState, resolve_seed
 from coevo.run_files import check_run_folder
+from coevo.run_lock import lock_run_folder
 from coevo.search import Budget, StopReason
 
 __all__ = ["FORMS", "SolveSettings", "SolveTask", "open_task"]
@@ -79,6 +80,10 @@ class SolveTask:
 
     def run(self, callbacks: Iterable[Callback] = ()) -> SolveResult:
         """Run the solver, and write the run folder. Ctrl-C stops with the best so far."""
+        with lock_run_folder(self.folder):
+            return self._run(callbacks)
+
+    def _run(self, callbacks: Iterable[Callback]) -> SolveResult:
         file = self.checkpoint_file
         limits = self.budget
         if limits.target is not None:  # of the solver it is a score
@@ -153,7 +158,8 @@ def open_task(problem: Problem, settings: SolveSettings, owner: str) -> SolveTas
     folder = None if settings.output is None else pathlib.Path(settings.output)
     solver = _make_solver(problem, settings.form)
     task = SolveTask(problem, settings.form, budget, seed, solver, folder, settings.command)
-    return task._open_folder(settings.resume)
+    with lock_run_folder(folder):  # another command may be writing its checkpoint
+        return task._open_folder(settings.resume)
 
 
 def _make_solver(problem: Problem, form: str) -> Solver:

@@ -17,8 +17,8 @@ too many.
 
 The number of sets grows fast with the number of neighbours. An edge at a variable with 25 of them
 has 134,596 sets of 6, nearly all of them useless: a configuration of so many variables occurs in a
-row or two. So an edge with more than `max_sets` sets of one size is kept, and not tested with
-larger sets. The limit of 10,000 is above what the published networks up to andes need.
+row or two. So an edge with more than `max_sets` sets of one size above two is kept, and not
+tested with larger sets. The limit of 10,000 is above what the published networks up to andes need.
 
 A required arc is never tested, and a pair that is forbidden both ways begins without an edge. A
 step does one level, or the colliders, or `TESTS_PER_STEP` tests of these. Until the last step the
@@ -134,8 +134,8 @@ class PC(Method):
     max_given : int, optional
         The largest number of variables that a test may give (default: no limit).
     max_sets : int, optional
-        Sets of a size are tested up to the first size of which one end of an edge has more than
-        this; None is no limit.
+        Sets of more than two variables are tested up to the first size of which one end of an
+        edge has more than this; None is no limit.
     """
 
     name: ClassVar[str] = "pc"

@@ -3,8 +3,8 @@
 Both phases test pairs of variables given sets of their neighbours. `LevelTests` has the edges of a
 level and the sets of one size. `ColliderTests` has the pairs with a common neighbour and the sets
 of all sizes. A step takes a part of either list, so that it has a limited number of tests.
-A variable with 25 neighbours has five million sets of 12: sizes of which one end of a pair has more
-than a limit are left out, with all larger sizes.
+A variable with 25 neighbours has five million sets of 12. So the first size above two of which one
+end of a pair has more sets than a limit is left out, with all larger sizes.
 `EdgeTests` removes edges, and `TripleVotes` counts which sets separate a pair.
 """
 
@@ -37,6 +37,7 @@ Part = tuple[Pair, int, int]  # the sets of a pair, from one number to another
 Triple = tuple[int, int, Given]  # a test
 Separators = Mapping[Pair, Given]
 Edges = NDArray[np.bool_]  # (n, n), symmetric
+ALWAYS_TESTED = 2  # sets of up to two variables have no limit
 WITHOUT, WITH = 0, 1  # columns of the votes
 
 
@@ -68,7 +69,7 @@ class _PairTests:
         for size in self._sizes:
             # The number of sets grows up to half of the neighbours, and falls again.
             most = math.comb(n, min(size, n // 2))
-            if self._max_sets is not None and most > self._max_sets:
+            if self._max_sets is not None and size > ALWAYS_TESTED and most > self._max_sets:
                 return
             yield size
 

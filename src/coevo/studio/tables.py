@@ -17,9 +17,17 @@ from typing import Any
 from uuid import uuid4
 
 from coevo.errors import FileError, ParameterError, bad_choice, bad_parameter
+from coevo.run_files import write_json
 from coevo.studio.table_record import InspectedSource, inspect_source
 from coevo.studio.table_settings import TableSettings, read_settings
-from coevo.studio.workspace import INCOMING, StoredTable, Workspace, make_name
+from coevo.studio.workspace import (
+    INCOMING,
+    TABLE_FILE,
+    StoredTable,
+    Workspace,
+    make_name,
+    read_object,
+)
 
 __all__ = [
     "EXAMPLES",
@@ -131,4 +139,7 @@ def _add_sample(workspace: Workspace, given: dict[str, Any]) -> str:
     if not is_int(seed, 0):
         raise bad_parameter("seed", "the studio", "an int >= 0", seed)
     dataset = sample(load_network(name), rows, seed)
-    return _store(workspace, f"{name} {rows}.csv", lambda target: write_data(dataset, target))
+    table = _store(workspace, f"{name} {rows}.csv", lambda target: write_data(dataset, target))
+    path = workspace.open_table(table).folder / TABLE_FILE
+    write_json(path, {**read_object(path), "network": name})  # a search compares its score with it
+    return table

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.checkpoints import write_or_raise
 from coevo.errors import FileError
 from coevo.experiments.bench.data import BenchTable, find_true_structure
 from coevo.experiments.bench.figures import draw_figure, list_figures
@@ -109,7 +110,7 @@ def run_bench(
         return BenchResult((), (), len(records), len(jobs))
     results = _evaluate(bench, records)
     summaries = summarise(results)
-    _write_folder(bench, folder, records, results, summaries, figures)
+    write_or_raise(lambda: _write_folder(bench, folder, records, results, summaries, figures))
     return BenchResult(tuple(summaries), tuple(results), len(records), len(jobs))
 
 

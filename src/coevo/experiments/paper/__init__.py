@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.checkpoints import write_or_raise
 from coevo.experiments.check_experiment import check_experiment
 from coevo.experiments.paper.figures import draw_convergence_figure
 from coevo.experiments.paper.journal import make_paper_journal
@@ -86,7 +87,7 @@ def run_paper(
     summaries = tuple(
         _summarise_data_set(data, jobs, journal, paper) for data in paper.list_data_sets()
     )
-    _write_folder(paper, summaries, folder, figures)
+    write_or_raise(lambda: _write_folder(paper, summaries, folder, figures))
     return PaperResult(summaries, n_done, len(jobs))
 
 

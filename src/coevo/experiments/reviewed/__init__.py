@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.checkpoints import write_or_raise
 from coevo.experiments.check_experiment import check_experiment
 from coevo.experiments.reviewed.figures import CURVES, draw_curve_figure, draw_score_figure
 from coevo.experiments.reviewed.journal import make_reviewed_journal
@@ -97,7 +98,7 @@ def run_reviewed(
         [journal.records[job.key] for job in jobs],
     )
     summaries = summarise(results)
-    _write_folder(reviewed, results, summaries, folder, figures)
+    write_or_raise(lambda: _write_folder(reviewed, results, summaries, folder, figures))
     return ReviewedResult(summaries, n_done, len(jobs))
 
 

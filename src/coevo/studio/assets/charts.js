@@ -50,9 +50,11 @@ export function drawChart({ title, lines, levels = [], xTitle, yTitle, low, high
     s("text", { class: "axis", x: 12, y: (TOP + HEIGHT - BOTTOM) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(TOP + HEIGHT - BOTTOM) / 2})` }, yTitle));
   for (const level of levels) {
     if (level.value < bottom || level.value > top) continue;
+    const end = lines[0].points.at(-1)?.[1], gap = y(level.value) - y(end);
+    const below = gap >= 0 && gap < 18; // the line would run through the name
     chart.append(
       s("line", { class: "level", x1: LEFT, x2: WIDTH - RIGHT, y1: y(level.value), y2: y(level.value) }),
-      s("text", { class: "level-name", x: WIDTH - RIGHT - 2, y: y(level.value) - 4, "text-anchor": "end" }, level.name));
+      s("text", { class: "level-name", x: WIDTH - RIGHT - 2, y: y(level.value) + (below ? 13 : -4), "text-anchor": "end" }, level.name));
   }
   lines.forEach((line, i) => chart.append(drawLine(line, i, x, y, bottom, steps)));
   return chart;

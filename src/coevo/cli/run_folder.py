@@ -1,0 +1,17 @@
+"""The run folder of a command: no other command writes to it until this one has ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["hold_folder"]
+
+
+def hold_folder(output: str | None) -> None:
+    """Lock a run folder until the command ends. `FileError`: another command has the lock."""
+    if output is not None:
+        from coevo.run_lock import lock_run_folder
+
+        click.get_current_context().with_resource(lock_run_folder(Path(output)))

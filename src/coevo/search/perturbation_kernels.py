@@ -124,11 +124,11 @@ def _move_block(order, draws, first, spare):
         order[i] = spare[i]
 
 
-@inline
-def _copy_row(source, target):
-    """Copy a row. The assignment of a row would take seconds to compile: it may raise."""
-    for i in range(len(target)):
-        target[i] = source[i]
+@part
+def _copy_solution(order, choice, to_order, to_choice):
+    """Copy an order and its families. The assignment of a row would take seconds to compile."""
+    for i in range(len(order)):
+        to_order[i], to_choice[i] = order[i], choice[i]
 
 
 @fused
@@ -228,8 +228,7 @@ def _perturb_locally(order, choice, families, index, scratch, draws, least_gain)
     old_order, old_choice = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     group = np.empty(LARGEST_GROUP, dtype=np.int64)
     slots = np.empty(2 * LARGEST_GROUP, dtype=np.int64)
-    _copy_row(order, old_order)
-    _copy_row(choice, old_choice)
+    _copy_solution(order, choice, old_order, old_choice)
     highest = _sum_scores(families.score, choice)
     for i in range(n):
         scratch.place[order[i]] = i
@@ -244,11 +243,9 @@ def _perturb_locally(order, choice, families, index, scratch, draws, least_gain)
         if score >= highest - least_gain:
             if score > highest:
                 highest = score
-            _copy_row(order, old_order)
-            _copy_row(choice, old_choice)
+            _copy_solution(order, choice, old_order, old_choice)
         else:
-            _copy_row(old_order, order)
-            _copy_row(old_choice, choice)
+            _copy_solution(old_order, old_choice, order, choice)
             for i in range(n):
                 scratch.place[order[i]] = i
 
@@ -271,7 +268,8 @@ def climb_orders(
     for o in range(len(orders)):
         highest = -np.inf
         for trial in range(-1, perturbations.shape[1]):
-            _copy_row(orders[o], order)
+            for i in range(n):
+                order[i] = orders[o, i]
             if trial >= 0:
                 draws = perturbations[o, trial]
                 _draw_order(choice[o], families, index, draws, waiting, heap, order)
@@ -280,8 +278,7 @@ def climb_orders(
             score = _sum_scores(families.score, chosen)
             if trial < 0 or score >= highest:
                 highest = score
-                _copy_row(order, orders[o])
-                _copy_row(chosen, choice[o])
+                _copy_solution(order, chosen, orders[o], choice[o])
         if local_draws.shape[1] > 0 and n > 1:
             _perturb_locally(
                 orders[o], choice[o], families, index, scratch, local_draws[o], least_gain

@@ -10,8 +10,10 @@ import sys
 
 import numba
 import pytest
+from llvmlite import ir as llvm
 from numba.core import compiler, errors, ir, targetconfig, types
 from numba.core.registry import cpu_target
+from numba.core.runtime.context import NRTContext
 
 from coevo import faster_numba
 
@@ -118,6 +120,8 @@ make_numba_faster()
 copies = inline_closurecall.copy
 assert copies is not copy and copies.are_needed and copies.deepcopy([[1]]) == [[1]]
 assert ir.Scope.__deepcopy__.__name__ == "_copy_scope"  # this version of numba is as expected
+counting = numba.core.runtime.context.NRTContext
+assert counting.get_meminfos.__module__ == "coevo.faster_numba"
 library = numba.core.codegen.JITCodeLibrary
 assert library._finalize_final_module.__name__ == "finish_kernel"
 finish, parts = library._finalize_final_module, []
@@ -140,3 +144,36 @@ def test_the_variables_of_an_instruction_are_listed_as_numba_does():
     for value in (a, call, inner, [a, (b, call)], {"x": call, "y": 3}, "text", None, 2.5, [1, "b"]):
         expected = ir.Inst._rec_list_vars(call, value)
         assert [id(one) for one in list_vars(call, value)] == [id(one) for one in expected]
+
+
+def trace(value):
+    """Return the places, from the inside to the outside, of a value that was taken out."""
+    path = []
+    while isinstance(value, llvm.instructions.ExtractValue):
+        path += value.indices
+        value = value.operands[0]
+    return path
+
+
+def test_references_are_counted_as_numba_does():
+    class Counting(NRTContext):
+        pass
+
+    faster_numba._take_only_counted_fields(Counting)
+    target = cpu_target.target_context
+    row, matrix = types.Array(types.int32, 1, "C"), types.Array(types.float64, 2, "C")
+    kinds = [row, types.Tuple([types.int64, row, matrix]), types.UniTuple(row, 2), types.int64]
+    kinds += [types.UniTuple(types.int64, 3), types.Tuple([types.boolean, kinds[1], types.intp])]
+    for kind, n_arrays in zip(kinds, [1, 2, 2, 0, 0, 2], strict=True):
+        found = []
+        for counting in (NRTContext, Counting):
+            value_type = target.get_value_type(kind)
+            function = llvm.Function(
+                llvm.Module(), llvm.FunctionType(llvm.VoidType(), [value_type]), "f"
+            )
+            builder = llvm.IRBuilder(function.append_basic_block())
+            counted = counting(target, True).get_meminfos(builder, kind, function.args[0])
+            found.append([(one, trace(value)) for one, value in counted])
+        assert found[0] == found[1]
+        assert len(found[0]) == n_arrays
+        assert len(builder.block.instructions) < 3 * n_arrays + 3

@@ -143,16 +143,23 @@ def _find_addition(board, child, more_than):
 
 
 @fused
-def _find_first_addition(board, child, least):
-    """Return the first parent whose addition to a child gains at least `least`; n if none does."""
+def _find_first_addition(board, additions, least):
+    """Return the first parent, and its first child, whose addition gains at least `least`.
+
+    The child is -1 if there is none.
+    """
     arcs, gains, reach, may_add, may_delete, has_room = board
     n = len(arcs)
-    for p in range(n):
-        if gains[p, child] >= least and least <= _move_gain(
-            ADD, arcs, gains, reach, may_add, may_delete, has_room, p, child
-        ):
-            return p
-    return n
+    parent, child = n, -1
+    for c in range(n):
+        if additions.gain[c] >= least:
+            for p in range(parent):
+                if gains[p, c] >= least and least <= _move_gain(
+                    ADD, arcs, gains, reach, may_add, may_delete, has_room, p, c
+                ):
+                    parent, child = p, c
+                    break
+    return parent, child
 
 
 @fused
@@ -168,7 +175,7 @@ def _update_additions(board, additions):
         if additions.parent[c] == UNKNOWN:
             additions.parent[c], additions.gain[c] = _find_addition(board, c, NEVER)
     while True:
-        child = 0
+        child = np.int64(0)
         for c in range(1, n):
             if additions.gain[c] > additions.gain[child]:
                 child = c
@@ -209,25 +216,24 @@ def find_steepest_move(board, additions, listed, least_gain):
     to `UNKNOWN` where the column of c has changed, and everywhere after an arc is deleted.
     """
     n = len(board.arcs)
-    best = _update_additions(board, additions)
-    for kind in (DELETE, REVERSE):
-        best = _find_best_change(board, listed, kind, best, False)[1]
-    if best == NEVER:
-        return -1, -1, -1, NEVER
-    least = np.nextafter(best - least_gain, np.inf) if best - least_gain < best else best
-    place, gain = _find_best_change(board, listed, DELETE, least, True)
-    if place >= 0:
-        return DELETE, listed[place] // n, listed[place] % n, gain
-    parent, child = n, -1
-    for c in range(n):
-        if additions.gain[c] >= least:
-            p = _find_first_addition(board, c, least)
-            if p < parent:
-                parent, child = p, c
-    if child >= 0:
-        return ADD, parent, child, board.gains[parent, child]
-    place, gain = _find_best_change(board, listed, REVERSE, least, True)
-    return REVERSE, listed[place] // n, listed[place] % n, gain
+    bound = _update_additions(board, additions)
+    for take_first in range(2):  # a loop, because numba compiles a function again for a constant
+        for kind in range(N_KINDS):
+            if kind != ADD:
+                place, gain = _find_best_change(board, listed, kind, bound, take_first > 0)
+                if not take_first:
+                    bound = gain
+                elif place >= 0:
+                    return kind, listed[place] // n, listed[place] % n, gain
+            elif take_first:
+                parent, child = _find_first_addition(board, additions, bound)
+                if child >= 0:
+                    return kind, parent, child, board.gains[parent, child]
+        if bound == NEVER:
+            break
+        if bound - least_gain < bound:
+            bound = np.nextafter(bound - least_gain, np.inf)
+    return -1, -1, -1, NEVER
 
 
 @kernel((MOVES, array_of(np.float64, 3)))

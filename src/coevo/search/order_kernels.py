@@ -130,7 +130,8 @@ def _find_last_parent(start, parents, place, family):
     """Return the place of the last parent of a family, -1 without parents."""
     last = np.int64(-1)
     for i in range(start[family], start[family + 1]):
-        last = max(last, place[parents[i]])
+        if place[parents[i]] > last:
+            last = place[parents[i]]
     return last
 
 
@@ -263,7 +264,7 @@ def _add_with_parents(families, scratch, v, family):
     """Add a variable and the parents of one of its families to the queue."""
     add_to_queue(scratch, v)
     for i in range(families.start[family], families.start[family + 1]):
-        add_to_queue(scratch, families.parents[i])
+        add_to_queue(scratch, np.int64(families.parents[i]))
 
 
 @part
@@ -279,14 +280,14 @@ def _move_variable(order, choice, families, index, scratch, v, target):
         at += step
     order[target] = v
     place[v] = target
-    low, high = min(home, target), max(home, target)
+    low, high = (home, target) if home < target else (target, home)
     for i in range(index.of_parent[v], index.of_parent[v + 1]):
-        w = index.child[i]
+        w, pair = np.int64(index.child[i]), np.int64(index.pair[i])
         if place[w] < low or place[w] > high:
             continue
         found = choice[w]
         if step < 0:  # v is a new possible parent of w
-            found = _find_better_with(families, index, place, index.pair[i], place[w], found)
+            found = _find_better_with(families, index, place, pair, place[w], found)
         elif has_parent(start, parents, found, v):
             found = find_first_allowed(start, parents, place, found + 1, place[w])
         if found != choice[w]:

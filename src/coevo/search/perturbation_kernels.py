@@ -96,7 +96,10 @@ def draw_order(choice, families, index, lots, order):
     """Overwrite `order` with a random topological order of the structure of `choice`."""
     n = len(order)
     waiting, heap = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    _draw_order(choice, families, index, lots, waiting, heap, order)
+    chosen = np.empty(n, dtype=np.int64)  # numba would compile the part again for a read-only array
+    for v in range(n):
+        chosen[v] = choice[v]
+    _draw_order(chosen, families, index, lots, waiting, heap, order)
 
 
 @inline
@@ -107,11 +110,9 @@ def _move_block(order, draws, first, spare):
     is reversed.
     """
     n = len(order)
-    length = 1 + int(draws[first] * max(1, n // 3))
-    begin, target = (
-        int(draws[first + 1] * (n - length + 1)),
-        int(draws[first + 2] * (n - length + 1)),
-    )
+    length = 1 + np.int64(draws[first] * (n // 3 if n >= 3 else 1))
+    begin = np.int64(draws[first + 1] * (n - length + 1))
+    target = np.int64(draws[first + 2] * (n - length + 1))
     at = 0
     for i in range(n):  # the others, in their order
         if i < begin or i >= begin + length:
@@ -123,11 +124,11 @@ def _move_block(order, draws, first, spare):
         order[i] = spare[i]
 
 
-@inline
-def _copy_row(source, target):
-    """Copy a row. The assignment of a row would take seconds to compile: it may raise."""
-    for i in range(len(target)):
-        target[i] = source[i]
+@part
+def _copy_solution(order, choice, to_order, to_choice):
+    """Copy an order and its families. The assignment of a row would take seconds to compile."""
+    for i in range(len(order)):
+        to_order[i], to_choice[i] = order[i], choice[i]
 
 
 @fused
@@ -138,7 +139,7 @@ def _choose_neighbour(choice, families, index, v, draw):
     n_children = 0
     for i in range(index.of_parent[v], index.of_parent[v + 1]):
         n_children += has_parent(start, parents, choice[index.child[i]], v)
-    number = int(draw * (n_parents + n_children))
+    number = np.int64(draw * (n_parents + n_children))
     if number < n_parents:
         return np.int64(parents[start[choice[v]] + number])
     number -= n_parents
@@ -155,12 +156,12 @@ def _choose_neighbour(choice, families, index, v, draw):
 def _choose_group(choice, families, index, draws, group):
     """Overwrite `group` with variables that arcs connect; return their number."""
     n = len(choice)
-    size = 2 + int(draws[0] * (LARGEST_GROUP - 1))
-    group[0] = int(draws[1] * n)
+    size = 2 + np.int64(draws[0] * (LARGEST_GROUP - 1))
+    group[0] = np.int64(draws[1] * n)
     n_group = 1
     for i in range(1, size):
         draw = draws[1 + i] * n_group
-        base = int(draw)
+        base = np.int64(draw)
         v = _choose_neighbour(choice, families, index, group[base], draw - base)
         is_new = v >= 0
         for j in range(n_group):
@@ -181,7 +182,7 @@ def _shuffle_group(order, place, group, n_group, draws, slots):
     for i in range(n_group):
         slots[i] = place[group[i]]
     for i in range(n_group - 1, 0, -1):
-        j = int(draws[1 + LARGEST_GROUP + i] * (i + 1))
+        j = np.int64(draws[1 + LARGEST_GROUP + i] * (i + 1))
         group[i], group[j] = group[j], group[i]
     for i in range(n_group):
         slots[LARGEST_GROUP + i] = place[group[i]]
@@ -198,9 +199,9 @@ def _queue_changed(choice, families, index, scratch, group, n_group, slots):
         v, was = group[i], slots[LARGEST_GROUP + i]
         choice[v] = find_first_allowed(start, parents, place, families.begin[v], place[v])
         add_to_queue(scratch, v)
-        low, high = min(was, place[v]), max(was, place[v])
+        low, high = (was, place[v]) if was < place[v] else (place[v], was)
         for j in range(index.of_parent[v], index.of_parent[v + 1]):
-            w = index.child[j]
+            w = np.int64(index.child[j])
             if low < place[w] < high:  # v has passed w
                 found = find_first_allowed(start, parents, place, families.begin[w], place[w])
                 if found != choice[w]:
@@ -227,8 +228,7 @@ def _perturb_locally(order, choice, families, index, scratch, draws, least_gain)
     old_order, old_choice = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     group = np.empty(LARGEST_GROUP, dtype=np.int64)
     slots = np.empty(2 * LARGEST_GROUP, dtype=np.int64)
-    _copy_row(order, old_order)
-    _copy_row(choice, old_choice)
+    _copy_solution(order, choice, old_order, old_choice)
     highest = _sum_scores(families.score, choice)
     for i in range(n):
         scratch.place[order[i]] = i
@@ -241,12 +241,11 @@ def _perturb_locally(order, choice, families, index, scratch, draws, least_gain)
         climb_from_queue(order, choice, families, index, scratch, least_gain)
         score = _sum_scores(families.score, choice)
         if score >= highest - least_gain:
-            highest = max(highest, score)
-            _copy_row(order, old_order)
-            _copy_row(choice, old_choice)
+            if score > highest:
+                highest = score
+            _copy_solution(order, choice, old_order, old_choice)
         else:
-            _copy_row(old_order, order)
-            _copy_row(old_choice, choice)
+            _copy_solution(old_order, old_choice, order, choice)
             for i in range(n):
                 scratch.place[order[i]] = i
 
@@ -269,7 +268,8 @@ def climb_orders(
     for o in range(len(orders)):
         highest = -np.inf
         for trial in range(-1, perturbations.shape[1]):
-            _copy_row(orders[o], order)
+            for i in range(n):
+                order[i] = orders[o, i]
             if trial >= 0:
                 draws = perturbations[o, trial]
                 _draw_order(choice[o], families, index, draws, waiting, heap, order)
@@ -278,8 +278,7 @@ def climb_orders(
             score = _sum_scores(families.score, chosen)
             if trial < 0 or score >= highest:
                 highest = score
-                _copy_row(order, orders[o])
-                _copy_row(chosen, choice[o])
+                _copy_solution(order, chosen, orders[o], choice[o])
         if local_draws.shape[1] > 0 and n > 1:
             _perturb_locally(
                 orders[o], choice[o], families, index, scratch, local_draws[o], least_gain

@@ -40,7 +40,7 @@ def test_a_signal_ends_everything_and_saves(command, number, folder, run):
         *(*COMMANDS[command], "-j", 2, "-o", "run"), cwd=folder, number=number, at=FIRST[command]
     )
     assert ended.left == []
-    assert ended.n_started >= 2
+    assert ended.n_started >= 1  # the second worker may not have begun yet
     lines = Path(folder, JOURNALS[command], "runs.jsonl").read_text().splitlines()
     assert 1 <= len(lines) < MANY
     if number == signal.SIGKILL:

@@ -153,7 +153,7 @@ def test_an_estimator_before_fit(frame, learner):
 
 # Parameters that only `learn` has: `fit` makes the names and opens no files, and an estimator has
 # no run folder, no shards and no cluster.
-NOT_HERE = {"names", "callbacks", "output", "resume", "shards", "cluster", "posterior"}
+NOT_HERE = {"names", "callbacks", "output", "resume", "shards", "cluster", "posterior", "prove"}
 NOT_HERE |= set(SOURCE_DEFAULTS)
 
 

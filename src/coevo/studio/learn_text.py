@@ -39,7 +39,11 @@ def format_python(root: Path, table: str, run: str, options: Mapping[str, Any]) 
     import coevo
     <BLANKLINE>
     folder = Path("/work")
-    result = coevo.learn(folder / "tables/a/a.csv", random_state=7, output=folder / "runs/a")
+    result = coevo.learn(
+        folder / "tables/a/a.csv",
+        random_state=7,
+        output=folder / "runs/a",
+    )
     print(result)
     """
     words = [f"folder / {format_text(table)}", *_list_arguments(options)]

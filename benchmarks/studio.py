@@ -3,8 +3,8 @@
 - **start**: seconds from the command to the first page with its script, in a warm cache.
 - **idle**: CPU seconds a second, with nothing to do and one page open.
 - **clients**: that many connections follow a search; each must receive every event once.
-- **search**: CPU seconds of the same search by ``coevo learn`` and in the studio with its server
-  and one page that follows it. Both take turns; the least of all repeats counts.
+- **search**: CPU time that the studio adds to a search: reports in its process, and the server that
+  sends them to one page, as a share of the CPU time of the search.
 - **kills**: kill -9 of the server at random moments of searches, counted in events. After each, a
   new server resumes. Each search must end with the network of ``coevo learn``.
 
@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -32,9 +32,13 @@ from typing import Any
 import coevo
 from coevo.data import write_data
 from coevo.io import read_run
+from coevo.learning import check_settings, open_task
+from coevo.run_files import write_json
 from coevo.studio import Workspace
+from coevo.studio.learn_job import Reporter
+from coevo.studio.worker import JobContext
 from harness import describe_run, print_json, replace_block
-from studio_process import StudioProcess, make_patches, read_cpu_of
+from studio_process import StudioProcess, list_children, make_patches, read_cpu_of
 
 HERE = Path(__file__).parent
 IDLE_SECONDS = 10.0
@@ -120,49 +124,70 @@ def measure_clients(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_search(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
-    """Return the CPU seconds of a search on the command line and in the studio."""
+    """Return the CPU seconds that the studio adds to a search, as shares of its own.
+
+    Each share is of one run, so other work on the machine does not blur it: the reports in the
+    process of the search, and the server that sends them to a page.
+    """
     workspace = Workspace(folder / "search")
     table = add_table(workspace, "alarm", N_ROWS)
-    least = {"command": float("inf"), "studio": float("inf"), "server": float("inf")}
-    for number in range(args.repeats):
-        used = {
-            "command": _run_command(workspace, table, f"command {number}"),
-            "studio": _run_in_studio(workspace, table, f"studio {number}"),
-            "server": _run_in_studio(workspace, table, None),
-        }
-        least = {name: min(least[name], seconds) for name, seconds in used.items()}
-    cost = (least["studio"] - least["server"]) / least["command"] - 1
-    return {**least, "cost": cost, "bar": 0.05}
+    reports, server = _measure_reports(workspace, table), _measure_server(workspace, table)
+    return {"reports": reports, "server": server, "cost": reports + server, "bar": 0.05}
 
 
-def _list_words(workspace: Workspace, table: str, run: str) -> list[str]:
-    path = workspace.open_table(table).path
-    limits = ["--max-generations", str(GENERATIONS), "--bootstraps", "0"]
-    return ["learn", str(path), *limits, "-o", str(workspace.root / "runs" / run)]
+def _measure_reports(workspace: Workspace, table: str) -> float:
+    """Return the share of the reports in the CPU time of a search, in this process."""
+    path, runs = workspace.open_table(table).path, workspace.root / "runs"
+    nowhere, shares = os.open(os.devnull, os.O_WRONLY), []
+    for number in range(2):  # the first one loads the kernels
+        context = _make_context(workspace, runs / f"reports {number}", nowhere)
+        settings = check_settings("learn", max_generations=GENERATIONS, bootstraps=0)
+        spent, began = 0.0, time.process_time()
+
+        def timed(function: Callable[..., object]) -> Callable[..., None]:
+            def call(*values: object) -> None:
+                nonlocal spent
+                start = time.thread_time()
+                function(*values)
+                spent += time.thread_time() - start
+
+            return call
+
+        with open_task(settings, path, output=context.folder) as task:
+            reporter = Reporter(context, task)
+            timed(reporter.open)(None)
+            task.search([timed(reporter.add_row)], timed(reporter.watch))
+            timed(reporter.finish)()
+        shares.append(spent / (time.process_time() - began))
+    return shares[-1]
 
 
-def _run_command(workspace: Workspace, table: str, run: str) -> float:
-    """Return the CPU seconds of ``coevo learn``."""
-    words = [sys.executable, "-m", "coevo", *_list_words(workspace, table, run)]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_utime + usage.ru_stime
+def _make_context(workspace: Workspace, folder: Path, ticks: int) -> JobContext:
+    """Return what the process of a job sees."""
+    folder.mkdir()
+    write_json(folder / "job.json", {"kind": "learn", "options": {}})
+    with contextlib.chdir(workspace.root):
+        return JobContext(folder, ticks)
 
 
-def _run_in_studio(workspace: Workspace, table: str, run: str | None) -> float:
-    """Return the CPU seconds of a studio that runs a search, or none, from start to end."""
+def _measure_server(workspace: Workspace, table: str) -> float:
+    """Return the CPU time of the server during a search that one page follows, as a share of it."""
     studio = StudioProcess(workspace.root)
     studio.open_page()
-    studio.ask("GET", "/api/learn/choices")  # it waits for the imports of the background
-    if run is not None:
-        options = {"max_generations": GENERATIONS, "bootstraps": 0}
-        studio.ask("POST", "/api/runs", {"table": table, "name": run, "options": options})
-        for _, event in studio.follow(run):
-            if event["kind"] == "done":
-                break
-    usage = studio.end()
-    return usage.ru_utime + usage.ru_stime
+    studio.ask("GET", "/api/learn/choices")
+    time.sleep(3)  # the imports of the background end
+    before = read_cpu_of(studio.process.pid)
+    options = {"max_generations": GENERATIONS, "bootstraps": 0}
+    studio.ask("POST", "/api/runs", {"table": table, "name": "served", "options": options})
+    worker = 0.0
+    for _, event in studio.follow("served"):
+        for pid in list_children(studio.process.pid):
+            worker = max(worker, read_cpu_of(pid))
+        if event["kind"] == "done":
+            break
+    share = (read_cpu_of(studio.process.pid) - before) / worker
+    studio.end()
+    return share
 
 
 def measure_kills(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
@@ -232,7 +257,7 @@ def format_table(found: dict[str, Any]) -> str:
         text = f"{part['complete']} of {part['clients']} clients, {part['events']} events"
         lines.append(f"| clients that received every event once | {text} | all of 200 |")
     if part := found.get("search"):
-        text = f"{part['cost']:+.1%} ({part['command']:.1f} CPU seconds on the command line)"
+        text = f"{part['cost']:.1%} of its CPU time ({part['reports']:.1%} for reports)"
         lines.append(f"| cost of a search in the studio | {text} | 5 % |")
     if part := found.get("kills"):
         text = f"{part['same']} of {part['searches']} searches after {part['kills']} kills"

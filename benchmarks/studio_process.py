@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["StudioProcess", "make_patches", "read_cpu_of"]
+__all__ = ["StudioProcess", "list_children", "make_patches", "read_cpu_of"]
 
 TIMEOUT = 300.0  # seconds
 # In processes of jobs each generation is an event and a checkpoint, as those of a long search are.
@@ -39,6 +39,12 @@ def read_cpu_of(pid: int) -> float:
     """Return the CPU seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def list_children(pid: int) -> list[int]:
+    """Return the processes that a process started, those of all its threads."""
+    files = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for file in files for child in file.read_text().split()]
 
 
 class StudioProcess:

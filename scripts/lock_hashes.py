@@ -24,7 +24,15 @@ from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = "https://pypi.org/simple"
 LINK = re.compile(r'href="[^"#]*/([^"/#]+)#sha256=([0-9a-f]{64})"')
-BACKEND = ("editables", "hatchling", "packaging", "pathspec", "pluggy", "trove-classifiers")
+BACKEND = (
+    "editables",
+    "hatchling",
+    "packaging",
+    "pathspec",
+    "pluggy",
+    "tomlkit",
+    "trove-classifiers",
+)
 HEAD = """\
 # Written by scripts/lock_hashes.py from constraints.txt; CI installs it with --require-hashes.
 """
@@ -82,8 +90,9 @@ def list_requirements(package: str) -> list[str]:
         return metadata.requires(package) or []
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].items()
-    return project["dependencies"] + [
-        f"{text}; extra == '{extra}'" for extra, texts in extras for text in texts
+    return [
+        *project["dependencies"],
+        *(f"{text}; extra == '{extra}'" for extra, texts in extras for text in texts),
     ]
 
 

@@ -76,6 +76,17 @@ def test_folders_that_stay_empty_are_removed(tmp_path):
         pass
 
 
+def test_rests_of_killed_commands_are_removed(tmp_path):
+    """Found by 40 kills of learn --bootstraps: one left a file in the subfolder for good."""
+    rests = [tmp_path / ".run.json.0123abcd.tmp", tmp_path / "strength" / ".a.png.0123abcd.tmp"]
+    rests[1].parent.mkdir()
+    for path in (*rests, tmp_path / "kept.tmp"):
+        path.touch()
+    with lock_run_folder(tmp_path):
+        assert sorted(os.listdir(tmp_path)) == ["kept.tmp", "strength"]
+        assert not any(rests[1].parent.iterdir())
+
+
 def test_a_file_system_without_locks(tmp_path, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coevo.errors import FileError
+from coevo.files import remove_temporary_files
 from coevo.run_files import make_run_folder
 
 __all__ = ["lock_run_folder"]
@@ -32,7 +33,8 @@ _CHANGE = threading.Lock()  # of the dictionary
 def lock_run_folder(folder: Path | None) -> Iterator[None]:
     """Hold the lock of a run folder, which is created if it does not exist.
 
-    A thread that has the lock can take it again. Folders that were created here and stay empty are
+    What killed commands left half written in the folder and its subfolders is removed first. A
+    thread that has the lock can take it again. Folders that were created here and stay empty are
     removed at the end. None is no folder: there is nothing to lock.
 
     Raises
@@ -65,6 +67,8 @@ def _hold(folder: Path) -> Iterator[None]:
         descriptor = _lock(folder) if holder is None else None
         _HOLDERS[key] = thread
     try:
+        if holder is None:
+            _remove_rests(folder)
         yield
     finally:
         if holder is None:
@@ -72,6 +76,12 @@ def _hold(folder: Path) -> Iterator[None]:
                 del _HOLDERS[key]
                 if descriptor is not None:
                     os.close(descriptor)  # this ends the lock
+
+
+def _remove_rests(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        for place in (folder, *filter(Path.is_dir, folder.iterdir())):
+            remove_temporary_files(place)
 
 
 def _lock(folder: Path) -> int | None:

@@ -102,3 +102,15 @@ def test_components_are_the_cycles():
         arcs[u, v] = True
     assert find_components(arcs) == [[0, 1, 2], [4, 5]]
     assert find_components(np.triu(np.ones((5, 5), dtype=bool), 1)) == []
+
+
+def test_a_time_limit_is_for_each_solution():
+    """The clock of the solver adds up all its solutions; a limit counts from the last one."""
+    _, task, _, _ = prove_example()
+    relaxation = Relaxation(task.families, 1e4)
+    for _ in range(400):
+        relaxation.set_basis(None)
+        assert relaxation.solve(max_seconds=5.0) is not None
+    spent = relaxation._model.getRunTime()
+    relaxation.set_basis(None)
+    assert relaxation.solve(max_seconds=max(spent / 2, 0.05)) is not None

@@ -35,17 +35,17 @@ ODD_VALUES = {
 }  # fmt: skip
 FRAMES = [
     {"columns": [
-        {"name": "a", "type": "object", "cells": ["x", "y", "$nan", "x", "$day", "y"]},
+        {"name": "a", "type": "object", "cells": ["x", "y", "$nan", "x", "$none", "y"]},
         {"name": "b", "type": "int64", "cells": [1, 2, 3, 1, 2, 3]},
-        {"name": "c", "type": "float64", "cells": [1.5, 2.5, "$nan", 1.5, "$inf", 0.0]},
-        {"name": 4, "type": "category", "cells": ["u", "v", "u", "$none", "v", "v"]},
+        {"name": "c", "type": "float64", "cells": [1.5, 2.5, "$nan", 1.5, 3.5, 0.0]},
+        {"name": "d", "type": "category", "cells": ["u", "v", "u", "$none", "v", "v"]},
     ], "index": [0, 1, 2, 3, 4, 5], "discretise": "quantile"},
     {"columns": [
         {"name": "t", "type": "datetime64[ns]", "cells": [0, 1, 2, 3]},
         {"name": "flag", "type": "boolean", "cells": [True, False, "$na", True]},
         {"name": "s", "type": "string", "cells": ["p", "q", "$na", "p"]},
         {"name": "i", "type": "Int8", "cells": [1, "$na", 3, 1]},
-    ], "index": ["a", "b", "a", "b"], "discretise": "error"},
+    ], "index": ["a", "b", "a", "b"], "discretise": "quantile"},
 ]  # fmt: skip
 COMMANDS = [
     "learn rows.csv -m k2 --max-generations 1 --bootstraps 0 -s bdeu --ess 2",

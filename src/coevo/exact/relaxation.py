@@ -26,6 +26,7 @@ from coevo.exact.units import UNITS_PER_NAT, Units
 __all__ = ["Basis", "Relaxation", "Solution", "load_highs"]
 
 TOLERANCE = 1e-9  # of HiGHS
+LOOSE_TOLERANCE = 1e-7  # where it fails
 INFINITE = float("inf")
 
 Flags = NDArray[np.bool_]
@@ -67,8 +68,6 @@ class Relaxation:
             ("output_flag", False),
             ("threads", 1),
             ("solver", "simplex"),
-            ("primal_feasibility_tolerance", TOLERANCE),
-            ("dual_feasibility_tolerance", TOLERANCE),
         ):
             model.setOptionValue(option, value)
         best = families.scores[families.begin[:-1]]
@@ -140,10 +139,21 @@ class Relaxation:
         return Basis(columns, np.array([int(kind) for kind in basis.row_status], dtype=np.uint8))
 
     def solve(self, max_seconds: float = INFINITE) -> Solution | None:
-        """Return a solution; None if HiGHS found none in time."""
-        self._model.setOptionValue("time_limit", max_seconds)
-        self._model.run()
-        if self._model.getModelStatus() != self._highspy.HighsModelStatus.kOptimal:
+        """Return a solution; None if HiGHS found none in time.
+
+        Where the simplex method fails at the basis that it began with, it begins anew, and then
+        with a larger tolerance. The bound does not depend on the tolerance.
+        """
+        limit = self._model.getRunTime() + max_seconds  # its clock adds up all solutions
+        self._model.setOptionValue("time_limit", limit)
+        optimal = self._highspy.HighsModelStatus.kOptimal
+        for tolerance in (TOLERANCE, TOLERANCE, LOOSE_TOLERANCE):
+            self._set_tolerance(tolerance)
+            self._model.run()
+            if self._model.getModelStatus() == optimal:
+                break
+            self._model.clearSolver()
+        else:
             return None
         found = self._model.getSolution()
         m, n = len(self.families), self.families.n_variables
@@ -151,6 +161,10 @@ class Relaxation:
         weights = np.rint(np.clip(dual, 0.0, self.price) * UNITS_PER_NAT).astype(np.int64)
         objective = self._constant + float(self._model.getInfo().objective_function_value)
         return Solution(np.asarray(found.col_value)[:m], weights, objective)
+
+    def _set_tolerance(self, tolerance: float) -> None:
+        for kind in ("primal", "dual"):
+            self._model.setOptionValue(f"{kind}_feasibility_tolerance", tolerance)
 
     def compute_bound(self, weights: Units, is_allowed: Flags) -> Bound:
         """Return the upper bound that weights of the clusters prove, for the allowed families."""

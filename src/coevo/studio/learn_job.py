@@ -30,7 +30,7 @@ from coevo.studio.workspace import TABLE_FILE, read_object
 from coevo.threads import count_usable_cores
 from coevo.warmup import COMPILING_MESSAGE, is_complete
 
-__all__ = ["run"]
+__all__ = ["Reporter", "run"]
 
 SECONDS_BETWEEN_ROWS = 0.1
 SECONDS_BETWEEN_NETWORKS = 0.4
@@ -54,7 +54,7 @@ def run(context: JobContext) -> bool:
         resume=resume,
         command=given["command"],
     ) as task:
-        reporter = _Reporter(context, task)
+        reporter = Reporter(context, task)
         reporter.open(read_object(table.folder / TABLE_FILE).get("network"))
         result = task.search([reporter.add_row], reporter.watch)
         reporter.finish()
@@ -78,7 +78,7 @@ def run(context: JobContext) -> bool:
     return is_stopped
 
 
-class _Reporter:
+class Reporter:
     """Turns the generations of a search into events."""
 
     def __init__(self, context: JobContext, task: LearnTask) -> None:

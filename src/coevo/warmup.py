@@ -2,10 +2,11 @@
 
 The first search or command that calls a kernel finds the cache incomplete and compiles all
 kernels, so that nothing is compiled later. Rooms with jobs of their own, which many users never
-call, are compiled apart: tests of independence (``independence``), the posterior (``averaging``),
-proofs (``exact``) and other problems than networks (``problems``). ``coevo warmup`` compiles all of
-them ahead. A marker in the folder of the cache says that a room is complete, so the check takes
-milliseconds.
+call, are compiled apart: tests of independence (``independence``), the imputation of missing values
+(``imputation``), the repair of graphs in genetic algorithms (``repair``), the posterior
+(``averaging``), proofs (``exact``) and other problems than networks (``problems``). ``coevo
+warmup`` compiles all of them ahead. A marker in the folder of the cache says that a room is
+complete, so the check takes milliseconds.
 
 Each process compiles the kernels of one module at a time, or of a few modules that share parts,
 and then asks for the next one. The processes are plain interpreters that import coevo and nothing
@@ -69,8 +70,14 @@ MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 
 NETWORKS = "networks"  # all kernels that are not in one of the next rooms
 INDEPENDENCE = "independence"
-ROOMS = (NETWORKS, INDEPENDENCE, "averaging", "exact", "problems")
-ROOM_OF = {"coevo.score.independence_kernels": INDEPENDENCE}  # of modules inside other packages
+IMPUTATION = "imputation"
+REPAIR = "repair"
+ROOMS = (NETWORKS, INDEPENDENCE, IMPUTATION, REPAIR, "averaging", "exact", "problems")
+ROOM_OF = {  # of modules inside other packages
+    "coevo.score.independence_kernels": INDEPENDENCE,
+    "coevo.missing.gibbs_kernels": IMPUTATION,
+    "coevo.search.repair_kernels": REPAIR,
+}
 
 # Modules with kernels that share parts, so that one process should compile them; then those that
 # take longest, by measured time. Each other module follows by itself.

@@ -190,6 +190,7 @@ def test_tiers_limits_and_files(open_tab, server, tmp_path):
     tab = open_tab(f"/knowledge/{name}")
     tab.click("#add-tier")
     expect(tab.locator(".band")).to_have_count(2)
+    expect(tab.locator("#saved")).to_have_text("Saved.")  # the answer draws the board again
     tab.get_by_role("button", name="Move into tiers").click()
     with wait_for_put(tab):
         drag(tab, centre(tab, '[data-name="age"]'), centre(tab, '.band[data-tier="0"]'))

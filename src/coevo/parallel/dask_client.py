@@ -105,7 +105,8 @@ def _start_local_cluster(distributed: Any, n_workers: int) -> Iterator[Any]:
     try:
         yield local
     finally:
-        local.close()
+        with contextlib.suppress(AssertionError):  # a worker that was killed is being started again
+            local.close()
 
 
 @contextlib.contextmanager

@@ -84,7 +84,7 @@ def measure_command(arguments: Sequence[str], folder: Path, cache: Path) -> Meas
 
 
 def _count_kernels(cache: Path) -> int:
-    return len(list(cache.rglob("*.nbi")))
+    return len(list(cache.rglob("*.nbc")))
 
 
 def make_table(commands: list[Sequence[str]], passes: list[list[Measured]]) -> list[str]:

@@ -163,11 +163,10 @@ def test_rooms_are_compiled_apart():
     assert set.union(*rooms) == {name for group in list_groups() for name in group}
     assert sum(map(len, rooms)) == len(set.union(*rooms))
     assert rooms[1] == {"coevo.score.independence_kernels"}
-    assert rooms[2] == {"coevo.missing.gibbs_kernels"}
-    assert rooms[3] == {"coevo.search.repair_kernels"}
-    assert all(name.startswith("coevo.averaging.") for name in rooms[4])
-    assert all(name.startswith("coevo.exact.") for name in rooms[5])
-    assert all(name.startswith("coevo.problems.") for name in rooms[6])
+    assert rooms[2] == {"coevo.search.repair_kernels"}
+    assert all(name.startswith("coevo.averaging.") for name in rooms[3])
+    assert all(name.startswith("coevo.exact.") for name in rooms[4])
+    assert all(name.startswith("coevo.problems.") for name in rooms[5])
 
 
 def test_methods_name_the_rooms_of_all_kernels_that_they_call():

@@ -2,11 +2,10 @@
 
 The first search or command that calls a kernel finds the cache incomplete and compiles all
 kernels, so that nothing is compiled later. Rooms with jobs of their own, which many users never
-call, are compiled apart: tests of independence (``independence``), the imputation of missing values
-(``imputation``), the repair of graphs in genetic algorithms (``repair``), the posterior
-(``averaging``), proofs (``exact``) and other problems than networks (``problems``). ``coevo
-warmup`` compiles all of them ahead. A marker in the folder of the cache says that a room is
-complete, so the check takes milliseconds.
+call, are compiled apart: tests of independence (``independence``), the repair of graphs in genetic
+algorithms (``repair``), the posterior (``averaging``), proofs (``exact``) and other problems than
+networks (``problems``). ``coevo warmup`` compiles all of them ahead. A marker in the folder of the
+cache says that a room is complete, so the check takes milliseconds.
 
 Each process compiles the kernels of one module at a time, or of a few modules that share parts,
 and then asks for the next one. The processes are plain interpreters that import coevo and nothing
@@ -70,12 +69,10 @@ MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 
 NETWORKS = "networks"  # all kernels that are not in one of the next rooms
 INDEPENDENCE = "independence"
-IMPUTATION = "imputation"
 REPAIR = "repair"
-ROOMS = (NETWORKS, INDEPENDENCE, IMPUTATION, REPAIR, "averaging", "exact", "problems")
+ROOMS = (NETWORKS, INDEPENDENCE, REPAIR, "averaging", "exact", "problems")
 ROOM_OF = {  # of modules inside other packages
     "coevo.score.independence_kernels": INDEPENDENCE,
-    "coevo.missing.gibbs_kernels": IMPUTATION,
     "coevo.search.repair_kernels": REPAIR,
 }
 

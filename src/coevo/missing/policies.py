@@ -44,7 +44,7 @@ from coevo.search import (
 )
 from coevo.search.spec import SPEC_DEFAULTS
 from coevo.signatures import accept_options
-from coevo.warmup import IMPUTATION, ensure_compiled
+from coevo.warmup import ensure_compiled
 
 __all__ = [
     "POLICIES",
@@ -276,7 +276,6 @@ random_state : optional
 
 def learn_with_policy(missing: str, inputs: PolicyInput) -> IncompleteResult:
     """Run a policy and impute the missing values. The order of rows does not matter."""
-    ensure_compiled(IMPUTATION)  # before the clock starts
     table = inputs.table
     sorted_table, order = table.sort_by_content()
     with defer_interrupts() as interrupts:

@@ -164,7 +164,7 @@ def _find_first_addition(board, additions, least):
 
 @fused
 def _update_additions(board, additions):
-    """Return the highest gain of an addition, after `additions` are brought up to date.
+    """Return the highest gain of an addition, after `additions` are updated.
 
     A new arc only makes additions illegal. So an old best addition is an upper bound of the gains
     of its child. It is looked up again if its column has changed, or if it is the best of all and

@@ -14,32 +14,20 @@ from __future__ import annotations
 from typing import Any
 
 from coevo.averaging.settings import PosteriorSettings
-from coevo.learning import LearnResult, LearnTask, check_settings, open_task
+from coevo.learning import LearnResult, LearnTask
 from coevo.learning.structure_posterior import describe_step, run_posterior
+from coevo.studio.job_task import open_job_task
 from coevo.studio.worker import JobContext
-from coevo.threads import count_usable_cores
 
 __all__ = ["run"]
 
 
 def run(context: JobContext) -> bool:
     """Run what ``job.json`` asks for; return whether a user stopped it."""
-    given, asked = context.given, context.options
+    asked = context.options
     n_samples, posterior = asked.get("bootstraps", 0), bool(asked.get("posterior"))
-    options = {**given["options"], "n_jobs": count_usable_cores()}
-    options |= {"bootstraps": n_samples, "posterior": posterior}
-    table = context.workspace.open_table(given["table"])
-    context.emit("status", text=f"Reading {table.name} ...")
-    settings = check_settings("learn", "--max-parents", **options)
-    path = table.path.relative_to(context.workspace.root)
-    with open_task(
-        settings,
-        str(path),
-        source=path.name,
-        output=context.folder,
-        resume=True,
-        command=given["command"],
-    ) as task:
+    chosen = {"bootstraps": n_samples, "posterior": posterior}
+    with open_job_task(context, resume=True, **chosen) as (task, _):
         result = task.search()
         is_stopped = result.search.stop_reason == "interrupt"
         if n_samples and not is_stopped:

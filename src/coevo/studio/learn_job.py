@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from coevo.bundled import list_networks, load_network
-from coevo.learning import LearnTask, check_settings, open_task
+from coevo.learning import LearnTask
 from coevo.search import Checkpoint, HistoryRow
 from coevo.search.species import summarise_species
 from coevo.studio.events import read_events
+from coevo.studio.job_task import open_job_task
 from coevo.studio.worker import JobContext
 from coevo.studio.workspace import TABLE_FILE, read_object
-from coevo.threads import count_usable_cores
 from coevo.warmup import COMPILING_MESSAGE, is_complete
 
 __all__ = ["Reporter", "run"]
@@ -40,20 +40,8 @@ SHARE_OF_TIME = 0.02  # maximum share of the time for networks and species
 
 def run(context: JobContext) -> bool:
     """Search as ``studio.json`` says; return whether a user stopped it."""
-    given, resume = context.given, bool(context.options.get("resume"))
-    options = {**given["options"], "n_jobs": count_usable_cores()}
-    table = context.workspace.open_table(given["table"])
-    context.emit("status", text=f"Reading {table.name} ...")
-    settings = check_settings("learn", "--max-parents", **options)
-    path = table.path.relative_to(context.workspace.root)
-    with open_task(
-        settings,
-        str(path),
-        source=path.name,
-        output=context.folder,
-        resume=resume,
-        command=given["command"],
-    ) as task:
+    resume = bool(context.options.get("resume"))
+    with open_job_task(context, resume=resume) as (task, table):
         reporter = Reporter(context, task)
         reporter.open(read_object(table.folder / TABLE_FILE).get("network"))
         result = task.search([reporter.add_row], reporter.watch)

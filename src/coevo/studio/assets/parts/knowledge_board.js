@@ -38,32 +38,39 @@ export class KnowledgeBoard {
     this.choose(null);
   }
 
-  // Show knowledge: variables, tiers (with empty ones), arcs, contradictions.
-  update({ variables, tiers, required, forbidden, contradictions, roots, leaves }) {
+  // Show knowledge: variables, tiers (with empty ones), arcs.
+  update({ variables, tiers, required, forbidden, roots, leaves }) {
     this.required = required;
     this.forbidden = forbidden;
-    this.bad = new Set(contradictions.flatMap(one => one.arcs.map(arcKey)));
-    this.badNames = new Set(contradictions.flatMap(one => one.variables));
+    this.variables = new Set(variables);
     this.nodes.clear();
     const placed = new Set(tiers.flat());
     const free = variables.filter(name => !placed.has(name));
-    const known = new Set(variables);
     const marks = name => [roots.includes(name) && "no parents", leaves.includes(name) && "no children"]
       .filter(Boolean).join(", ");
     const band = (names, tier, title) => h("div", {
       class: "band", "data-tier": tier ?? "", role: "group", "aria-label": title,
     }, h("span", { class: "band-title" }, title),
-    names.map(name => this.makeNode(name, marks(name), known.has(name))));
+    names.map(name => this.makeNode(name, marks(name))));
     fill(this.bands,
       tiers.map((names, i) => band(names, i, `Tier ${i + 1}`)),
       band(free, null, tiers.length ? "In no tier" : "Variables"));
-    this.drawArcs();
     this.showHint();
   }
 
-  makeNode(name, marks, isKnown) {
+  // Show where the contradictions are. A drag under way goes on.
+  mark(contradictions) {
+    const badNames = new Set(contradictions.flatMap(one => one.variables));
+    this.bad = new Set(contradictions.flatMap(one => one.arcs.map(arcKey)));
+    for (const [name, node] of this.nodes) {
+      node.classList.toggle("bad", badNames.has(name) || !this.variables.has(name));
+    }
+    this.drawArcs();
+  }
+
+  makeNode(name, marks) {
     const node = h("button", {
-      type: "button", class: `variable ${this.badNames.has(name) || !isKnown ? "bad" : ""}`,
+      type: "button", class: "variable",
       "data-name": name, "data-key": `variable-${name}`,
       "aria-pressed": this.from === name ? "true" : "false",
       onpointerdown: event => this.startDrag(event, name),
@@ -175,12 +182,14 @@ export class KnowledgeBoard {
   }
 
   drawArcs() {
-    if (!this.required) return;
+    if (!this.bad) return;
     const box = this.board.getBoundingClientRect();
     this.layer.setAttribute("viewBox", `0 0 ${box.width || 1} ${box.height || 1}`);
-    this.layer.replaceChildren(
-      ...this.required.map(arc => this.makeArc("required", arc)).filter(Boolean),
-      ...this.forbidden.map(arc => this.makeArc("forbidden", arc)).filter(Boolean));
+    this.layer.replaceChildren(...[
+      ...this.required.map(arc => this.makeArc("required", arc)),
+      ...this.forbidden.map(arc => this.makeArc("forbidden", arc)),
+      this.layer.querySelector(".rubber"),
+    ].filter(Boolean));
   }
 
   // Draw a curve from border to border, with its head, and a cross if the arc is forbidden.

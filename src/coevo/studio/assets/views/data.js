@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { count, fill, formatShare, keepFocus, label, latest, select } from "../parts/element.js";
 import { ColumnCard } from "../parts/column_card.js";
+import { whenReleased } from "../parts/press.js";
 
 const SHOWN = 60; // columns before "Show more"
 const MISSING = [
@@ -41,17 +42,8 @@ class DataView {
       "Add a table to begin. It stays on this machine."));
   }
 
-  async attempt(work) {
-    try {
-      return await work();
-    } catch (error) {
-      this.context.notify(error.message, "error");
-      return null;
-    }
-  }
-
   async listTables() {
-    const found = await this.attempt(() => this.api.get("/api/tables"));
+    const found = await this.context.attempt(() => this.api.get("/api/tables"));
     this.tables = found?.tables || [];
     this.examples = found?.examples || [];
     this.networks = found?.networks || [];
@@ -115,7 +107,7 @@ class DataView {
   }
 
   async add(work) {
-    const added = await this.attempt(work);
+    const added = await this.context.attempt(work);
     if (!added) return;
     await this.listTables();
     this.context.go("data", [added.name]);
@@ -131,7 +123,7 @@ class DataView {
     this.name = name;
     fill(this.table, h("p", { role: "status" }, `Reading ${name} …`));
     const turn = ++this.turn;
-    const record = await this.attempt(() => this.api.get(address(name)));
+    const record = await this.context.attempt(() => this.api.get(address(name)));
     if (turn !== this.turn) return; // something newer is shown
     if (record) this.draw(record);
     else fill(this.table);
@@ -152,7 +144,7 @@ class DataView {
     const turn = this.turn;
     await this.listTables();
     if (!this.tables.some(one => one.name === this.name)) return;
-    const settings = await this.attempt(() => this.api.get(`${address(this.name)}/settings`));
+    const settings = await this.context.attempt(() => this.api.get(`${address(this.name)}/settings`));
     if (turn !== this.turn || this.isStoring || !settings) return;
     if (JSON.stringify(settings) !== JSON.stringify(this.record?.settings)) await this.show(this.name);
   }
@@ -170,7 +162,8 @@ class DataView {
     const turn = this.turn;
     this.isStoring = true;
     this.table.setAttribute("aria-busy", "true");
-    const record = await this.attempt(() => this.api.put(`${address(this.name)}/settings`, settings));
+    const record = await this.context.attempt(() => this.api.put(`${address(this.name)}/settings`, settings));
+    await new Promise(whenReleased);
     this.isStoring = false;
     this.table.removeAttribute("aria-busy");
     if (turn !== this.turn) return;
@@ -252,10 +245,11 @@ class DataView {
       names[old] = given;
     }
     const before = this.settings, turn = ++this.turn;
-    const record = await this.attempt(() => this.api.post(`${address(this.name)}/undo`, {
+    const record = await this.context.attempt(() => this.api.post(`${address(this.name)}/undo`, {
       kind: decision.kind, columns: decision.columns, names,
     }));
     if (!record) return;
+    await new Promise(whenReleased);
     this.past.push(before);
     if (turn === this.turn) this.draw(record);
   }
@@ -309,7 +303,7 @@ class DataView {
     const shown = fitting.slice(0, this.limit);
     const actions = {
       setType: (name, type) => this.setType(name, type),
-      countBins: (name, cuts) => this.attempt(() =>
+      countBins: (name, cuts) => this.context.attempt(() =>
         this.api.post(`${address(this.name)}/bins`, { column: name, cuts })),
     };
     const cards = shown.map(column => {
@@ -382,12 +376,12 @@ class DataView {
 
   async remove() {
     const name = this.name;
-    const gone = await this.attempt(() => this.api.remove(address(name)));
+    const gone = await this.context.attempt(() => this.api.remove(address(name)));
     if (!gone) return;
     this.name = null;
     fill(this.table, h("p", { role: "status" }, `The table ${name} is in the trash. `,
       h("button", { type: "button", id: "restore", onclick: async () => {
-        const back = await this.attempt(() => this.api.post(`/api/trash/${gone.token}`, {}));
+        const back = await this.context.attempt(() => this.api.post(`/api/trash/${gone.token}`, {}));
         if (back) {
           await this.listTables();
           this.context.go("data", [back.name]);

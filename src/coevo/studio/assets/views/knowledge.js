@@ -3,6 +3,8 @@
 import { h } from "../dom.js";
 import { fill, label, latest, select } from "../parts/element.js";
 import { KnowledgeBoard } from "../parts/knowledge_board.js";
+import { whenReleased } from "../parts/press.js";
+import { download } from "../parts/save.js";
 
 const MODES = [["required", "Require arcs"], ["forbidden", "Forbid arcs"], ["tiers", "Move into tiers"]];
 const sameArc = (one, two) => one[0] === two[0] && one[1] === two[1];
@@ -25,7 +27,7 @@ class KnowledgeView {
   }
 
   async start(name) {
-    const found = await this.attempt(() => this.api.get("/api/tables"));
+    const found = await this.context.attempt(() => this.api.get("/api/tables"));
     this.tables = found?.tables.map(one => one.name) || [];
     this.name = name || this.tables[0];
     if (!this.name) {
@@ -33,7 +35,7 @@ class KnowledgeView {
         h("a", { href: "#/data" }, "Add one"), " first."));
       return;
     }
-    const record = await this.attempt(() => this.api.get(this.address));
+    const record = await this.context.attempt(() => this.api.get(this.address));
     if (!record) return;
     this.variables = record.variables;
     this.contradictions = record.contradictions;
@@ -41,15 +43,6 @@ class KnowledgeView {
     this.state = record.contradictions.length ? "draft" : "saved";
     this.drawFrame();
     this.draw();
-  }
-
-  async attempt(work) {
-    try {
-      return await work();
-    } catch (error) {
-      this.context.notify(error.message, "error");
-      return null;
-    }
   }
 
   // Change what is known; the board shows it at once, and the server checks and stores it.
@@ -61,7 +54,7 @@ class KnowledgeView {
     this.known = known;
     this.state = "saving";
     this.draw();
-    this.save(known);
+    this.saved = Promise.all([this.saved, this.save(known)]);
   }
 
   // Ask for contradictions first: the server stores nothing that has one.
@@ -75,7 +68,7 @@ class KnowledgeView {
       this.contradictions = [{ sentence: error.message, arcs: [], variables: [] }];
       this.state = "draft";
     }
-    if (known === this.known) this.draw();
+    if (known === this.known) this.showState();
   }
 
   addArc(kind, from, to) {
@@ -147,21 +140,27 @@ class KnowledgeView {
   }
 
   draw() {
-    const { known } = this;
-    this.undoButton.disabled = !this.past.length;
-    this.redoButton.disabled = !this.future.length;
-    this.board.update({
-      variables: this.variables, contradictions: this.state === "saved" ? [] : this.contradictions, ...known,
+    whenReleased(() => {
+      this.undoButton.disabled = !this.past.length;
+      this.redoButton.disabled = !this.future.length;
+      this.board.update({ variables: this.variables, ...this.known });
+      fill(this.side, this.makeArcForm(), this.makeTierForm(), this.makeLimits(), this.makeList(),
+        this.makeFiles());
+      this.showState();
     });
+  }
+
+  // Show what the server said. All elements that can be pressed stay where they are.
+  showState() {
+    const isDraft = this.state === "draft";
     const words = { saved: "Saved.", saving: "Saving …", draft: "Not saved." };
     this.status.textContent = words[this.state];
-    fill(this.alert, this.state === "draft" && h("div", { class: "contradiction" },
+    this.board.mark(this.state === "saved" ? [] : this.contradictions);
+    fill(this.alert, isDraft && h("div", { class: "contradiction" },
       h("strong", {}, "This cannot hold together, so it is not saved:"),
       h("ul", {}, this.contradictions.map(one => h("li", {}, one.sentence))),
       this.past.length > 0 && h("button", { type: "button", onclick: () => this.undo() },
         "Undo the last change")));
-    fill(this.side, this.makeArcForm(), this.makeTierForm(), this.makeLimits(), this.makeList(),
-      this.makeFiles());
   }
 
   makeArcForm() {
@@ -245,13 +244,22 @@ class KnowledgeView {
     return h("div", {}, h("h3", {}, "Constraint file"),
       h("div", { class: "row" },
         h("label", { class: "button", for: "knowledge-file" }, "Import"), file,
-        h("a", { class: "button", href: `${this.address}/file`, download: "constraints.json", id: "export" },
-          "Export")));
+        h("button", { type: "button", id: "export", "data-key": "export",
+          onclick: () => this.context.attempt(() => this.exportFile()) }, "Export")));
+  }
+
+  // The file holds what is stored, so the last change is stored first.
+  async exportFile() {
+    await this.saved;
+    if (this.state === "draft") {
+      this.context.notify("What is shown cannot hold together: the file has what was saved last.", "info");
+    }
+    await download(`${this.address}/file`);
   }
 
   async importFile(file) {
     if (!file) return;
-    const record = await this.attempt(() => this.api.upload(
+    const record = await this.context.attempt(() => this.api.upload(
       `${this.address}/import?file=${encodeURIComponent(file.name)}`, file));
     if (record) this.change(complete(record.knowledge));
   }

@@ -1,28 +1,48 @@
-// Redrawing while the pointer is down takes the pressed element away: its click is lost, a drag ends.
+// Redrawing takes away what a user is at: a pressed element loses its click or its drag, a field the
+// text that was typed and not entered. What redraws after an answer of the server waits for that.
 
 let isPressed = false;
+let field = null; // with text that was typed and not entered
 let waiting = [];
 
+const isBusy = () => isPressed || Boolean(field?.isConnected && field.matches(":focus"));
+
 // The click comes after the release, so what waits runs in the next task.
-function release() {
-  isPressed = false;
+function runWaiting() {
   setTimeout(() => {
-    if (isPressed) return;
+    if (isBusy()) return;
     const ready = waiting;
     waiting = [];
-    ready.forEach(run => run());
+    ready.forEach((run) => run());
   });
 }
 
-window.addEventListener("pointerdown", event => {
-  isPressed = !event.target.closest?.("select"); // its list of options swallows the release
+function release() {
+  isPressed = false;
+  runWaiting();
+}
+
+const getTarget = (event) => event.composedPath()[0];
+
+window.addEventListener("pointerdown", (event) => {
+  isPressed = !getTarget(event).closest?.("select"); // its list of options swallows the release
 }, true);
 for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, release, true);
 window.addEventListener("blur", release); // of the window, not of an element
-window.addEventListener("pointermove", event => { if (isPressed && !event.buttons) release(); }, true);
+window.addEventListener("pointermove", (event) => { if (isPressed && !event.buttons) release(); }, true);
+window.addEventListener("input", (event) => {
+  if (getTarget(event).matches?.("input[type=text], input[type=number]")) field = getTarget(event);
+}, true);
+for (const end of ["change", "focusout"]) {
+  window.addEventListener(end, (event) => {
+    if (getTarget(event) !== field) return;
+    field = null;
+    runWaiting();
+  }, true);
+}
 
-// Run a function that redraws: at once, or when the pointer is up again.
-export function whenReleased(run) {
-  if (isPressed) waiting.push(run);
+// Run a function that redraws: at once, or when the user neither presses nor types.
+export function whenIdle(run) {
+  if (isBusy()) waiting.push(run);
   else run();
 }

@@ -114,23 +114,19 @@ class ChainTables:
         return adjacency.reshape(*choice.shape[:-1], n, n)
 
 
-def estimate_memory(n_variables: int, n_candidates: int, n_tempered: int = 1) -> int:
+def estimate_memory(n_variables: int, n_candidates: int) -> int:
     """Return an upper estimate of the bytes of the weights and the tables."""
     n_candidates = min(n_candidates, max(0, n_variables - 1))
-    return n_variables * (BYTES_PER_SET << n_candidates) * n_tempered + 2 * n_variables**2
+    return n_variables * (BYTES_PER_SET << n_candidates) + 2 * n_variables**2
 
 
-def check_table_memory(n_variables: int, n_candidates: int, n_tempered: int = 1) -> None:
+def check_table_memory(n_variables: int, n_candidates: int) -> None:
     """Raise `ParameterError` if the tables do not fit; name the number of candidates that does."""
     fits, memory = n_candidates, get_machine_memory()
-    while (
-        memory is not None
-        and fits > 1
-        and estimate_memory(n_variables, fits, n_tempered) > memory // 2
-    ):
+    while memory is not None and fits > 1 and estimate_memory(n_variables, fits) > memory // 2:
         fits -= 1
     check_memory(
-        2 * estimate_memory(n_variables, n_candidates, n_tempered),
+        2 * estimate_memory(n_variables, n_candidates),
         f"A table of all sets of {n_candidates} candidates for {n_variables} variables",
         f"Set 'candidates' to at most {fits}.",
     )

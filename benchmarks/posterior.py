@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo import FamilyScorer, load_network, sample
+from coevo import Constraints, Dataset, FamilyScorer, load_network, sample
 from coevo.averaging.candidates import choose_candidates
 from coevo.averaging.chain_state import ChainSettings, ChainState
 from coevo.averaging.chain_tables import ChainTables, prepare_tables
@@ -51,15 +51,24 @@ MOVES = {
 
 
 class Setting:
-    """A network with its rows, and the result of a search on them."""
+    """A network with its rows, or the rows of its first variables, and a search on them."""
 
-    def __init__(self, name: str, family_prior: str = "uniform") -> None:
+    def __init__(
+        self,
+        name: str,
+        family_prior: str = "uniform",
+        seed: int = 1,
+        n_variables: int | None = None,
+        max_parents: int | None = None,
+    ) -> None:
         self.name, self.family_prior = name, family_prior
-        dataset = sample(load_network(name), 1000, random_state=1)
-        self.problem = Problem.from_scorer(FamilyScorer(dataset, "bdeu", ess=1))
+        dataset = sample(load_network(name), 1000, random_state=seed)
+        some = Dataset(dataset.variables[:n_variables], list(dataset.codes[:n_variables]))
+        limit, scorer = Constraints(max_parents=max_parents), FamilyScorer(some, "bdeu", ess=1)
+        self.problem = Problem.from_scorer(scorer, limit)
         budget = Budget(max_generations=40, patience=10)  # the same on every machine
         self.state: Any = run_search(
-            CCMA(), self.problem.scorer, budget=budget, random_state=1
+            CCMA(), scorer, constraints=limit, budget=budget, random_state=seed
         ).state
 
     def choose(self, n_candidates: int) -> list[NDArray[np.int64]]:

@@ -148,7 +148,7 @@ class ChainState:
     counts : array of int, (n_chains, 2, 2)
         How many relocations and blocks were made, and how many of them changed something.
     near_begin, near, first : arrays
-        How blocks are chosen, see `coevo.averaging.chain_tables.Tables`. It is fixed at the start.
+        How blocks are chosen, see `coevo.averaging.chain_kernels.Tables`. It is fixed at the start.
     """
 
     seed: NDArray[np.uint64]

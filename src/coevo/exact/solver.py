@@ -29,8 +29,8 @@ __all__ = ["TOLERANCE", "ProofSearch", "ProofState"]
 
 TOLERANCE = 1e-6  # nats: a network that is less better than this is not looked for
 MOST_ROUNDS = 50  # of cuts at a node that is not the root
-TAIL = 10  # rounds at the root that must gain
-LEAST_GAIN = 0.005  # of the gap, over these rounds
+TAIL = 6  # rounds at the root that must gain
+LEAST_GAIN = 0.1  # of the gap, over these rounds
 LEAST_DOUBT = 1e-6
 
 Flags = NDArray[np.bool_]
@@ -251,7 +251,7 @@ class _NodeWork:
         if self._is_closed():
             return False
         self.shares = solution.shares
-        clusters = find_violated_clusters(self.families, solution.shares)
+        clusters = find_violated_clusters(self.families, solution.shares, self.number == 0)
         if not len(clusters):
             return False
         first = len(self.clusters)

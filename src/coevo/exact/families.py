@@ -6,7 +6,8 @@ dominated family, and only the others are kept. They are found breadth first, by
 parents. A set is not extended if a proved rule says that all its supersets are dominated:
 
 1. `coevo.exact.superset_bounds`: no superset scores more than a subset that is scored already.
-2. For BIC and AIC (de Campos, Scanagatta, Corani and Zaffalon 2018): a parent Y beside a set S
+2. For BIC and AIC (the idea is in de Campos, Scanagatta, Corani and Zaffalon 2018, *Entropy-based
+   pruning for learning Bayesian networks using BIC*, and proved here): a parent Y beside a set S
    gains at most the entropy of the child given S, and at most that of Y given S, each times the
    rows. If the penalty of Y is at least as large, every set with S and Y is dominated by the same
    set without Y, because entropies fall and penalties grow with S.

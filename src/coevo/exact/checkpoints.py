@@ -30,7 +30,7 @@ from coevo.exact.families import Families
 from coevo.exact.relaxation import Basis
 from coevo.exact.rows import ProofRow
 from coevo.exact.run import ProofCheckpoint
-from coevo.exact.solver import ProofState
+from coevo.exact.state import ProofState
 from coevo.exact.tables import LARGEST_SIZE, MOST_POINTS, Table, count_least_points
 from coevo.exact.tree import Filter, Node, Weights
 from coevo.json_text import load_json

@@ -15,7 +15,8 @@ from coevo.exact.families import Families
 from coevo.exact.relaxation import load_highs
 from coevo.exact.rounding import make_adjacency
 from coevo.exact.rows import ProofRow
-from coevo.exact.solver import ProofSearch, ProofState
+from coevo.exact.solver import ProofSearch
+from coevo.exact.state import ProofState
 from coevo.exact.tree import Weights
 from coevo.graph import DAG
 from coevo.score import FamilyScorer

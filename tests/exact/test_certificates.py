@@ -49,7 +49,7 @@ def quick_check(monkeypatch):
 def change_number(rng, values):
     """Change one weight, gap, cluster or decision of a certificate."""
     nodes, clusters = values["nodes"], values["clusters"]
-    kind = rng.integers(9)
+    kind = rng.integers(11)
     leaves = [node for node in nodes if node[4]]
     step = int(rng.choice([1, 1000, 2**28, 2**34])) * int(rng.choice([-1, 1]))
     if kind == 0 and leaves:
@@ -74,6 +74,12 @@ def change_number(rng, values):
         nodes.pop(rng.integers(1, len(nodes)))
     elif kind == 7:
         values["gap"] += step
+    elif kind == 8:
+        values["tables"][rng.integers(len(values["tables"]))][0] += int(rng.choice([-1, 1]))
+    elif kind == 9:
+        rows = values["tables"][rng.integers(len(values["tables"]))][1]
+        row, place = rng.integers(len(rows)), rng.integers(16)
+        rows[row] = rows[row][:place] + str(rng.integers(10)) + rows[row][place + 1 :]
     else:
         values["network"] = values["network"][: rng.integers(len(values["network"]) + 1)]
 
@@ -167,6 +173,10 @@ def test_files_are_written_and_read(tmp_path):
         (lambda values: values.update(ess="x"), "'ess' is invalid."),
         (lambda values: values.update(parent_penalty=-1), "'parent_penalty' is invalid."),
         (lambda values: values.update(max_table=0), "'max_table' is invalid."),
+        (lambda values: values["tables"][0].__setitem__(0, -1), "'tables' is invalid."),
+        (lambda values: values["tables"][0][1].append("1" * 16), "'tables' is invalid."),
+        (lambda values: values["tables"][0][1].__setitem__(0, "1²" * 8), "'tables' is invalid."),
+        (lambda values: values.update(clusters=[[-1, [0, 1]]]), "'clusters' is invalid."),
         (lambda values: values.update(clusters=[[1, [0, 0]]]), "'clusters' is invalid."),
         (lambda values: values.update(clusters=[[3, [0, 1]]]), "'clusters' is invalid."),
         (lambda values: values.update(filters=[[[10**6, 1]]]), "'weights' is invalid."),

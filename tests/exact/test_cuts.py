@@ -4,31 +4,94 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import naive
 from coevo.errors import FormatError
 from coevo.exact.bounds import Clusters
 from coevo.exact.check_families import check_table
-from coevo.exact.local_cuts import RIGHTS, TABLES
+from coevo.exact.families import Families
+from coevo.exact.local_cuts import LEAST_VIOLATION, find_table
 from coevo.exact.relaxation import Relaxation
 from coevo.exact.separation import find_components, find_violated_clusters
+from coevo.exact.tables import Table, count_least_points
 from helpers.proofs import prove_example
 
 
-def test_tables_hold_for_all_networks_of_four_variables():
-    masks = np.array(
-        [[sum(1 << u for u, w in arcs if w == v) for v in range(4)] for arcs in naive.all_dags(4)]
-    )
+def list_masks():
+    """Return the parents of each variable, as bits, in all networks of four variables."""
+    masks = [
+        [sum(1 << u for u, w in arcs if w == v) for v in range(4)] for arcs in naive.all_dags(4)
+    ]
     assert len(masks) == 543
-    points = TABLES[:, np.arange(4), masks].sum(axis=2)  # (tables, networks)
-    assert (points.min(axis=1) == RIGHTS).all()
-    for right, table in zip(RIGHTS.tolist(), TABLES.tolist(), strict=True):
-        check_table(right, table)
+    return np.array(masks)
+
+
+def test_the_fewest_points_are_those_of_enumeration(seed):
+    masks, rng = list_masks(), np.random.default_rng(seed)
+    for _ in range(50):
+        points = rng.integers(0, 10, size=(4, 16))
+        least = int(points[np.arange(4), masks].sum(axis=1).min())
+        assert count_least_points(points) == least
+        check_table(least, points.tolist())
         with pytest.raises(FormatError) as caught:
-            check_table(right + 1, table)
+            check_table(least + 1, points.tolist())
         sentence = "The certificate does not hold: a table of points is wrong."
         assert str(caught.value) == sentence
-    assert len({table.tobytes() for table in TABLES}) == len(TABLES) == 46
+
+
+def test_tables_are_the_most_violated_ones(seed):
+    """The violation is that of a linear programme with a row for each network; none is missed."""
+    masks, rng = list_masks(), np.random.default_rng(seed)
+    sets = [
+        [m for m in itertools.product(range(4), repeat=k) if sorted(set(m)) == list(m)]
+        for k in range(4)
+    ]
+    parts = []
+    for child in range(4):
+        own = [s for level in sets for s in level if child not in s]
+        padded = np.array([[*s, *[4] * (3 - len(s))] for s in own])
+        parts.append((padded, rng.normal(size=len(own))))
+    families = Families.from_parts(parts, 0)
+    bits = np.append(1 << np.arange(4), 0)[families.parents].sum(axis=1)
+    n_found = n_none = 0
+    for trial in range(30):
+        shares = np.zeros(len(families))
+        for child in range(4):
+            places = rng.choice(np.arange(8), size=2 + trial % 2, replace=False)
+            shares[families.begin[child] + places] = rng.dirichlet(np.ones(len(places)))
+        if trial % 3:  # nearer to a mixture of networks
+            mixed = masks[rng.integers(len(masks), size=5)]
+            found = (bits[:, None] == mixed[:, families.children].T).mean(axis=1)
+            shares += (trial % 3) * 20 * found
+            shares /= np.bincount(families.children, weights=shares)[families.children]
+        x = np.zeros((4, 16))
+        np.add.at(x, (families.children, bits), shares)
+        largest = find_largest_violation(masks, x)
+        table = find_table(families, shares, np.arange(4))
+        if table is None:
+            n_none += 1
+            assert largest < LEAST_VIOLATION + 1e-6
+            continue
+        n_found += 1
+        points = table.points[np.arange(4), masks].sum(axis=1)
+        assert points.min() >= table.right
+        violation = table.right - (table.points * x).sum()
+        scaled = violation / np.arange(1, 10)  # points are whole: those of 0 to 1 times 1 to 9
+        assert np.abs(scaled - largest).min() < 1e-5
+    assert n_found > 3
+    assert n_none > 3
+
+
+def find_largest_violation(masks, x):
+    """Return the largest r - sum of points times x over points from 0 to 1: an oracle."""
+    rows = np.zeros((len(masks), 65))
+    for row, own in zip(rows, masks, strict=True):
+        row[np.arange(4) * 16 + own] = -1.0
+        row[64] = 1.0
+    cost = np.append(x.ravel(), -1.0)
+    bounds = [(0, 1)] * 64 + [(0, 4)]
+    return -scipy.optimize.linprog(cost, rows, np.zeros(len(masks)), bounds=bounds).fun
 
 
 def test_every_network_receives_the_right_side_of_every_cut(seed):
@@ -36,13 +99,15 @@ def test_every_network_receives_the_right_side_of_every_cut(seed):
     _, task, last, _ = prove_example()
     families, n = task.families, task.families.n_variables
     rng = np.random.default_rng(seed)
-    members = np.zeros((60, n + 1), dtype=bool)
-    orders = np.empty(60, dtype=np.int64)
+    clusters = Clusters.make_empty(n)
     for row in range(60):
-        size = 4 if row % 2 else int(rng.integers(2, n + 1))
-        members[row, rng.permutation(n)[:size]] = True
-        orders[row] = -1 - rng.integers(46) if row % 2 else rng.integers(1, min(size, 4))
-    clusters = Clusters(members, orders)
+        size = int(rng.integers(2, n + 1))
+        members = np.zeros((1, n + 1), dtype=bool)
+        members[0, rng.permutation(n)[:size]] = True
+        points = rng.integers(0, 10, size=(size, 1 << size))
+        table = Table(count_least_points(points), points)
+        of_k = Clusters.make(members, int(rng.integers(1, min(size, 4))))
+        clusters = clusters.join(Clusters.from_tables(members, [table]) if row % 2 else of_k)
     hits = clusters.find_hits(families)
     for _ in range(20):
         order = rng.permutation(n)
@@ -91,7 +156,7 @@ def test_no_cluster_of_three_is_missed_at_the_end():
             members = np.zeros((1, n + 1), dtype=bool)
             members[0, list(chosen)] = True
             for k in range(1, size):
-                cluster = Clusters(members, np.array([k]))
+                cluster = Clusters.make(members, k)
                 ((places, points),) = cluster.find_hits(families)
                 assert (points * solution.shares[places]).sum() > k - 1e-4
 

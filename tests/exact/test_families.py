@@ -9,7 +9,7 @@ from coevo.errors import DataError, ParameterError
 from coevo.exact import families as families_module
 from coevo.exact import find_families
 from coevo.exact.check_families import list_families
-from coevo.exact.families import encode_sets
+from coevo.exact.levels import encode_sets
 from coevo.exact.superset_bounds import SupersetBounds
 from coevo.exact.units import check_range, round_up, to_nats
 from helpers.proofs import SCORES, list_local_scores, list_nondominated, random_problem

@@ -8,9 +8,16 @@ from coevo.errors import FormatError
 from coevo.exact import make_certificate, run_proof
 from coevo.exact.checkpoints import ProofCheckpointFile
 from coevo.search import Budget
-from helpers.proofs import prove_example
+from helpers.proofs import limit_tables, prove_example
 
 FACTS = {"version": "1", "seed": 0}
+
+
+@pytest.fixture(autouse=True)
+def limited_tables():
+    """Prove as `prove_example` does."""
+    with limit_tables(4):
+        yield
 
 
 def test_a_resumed_proof_is_the_same(tmp_path):
@@ -49,12 +56,31 @@ def test_a_bound_in_a_file_is_not_believed(tmp_path):
     assert reason == "finished"
 
 
+def test_a_table_in_a_file_is_not_believed(tmp_path):
+    """Each table must give every network the points that it promises."""
+    _, task, last, _ = prove_example()
+    file = ProofCheckpointFile(tmp_path, FACTS, task.families)
+    assert file.finish(last, "finished") is None
+    path = tmp_path / "checkpoint.npz"
+    entries = read_entries(path)
+    assert len(entries["table.rights"]) > 0
+    del entries[DIGEST]
+    entries["table.rights"] = entries["table.rights"] + 1
+    write_entries(path, entries)
+    with pytest.raises(FormatError) as caught:
+        file.load()
+    assert str(caught.value) == f"{str(path)!r} is not the state of a search."
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("chosen", np.array([0])),
         ("rows", np.array([10**6])),
         ("orders", np.array([0])),
+        ("table.rights", np.array([9, 9, 9, 9, 9])),
+        ("table.rights", np.array([], dtype=np.int64)),
+        ("table.points", np.array([1], dtype=np.uint8)),
         ("node.weights", np.array([-1])),
         ("nodes", np.zeros((1, 6), dtype=np.int64)),
         ("numbers", np.array([1, 2])),

@@ -2,11 +2,12 @@
 
 import functools
 import itertools
+from unittest import mock
 
 import numpy as np
 
 import coevo
-from coevo.exact import ProofTask, find_families, make_certificate, run_proof
+from coevo.exact import ProofTask, find_families, make_certificate, run_proof, separation
 from coevo.graph import Constraints
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import Budget, Problem
@@ -64,12 +65,18 @@ def prove_problem(problem, budget=None, **options):
     return task, last, make_certificate(task, last.state)
 
 
+def limit_tables(*sizes):
+    """Return a context with local cuts of these sizes only, so that small problems need a tree."""
+    return mock.patch.object(separation, "LOCAL_SIZES", sizes)
+
+
 @functools.cache
 def prove_example():
     """Return the problem, the task, the last checkpoint and the certificate of a small proof.
 
-    Its tree has several leaves.
+    It has tables of four variables, and its tree has several leaves.
     """
-    rows = coevo.sample(coevo.load_network("asia"), 1000, random_state=1)
-    problem = Problem.from_scorer(FamilyScorer(rows, "bdeu"))
-    return problem, *prove_problem(problem)
+    rows = coevo.sample(coevo.load_network("asia"), 1000, random_state=5)
+    problem = Problem.from_scorer(FamilyScorer(rows, "k2"))
+    with limit_tables(4):
+        return problem, *prove_problem(problem)

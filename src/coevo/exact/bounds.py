@@ -11,9 +11,8 @@ every network is at most
 over the families of the child: the families of a network receive at least the sum of all k w. The
 weights are the proof of the bound. All sums are exact (`coevo.exact.units`).
 
-A negative k stands for a cut on four variables, by the table of `coevo.exact.local_cuts` with the
-number -k - 1: a family receives its points times w, and the right side of the table takes the place
-of k.
+A cut on a few variables has a table (`coevo.exact.local_cuts`) and k = 0: a family receives its
+points times w, and the right side of the table takes the place of k.
 
 The clusters with k = 1 are those of Jaakkola, Sontag, Globerson and Meila (2010), those with a
 larger k of Cussens (2011).
@@ -28,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.exact.families import Families
-from coevo.exact.local_cuts import RIGHTS, TABLES
+from coevo.exact.tables import Table
 from coevo.exact.units import Units
 
 __all__ = ["NO_FAMILY", "Bound", "Clusters", "bound_networks"]
@@ -74,53 +73,70 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Clusters: the variables of each one, and its k (negative for a table of four variables).
+    """Clusters: the variables of each one, and its k, or 0 and a table.
 
     Row c of `members` has one flag for each variable, and a last one that is False.
     """
 
     members: Flags  # (c, n + 1)
     orders: Numbers  # (c,), the k of each cluster
+    tables: tuple[Table | None, ...]  # (c,)
 
     @classmethod
     def make_empty(cls, n_variables: int) -> Clusters:
         """Return no clusters."""
-        return cls(np.zeros((0, n_variables + 1), dtype=np.bool_), np.empty(0, dtype=np.int64))
+        return cls.make(np.zeros((0, n_variables + 1), dtype=np.bool_), 1)
+
+    @classmethod
+    def make(cls, members: Flags, k: int) -> Clusters:
+        """Return clusters of one k."""
+        return cls(members, np.full(len(members), k, dtype=np.int64), (None,) * len(members))
+
+    @classmethod
+    def from_tables(cls, members: Flags, tables: Sequence[Table]) -> Clusters:
+        """Return cuts with tables."""
+        return cls(members, np.zeros(len(members), dtype=np.int64), tuple(tables))
 
     def join(self, others: Clusters) -> Clusters:
         """Return these clusters and then the others."""
         members = np.concatenate([self.members, others.members])
-        return Clusters(members, np.concatenate([self.orders, others.orders]))
+        orders = np.concatenate([self.orders, others.orders])
+        return Clusters(members, orders, (*self.tables, *others.tables))
 
     def take(self, numbers: Numbers) -> Clusters:
         """Return the clusters with these numbers."""
-        return Clusters(self.members[numbers], self.orders[numbers])
+        tables = tuple(self.tables[number] for number in numbers.tolist())
+        return Clusters(self.members[numbers], self.orders[numbers], tables)
 
     @property
     def rights(self) -> Numbers:
         """The number of points that every network receives at least, of each cluster."""
-        return np.where(self.orders > 0, self.orders, RIGHTS[np.maximum(-self.orders - 1, 0)])
+        rights = [
+            k if table is None else table.right
+            for k, table in zip(self.orders.tolist(), self.tables, strict=True)
+        ]
+        return np.array(rights, dtype=np.int64)
 
     def find_hits(self, families: Families) -> list[Hits]:
         """Return for each cluster the families that receive points, and how many."""
         return [
             _find_hits(families, members, int(k))
-            if k > 0
-            else _find_points(families, members, int(k))
-            for members, k in zip(self.members, self.orders, strict=True)
+            if table is None
+            else _find_points(families, members, table)
+            for members, k, table in zip(self.members, self.orders, self.tables, strict=True)
         ]
 
     def __len__(self) -> int:
         return len(self.orders)
 
 
-def _find_points(families: Families, members: Flags, k: int) -> Hits:
-    """Return the families that receive points by a table of four variables."""
-    table, places = TABLES[-k - 1], np.flatnonzero(members)
+def _find_points(families: Families, members: Flags, table: Table) -> Hits:
+    """Return the families that receive points by a table."""
+    places = np.flatnonzero(members)
     bits = np.zeros(families.n_variables + 1, dtype=np.int64)
-    bits[places] = 1 << np.arange(4)
+    bits[places] = 1 << np.arange(len(places))
     parts, points = [], []
-    for row, child in zip(table, places, strict=True):
+    for row, child in zip(table.points, places, strict=True):
         first, last = families.begin[child], families.begin[child + 1]
         own = row[bits[families.parents[first:last]].sum(axis=1)]
         parts.append(first + np.flatnonzero(own))

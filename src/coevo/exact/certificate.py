@@ -33,10 +33,11 @@ __all__ = [
 
 CERTIFICATE = "certificate.json.gz"
 FORMAT, VERSION = "coevo certificate", 1
-MOST_POINTS = 9  # of a family, in a table
+MOST_POINTS, LARGEST_SIZE = 9, 8  # of a family in a table; variables of a table
 LARGEST_WEIGHT = 1 << 59  # units: all weights of a bound together
 
 ClusterWeights = list[tuple[int, int]]  # (number of a cluster, weight)
+Tables = tuple[tuple[int, list[list[int]]], ...]  # (right side, points of each variable)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Certificate:
     weights: Mapping[Arc, float]
     network: tuple[Arc, ...]
     gap: int  # units above the score of the network that no network exceeds
-    tables: tuple[tuple[int, list[list[int]]], ...]  # (right side, points) of four variables
+    tables: Tables
     clusters: tuple[tuple[int, list[int]], ...]  # (k, variables); -1 - t for table t
     filters: tuple[ClusterWeights, ...]
     nodes: tuple[CertificateNode, ...]
@@ -83,7 +84,9 @@ class Certificate:
             "weights": [[*arc, weight] for arc, weight in sorted(self.weights.items())],
             "network": [list(arc) for arc in self.network],
             "gap": self.gap,
-            "tables": [[right, rows] for right, rows in self.tables],
+            "tables": [
+                [right, ["".join(map(str, row)) for row in rows]] for right, rows in self.tables
+            ],
             "clusters": [[k, members] for k, members in self.clusters],
             "filters": [[list(pair) for pair in weights] for weights in self.filters],
             "nodes": [
@@ -130,7 +133,7 @@ def parse_certificate(values: Any) -> Certificate:
     _require(max_table is None or is_int(max_table, 1), "max_table")
     _require(is_int(values["gap"], 0), "gap")
     tables = tuple(_parse_table(one) for one in values["tables"])
-    clusters = tuple(_parse_cluster(one, len(names), len(tables)) for one in values["clusters"])
+    clusters = tuple(_parse_cluster(one, len(names), tables) for one in values["clusters"])
     nodes = tuple(
         _parse_node(i, one, clusters, len(names)) for i, one in enumerate(values["nodes"])
     )
@@ -159,19 +162,22 @@ def _require(is_valid: bool, what: str) -> None:
 
 
 def _parse_table(values: Any) -> tuple[int, list[list[int]]]:
+    """Return a table: its right side, and a digit for each variable and set of parents."""
     right, rows = values
-    _require(is_int(right, 0) and right <= MOST_POINTS and len(rows) == 4, "tables")
+    size = len(rows)
+    _require(is_int(right, 0) and right <= MOST_POINTS * size, "tables")
+    _require(isinstance(rows, list) and 2 <= size <= LARGEST_SIZE, "tables")
     for row in rows:
-        are_points = all(is_int(one, 0) and one <= MOST_POINTS for one in row)
-        _require(isinstance(row, list) and len(row) == 16 and are_points, "tables")
-    return right, rows
+        are_digits = isinstance(row, str) and row.isascii() and row.isdigit()
+        _require(are_digits and len(row) == 1 << size, "tables")
+    return right, [[int(digit) for digit in row] for row in rows]
 
 
-def _parse_cluster(values: Any, n_variables: int, n_tables: int) -> tuple[int, list[int]]:
+def _parse_cluster(values: Any, n_variables: int, tables: Tables) -> tuple[int, list[int]]:
     k, members = values
     are_places = all(is_int(member, 0) and member < n_variables for member in members)
     _require(are_places and members == sorted(set(members)), "clusters")
-    is_table = is_int(k, -n_tables) and k < 0 and len(members) == 4
+    is_table = is_int(k, -len(tables)) and k < 0 and len(members) == len(tables[-1 - k][1])
     _require(is_table or (is_int(k, 1) and k <= len(members)), "clusters")
     return k, members
 
@@ -181,7 +187,9 @@ def _parse_weights(values: Any, clusters: tuple[tuple[int, list[int]], ...]) -> 
     pairs = [(cluster, weight) for cluster, weight in values]
     for cluster, weight in pairs:
         _require(is_int(cluster, 0) and cluster < len(clusters) and is_int(weight, 0), "weights")
-    total = sum(max(clusters[cluster][0], MOST_POINTS) * weight for cluster, weight in pairs)
+    total = sum(
+        max(clusters[cluster][0], MOST_POINTS * LARGEST_SIZE) * weight for cluster, weight in pairs
+    )
     _require(total < LARGEST_WEIGHT, "weights")
     return pairs
 

@@ -6,7 +6,6 @@ any network. `coevo.exact.superset_bounds` says why some sets need not be extend
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -28,14 +27,18 @@ def round_up(scores: Array) -> Array:
 
 
 def check_table(right: int, rows: list[list[int]]) -> None:
-    """Raise `FormatError` unless each network of four variables receives `right` points."""
-    for order in itertools.permutations(range(4)):
-        before, least = 0, 0
-        for v in order:
-            least += min(rows[v][mask] for mask in range(16) if mask & ~before == 0)
-            before |= 1 << v
-        if least < right:
-            raise FormatError("The certificate does not hold: a table of points is wrong.")
+    """Raise `FormatError` unless each network of the variables receives `right` points."""
+    least, size = np.array(rows), len(rows)
+    sets = np.arange(1 << size)
+    for u in range(size):  # the fewest points for parents inside each set
+        longer = sets[sets >> u & 1 == 1]
+        least[:, longer] = np.minimum(least[:, longer], least[:, longer ^ (1 << u)])
+    fewest = [0]  # of the networks of each set: the last variable has its parents among the others
+    for inside in range(1, 1 << size):
+        last = [v for v in range(size) if inside >> v & 1]
+        fewest.append(min(fewest[inside ^ 1 << v] + int(least[v, inside ^ 1 << v]) for v in last))
+    if fewest[-1] < right:
+        raise FormatError("The certificate does not hold: a table of points is wrong.")
 
 
 def give_points(parents: Array, child: int, k: int, members: list[int], tables: Any) -> Array:
@@ -46,7 +49,7 @@ def give_points(parents: Array, child: int, k: int, members: list[int], tables: 
         inside[members] = 1
         return np.asarray(inside[parents].sum(axis=1) < k, dtype=np.int64)
     bits = np.zeros(size, dtype=np.int64)
-    bits[members] = [1, 2, 4, 8]
+    bits[members] = 1 << np.arange(len(members))
     row = np.array(tables[-1 - k][1][members.index(child)])
     return np.asarray(row[bits[parents].sum(axis=1)])
 

@@ -24,11 +24,11 @@ from coevo.checkpoints import (
 from coevo.checks import is_int, is_number
 from coevo.exact.bounds import Clusters
 from coevo.exact.families import Families
-from coevo.exact.local_cuts import RIGHTS
 from coevo.exact.relaxation import Basis
 from coevo.exact.rows import ProofRow
 from coevo.exact.run import ProofCheckpoint
-from coevo.exact.solver import ProofState
+from coevo.exact.state import ProofState
+from coevo.exact.tables import LARGEST_SIZE, MOST_POINTS, Table, count_least_points
 from coevo.exact.tree import Filter, Node, Weights
 from coevo.json_text import load_json
 
@@ -82,12 +82,22 @@ def _list_entries(state: ProofState) -> dict[str, Any]:
         "nodes": np.array(nodes, dtype=np.int64),
         "floors": np.array([one.floor for one in state.filters], dtype=np.int64),
         "root_bounds": np.array(state.root_bounds, dtype=np.int64),
+        **_list_tables(state.clusters),
         **_list_weights("node", [node.weights for node in state.nodes]),
         **_list_weights("filter", [one.weights for one in state.filters]),
     }
     if state.basis is not None:
         entries |= {"basis.columns": state.basis.columns, "basis.rows": state.basis.rows}
     return entries
+
+
+def _list_tables(clusters: Clusters) -> dict[str, Any]:
+    tables = [table for table in clusters.tables if table is not None]
+    points = [table.points.astype(np.uint8).ravel() for table in tables]
+    return {
+        "table.rights": np.array([table.right for table in tables], dtype=np.int64),
+        "table.points": np.concatenate([np.empty(0, dtype=np.uint8), *points]),
+    }
 
 
 def _list_weights(name: str, weights: Sequence[Weights]) -> dict[str, Numbers]:
@@ -102,13 +112,7 @@ def _list_weights(name: str, weights: Sequence[Weights]) -> dict[str, Numbers]:
 def _build_state(entries: Mapping[str, Any], families: Families) -> ProofState:
     """Return the state; raise `ValueError` for numbers out of range. Bounds come later."""
     n = families.n_variables
-    clusters = Clusters(_take(entries, "members", np.bool_, 2), _take(entries, "orders", np.int64))
-    n_inside = clusters.members.sum(axis=1)
-    _require(clusters.members.shape == (len(clusters), n + 1))
-    _require(not clusters.members[:, n].any())
-    is_table = (clusters.orders < 0) & (clusters.orders >= -len(RIGHTS)) & (n_inside == 4)
-    is_cluster = (clusters.orders >= 1) & (clusters.orders <= n_inside)
-    _require(bool((is_table | is_cluster).all()))
+    clusters = _build_clusters(entries, n)
     rows = _take(entries, "rows", np.int64)
     _require_places(rows, len(clusters))
     chosen = _take(entries, "chosen", np.int64)
@@ -132,6 +136,26 @@ def _build_state(entries: Mapping[str, Any], families: Families) -> ProofState:
         root_bounds=tuple(_take(entries, "root_bounds", np.int64).tolist()),
         basis=_build_basis(entries),
     )
+
+
+def _build_clusters(entries: Mapping[str, Any], n: int) -> Clusters:
+    members, orders = _take(entries, "members", np.bool_, 2), _take(entries, "orders", np.int64)
+    n_inside = members.sum(axis=1)
+    _require(members.shape == (len(orders), n + 1) and not members[:, n].any())
+    is_table = (orders == 0) & (n_inside <= LARGEST_SIZE)
+    _require(bool((is_table | ((orders >= 1) & (orders <= n_inside))).all()))
+    sizes = n_inside[is_table]
+    rights, points = _take(entries, "table.rights", np.int64), entries["table.points"]
+    _require(len(rights) == len(sizes) and points.dtype == np.uint8)
+    _require(points.shape == (int((sizes << sizes).sum()),) and bool((points <= MOST_POINTS).all()))
+    tables: list[Table | None] = [None] * len(orders)
+    parts = np.split(points, np.cumsum(sizes << sizes))[:-1]
+    places = np.flatnonzero(is_table).tolist()
+    for place, part, right in zip(places, parts, rights.tolist(), strict=True):
+        table = Table(right, part.reshape(n_inside[place], -1).astype(np.int64))
+        _require(count_least_points(table.points) >= right)
+        tables[place] = table
+    return Clusters(members, orders, tuple(tables))
 
 
 def _build_nodes(entries: Mapping[str, Any], n: int, n_clusters: int) -> tuple[Node, ...]:

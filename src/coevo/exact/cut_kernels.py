@@ -15,7 +15,7 @@ import numpy as np
 
 from coevo.jit import INT, array_of, kernel, part
 
-__all__ = ["find_best_tables", "grow_clusters"]
+__all__ = ["grow_clusters"]
 
 LEAST_DIFFERENCE = 1e-9
 PATIENCE = 6  # further variables without a lower value
@@ -129,67 +129,3 @@ def grow_clusters(
         for i in range(n_best):
             clusters[s, order[i]] = True
         values[s] = _shrink(children, parents, x, k, clusters[s], best)
-
-
-@kernel(
-    (
-        array_of(np.int64),
-        array_of(np.int64, 2),
-        array_of(np.float64),
-        array_of(np.bool_, 2),
-        array_of(np.int64, 2),
-        array_of(np.int64, 3),
-        array_of(np.int64),
-        array_of(np.float64),
-        array_of(np.int64),
-    )
-)
-def find_best_tables(
-    children: Any,
-    parents: Any,
-    x: Any,
-    arcs: Any,
-    quads: Any,
-    tables: Any,
-    rights: Any,
-    values: Any,
-    chosen: Any,
-) -> None:
-    """Overwrite `values` with the largest violation of a table by each four variables.
-
-    A value below 0 is a violation, by the table of the number `chosen`. Where one of the four has
-    no parent among the others, the value is 0 and no table is looked at. ``arcs[u, v]`` says
-    whether the arc u -> v has a share.
-    """
-    place = np.full(len(arcs) + 1, -1, dtype=np.int64)
-    shares = np.empty((4, 16))
-    for q in range(len(quads)):
-        values[q], chosen[q] = 0.0, -1
-        is_linked = True
-        for i in range(4):
-            has_parent = False
-            for j in range(4):
-                has_parent |= arcs[quads[q, j], quads[q, i]]
-            is_linked &= has_parent
-        if not is_linked:
-            continue
-        for i in range(4):
-            place[quads[q, i]] = i
-        shares[:] = 0.0
-        for f in range(len(children)):
-            v = place[children[f]]
-            if v >= 0:
-                mask = 0
-                for i in range(parents.shape[1]):
-                    if place[parents[f, i]] >= 0:
-                        mask |= 1 << place[parents[f, i]]
-                shares[v, mask] += x[f]
-        for i in range(4):
-            place[quads[q, i]] = -1
-        for t in range(len(rights)):
-            value = -float(rights[t])
-            for v in range(4):
-                for mask in range(16):
-                    value += tables[t, v, mask] * shares[v, mask]
-            if value < values[q]:
-                values[q], chosen[q] = value, t

@@ -23,7 +23,7 @@ from coevo.errors import ParameterError
 from coevo.exact.bounds import Bound, bound_networks
 from coevo.exact.families import Families
 from coevo.exact.rounding import make_adjacency
-from coevo.exact.solver import ProofState
+from coevo.exact.state import ProofState
 from coevo.exact.units import UNITS_PER_NAT
 from coevo.graph import CPDAG, DAG, Arc
 from coevo.score import Score

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.exact.certificate import Certificate, CertificateNode
+from coevo.exact.bounds import Clusters
+from coevo.exact.certificate import Certificate, CertificateNode, Tables
 from coevo.exact.families import Families
-from coevo.exact.local_cuts import RIGHTS, TABLES
 from coevo.exact.relaxation import load_highs
 from coevo.exact.rounding import make_adjacency
 from coevo.exact.rows import ProofRow
-from coevo.exact.solver import ProofSearch, ProofState
+from coevo.exact.solver import ProofSearch
+from coevo.exact.state import ProofState
 from coevo.exact.tree import Weights
 from coevo.graph import DAG
 from coevo.score import FamilyScorer
@@ -161,7 +162,7 @@ def make_certificate(task: ProofTask, state: ProofState) -> Certificate:
     clusters = state.clusters.take(used)
     members = [np.flatnonzero(row).tolist() for row in clusters.members]
     adjacency = make_adjacency(task.families, state.chosen)
-    has_tables = bool((clusters.orders < 0).any())
+    tables, orders = _number_tables(clusters)
     return Certificate(
         data_hash=scorer.dataset.content_hash,
         variables=problem.names,
@@ -173,8 +174,8 @@ def make_certificate(task: ProofTask, state: ProofState) -> Certificate:
         weights=scorer.weights,
         network=tuple(sorted(problem.make_dag(adjacency).arcs)),
         gap=search.compute_bound(state) - search.compute_floor(state),
-        tables=tuple(zip(RIGHTS.tolist(), TABLES.tolist(), strict=True)) if has_tables else (),
-        clusters=tuple(zip(clusters.orders.tolist(), members, strict=True)),
+        tables=tables,
+        clusters=tuple(zip(orders, members, strict=True)),
         filters=tuple(convert(one.weights) for one in state.filters),
         nodes=tuple(
             CertificateNode(
@@ -183,6 +184,22 @@ def make_certificate(task: ProofTask, state: ProofState) -> Certificate:
             for node in state.nodes
         ),
     )
+
+
+def _number_tables(clusters: Clusters) -> tuple[Tables, list[int]]:
+    """Return the tables, each once, and the k of each cluster; -1 - t for table t."""
+    numbers: dict[tuple[int, bytes], int] = {}
+    tables: list[tuple[int, list[list[int]]]] = []
+    orders = clusters.orders.tolist()
+    for place, table in enumerate(clusters.tables):
+        if table is None:
+            continue
+        key = (table.right, table.points.tobytes())
+        if key not in numbers:
+            numbers[key] = len(tables)
+            tables.append((table.right, table.points.tolist()))
+        orders[place] = -1 - numbers[key]
+    return tuple(tables), orders
 
 
 def _find_used(state: ProofState) -> NDArray[np.int64]:

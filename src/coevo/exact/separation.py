@@ -8,16 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.exact.bounds import Clusters
-from coevo.exact.cut_kernels import find_best_tables, grow_clusters
+from coevo.exact.cut_kernels import grow_clusters
 from coevo.exact.families import Families
-from coevo.exact.local_cuts import RIGHTS, TABLES
+from coevo.exact.local_cuts import find_table, list_sets
+from coevo.exact.tables import Table
+from coevo.work_time import check_deadline
 
 __all__ = ["find_arc_shares", "find_components", "find_violated_clusters"]
 
 LEAST_SHARE = 1e-7
 LEAST_VIOLATION = 1e-5
 FEW_CUTS = 10
-MOST_DOUBTFUL = 40  # variables whose cuts of four are looked for
+LOCAL_SIZES = (5, 6, 8)  # variables of local cuts; the next size where few are found
+FEW_LOCAL_CUTS, MOST_LOCAL_CUTS = 15, 40
 MOST_CUTS = 100  # of one k, in one round
 ORDERS = (1, 2, 3)  # the k of clusters
 
@@ -46,7 +49,7 @@ def find_components(arcs: Flags) -> list[list[int]]:
     return sorted(list(members) for members in found if len(members) > 1)
 
 
-def find_violated_clusters(families: Families, shares: Values) -> Clusters:
+def find_violated_clusters(families: Families, shares: Values, has_tables: bool = True) -> Clusters:
     """Return violated clusters, of each k the most violated first.
 
     If the shares are those of a graph with a cycle, there is at least one.
@@ -66,32 +69,36 @@ def find_violated_clusters(families: Families, shares: Values) -> Clusters:
         pairs = np.array(list(itertools.permutations(doubtful.tolist(), 2)), dtype=np.int64)
         for k in orders:
             found = found.join(_grow(families, shares, pairs, k))
-        if len(found) < FEW_CUTS:
+        if has_tables and len(found) < FEW_CUTS:
             found = found.join(_find_local(families, shares, arcs))
     components = find_components(arcs > 1.0 - LEAST_VIOLATION)
     members = np.zeros((len(components), families.n_variables + 1), dtype=np.bool_)
     for row, component in enumerate(components):
         members[row, component] = True
-    return found.join(Clusters(members, np.ones(len(components), dtype=np.int64)))
+    return found.join(Clusters.make(members, 1))
 
 
 def _find_local(families: Families, shares: Values, arcs: Values) -> Clusters:
-    """Return violated cuts on four variables that are in doubt, the most violated first."""
-    n = families.n_variables
-    is_fraction = (arcs > LEAST_SHARE) & (arcs < 1.0 - LEAST_SHARE)
-    doubtful = np.flatnonzero(is_fraction.any(axis=0))[:MOST_DOUBTFUL]
-    if len(doubtful) < 4:
-        return Clusters.make_empty(n)
-    quads = np.array(list(itertools.combinations(doubtful.tolist(), 4)), dtype=np.int64)
-    values, chosen = np.empty(len(quads)), np.empty(len(quads), dtype=np.int64)
-    used = np.flatnonzero(shares > LEAST_SHARE)
-    work = (families.children[used], families.parents[used], shares[used], arcs > LEAST_SHARE)
-    find_best_tables(*work, quads, TABLES, RIGHTS, values, chosen)
-    violated = np.flatnonzero(values < -LEAST_VIOLATION)
-    violated = violated[np.argsort(values[violated], kind="stable")][:MOST_CUTS]
-    members = np.zeros((len(violated), n + 1), dtype=np.bool_)
-    np.put_along_axis(members, quads[violated], True, axis=1)
-    return Clusters(members, -1 - chosen[violated])
+    """Return violated cuts with tables."""
+    arcs = np.where(arcs > LEAST_SHARE, arcs, 0.0)
+    components, n = find_components(arcs > 0.0), families.n_variables
+    rows: list[NDArray[np.int64]] = []
+    tables: list[Table] = []
+    for size in LOCAL_SIZES:
+        if len(tables) >= FEW_LOCAL_CUTS:
+            break
+        for members in list_sets(arcs, components, size):
+            check_deadline()
+            table = find_table(families, shares, members)
+            if table is not None:
+                rows.append(members)
+                tables.append(table)
+                if len(tables) == MOST_LOCAL_CUTS:
+                    break
+    flags = np.zeros((len(rows), n + 1), dtype=np.bool_)
+    for row, members in enumerate(rows):
+        flags[row, members] = True
+    return Clusters.from_tables(flags, tables)
 
 
 def _grow(families: Families, shares: Values, starts: NDArray[np.int64], k: int) -> Clusters:
@@ -107,4 +114,4 @@ def _grow(families: Families, shares: Values, starts: NDArray[np.int64], k: int)
         return Clusters.make_empty(families.n_variables)
     _, first = np.unique(members[violated], axis=0, return_index=True)
     chosen = violated[np.sort(first)][:MOST_CUTS]
-    return Clusters(members[chosen], np.full(len(chosen), k, dtype=np.int64))
+    return Clusters.make(members[chosen], k)

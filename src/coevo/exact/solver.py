@@ -11,72 +11,30 @@ units (`coevo.exact.units`). A better network that is met on the way becomes the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.exact.bounds import Bound, Clusters, bound_networks
+from coevo.exact.branching import choose_arc
 from coevo.exact.families import Families
-from coevo.exact.relaxation import Basis, Relaxation, Solution
+from coevo.exact.relaxation import Relaxation, Solution
 from coevo.exact.rounding import find_best_families, order_by_shares, sum_units
-from coevo.exact.separation import find_arc_shares, find_violated_clusters
+from coevo.exact.separation import find_violated_clusters
+from coevo.exact.state import ProofState
 from coevo.exact.tree import NO_ARC, Filter, Node, Weights, allow_families, list_decisions
 from coevo.exact.units import UNITS_PER_NAT, to_nats
 from coevo.work_time import check_deadline, compute_remaining_time
 
-__all__ = ["TOLERANCE", "ProofSearch", "ProofState"]
+__all__ = ["TOLERANCE", "ProofSearch"]
 
 TOLERANCE = 1e-6  # nats: a network that is less better than this is not looked for
 MOST_ROUNDS = 50  # of cuts at a node that is not the root
-TAIL = 10  # rounds at the root that must gain
-LEAST_GAIN = 0.005  # of the gap, over these rounds
-LEAST_DOUBT = 1e-6
+TAIL = 6  # rounds at the root that must gain
+LEAST_GAIN = 0.1  # of the gap, over these rounds
 
 Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class ProofState:
-    """All that the next step needs.
-
-    Attributes
-    ----------
-    generation : int
-        Number of steps so far.
-    evaluations : int
-        Number of linear programmes that were solved.
-    improved : int
-        The step that found the best network.
-    score : float
-        The score of the best network, the sum of its local scores.
-    chosen : array, (n,)
-        The family of each variable in the best network, as numbers of `Families`.
-    clusters : Clusters
-        All clusters.
-    rows : array
-        The clusters in the linear programme, in its order.
-    nodes : tuple of Node
-        The tree; the root comes first.
-    filters : tuple of Weights
-        Weights at the root that dropped families for the rest of the tree.
-    root_bounds : tuple of int
-        The bound after each round at the root.
-    basis : Basis or None
-        Where the last linear programme ended.
-    """
-
-    generation: int
-    evaluations: int
-    improved: int
-    score: float
-    chosen: NDArray[np.int64]
-    clusters: Clusters
-    rows: NDArray[np.int64]
-    nodes: tuple[Node, ...]
-    filters: tuple[Filter, ...] = ()
-    root_bounds: tuple[int, ...] = ()
-    basis: Basis | None = None
 
 
 class ProofSearch:
@@ -251,7 +209,7 @@ class _NodeWork:
         if self._is_closed():
             return False
         self.shares = solution.shares
-        clusters = find_violated_clusters(self.families, solution.shares)
+        clusters = find_violated_clusters(self.families, solution.shares, self.number == 0)
         if not len(clusters):
             return False
         first = len(self.clusters)
@@ -345,26 +303,3 @@ class _NodeWork:
     def _put_nodes(self, state: ProofState, node: Node, *children: Node) -> ProofState:
         before, behind = state.nodes[: self.number], state.nodes[self.number + 1 :]
         return replace(state, nodes=(*before, node, *behind, *children))
-
-
-def choose_arc(families: Families, shares: NDArray[np.float64]) -> tuple[int, int] | None:
-    """Return the arc whose share is nearest to one half; None if all shares are 0 or 1."""
-    arcs = find_arc_shares(families, shares)
-    doubt = np.minimum(arcs, 1.0 - arcs)
-    if doubt.max(initial=0.0) <= LEAST_DOUBT:
-        return None
-    spread = _measure_spread(families, shares)
-    value = np.where(doubt > LEAST_DOUBT, doubt * (1.0 + spread), -1.0)
-    parent, child = divmod(int(value.argmax()), families.n_variables)
-    return parent, child
-
-
-def _measure_spread(families: Families, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how much the families in use of each child differ in score."""
-    used = np.flatnonzero(shares > LEAST_DOUBT)
-    children, weights = families.children[used], shares[used]
-    n = families.n_variables
-    mean = np.bincount(children, weights=weights * families.scores[used], minlength=n)
-    distance = np.abs(families.scores[used] - mean[children])
-    spread = np.bincount(children, weights=weights * distance, minlength=n)
-    return spread.astype(np.float64)

@@ -4,7 +4,8 @@ r"""How well a family with more parents can score: proved upper bounds for each 
 strict superset T of S exceeds. If a subset of S scores at least as much, no superset of S is needed
 in an optimal network. So families can be enumerated without a limit on the number of parents. The
 bounds are part of the score: the proof and its checker both use them, and the tests compare them
-with the enumeration of all supersets.
+with the enumeration of all supersets. Each bound is proved here. The papers are cited for the idea;
+the texts of their theorems were not at hand, so nothing rests on them.
 
 Let r be the number of states of the child, q the number of configurations of S, and
 :math:`n_{jk}` the counts of S.

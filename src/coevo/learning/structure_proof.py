@@ -40,7 +40,7 @@ from coevo.exact import (
 from coevo.exact.checkpoints import ProofCheckpointFile
 from coevo.exact.result import PROVED
 from coevo.exact.rounding import make_adjacency
-from coevo.exact.solver import ProofState
+from coevo.exact.state import ProofState
 from coevo.interrupts import defer_interrupts
 from coevo.io import read_run
 from coevo.learning.options import LEARN_DEFAULTS, GivenStart, LearnOptions, Path

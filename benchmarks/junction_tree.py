@@ -17,7 +17,6 @@ import statistics
 import sys
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,13 +24,12 @@ import numpy as np
 from coevo import load_network
 from coevo.interop import to_pyagrum
 from coevo.network import BayesianNetwork, JunctionTree
-from harness import describe_run, print_json, replace_block
+from harness import add_output_options, describe_run, show_table
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import pyagrum
 
-HERE = Path(__file__).parent
 NETWORKS = ["alarm", "hepar2", "win95pts", "andes", "pigs", "diabetes"]
 TOLERANCE = 1e-9
 
@@ -103,8 +101,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--networks", nargs="+", default=NETWORKS)
     parser.add_argument("--clicks", type=int, default=12)
-    parser.add_argument("--format", choices=["text", "json"], default="text")
-    parser.add_argument("--write", action="store_true")
+    add_output_options(parser, "junction tree")
     options = parser.parse_args()
     run = describe_run("pyagrum", "numpy")
     records = [measure_network(name, options.clicks) for name in options.networks]
@@ -113,13 +110,7 @@ def main() -> None:
         f"({run['machine']}). *first*: build the tree and compute all marginals; *click*: the "
         "median; *times*: pyAgrum's median divided by coevo's."
     )
-    table = format_table(records, caption)
-    if options.format == "json":
-        print_json({**run, "records": records})
-    else:
-        print(table)
-    if options.write:
-        replace_block(HERE / "README.md", "junction tree", table)
+    show_table(format_table(records, caption), {**run, "records": records}, options)
 
 
 if __name__ == "__main__":

@@ -29,9 +29,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from harness import describe_run, print_json, replace_block
+from harness import add_output_options, describe_run, show_table
 
-HERE = Path(__file__).parent
 NETWORKS = ["alarm", "hepar2", "win95pts", "andes", "munin"]
 CLICK_BARS = {"alarm": 0.15, "hepar2": 0.5, "win95pts": 0.5, "andes": 2.0}  # seconds
 VIEW_BARS = {"alarm": 1.0, "munin": 4.0}
@@ -200,8 +199,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--networks", nargs="+", default=NETWORKS)
     parser.add_argument("--clicks", type=int, default=7)
-    parser.add_argument("--format", choices=["text", "json"], default="text")
-    parser.add_argument("--write", action="store_true")
+    add_output_options(parser, "studio in the browser")
     options = parser.parse_args()
     run = describe_run("playwright", "starlette")
     with sync_playwright() as driver:
@@ -212,13 +210,7 @@ def main() -> None:
         f"Headless Chromium and the server share {run['machine']}. Seconds of wall time, and CPU "
         "seconds of both together; frames a second while panning. *All met* is about wall time."
     )
-    table = format_table(records, caption)
-    if options.format == "json":
-        print_json({**run, "records": records})
-    else:
-        print(table)
-    if options.write:
-        replace_block(HERE / "README.md", "studio in the browser", table)
+    show_table(format_table(records, caption), {**run, "records": records}, options)
 
 
 if __name__ == "__main__":

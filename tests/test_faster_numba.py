@@ -11,11 +11,11 @@ import sys
 import numba
 import pytest
 from llvmlite import ir as llvm
-from numba.core import compiler, errors, ir, targetconfig, types
+from numba.core import analysis, compiler, errors, ir, targetconfig, types
 from numba.core.registry import cpu_target
 from numba.core.runtime.context import NRTContext
 
-from coevo import faster_numba
+from coevo import faster_liveness, faster_numba
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the JIT is off")
 
@@ -128,11 +128,55 @@ finish, parts = library._finalize_final_module, []
 library._finalize_final_module = lambda self: (parts.append(hasattr(self, "is_part")), finish(self))
 assert numba.njit(make(part, inline))(values, 7) == expected
 assert True in parts and False in parts
+assert numba.core.analysis.compute_live_map.__module__ == "coevo.faster_liveness"
+assert numba.core.analysis.compute_use_defs.__module__ == "coevo.faster_liveness"
+load = numba.core.cpu.CPUContext.load_additional_registries
+assert load.__name__ == "load_once"
+from llvmlite.binding import ffi
+assert ffi.lib._lock._cblist == []
 """
 
 
 def test_a_function_compiles_to_the_same_results():
     subprocess.run([sys.executable, "-c", SCRIPT], check=True)
+
+
+def walk(values, limit):
+    """Do nothing useful, with loops, branches and variables that die in the middle."""
+    total, last = 0, -1
+    for i in range(len(values)):
+        here = values[i]
+        while here > limit:
+            here -= 1
+            if here == last:
+                break
+            total += here
+        else:
+            last = here
+        if total > 100:
+            return total
+        values[i] = here
+    del last
+    return total - limit
+
+
+def drop(values):
+    """Have a dead end."""
+    if not len(values):
+        raise ValueError("empty")
+    return values[0]
+
+
+@pytest.mark.parametrize("function", [walk, drop, describe, make_options])
+def test_variables_are_followed_as_numba_does(function):
+    blocks = compiler.run_frontend(function).blocks
+    found, expected = faster_liveness.compute_use_defs(blocks), analysis.compute_use_defs(blocks)
+    assert found == expected
+    assert any(expected.usemap.values()) or len(blocks) == 1
+    graph = analysis.compute_cfg_from_blocks(blocks)
+    assert faster_liveness.compute_live_map(graph, blocks, *found) == analysis.compute_live_map(
+        graph, blocks, *expected
+    )
 
 
 def test_the_variables_of_an_instruction_are_listed_as_numba_does():

@@ -25,10 +25,10 @@ MODULES = sorted(
 # From low to high. A module imports from its own layer and from lower layers only.
 LAYERS = [
     [
-        *("checks", "errors", "faster_numba", "interrupts", "json_text", "kernel_cache"),
+        *("checks", "errors", "faster_liveness", "interrupts", "json_text", "kernel_cache"),
         *("memory", "names", "output_files", "signatures", "threads", "work_time"),
     ],
-    ["files", "jit"],
+    ["faster_numba", "files", "jit"],
     ["randomness", "run_files", "user_files", "warmup"],
     ["checkpoints", "run_lock"],
     ["picture"],

@@ -6,7 +6,8 @@ A run writes it about every second, atomically, and once more when it ends, befo
 So a run that has ended can be resumed too, with a larger budget. Checkpoints never change the
 answer. One that cannot be written, because the disk is full for a moment, does not end the run: it
 warns once and tries again. What a state is and how it becomes entries of the file is the business
-of the subpackage that runs: see `coevo.learning.checkpoints` and `coevo.problems.checkpoints`.
+of the subpackage that runs: see `coevo.learning.checkpoints`, `coevo.problems.checkpoints` and
+`coevo.exact.checkpoints`.
 
 The fingerprint holds all that the answer depends on but the budget. A checkpoint of another run is
 refused. A digest shows whether an entry of a file was changed. Nothing is pickled.
@@ -16,23 +17,27 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import FileError, FormatError, warn_caller
 from coevo.files import open_source, remove_temporary_files, replace_file
+from coevo.json_text import load_json
 from coevo.run_files import make_run_folder
 
 __all__ = [
     "CHECKPOINT",
     "DIGEST",
+    "HISTORY",
     "BaseCheckpointFile",
+    "StateCheckpointFile",
     "describe_difference",
     "make_damage_error",
     "make_not_a_state_error",
@@ -48,6 +53,7 @@ SHARE_OF_TIME = 0.05  # maximum share of the time for writing them
 PAUSES = (0.1, 0.4, 1.0)  # seconds before each further attempt to write the last files
 MOST_COMPRESSED = 1 << 24  # bytes; compressing more would take longer than a search can wait
 DIGEST = "digest"  # the entry with the hash of all others
+KIND, HISTORY, FACTS = "kind", "history.json", "facts.json"  # entries beside those of a state
 ENDED = "stop_reason"  # stored once a run has ended; a killed run does not have it
 _LABELS = {"data_hash": "other data: hash", "code_hash": "other code of the method: hash"}
 
@@ -217,6 +223,36 @@ class BaseCheckpointFile(ABC, Generic[Content]):
     def _write(self, content: Content, facts: Facts) -> None:
         make_run_folder(self._folder)
         self._write_content(content, facts, self._path)
+
+
+class StateCheckpointFile(BaseCheckpointFile[Content]):
+    """A checkpoint file with the entries of a state, its history, and the facts of the run."""
+
+    command: ClassVar[str]  # whose checkpoints these are
+    kind: ClassVar[str]  # of the state
+
+    @abstractmethod
+    def _build(self, path: Path, entries: Mapping[str, Any]) -> Content:
+        """Return the checkpoint; raise `FormatError` if it does not fit the run."""
+
+    @abstractmethod
+    def _list_entries(self, content: Content) -> tuple[dict[str, Any], Sequence[Facts]]:
+        """Return the entries of the state, and the rows of the history."""
+
+    def _open(self, path: Path) -> tuple[Facts, Callable[[], Content]]:
+        entries = read_entries(path)
+        try:
+            facts = load_json(str(entries[FACTS]))
+            if str(entries[KIND]) != self.kind or not isinstance(facts, dict):
+                raise ValueError
+        except (KeyError, ValueError):
+            raise FormatError(f"{str(path)!r} is not a checkpoint of {self.command}.") from None
+        return facts, lambda: self._build(path, entries)
+
+    def _write_content(self, content: Content, facts: Facts, path: Path) -> None:
+        entries, rows = self._list_entries(content)
+        texts = {KIND: self.kind, HISTORY: json.dumps(rows), FACTS: json.dumps(facts)}
+        write_entries(path, {**entries, **texts})
 
 
 def write_or_raise(write: Callable[[], object]) -> None:

@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import IO, ClassVar
 
 import numba
@@ -357,6 +358,7 @@ def compile_requested() -> None:
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     gc.disable()  # it takes a tenth of the time, and there is little garbage
     make_numba_faster()
+    _empty_packages()
     lines = queue.SimpleQueue[str]()
     threading.Thread(target=_read_lines, args=(lines,), daemon=True).start()
     while True:
@@ -366,6 +368,17 @@ def compile_requested() -> None:
         print(*((0, UNSTORED) if has_warned() else (len(kernels), n_compiled)), flush=True)
         if has_warned():
             return
+
+
+def _empty_packages() -> None:
+    """Let the packages around the kernels import nothing.
+
+    Kernels need other kernels and `coevo.jit` only. The packages import hundreds of modules.
+    """
+    for folder in {file.parent for file in jit.find_kernel_files()} - {PACKAGE}:
+        name = ".".join(["coevo", *folder.relative_to(PACKAGE).parts])
+        sys.modules[name] = package = ModuleType(name)
+        package.__path__ = [str(folder)]
 
 
 def _read_lines(lines: queue.SimpleQueue[str]) -> None:

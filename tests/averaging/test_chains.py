@@ -164,6 +164,16 @@ def test_chains_begin_where_they_are_told_to(seed):
     assert (state.level // 2).tolist() == 2 * [[3, 1, 2, 0]]
 
 
+def test_many_variables_have_shorter_steps_unless_a_length_is_given():
+    default, given = ChainSettings(), ChainSettings(rounds=50, warm_up=300, relocations=9)
+    sizes = (20, 80, 100, 200, 1000)
+    assert [default.count_rounds(n) for n in sizes] == [100, 100, 80, 40, 8]
+    assert [default.count_warm_up(n) for n in sizes] == [200, 200, 200, 100, 20]
+    assert [default.make_plan(n).tolist() for n in (20, 200)] == [[3, 20, 4], [4, 200, 4]]
+    assert (given.count_rounds(1000), given.count_warm_up(1000)) == (50, 300)
+    assert given.make_plan(1000)[0] == 9
+
+
 def test_required_arcs_hold_from_the_start(seed):
     weights = make_random_weights(4, seed)
     tables = list(weights.tables)

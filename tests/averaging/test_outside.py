@@ -103,6 +103,25 @@ def test_only_probable_families_are_kept(seed):
     assert [s.tolist() for s in kept.split()] == chosen
 
 
+def test_fewer_families_are_extended_where_there_would_be_too_many(seed, monkeypatch):
+    """The most frequent families come first, so the odds are those of a part of the sets."""
+    problem = make_problem(seed)
+    candidates = [np.array(chosen) for chosen in CANDIDATES]
+    tables = prepare_tables(make_family_weights(problem, candidates), negligible=0.0)
+    drawn = [number_families(tables, arcs) for arcs in 3 * [()] + [((0, 1),), ((1, 2), (2, 0))]]
+    complete = measure_outside(problem, tables, np.array(drawn))
+    monkeypatch.setattr("coevo.averaging.outside.FAMILIES_PER_MEASURE", 1)
+    monkeypatch.setattr("coevo.averaging.outside.MIN_BASES", 1)
+    some = measure_outside(problem, tables, np.array(drawn))
+    assert [s.tolist() for s in some.sets.split()] == [[3], [3], [3], [0]]  # no candidate beside
+    listed = [
+        (c, tuple(s)) for c, s in zip(complete.sets.children, complete.sets.split(), strict=True)
+    ]
+    kept = [listed.index((c, tuple(s))) for c, s in enumerate(some.sets.split())]
+    np.testing.assert_allclose(some.share, complete.share[kept])
+    assert (some.odds < complete.odds).any()
+
+
 def test_constraints_hold_outside_the_candidates(seed):
     names = random_table(seed, 4, 40).names
     known = Constraints(required=[(names[1], names[0])], forbidden=[(names[3], names[2])])

@@ -11,7 +11,7 @@ import pytest
 
 from coevo.io import read_run
 from helpers.forked import ForkedProcess
-from helpers.killing import AT_EVERY_GENERATION, LONGEST, killed_at_a_line
+from helpers.killing import AT_EVERY_GENERATION, LONGEST, killed_after_lines
 
 # Dies instead of putting the n-th file into place.
 DYING = f"""{AT_EVERY_GENERATION}
@@ -65,7 +65,8 @@ def test_killed_again_and_again(method, missing, folder, run, seed):
     arguments += ["-m", method, "--seed", seed, "--max-generations", 30]
     assert run(*arguments, "-o", "uninterrupted").code == 0
     rng, n_kills = random.Random(seed), 0
-    while killed_at_a_line(rng.randint(2, 15), *arguments, "-o", "run", "--resume", cwd=folder):
+    places = iter(lambda: (rng.randint(2, 15), rng.randint(0, 500)), None)
+    while killed_after_lines(*next(places), *arguments, "-o", "run", "--resume", cwd=folder):
         n_kills += 1
         assert n_kills < 60
     assert n_kills >= 2

@@ -12,7 +12,7 @@ from coevo import checkpoints
 from coevo.errors import FileError
 from coevo.problems import SolveResult
 from helpers.interrupts import interrupted_command
-from helpers.killing import killed_at_a_line
+from helpers.killing import killed_after_lines
 
 BURMA = "1 2 14 3 4 5 6 12 7 13 8 11 9 10"
 
@@ -175,7 +175,8 @@ def test_killed_again_and_again(problem, folder, run, seed):
     arguments = ["solve", *problem, "--form", "literal", "--seed", seed, "--max-generations", 40]
     assert run(*arguments, "-o", "uninterrupted").code == 0
     rng, n_kills = random.Random(seed), 0
-    while killed_at_a_line(rng.randint(2, 25), *arguments, "-o", "run", "--resume", cwd=folder):
+    places = iter(lambda: (rng.randint(2, 25), rng.randint(0, 500)), None)
+    while killed_after_lines(*next(places), *arguments, "-o", "run", "--resume", cwd=folder):
         n_kills += 1
         assert n_kills < 60
     assert n_kills >= 1

@@ -135,9 +135,9 @@ def test_audit_of_a_thousand_columns_is_fast(seed):
     dataset = Dataset(
         [Variable(f"v{i:03}", tuple(f"{k}" for k in range(8))) for i in range(1000)], codes
     )
-    began = time.perf_counter()
+    began = time.process_time()
     findings = audit_function(dataset)
-    assert time.perf_counter() - began < 5  # about a quarter of a second
+    assert time.process_time() - began < 5  # about a quarter of a second
     assert [f.columns for f in findings if f.kind == "deterministic"] == [("v005", "v998")]
 
 

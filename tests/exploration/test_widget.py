@@ -32,11 +32,12 @@ def test_the_evidence_is_validated_and_shared():
     view = coevo.explore(asia, {"xray": "yes"})
     assert view.evidence == {"xray": "yes"}
     assert view.drawing["names"] == sorted(v.name for v in asia.variables)
+    assert coevo.explore("asia").drawing == coevo.explore(asia).drawing
     assert refusal(NetworkError, coevo.explore, asia, {"xray": "maybe"}) == (
         "'xray' has no state 'maybe'; its states are 'yes', 'no'."
     )
     assert refusal(ParameterError, coevo.explore, 7) == (
-        "'network' of explore must be a BayesianNetwork or a LearnResult; got 7."
+        "'network' of explore must be a BayesianNetwork, a LearnResult, a name or a path; got 7."
     )
 
 

@@ -9,6 +9,9 @@ import shutil
 
 import pytest
 
+LONGEST = (
+    60_000  # milliseconds, of all waits: a busy machine is slow (Playwright expects within 5,000)
+)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -33,21 +36,28 @@ def launch_browser():
     path = find_browser()
     if path is None:
         pytest.skip("no Chromium was found: install one, or name it in COEVO_BROWSER")
+    playwright.expect.set_options(timeout=LONGEST)
     with playwright.sync_playwright() as driver:
         launched = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield launched
         launched.close()
 
 
+def open_page(browser, *, width=1200, height=800, **options):
+    """Return an empty page of a new context."""
+    context = browser.new_context(viewport={"width": width, "height": height}, **options)
+    context.set_default_timeout(LONGEST)
+    return context.new_page()
+
+
 @contextlib.contextmanager
 def open_tabs(browser, path):
     """Yield a function that opens a file; at the end there must be no errors or requests."""
-    seen, contexts = [], []
+    seen, tabs = [], []
 
-    def call(*, width=1200, height=800, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        tab = context.new_page()
+    def call(**options):
+        tab = open_page(browser, **options)
+        tabs.append(tab)
         tab.on("console", lambda message: seen.append(message.text))
         tab.on("pageerror", lambda error: seen.append(str(error)))
         tab.on("dialog", lambda dialog: seen.append(dialog.message))
@@ -57,8 +67,8 @@ def open_tabs(browser, path):
         return tab
 
     yield call
-    for context in contexts:
-        context.close()
+    for tab in tabs:
+        tab.context.close()
     assert seen == []
 
 

@@ -58,8 +58,13 @@ def meet(job):
 
 
 def short(job):
-    """Return the time limit of a job in seconds."""
+    """Return the time limit of a job that never ends, in seconds."""
     return 0.3
+
+
+def long(job):
+    """Return the time limit of a job that ends, in seconds."""
+    return 60.0
 
 
 @dataclass(frozen=True)

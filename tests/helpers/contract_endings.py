@@ -23,6 +23,7 @@ from helpers.problems import (
 )
 
 NEVER = 10**9
+MOST_PLACES = 12  # of an interrupt inside of a step
 
 
 class Endings:
@@ -216,7 +217,8 @@ class Endings:
             callbacks=[lambda row: n_batches.append(NEVER - right.left)],
         )
         assert len(n_batches) > 1
-        for at in range(n_batches[-1]):
+        places = np.linspace(0, n_batches[-1] - 1, MOST_PLACES).round().astype(int)
+        for at in sorted(set(places.tolist())):
             scorer = InterruptedScorer(table, "k2", at=at)
             found = self.run_interrupted(scorer, seed, constraints=known)
             n_rows = sum(at >= n for n in n_batches)

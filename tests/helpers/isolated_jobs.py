@@ -21,15 +21,22 @@ def return_pid(job, start_clock):
     return job, os.getpid()
 
 
+def write_pid(path):
+    """Write the id of this process: all of it or nothing, because it may be killed meanwhile."""
+    new = Path(f"{path}.new")
+    new.write_text(str(os.getpid()))
+    new.replace(path)
+
+
 def hang(path, start_clock):
     """Write the id of this process; then wait forever."""
-    Path(path).write_text(str(os.getpid()))
+    write_pid(path)
     start_clock()
     block()
 
 
 def hang_while_loading(path, start_clock):
-    Path(path).write_text(str(os.getpid()))
+    write_pid(path)
     block()
 
 

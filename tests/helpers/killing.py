@@ -1,7 +1,6 @@
-"""Kill a command while it runs, as a crash or a power cut does."""
+"""A command that dies while it runs, as in a crash or a power cut."""
 
 import signal
-import threading
 
 from helpers.forked import ForkedProcess
 
@@ -16,23 +15,31 @@ coevo.progress.terminal.SECONDS_BETWEEN_LINES = 0.0
 checkpoints.SECONDS_BETWEEN = 0.0
 checkpoints.SHARE_OF_TIME = 1e9
 """
-COMMAND = f"{AT_EVERY_GENERATION}\ncoevo.cli.main()"
+# Dies a number of calls after it printed its n-th generation: a signal from outside may come late.
+DYING = f"""{AT_EVERY_GENERATION}
+import os, signal, sys
+n_lines, n_calls = int(sys.argv.pop(1)), int(sys.argv.pop(1))
+lines = coevo.progress.terminal.PeriodicLines
+really = lines.show
+def show(self, message, at_once=False):
+    global n_lines
+    really(self, message, at_once)
+    n_lines -= str(message).startswith("generation")
+    if n_lines == 0:
+        sys.setprofile(count)
+def count(frame, event, argument):
+    global n_calls
+    n_calls -= 1
+    if n_calls < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+lines.show = show
+coevo.cli.main()
+"""
 
 
-def killed_at_a_line(number, *arguments, cwd):
-    """Kill a command when it prints its n-th generation; return whether it was in time."""
-    with ForkedProcess(COMMAND, *arguments, cwd=cwd) as process:
-        guard = threading.Timer(LONGEST, process.kill)
-        guard.start()
-        try:
-            for line in process.stderr:
-                number -= line.startswith("generation")
-                if number <= 0:
-                    process.kill()
-                    break
-            process.stdout.read()
-            process.stderr.read()
-        finally:
-            guard.cancel()
-    assert process.returncode in (0, -signal.SIGKILL), process.returncode
+def killed_after_lines(n_lines, n_calls, *arguments, cwd):
+    """Run a command that dies after its n-th generation; return whether it did not end before."""
+    with ForkedProcess(DYING, n_lines, n_calls, *arguments, cwd=cwd) as process:
+        _, err = process.communicate(timeout=LONGEST)
+    assert process.returncode in (0, -signal.SIGKILL), err
     return process.returncode != 0

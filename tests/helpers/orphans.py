@@ -12,7 +12,7 @@ from helpers.forked import ForkedProcess
 
 TESTS = Path(__file__).parents[1]
 LONGEST = 120.0  # seconds, for a command that prints nothing
-SECONDS = 5.0  # in which all processes must have ended; it takes a fraction of one
+SECONDS = 60.0  # in which all processes must have ended; it takes a fraction of one
 
 # Prints all progress at once; a shell may have started the tests with signals that are ignored.
 LINE_BY_LINE = """
@@ -32,8 +32,7 @@ class Signalled(NamedTuple):
     code: int
     out: str
     err: list[str]  # what it printed after the signal
-    n_started: int  # processes that it had started
-    left: list[int]  # those of them that did not end
+    left: list[int]  # processes that it had started and that did not end
 
 
 def list_descendants(pid):
@@ -50,6 +49,26 @@ def list_descendants(pid):
         waiting.extend(new := children.get(waiting.pop(), []))
         found.extend(new)
     return found
+
+
+def wait_for_workers(pid, n_workers):
+    """Return all processes that a process started, once so many of them are workers."""
+    deadline = time.monotonic() + LONGEST
+    while True:
+        found = list_descendants(pid)
+        n_found = sum(map(_is_worker, found))
+        if n_found == n_workers:
+            return found
+        assert time.monotonic() < deadline, f"{n_found} workers instead of {n_workers}"
+        time.sleep(0.01)
+
+
+def _is_worker(pid):
+    """Return whether a process was spawned by multiprocessing, and has not ended."""
+    try:
+        return b"--multiprocessing-fork" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has ended
+        return False
 
 
 def open_processes(pids):
@@ -93,13 +112,16 @@ def read_until(process, is_it):
     return ""
 
 
-def signalled_command(*arguments, cwd, number, at, to_group=False, code=LINE_BY_LINE):
-    """Send a signal to a command when it prints a line that starts with `at`."""
+def signalled_command(*arguments, cwd, number, at, n_workers=0, to_group=False, code=LINE_BY_LINE):
+    """Send a signal to a command when it has printed a line that starts with `at`.
+
+    The command must have so many workers then: one may have ended before the next is started.
+    """
     paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]  # the helpers
     env = {"PYTHONPATH": os.pathsep.join(paths)}
     with ForkedProcess(code, *arguments, cwd=cwd, env=env) as process:
         assert read_until(process, lambda line: line.startswith(at)), "the line never came"
-        started = open_processes(list_descendants(process.pid))
+        started = open_processes(wait_for_workers(process.pid, n_workers))
         (os.killpg if to_group else os.kill)(process.pid, number)
         guard = threading.Timer(LONGEST, process.kill)
         guard.start()
@@ -107,4 +129,4 @@ def signalled_command(*arguments, cwd, number, at, to_group=False, code=LINE_BY_
         left = wait_until_ended(started)
         out, err = process.stdout.read(), process.stderr.readlines()
         guard.cancel()
-    return Signalled(process.returncode, out, err, len(started), left)
+    return Signalled(process.returncode, out, err, left)

@@ -28,7 +28,10 @@ def centre(tab, selector):
 
 
 def wait_for_put(tab):
-    """Return a context that ends when the server has stored something."""
+    """Return a context that ends when the server has stored something.
+
+    Each change needs one of its own: else the next context ends with the answer to this change.
+    """
     return tab.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok)
 
 

@@ -14,26 +14,42 @@ from helpers.orphans import list_descendants, open_processes, wait_until_ended
 
 LONGEST = 120.0  # seconds
 
-# Each generation is an event and a checkpoint, as those of a long search are.
+# Each generation is an event and a checkpoint, as those of a long search are. After so many events
+# a job waits until it is told to stop: it cannot end before a test has ended the studio.
 EVERY_GENERATION = """
 import sys
 if "-c" in sys.argv[:1]:
+    import _thread, os, threading
     from coevo import checkpoints
-    from coevo.studio import learn_job
+    from coevo.studio import learn_job, worker
     checkpoints.SECONDS_BETWEEN, checkpoints.SHARE_OF_TIME = 0.0, 1e9
     learn_job.SECONDS_BETWEEN_ROWS = 0.0
+    n_left, is_told = int(os.environ.get("COEVO_TEST_EVENTS", -1)), threading.Event()
+    interrupt, emit = _thread.interrupt_main, worker.JobContext.emit
+    def interrupt_and_tell():
+        interrupt()
+        is_told.set()
+    def emit_and_wait(*arguments, **content):
+        global n_left
+        emit(*arguments, **content)
+        n_left -= 1
+        if n_left == 0:
+            is_told.wait()
+    _thread.interrupt_main, worker.JobContext.emit = interrupt_and_tell, emit_and_wait
 """
 
 
 class StudioProcess:
-    """A running ``coevo studio`` on a workspace."""
+    """A running ``coevo studio`` on a workspace; its job waits after a number of events."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, n_events: int | None = None) -> None:
         patches = workspace.parent / "patches"
         patches.mkdir(exist_ok=True)
         (patches / "usercustomize.py").write_text("")
         (patches / "sitecustomize.py").write_text(textwrap.dedent(EVERY_GENERATION))
         env = {**os.environ, "PYTHONPATH": str(patches)}
+        if n_events is not None:
+            env["COEVO_TEST_EVENTS"] = str(n_events)
         command = [sys.executable, "-m", "coevo", "studio", "--no-browser"]
         self.process = subprocess.Popen(
             [*command, "--workspace", str(workspace)], stderr=subprocess.PIPE, text=True, env=env

@@ -53,7 +53,7 @@ MODELS = {
         "{" + ",".join(f'"{i}": 0' for i in range(n)) + f', "{n - 1}": 0}}',
     ),
 }
-SIZES = {"DOT, chain": 30_000, "NET, symbols": 30_000}  # what is copied is fast
+SIZES = {"DOT, chain": 10_000, "NET, symbols": 30_000}  # what is copied is fast
 LABELS = {
     "digits": lambda n: "9" * n + "x",
     "digits and zeros": lambda n: "1." + "0" * n + "x",

@@ -84,7 +84,7 @@ def test_a_client_is_used_and_stays_open(dask_workers):
 
 def test_isolated_jobs_have_their_own_processes(dask_workers):
     jobs = ["x", "y"]
-    outcomes = list(dask_workers.run_isolated(isolated_jobs.return_pid, jobs, cluster_jobs.short))
+    outcomes = list(dask_workers.run_isolated(isolated_jobs.return_pid, jobs, cluster_jobs.long))
     assert {outcome.job for outcome in outcomes} == set(jobs)
     assert all(outcome.status == "done" for outcome in outcomes)
     assert len({os.getpid(), *(outcome.result[1] for outcome in outcomes)}) == 3
@@ -96,7 +96,7 @@ def test_time_limits_and_crashes_of_isolated_jobs(dask_workers, tmp_path):
     )
     assert outcome == JobOutcome(tmp_path / "pid", "timeout")
     (outcome,) = dask_workers.run_isolated(
-        isolated_jobs.kill_self, [signal.SIGSEGV], cluster_jobs.short
+        isolated_jobs.kill_self, [signal.SIGSEGV], cluster_jobs.long
     )
     assert outcome.error == "its process was killed by SIGSEGV"
 

@@ -12,6 +12,7 @@ from coevo.graph import DAG
 from coevo.report.page import Page, make_network_page
 from helpers.browser import find_variable
 
+LIMIT = 30.0  # seconds; half a second on a quiet machine
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 375, "height": 667, "has_touch": True, "is_mobile": True}
 TEXT_HEIGHT = """() => {
@@ -118,7 +119,7 @@ def test_two_variables(opened, arcs, options):
 def test_a_thousand_variables(opened):
     tab = opened(Page(load_network("munin").dag), **DESKTOP)
     milliseconds = tab.evaluate("performance.getEntriesByType('navigation')[0].domComplete")
-    assert 0 < milliseconds < 10_000  # about 500
+    assert 0 < milliseconds < 1000 * LIMIT  # about 500
     assert tab.evaluate(TEXT_HEIGHT) >= 9
     dag = load_network("munin").dag
     name = "L_ULN_AMPR_E"
@@ -126,7 +127,7 @@ def test_a_thousand_variables(opened):
     for steps in (1, 2):
         begin = time.perf_counter()
         tab.click(f"#depths button:nth-child({steps + 1})")
-        assert time.perf_counter() - begin < 5
+        assert time.perf_counter() - begin < LIMIT
         check_drawing(tab, dag, neighbourhood(dag, name, steps))
 
 

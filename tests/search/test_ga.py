@@ -23,13 +23,12 @@ from helpers.problems import (
 )
 from helpers.random_tables import dataset_of
 
-pytestmark = pytest.mark.kernel
-
 
 def list_bits(n_bits):
     return np.array(list(itertools.product([False, True], repeat=n_bits)))
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize(("n", "n_dags"), [(3, 25), (4, 543)])
 def test_repair_makes_dags_of_all_graphs_and_leaves_dags_alone(n, n_dags, seed):
     """All 64 graphs of 3 variables and all 4,096 of 4, with random keys."""
@@ -44,6 +43,7 @@ def test_repair_makes_dags_of_all_graphs_and_leaves_dags_alone(n, n_dags, seed):
     assert all(one == two for one, two in kept if one in dags)
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("case", range(8))
 def test_repair_matches_its_naive_twin(case, seed):
     """Under constraints, limits on parents and limits on tables."""
@@ -102,6 +102,7 @@ def test_information_is_the_mutual_information_of_the_likelihood(seed):
         assert measured[x, y] == measured[y, x]
 
 
+@pytest.mark.kernel
 def test_the_weakest_arc_of_a_cycle_is_removed(seed):
     """Here a and b nearly agree, b and c agree less, c and a least: the cycle loses c -> a."""
     rng = np.random.default_rng(seed)

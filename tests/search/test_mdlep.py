@@ -20,8 +20,6 @@ from helpers.problems import (
     random_table,
 )
 
-pytestmark = pytest.mark.kernel
-
 NAMES = {SIMPLE: "simple", REVERSE: "reverse", MOVE: "move", GUIDED: "guided"}
 
 

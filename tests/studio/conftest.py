@@ -13,6 +13,7 @@ import pytest
 
 from coevo.studio import Studio, Workspace, make_app
 from coevo.studio.server import make_address, make_server, open_socket
+from helpers.browser import open_page
 
 PORT = 80  # of requests without a server; TestClient leaves it out
 
@@ -75,12 +76,11 @@ def open_tab(browser, server):
 
     At the end there must be no message on the console, and no request to any other server.
     """
-    seen, contexts, allowed = [], [], []
+    seen, tabs, allowed = [], [], []
 
-    def call(place="/", *, width=1200, height=800, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        tab = context.new_page()
+    def call(place="/", **options):
+        tab = open_page(browser, **options)
+        tabs.append(tab)
         tab.on("console", lambda message: seen.append(message.text))
         tab.on("pageerror", lambda error: seen.append(str(error)))
         tab.on(
@@ -92,8 +92,8 @@ def open_tab(browser, server):
         return tab
 
     yield call
-    for context in contexts:
-        context.close()
+    for tab in tabs:
+        tab.context.close()
     assert [text for text in seen if not text.startswith(tuple(allowed))] == []
 
 

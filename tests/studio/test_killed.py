@@ -20,12 +20,12 @@ def test_a_killed_studio_resumes_its_search(tmp_path, seed):
     rng, run, seen, kills = random.Random(seed), None, 0, 0
     moments = [rng.randint(5, 14), rng.randint(9, 16)]  # the second after a checkpoint
     while True:
-        studio = StudioProcess(workspace.root)
+        left = moments.pop(0) if moments else None
+        studio = StudioProcess(workspace.root, left)
         if run is None:
             status, answer = studio.ask("POST", "/api/runs", {"table": name, "options": OPTIONS})
             assert status == 201
             run = answer["name"].replace(" ", "%20")
-        left = moments.pop(0) if moments else None
         for number, event in studio.follow(run, seen):
             assert number == seen + 1  # none is lost, and none comes twice
             seen = number

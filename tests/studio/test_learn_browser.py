@@ -1,9 +1,12 @@
 """The view Learn in a browser: start, watch in two tabs, stop, resume; names are never markup."""
 
+import re
+
 import numpy as np
 
 import coevo
 from coevo.data import write_data
+from helpers.studio_pages import expect
 
 NASTY = ["<img src=x onerror=alert(1)>", '"><script>alert(2)</script>', "a&b", "${7*7}", "{{x}}"]
 
@@ -49,7 +52,7 @@ def test_names_are_never_markup_in_two_tabs(open_tab, server):
     first.wait_for_selector("h1 >> text=in two tabs")
     second = open_tab("/learn/in two tabs")
     for tab in (first, second):
-        tab.wait_for_selector("text=Explore the network", timeout=60_000)
+        tab.wait_for_selector("text=Explore the network")
         tab.wait_for_selector(".orders")
         tab.wait_for_selector(".live-graph .node")
     third = open_tab("/learn/in two tabs")  # it opens after the end
@@ -57,7 +60,9 @@ def test_names_are_never_markup_in_two_tabs(open_tab, server):
     third.wait_for_selector("text=Explore the network")
     path = server.studio.workspace.open_table("watched").path
     same = coevo.learn(path, random_state=7, bootstraps=0)
-    for tab in (first, second, third):  # the graph is drawn at most once a second
+    for tab in (first, second, third):
+        expect(tab.locator(".progress-text")).to_contain_text(re.compile("stopped|finished"))
+        expect(tab.locator("progress")).to_be_hidden()  # all events are drawn; the graph later:
         tab.wait_for_selector(f'.best-network[aria-label="{len(same.search.dag.arcs)} arcs"]')
         tab.wait_for_function(COUNT_ARCS, arg=len(same.search.dag.arcs))
     assert shown(first) == shown(second) == shown(third)
@@ -76,16 +81,16 @@ def test_stop_and_extend(open_tab, server):
     tab.select_option("#field-budget", "max_generations")
     tab.fill('[aria-label="Amount of the budget"]', "1000000")
     tab.click("text=Start the search")
-    tab.wait_for_selector(".orders", timeout=60_000)
+    tab.wait_for_selector(".orders")
     assert tab.is_visible("progress")
     tab.click("button >> text=Stop")
-    tab.wait_for_selector("text=stopped by the user", timeout=60_000)
+    tab.wait_for_selector("text=stopped by the user")
     tab.wait_for_selector("button >> text=Extend")
     tab.click("button >> text=Extend")
     tab.select_option("dialog select", "max_generations")
     tab.fill("dialog input", "1")
     tab.click("dialog button.main")
-    tab.wait_for_selector("text=stopped by the limit on generations", timeout=60_000)
+    tab.wait_for_selector("text=stopped by the limit on generations")
 
 
 def test_a_mistake_is_said(open_tab, server):

@@ -58,7 +58,7 @@ def learn(tab):
     tab.get_by_role("link", name="Learn a network").click()
     tab.get_by_role("button", name="Start the search").click()
     expect(tab.locator("#view h1")).to_have_text("newcomer ccma")
-    expect(tab.locator(".state.done")).to_be_visible(timeout=40_000)
+    expect(tab.locator(".state.done")).to_be_visible()
     return "newcomer ccma"
 
 

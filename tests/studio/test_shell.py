@@ -38,7 +38,7 @@ def test_an_unknown_address(client):
 def test_home_follows_the_workspace(open_tab, server):
     tab = open_tab()
     assert tab.title() == "coevo studio"
-    assert tab.locator("h1").inner_text() == "Workspace"
+    tab.wait_for_selector("h1 >> text=Workspace")
     (server.studio.workspace.root / "runs" / "made elsewhere").mkdir()
     server.studio.notify("runs")
     tab.wait_for_selector("text=made elsewhere")

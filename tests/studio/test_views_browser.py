@@ -71,6 +71,32 @@ def test_cut_points_by_pointer_and_by_keyboard(open_tab, server):
     assert settings_of(server, name).types == {}
 
 
+def test_an_answer_of_the_server_keeps_what_is_typed(open_tab, server):
+    name = add_table(server, "typed")
+    tab = open_tab(f"/data/{name}")
+    card, held = open_column(tab, "age"), []
+
+    def hold_the_first(route):
+        if route.request.method == "PUT" and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    tab.route("**/settings", hold_the_first)
+    with tab.expect_request(lambda request: request.method == "PUT"):
+        card.get_by_role("button", name="Add a cut point").click()
+    field = card.get_by_label("Cut point 2", exact=True)
+    field.fill("70")
+    with wait_for_put(tab):
+        held[0].continue_()
+    tab.evaluate("new Promise(done => setTimeout(done))")  # the page has seen the answer
+    expect(field).to_have_value("70")
+    with wait_for_put(tab):
+        field.press("Enter")
+    assert settings_of(server, name).types["age"]["cuts"][-1] == 70
+    expect(tab.locator("#changes li")).to_contain_text(", 70")
+
+
 def test_changes_in_quick_succession_are_all_kept(open_tab, server):
     name = add_table(server, "quick")
     tab = open_tab(f"/data/{name}")
@@ -188,7 +214,8 @@ def measure_distance(tab, first, second):
 def test_tiers_limits_and_files(open_tab, server, tmp_path):
     name = add_table(server, "tiers")
     tab = open_tab(f"/knowledge/{name}")
-    tab.click("#add-tier")
+    with wait_for_put(tab):
+        tab.click("#add-tier")
     expect(tab.locator(".band")).to_have_count(2)
     tab.get_by_role("button", name="Move into tiers").click()
     with wait_for_put(tab):
@@ -308,11 +335,11 @@ def test_no_view_scrolls_sideways(open_tab, server, width):
         (f"/knowledge/{name}", ".variable"),
         ("/predict/bundled:asia", "#predict"),
         ("/export/bundled:alarm", ".copy-box"),
-        ("/confidence", "h1"),
+        ("/confidence", ".view-confidence h1"),
         ("/explore/bundled:asia", ".node"),
-        ("/compare", "h1"),
-        (f"/learn/new/{name}", "h1"),
-        ("/", "h1"),
+        ("/compare", ".view-compare h1"),
+        (f"/learn/new/{name}", ".learn-form"),
+        ("/", ".view-home h1"),
     ]:
         tab.goto(f"{server.base}/#{place}")
         tab.wait_for_selector(ready)

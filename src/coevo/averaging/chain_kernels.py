@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.averaging.block_kernels import BLOCKS, choose_block, redraw_block
-from coevo.averaging.chain_tables import TABLES
 from coevo.averaging.layering_kernels import (
     add_layer_arcs,
     compute_terms,
@@ -39,9 +38,40 @@ from coevo.averaging.order_chain_kernels import (
 )
 from coevo.jit import array_of, kernel, part, tuple_of
 
-__all__ = ["BLOCK", "RELOCATION", "Records", "count_uniforms", "run_layerings", "run_orders"]
+__all__ = [
+    "BLOCK",
+    "RELOCATION",
+    "Records",
+    "Tables",
+    "count_uniforms",
+    "run_layerings",
+    "run_orders",
+]
 
 RELOCATION, BLOCK = 0, 1  # the moves
+
+
+class Tables(NamedTuple):
+    """The arrays that the kernels read. Families are numbered over all children."""
+
+    cand_begin: NDArray[np.int64]  # (n + 1,), candidates of child v: cand_begin[v] and following
+    cand: NDArray[np.int64]
+    table_begin: NDArray[np.int64]  # (n + 1,)
+    log_sum: NDArray[np.float64]  # of all subsets of each set of candidates
+    empty: NDArray[np.float64]  # (n,), the log weight of the family without parents
+    begin: NDArray[np.int64]  # (n + 1,), families of child v, the heaviest first
+    weight: NDArray[np.float64]  # log weight of each family
+    code: NDArray[np.int64]  # the number of its set of candidates, -1 outside the candidates
+    start: NDArray[np.int64]  # where the parents of each family begin
+    parents: NDArray[np.int32]
+    outside_begin: NDArray[np.int64]  # (n + 1,)
+    outside: NDArray[np.int64]  # the families with a parent that is no candidate
+    pair_begin: NDArray[np.int64]  # (n + 1,), possible parents of child v
+    pair_parent: NDArray[np.int64]
+    is_possible: NDArray[np.bool_]  # (n, n), [parent, child], whether a family has the arc
+    near_begin: NDArray[np.int64]  # (n + 1,), the plausible neighbours of v
+    near: NDArray[np.int64]
+    first: NDArray[np.float64]  # (n,), cumulative chances of the first variable of a block
 
 
 class Records(NamedTuple):
@@ -56,6 +86,27 @@ class Records(NamedTuple):
 
 
 FLOATS, NUMBERS, FAMILIES = array_of(np.float64), array_of(np.int64), array_of(np.int32)
+TABLES = tuple_of(
+    NUMBERS,
+    NUMBERS,
+    NUMBERS,
+    FLOATS,
+    FLOATS,
+    NUMBERS,
+    FLOATS,
+    NUMBERS,
+    NUMBERS,
+    FAMILIES,
+    NUMBERS,
+    NUMBERS,
+    NUMBERS,
+    NUMBERS,
+    array_of(np.bool_, 2),
+    NUMBERS,
+    NUMBERS,
+    FLOATS,
+    kind=Tables,
+)
 RECORDS = tuple_of(
     FLOATS, FLOATS, array_of(np.int32, 2), FAMILIES, FLOATS, array_of(np.int64, 2), kind=Records
 )

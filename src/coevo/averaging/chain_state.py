@@ -31,6 +31,9 @@ __all__ = ["STRUCTURE_PRIORS", "ChainRecords", "ChainSettings", "ChainState"]
 STRUCTURE_PRIORS = ("uniform", "order")
 MAX_BLOCK_SIZE = 5
 N_BATCHES = 64  # an even number
+ROUNDS, MOVES_PER_STEP = 100, 8_000  # of a step of one chain, at most
+WARM_UP, MOVES_PER_WARM_UP, LEAST_WARM_UP = 200, 20_000, 20
+MAX_RELOCATIONS = 4  # of a round: each one looks at all variables, and blocks move most
 
 
 @dataclass(frozen=True)
@@ -44,54 +47,67 @@ class ChainSettings:
         orders (a DAG counts once for each of its topological orders).
     chains : int
         Number of independent chains.
-    rounds : int
-        Number of rounds of a step. After each round the arc probabilities are recorded.
+    rounds : int, optional
+        Number of rounds of a step. After each round the arc probabilities are recorded (default:
+        100, and fewer for more than 80 variables, so that a step stays short).
     relocations : int, optional
-        Number of relocations of a variable in a round (default: an eighth of the variables for
-        the uniform prior, all for the order prior).
+        Number of relocations of a variable in a round (default: an eighth of the variables and
+        at most 4 for the uniform prior, all for the order prior).
     blocks : int, optional
         Number of blocks of families that are redrawn in a round (default: the number of
         variables). The order prior has none.
     block_size : int
         Largest number of families of a block, from 1 to 5.
-    warm_up : int
+    warm_up : int, optional
         Rounds of a chain over orders. They find the start of each chain, and which variables
-        are near each other, so that they are redrawn together.
+        are near each other, so that they are redrawn together (default: 200, and fewer for more
+        than 100 variables).
     max_dags : int
         Largest number of sampled DAGs that are kept of each chain, and of points of its trace.
     """
 
     prior: str = "uniform"
     chains: int = 4
-    rounds: int = 100
+    rounds: int | None = None
     relocations: int | None = None
     blocks: int | None = None
     block_size: int = 4
-    warm_up: int = 200
+    warm_up: int | None = None
     max_dags: int = 1000
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
         if self.prior not in STRUCTURE_PRIORS:
             raise bad_choice("prior", owner, STRUCTURE_PRIORS, self.prior)
-        for name, least in (("chains", 1), ("rounds", 1), ("warm_up", 0), ("max_dags", 2)):
+        for name, least in (("chains", 1), ("max_dags", 2)):
             if not is_int(getattr(self, name), least):
                 raise bad_parameter(name, owner, f"an int >= {least}", getattr(self, name))
-        for name in ("relocations", "blocks"):
-            if getattr(self, name) is not None and not is_int(getattr(self, name), 0):
-                raise bad_parameter(name, owner, "an int >= 0 or None", getattr(self, name))
+        for name, least in (("rounds", 1), ("relocations", 0), ("blocks", 0), ("warm_up", 0)):
+            if getattr(self, name) is not None and not is_int(getattr(self, name), least):
+                raise bad_parameter(name, owner, f"an int >= {least} or None", getattr(self, name))
         if not is_int(self.block_size, 1) or self.block_size > MAX_BLOCK_SIZE:
             expected = f"an int from 1 to {MAX_BLOCK_SIZE}"
             raise bad_parameter("block_size", owner, expected, self.block_size)
         if self.relocations == 0 and (self.blocks == 0 or self.prior == "order"):
             raise bad_parameter("relocations", owner, "an int >= 1 without blocks", 0)
 
+    def count_rounds(self, n_variables: int) -> int:
+        """Return the number of rounds of a step."""
+        fewer = max(1, MOVES_PER_STEP // max(1, n_variables))
+        return min(ROUNDS, fewer) if self.rounds is None else self.rounds
+
+    def count_warm_up(self, n_variables: int) -> int:
+        """Return the number of rounds of the warm-up, each with a move of every variable."""
+        fewer = max(LEAST_WARM_UP, MOVES_PER_WARM_UP // max(1, n_variables))
+        return min(WARM_UP, fewer) if self.warm_up is None else self.warm_up
+
     def make_plan(self, n_variables: int) -> NDArray[np.int64]:
         """Return the relocations and the blocks of a round, and the size of a block."""
         if self.prior == "order":
             relocations = n_variables if self.relocations is None else self.relocations
             return np.array([max(1, relocations), 0, 1])
-        relocations = -(-n_variables // 8) if self.relocations is None else self.relocations
+        few = min(MAX_RELOCATIONS, -(-n_variables // 8))
+        relocations = few if self.relocations is None else self.relocations
         blocks = n_variables if self.blocks is None else self.blocks
         return np.array([relocations, blocks, min(self.block_size, max(1, n_variables))])
 
@@ -148,7 +164,7 @@ class ChainState:
     counts : array of int, (n_chains, 2, 2)
         How many relocations and blocks were made, and how many of them changed something.
     near_begin, near, first : arrays
-        How blocks are chosen, see `coevo.averaging.chain_tables.Tables`. It is fixed at the start.
+        How blocks are chosen, see `coevo.averaging.chain_kernels.Tables`. It is fixed at the start.
     """
 
     seed: NDArray[np.uint64]
@@ -178,7 +194,7 @@ class ChainState:
         return cls(
             seed=np.array(seed, dtype=np.uint64),
             step=np.array(0),
-            rounds=np.array(settings.rounds),
+            rounds=np.array(settings.count_rounds(n)),
             level=level,
             pairs=pairs,
             arc_sums=np.zeros((n_chains, N_BATCHES, len(pairs))),

@@ -21,14 +21,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.averaging.chain_kernels import Tables
 from coevo.averaging.family_weights import FamilyWeights
-from coevo.jit import array_of, tuple_of
 from coevo.memory import check_memory, get_machine_memory
 
 __all__ = [
-    "TABLES",
     "ChainTables",
-    "Tables",
     "check_table_memory",
     "estimate_memory",
     "prepare_tables",
@@ -40,53 +38,6 @@ PLAUSIBLE = 0.02  # the bound above which the child and the parent are near
 NEAR = 0.05  # the probability of an arc above which its variables are near
 EVEN_SHARE = 0.3  # of the choice of the first variable of a block
 BYTES_PER_SET = 40  # a log weight, a sum, and a third of each set in the list of families
-
-
-class Tables(NamedTuple):
-    """The arrays that the kernels read. Families are numbered over all children."""
-
-    cand_begin: NDArray[np.int64]  # (n + 1,), candidates of child v: cand_begin[v] and following
-    cand: NDArray[np.int64]
-    table_begin: NDArray[np.int64]  # (n + 1,)
-    log_sum: NDArray[np.float64]  # of all subsets of each set of candidates
-    empty: NDArray[np.float64]  # (n,), the log weight of the family without parents
-    begin: NDArray[np.int64]  # (n + 1,), families of child v, the heaviest first
-    weight: NDArray[np.float64]  # log weight of each family
-    code: NDArray[np.int64]  # the number of its set of candidates, -1 outside the candidates
-    start: NDArray[np.int64]  # where the parents of each family begin
-    parents: NDArray[np.int32]
-    outside_begin: NDArray[np.int64]  # (n + 1,)
-    outside: NDArray[np.int64]  # the families with a parent that is no candidate
-    pair_begin: NDArray[np.int64]  # (n + 1,), possible parents of child v
-    pair_parent: NDArray[np.int64]
-    is_possible: NDArray[np.bool_]  # (n, n), [parent, child], whether a family has the arc
-    near_begin: NDArray[np.int64]  # (n + 1,), the plausible neighbours of v
-    near: NDArray[np.int64]
-    first: NDArray[np.float64]  # (n,), cumulative chances of the first variable of a block
-
-
-_NUMBERS, _FLOATS = array_of(np.int64), array_of(np.float64)
-TABLES = tuple_of(
-    _NUMBERS,
-    _NUMBERS,
-    _NUMBERS,
-    _FLOATS,
-    _FLOATS,
-    _NUMBERS,
-    _FLOATS,
-    _NUMBERS,
-    _NUMBERS,
-    array_of(np.int32),
-    _NUMBERS,
-    _NUMBERS,
-    _NUMBERS,
-    _NUMBERS,
-    array_of(np.bool_, 2),
-    _NUMBERS,
-    _NUMBERS,
-    _FLOATS,
-    kind=Tables,
-)
 
 
 @dataclass(frozen=True)
@@ -163,23 +114,19 @@ class ChainTables:
         return adjacency.reshape(*choice.shape[:-1], n, n)
 
 
-def estimate_memory(n_variables: int, n_candidates: int, n_tempered: int = 1) -> int:
+def estimate_memory(n_variables: int, n_candidates: int) -> int:
     """Return an upper estimate of the bytes of the weights and the tables."""
     n_candidates = min(n_candidates, max(0, n_variables - 1))
-    return n_variables * (BYTES_PER_SET << n_candidates) * n_tempered + 2 * n_variables**2
+    return n_variables * (BYTES_PER_SET << n_candidates) + 2 * n_variables**2
 
 
-def check_table_memory(n_variables: int, n_candidates: int, n_tempered: int = 1) -> None:
+def check_table_memory(n_variables: int, n_candidates: int) -> None:
     """Raise `ParameterError` if the tables do not fit; name the number of candidates that does."""
     fits, memory = n_candidates, get_machine_memory()
-    while (
-        memory is not None
-        and fits > 1
-        and estimate_memory(n_variables, fits, n_tempered) > memory // 2
-    ):
+    while memory is not None and fits > 1 and estimate_memory(n_variables, fits) > memory // 2:
         fits -= 1
     check_memory(
-        2 * estimate_memory(n_variables, n_candidates, n_tempered),
+        2 * estimate_memory(n_variables, n_candidates),
         f"A table of all sets of {n_candidates} candidates for {n_variables} variables",
         f"Set 'candidates' to at most {fits}.",
     )

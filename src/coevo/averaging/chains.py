@@ -47,6 +47,7 @@ __all__ = [
     "RoughDraws",
     "advance_chain",
     "draw_roughly",
+    "find_layering",
     "start_chains",
     "step_chains",
 ]
@@ -87,7 +88,7 @@ def start_chains(
     """
     tables = weights if isinstance(weights, ChainTables) else prepare_tables(weights)
     rough = draw_roughly(tables, settings, starts, (seed, WARM_UP), threads)
-    if settings.warm_up:
+    if settings.count_warm_up(tables.n_variables):
         tables = tables.with_near(rough.arcs)
     return ChainState.make_first(rough.level, tables, settings, seed)
 
@@ -99,14 +100,15 @@ def draw_roughly(
     key: tuple[int, ...],
     threads: Threads | None = None,
 ) -> RoughDraws:
-    """Run short chains over orders: `ChainSettings.warm_up` rounds from the given DAGs.
+    """Run short chains over orders: the rounds of the warm-up, from the given DAGs.
 
     The random numbers belong to the key and the chain. The rest is as for `start_chains`.
     """
     n = tables.n_variables
     level = np.empty((settings.chains, n), dtype=np.int64)
     arcs = np.empty((settings.chains, len(tables.arrays.pair_parent)))
-    dags = np.empty((settings.chains, max(1, settings.warm_up // 2), n), dtype=np.int32)
+    n_kept = max(1, settings.count_warm_up(n) // 2)
+    dags = np.empty((settings.chains, n_kept, n), dtype=np.int32)
 
     def start(begin: int, end: int, _: int) -> None:
         for chain in range(begin, end):
@@ -148,7 +150,7 @@ def step_chains(
     threads: Threads | None = None,
     runner: ChainRunner | None = None,
 ) -> ChainState:
-    """Return the chains after one more step: `ChainSettings.rounds` rounds of moves.
+    """Return the chains after one more step: `ChainState.rounds` rounds of moves.
 
     They run on threads, or where the runner runs them. The answer is the same.
     """
@@ -234,14 +236,15 @@ def _find_start(
     """
     n = tables.n_variables
     level = 2 * np.argsort(_find_order(tables, graph, rng))
-    plan = np.array([n if settings.warm_up else 0, 0, 1])
-    n_rounds = max(1, settings.warm_up // 2)
+    warm_up = settings.count_warm_up(n)
+    plan = np.array([n if warm_up else 0, 0, 1])
+    n_rounds = max(1, warm_up // 2)
     for _ in range(2):
         new = _make_records(tables, 1, n_rounds)
         uniforms = rng.random((n_rounds, count_uniforms(n, plan)))
         run_orders(tables.arrays, plan, level, uniforms, _row(new, 0))
     if settings.prior == "uniform":
-        level = _find_layering(tables.make_adjacency(new.dags[0, -1]))
+        level = find_layering(tables.make_adjacency(new.dags[0, -1]))
     return level, new.arcs[0] / n_rounds, new.dags[0]
 
 
@@ -283,7 +286,7 @@ def _sort_graph(graph: NDArray[np.bool_], lots: NDArray[np.float64]) -> NDArray[
     return np.array(order, dtype=np.int64)
 
 
-def _find_layering(adjacency: NDArray[np.bool_]) -> NDArray[np.int64]:
+def find_layering(adjacency: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return twice the layer of each variable of a DAG."""
     level = np.zeros(len(adjacency), dtype=np.int64)
     while True:

@@ -14,7 +14,12 @@ Not every set can be scored. Those measured here have one parent outside the can
 family that was drawn, or beside such a family without one of its parents. This covers every arc
 that is added to a probable network, and every parent that is exchanged for another one. Sets with
 two parents outside the candidates are not measured. They matter where only the two together depend
-on the child.
+on the child. With very many variables only the most frequent families are extended, so that the
+number of scored families stays bounded (`FAMILIES_PER_MEASURE`).
+
+The ratio r has a heavy tail: in most draws it is small, and in a few it is large, where the parents
+that matter are descendants of the child. So the mean over few draws is more often too low than too
+high.
 
 The measure serves three purposes. An outside parent that is more probable than a candidate takes
 its place (`exchange_candidates`). The most probable families that are still outside are kept one by
@@ -38,10 +43,13 @@ from coevo.search.base import Problem
 __all__ = ["OutsideMeasure", "choose_families", "exchange_candidates", "measure_outside"]
 
 MAX_BASES = 64  # families of a child that are extended by an outside parent
+MIN_BASES = 4  # the same for very many variables
+FAMILIES_PER_MEASURE = 1 << 21  # limit of the scored families, as long as the bases are enough
 MAX_DRAWS = 40  # DAGs over which the odds are averaged
 KEPT = 1e-3  # the probability above which a family is kept beside the tables
 MAX_KEPT = 64  # families of a child that are kept beside the tables
 LEAST_GAIN = 1e-3  # by which an outside parent must be more probable than a candidate
+MAX_LOG_ODDS = 500.0  # larger ones make no difference
 
 Draws = NDArray[np.integer]  # (n_draws, n), the families of DAGs, as numbers in the tables
 
@@ -63,8 +71,11 @@ class OutsideMeasure(NamedTuple):
 class _Child(NamedTuple):
     """The measured families of one child: each base with each outside parent."""
 
-    parents: NDArray[np.bool_]  # (n_families, n)
-    share: NDArray[np.float64]  # (n_families,)
+    others: NDArray[np.int64]  # (n_others,), the outside parents
+    parents: NDArray[np.int32]  # of all families in turn, ascending within a family
+    size: NDArray[np.int64]  # (n_bases * n_others,), the number of parents of each family
+    share: NDArray[np.float64]  # (n_bases, n_others)
+    is_new: NDArray[np.bool_]  # (n_bases, n_others), False for families in the tables
 
 
 def measure_outside(
@@ -73,29 +84,48 @@ def measure_outside(
     """Return the odds of families that are not in the tables, from DAGs drawn from them."""
     n = problem.n_variables
     chosen = draws[np.linspace(0, len(draws) - 1, min(len(draws), MAX_DRAWS)).round().astype(int)]
-    is_free = ~np.stack([find_descendants(dag) for dag in tables.make_adjacency(chosen)])
+    is_free = ~np.stack([find_descendants(tables.make_adjacency(dag)) for dag in chosen])
     is_free[:, np.arange(n), np.arange(n)] = False
     prior = compute_log_prior(n, family_prior)
-    found = [
-        _measure_child(problem, tables, child, _choose_bases(tables, child, draws), is_free, prior)
-        for child in range(n)
-    ]
-    odds = np.array([child.share.sum() for child in found])
-    arcs = np.stack([child.share @ child.parents for child in found], axis=1)
-    sizes = np.concatenate([child.parents.sum(axis=1) for child in found])
-    sets = ParentSets(
-        np.concatenate([[0], np.cumsum([len(child.share) for child in found])]),
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.concatenate([np.nonzero(child.parents)[1] for child in found]).astype(np.int32),
-    )
+    n_bases = min(MAX_BASES, max(MIN_BASES, FAMILIES_PER_MEASURE // n**2))
+    arcs, found = np.zeros((n, n)), list[_Child]()
     for child in range(n):
-        arcs[_get_candidates(tables, child), child] = 0.0
-    return OutsideMeasure(odds, arcs, sets, np.concatenate([child.share for child in found]))
+        bases = _choose_bases(tables, child, draws)[:n_bases]
+        found.append(_measure_child(problem, tables, child, bases, is_free[:, child], prior))
+        arcs[found[-1].others, child] = found[-1].share.sum(axis=0)
+    odds = np.array([child.share.sum() for child in found])
+    return OutsideMeasure(odds, arcs, *_list_families(found))
+
+
+def _list_families(found: Sequence[_Child]) -> tuple[ParentSets, NDArray[np.float64]]:
+    """Return the families of all children that are not in the tables, and their odds."""
+    is_new = [child.is_new.ravel() for child in found]
+    size = [child.size[kept] for child, kept in zip(found, is_new, strict=True)]
+    parents = [
+        child.parents[np.repeat(kept, child.size)]
+        for child, kept in zip(found, is_new, strict=True)
+    ]
+    share = [child.share.ravel()[kept] for child, kept in zip(found, is_new, strict=True)]
+    sets = ParentSets(
+        np.concatenate([[0], np.cumsum([len(one) for one in share])]),
+        np.concatenate([[0], np.cumsum(np.concatenate(size))]).astype(np.int64),
+        np.concatenate(parents).astype(np.int32),
+    )
+    return sets, np.concatenate(share)
 
 
 def _get_candidates(tables: ChainTables, child: int) -> NDArray[np.int64]:
     begin = tables.arrays.cand_begin
     return tables.arrays.cand[begin[child] : begin[child + 1]]
+
+
+def _list_kept(tables: ChainTables, child: int) -> list[tuple[NDArray[np.int32], float]]:
+    """Return the parents and the log weight of the families beside the candidates."""
+    t = tables.arrays
+    return [
+        (t.parents[t.start[family] : t.start[family + 1]], float(t.weight[family]))
+        for family in t.outside[t.outside_begin[child] : t.outside_begin[child + 1]]
+    ]
 
 
 def _choose_bases(tables: ChainTables, child: int, draws: Draws) -> NDArray[np.int64]:
@@ -121,65 +151,54 @@ def _measure_child(
 ) -> _Child:
     """Return the families of a child that the tables leave out, with their odds.
 
-    ``is_free[g, v, u]`` says whether u may be a parent of v in draw g.
+    ``is_free[g, u]`` says whether u may be a parent of the child in draw g. A base with an outside
+    parent is suitable if both are, so the sum over the draws is a product of two matrices.
     """
-    parents = _extend_bases(problem, tables, child, bases)
-    if not len(parents):
-        return _Child(parents, np.zeros(0))
-    size = parents.sum(axis=1)
-    members = np.nonzero(parents)[1].astype(np.int32)
+    rules, candidates = problem.rules, _get_candidates(tables, child)
+    others = np.setdiff1d(np.flatnonzero(rules.allowed[:, child]), candidates)
+    inside = (bases[:, None] >> np.arange(len(candidates))) & 1 == 1
+    has_required = inside[:, rules.required[candidates, child]].all(axis=1)
+    is_usable = (inside.sum(axis=1) < rules.max_parents) & has_required
+    bases, inside = bases[is_usable], inside[is_usable]
+    parents, size = _extend_bases(candidates, inside, others)
     start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-    batch = FamilyBatch(np.insert(members, start[:-1], child), start + np.arange(len(start)))
-    weight = problem.scorer.local_scores(batch) + prior[size]
-    share = np.zeros(len(parents))
-    for free in is_free[:, child]:
-        is_suitable = ~parents[:, ~free].any(axis=1)
-        share[is_suitable] += np.exp(weight[is_suitable] - _sum_held(tables, child, free))
-    return _Child(parents, share / len(is_free))
+    batch = FamilyBatch(np.insert(parents, start[:-1], child), start + np.arange(len(start)))
+    scores = problem.scorer.local_scores(batch) if len(size) else np.zeros(0)
+    weight = (scores + prior[size]).reshape(len(bases), len(others))
+    held = _sum_held(tables, child, is_free)
+    is_suitable = ~(inside[:, None] & ~is_free[:, candidates]).any(axis=2)
+    total = (is_suitable * np.exp(held.min() - held)) @ is_free[:, others] / len(held)
+    with np.errstate(divide="ignore"):
+        share = np.exp(np.minimum(weight - held.min() + np.log(total), MAX_LOG_ODDS))
+    is_new = np.ones(share.shape, dtype=np.bool_)
+    for kept, _ in _list_kept(tables, child):
+        code = (1 << np.flatnonzero(np.isin(candidates, kept))).sum()
+        beyond = np.setdiff1d(kept, candidates)
+        is_new[np.ix_(bases == code, np.isin(others, beyond) & (len(beyond) == 1))] = False
+    return _Child(others, parents, size, np.where(is_new, share, 0.0), is_new)
 
 
 def _extend_bases(
-    problem: Problem, tables: ChainTables, child: int, bases: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Return the bases with each outside parent, (n_families, n), less those in the tables."""
-    n, rules = problem.n_variables, problem.rules
-    candidates = _get_candidates(tables, child)
-    is_outside = rules.allowed[:, child].copy()
-    is_outside[candidates] = False
-    others = np.flatnonzero(is_outside)
-    extended = np.zeros((len(bases), len(others), n), dtype=np.bool_)
-    inside = (bases[:, None] >> np.arange(len(candidates))) & 1 == 1
-    extended[:, :, candidates] = inside[:, None]
-    extended[:, np.arange(len(others)), others] = True
-    parents: NDArray[np.bool_] = extended.reshape(-1, n)
-    has_required = parents[:, rules.required[:, child]].all(axis=1)
-    parents = parents[(parents.sum(axis=1) <= rules.max_parents) & has_required]
-    left: NDArray[np.bool_] = parents[~_find_kept(tables, child, parents)]
-    return left
+    candidates: NDArray[np.int64], inside: NDArray[np.bool_], others: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the parents of each base with each outside parent, flat, and their numbers."""
+    parents = [np.empty(0, dtype=np.int64)]
+    for base in inside:
+        members = np.broadcast_to(candidates[base], (len(others), int(base.sum())))
+        parents.append(np.sort(np.column_stack([members, others]), axis=1).ravel())
+    size = np.repeat(inside.sum(axis=1) + 1, len(others))
+    return np.concatenate(parents).astype(np.int32), size
 
 
-def _sum_held(tables: ChainTables, child: int, is_free: NDArray[np.bool_]) -> float:
-    """Return the log of the sum of the families in the tables whose parents are all free."""
+def _sum_held(tables: ChainTables, child: int, is_free: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the log of the sum of the families in the tables with free parents, in each draw."""
     t = tables.arrays
     candidates = _get_candidates(tables, child)
-    number = int((1 << np.flatnonzero(is_free[candidates])).sum())
-    held = float(t.log_sum[t.table_begin[child] + number])
-    for family in t.outside[t.outside_begin[child] : t.outside_begin[child + 1]]:
-        if is_free[t.parents[t.start[family] : t.start[family + 1]]].all():
-            held = float(np.logaddexp(held, t.weight[family]))
+    number = is_free[:, candidates] @ (1 << np.arange(len(candidates), dtype=np.int64))
+    held: NDArray[np.float64] = t.log_sum[t.table_begin[child] + number]
+    for parents, weight in _list_kept(tables, child):
+        held = np.logaddexp(held, np.where(is_free[:, parents].all(axis=1), weight, -np.inf))
     return held
-
-
-def _find_kept(tables: ChainTables, child: int, parents: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which of the families the tables keep one by one."""
-    t = tables.arrays
-    kept = {
-        t.parents[t.start[family] : t.start[family + 1]].tobytes()
-        for family in t.outside[t.outside_begin[child] : t.outside_begin[child + 1]]
-    }
-    if not kept:
-        return np.zeros(len(parents), dtype=np.bool_)
-    return np.array([np.flatnonzero(row).astype(np.int32).tobytes() in kept for row in parents])
 
 
 def exchange_candidates(
@@ -219,9 +238,7 @@ def choose_families(measure: OutsideMeasure) -> ParentSets:
         first, last = int(sets.begin[child]), int(sets.begin[child + 1])
         rank = first + np.argsort(-measure.share[first:last], kind="stable")[:MAX_KEPT]
         chosen.append(np.sort(rank[measure.share[rank] >= KEPT]))
-    numbers = np.concatenate(chosen)
-    split = sets.split()
-    parents = [split[s] for s in numbers]
+    parents = [sets.parents[sets.start[s] : sets.start[s + 1]] for s in np.concatenate(chosen)]
     return ParentSets(
         np.concatenate([[0], np.cumsum([len(some) for some in chosen])]).astype(np.int64),
         np.concatenate([[0], np.cumsum([len(some) for some in parents])]).astype(np.int64),

@@ -25,7 +25,6 @@ from coevo.search.base import Problem
 __all__ = ["choose_weights"]
 
 ROUNDS = 3  # in which candidates are exchanged
-WARM_UP = 100  # rounds of the short chains
 REFINEMENT = 1 << 61  # in place of the number of a step, the key of their random numbers
 
 
@@ -46,7 +45,8 @@ def choose_weights(
     n_allowed = problem.rules.allowed.sum(axis=0)
     if all(len(candidates[child]) == n_allowed[child] for child in range(n)):
         return weights, ParentSets.make_empty(n)  # nothing is left out
-    short, n_scored = replace(settings, prior="order", warm_up=WARM_UP), weights.n_scored
+    warm_up, n_scored = settings.count_warm_up(n) // 2, weights.n_scored
+    short = replace(settings, prior="order", warm_up=warm_up)
     outside = ParentSets.make_empty(n)
     for number in range(ROUNDS + 1):
         tables = prepare_tables(weights)

@@ -187,10 +187,9 @@ def _summarise_chains(
     assert isinstance(state, PosteriorState)
     chains, names = state.chains, problem.names
     tables = method.make_search(problem).get_tables(state)
-    kept = chains.kept_dags
-    drawn = [tables.make_adjacency(choice) for choices in kept for choice in choices]
+    draws = chains.kept_dags.reshape(-1, len(names))
+    drawn = (tables.make_adjacency(choice) for choice in draws)  # all at once may not fit
     diagnostics = diagnose_chains(chains)
-    draws = kept.reshape(-1, len(names))
     outside = measure_outside(problem, tables, draws, settings.family_prior)
     return Posterior(
         names=names,

@@ -8,7 +8,7 @@ draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,9 +49,9 @@ class DagSample(Sequence[DAG]):
 
     @classmethod
     def from_matrices(
-        cls, names: tuple[str, ...], matrices: Sequence[NDArray[np.bool_]] | NDArray[np.bool_]
+        cls, names: tuple[str, ...], matrices: Iterable[NDArray[np.bool_]]
     ) -> DagSample:
-        """Make a sample from adjacency matrices, ``[parent, child]``."""
+        """Make a sample from adjacency matrices, ``[parent, child]``, which it needs one by one."""
         listed = [np.argwhere(matrix) for matrix in matrices]
         start = np.concatenate([[0], np.cumsum([len(arcs) for arcs in listed])]).astype(np.int64)
         arcs = np.concatenate([*listed, np.empty((0, 2), dtype=np.int64)])

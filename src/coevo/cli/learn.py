@@ -18,6 +18,7 @@ from coevo.cli.missing import (
     write_imputed_data,
 )
 from coevo.cli.options import (
+    check_resume,
     format_option,
     make_cluster_option,
     make_n_jobs_option,
@@ -179,8 +180,7 @@ def command(
     rows_there = {"--shards": shards, "--cluster": None if islands else cluster}
     _check_source(data, example, rows, {**_name_options(columns), **rows_there})
     check_missing_options(columns, imputed)
-    if resume and output is None:
-        raise click.UsageError("--resume needs -o, the run folder to resume.")
+    check_resume(resume, output)
     n_rows = EXAMPLE_ROWS if rows is None else rows
     status = f"Reading {data} ..." if data else f"Sampling {n_rows:,} rows of {example} ..."
     with show_status(status) as show:

@@ -14,6 +14,7 @@ import click
 
 __all__ = [
     "bundle_options",
+    "check_resume",
     "cluster_option",
     "format_option",
     "make_cluster_option",
@@ -57,6 +58,12 @@ def bundle_options(parameter: str, *options: Decorator[Any]) -> Decorator[Any]:
         return pack
 
     return decorate
+
+
+def check_resume(resume: bool, output: str | None) -> None:
+    """Refuse ``--resume`` without a run folder."""
+    if resume and output is None:
+        raise click.UsageError("--resume needs -o, the run folder to resume.")
 
 
 def make_n_jobs_option(workers: str, answer: str, all_cores: bool = False) -> Decorator[Any]:

@@ -13,6 +13,7 @@ from coevo.cli.console import print_json, show_status
 from coevo.cli.missing import check_missing_options
 from coevo.cli.options import (
     bundle_options,
+    check_resume,
     format_option,
     make_cluster_option,
     make_n_jobs_option,
@@ -112,8 +113,7 @@ def command(
     coevo posterior survey.csv --prior order --format json
     """
     check_missing_options(columns)
-    if resume and output is None:
-        raise click.UsageError("--resume needs -o, the run folder to resume.")
+    check_resume(resume, output)
     with show_status(f"Reading {data} ...") as show:
         from coevo.averaging.settings import PosteriorSettings
         from coevo.learning import check_settings, open_task

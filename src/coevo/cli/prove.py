@@ -11,6 +11,7 @@ from coevo.cli.console import print_json, show_status
 from coevo.cli.missing import check_missing_options
 from coevo.cli.options import (
     bundle_options,
+    check_resume,
     format_option,
     make_n_jobs_option,
     make_search_options,
@@ -98,8 +99,7 @@ def command(
     coevo prove --check run/proof/certificate.json.gz alarm.csv
     """
     check_missing_options(columns)
-    if resume and output is None:
-        raise click.UsageError("--resume needs -o, the run folder to resume.")
+    check_resume(resume, output)
     given = [f"--{name}" for name in ("structure", "run", "check") if chosen[name] is not None]
     if len(given) > 1:
         raise click.UsageError(f"{given[0]} and {given[1]} cannot be combined.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import print_json, show_status
-from coevo.cli.options import bundle_options, format_option, make_seed_option
+from coevo.cli.options import bundle_options, check_resume, format_option, make_seed_option
 
 if TYPE_CHECKING:
     from coevo.problems import SolveResult, SolveRow
@@ -106,8 +106,7 @@ def command(
     """
     if figure is not None and problem != "tsp":
         raise click.UsageError("--figure needs a tour; it cannot be combined with lop.")
-    if resume and output is None:
-        raise click.UsageError("--resume needs -o, the run folder to resume.")
+    check_resume(resume, output)
     with show_status(f"Reading {instance} ...") as show:
         from coevo.problems import open_ordering, open_tour
         from coevo.problems.task import SolveSettings, open_task

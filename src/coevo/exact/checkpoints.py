@@ -7,8 +7,7 @@ that identify the run. Bounds are not believed: they are computed again from the
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,12 @@ from numpy.typing import NDArray
 
 from coevo.checkpoints import (
     DIGEST,
-    BaseCheckpointFile,
+    HISTORY,
+    StateCheckpointFile,
     make_damage_error,
     make_not_a_state_error,
-    read_entries,
-    write_entries,
 )
 from coevo.checks import is_int, is_number
-from coevo.errors import FormatError
 from coevo.exact.bounds import Clusters
 from coevo.exact.families import Families
 from coevo.exact.relaxation import Basis
@@ -37,28 +34,19 @@ from coevo.json_text import load_json
 
 __all__ = ["ProofCheckpointFile"]
 
-KIND, HISTORY, FACTS = "kind", "history.json", "facts.json"
 LARGEST_WEIGHT = 1 << 58
 
 Numbers = NDArray[np.int64]
 
 
-class ProofCheckpointFile(BaseCheckpointFile[ProofCheckpoint]):
+class ProofCheckpointFile(StateCheckpointFile[ProofCheckpoint]):
     """The checkpoint file of one proof; `families` are those of the proof."""
+
+    command, kind = "coevo prove", ProofState.__name__
 
     def __init__(self, folder: Path, fingerprint: Mapping[str, Any], families: Families) -> None:
         super().__init__(folder, fingerprint)
         self._families = families
-
-    def _open(self, path: Path) -> tuple[Mapping[str, Any], Callable[[], ProofCheckpoint]]:
-        entries = read_entries(path)
-        try:
-            facts = load_json(str(entries[FACTS]))
-            if str(entries[KIND]) != ProofState.__name__ or not isinstance(facts, dict):
-                raise ValueError
-        except (KeyError, ValueError):
-            raise FormatError(f"{str(path)!r} is not a checkpoint of coevo prove.") from None
-        return facts, lambda: self._build(path, entries)
 
     def _build(self, path: Path, entries: Mapping[str, Any]) -> ProofCheckpoint:
         """Return the checkpoint; raise `FormatError` if it does not fit the families."""
@@ -73,15 +61,10 @@ class ProofCheckpointFile(BaseCheckpointFile[ProofCheckpoint]):
             raise make_damage_error(path, "its history does not end with its state")
         return ProofCheckpoint(state, history)
 
-    def _write_content(
-        self, content: ProofCheckpoint, facts: Mapping[str, Any], path: Path
-    ) -> None:
-        entries = _list_entries(content.state)
-        history = json.dumps([row.as_dict() for row in content.history])
-        write_entries(
-            path,
-            {**entries, KIND: ProofState.__name__, HISTORY: history, FACTS: json.dumps(facts)},
-        )
+    def _list_entries(
+        self, content: ProofCheckpoint
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        return _list_entries(content.state), [row.as_dict() for row in content.history]
 
 
 def _list_entries(state: ProofState) -> dict[str, Any]:

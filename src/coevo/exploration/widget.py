@@ -6,8 +6,10 @@ answers them. Its style lives in a shadow tree, so it does not change the notebo
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
+from coevo.bundled import open_network
 from coevo.errors import CoevoError, bad_parameter, import_optional
 from coevo.exploration.answers import Explorer
 from coevo.exploration.drawing import draw_page
@@ -32,8 +34,9 @@ def explore(network: Any, given: Evidence | None = None) -> Any:
 
     Parameters
     ----------
-    network : BayesianNetwork or LearnResult
-        The network, or the result of `learn`.
+    network : BayesianNetwork, LearnResult, str or path
+        The network, the result of `learn`, the name of a bundled network, or the path of a file or
+        of the folder of a run.
     given : mapping of str to str, optional
         The evidence to start with.
 
@@ -45,14 +48,15 @@ def explore(network: Any, given: Evidence | None = None) -> Any:
 
     Examples
     --------
-    >>> from coevo.bundled import load_network
-    >>> view = explore(load_network("asia"), {"xray": "yes"})
+    >>> view = explore("asia", {"xray": "yes"})
     >>> view.evidence
     {'xray': 'yes'}
     """
-    found = getattr(network, "network", network)
+    is_named = isinstance(network, str | os.PathLike)
+    found = open_network(network) if is_named else getattr(network, "network", network)
     if not isinstance(found, BayesianNetwork):
-        raise bad_parameter("network", "explore", "a BayesianNetwork or a LearnResult", network)
+        expected = "a BayesianNetwork, a LearnResult, a name or a path"
+        raise bad_parameter("network", "explore", expected, network)
     evidence = {name: _copy_finding(value) for name, value in (given or {}).items()}
     explorer = Explorer(found)
     explorer.answer("beliefs", {"given": evidence})  # validates the evidence

@@ -6,8 +6,7 @@ JSON: the history, and the facts that identify the run.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +14,21 @@ import numpy as np
 
 from coevo.checkpoints import (
     DIGEST,
-    BaseCheckpointFile,
+    HISTORY,
+    StateCheckpointFile,
     make_damage_error,
     make_not_a_state_error,
-    read_entries,
-    write_entries,
 )
 from coevo.checks import is_int, is_number
-from coevo.errors import FormatError
 from coevo.json_text import load_json
 from coevo.problems.solver import SolveCheckpoint, Solver, SolveRow, SolveState
 
 __all__ = ["SolveCheckpointFile"]
 
-KIND, HISTORY, FACTS = "kind", "history.json", "facts.json"
 NUMBERS = ("generation", "evaluations", "improved", "score")
 
 
-class SolveCheckpointFile(BaseCheckpointFile[SolveCheckpoint]):
+class SolveCheckpointFile(StateCheckpointFile[SolveCheckpoint]):
     """The checkpoint file of one run.
 
     Parameters
@@ -45,19 +41,11 @@ class SolveCheckpointFile(BaseCheckpointFile[SolveCheckpoint]):
         The solver whose states the file holds.
     """
 
+    command, kind = "coevo solve", SolveState.__name__
+
     def __init__(self, folder: Path, fingerprint: Mapping[str, Any], solver: Solver) -> None:
         super().__init__(folder, fingerprint)
         self._solver = solver
-
-    def _open(self, path: Path) -> tuple[Mapping[str, Any], Callable[[], SolveCheckpoint]]:
-        entries = read_entries(path)
-        try:
-            facts = load_json(str(entries[FACTS]))
-            if str(entries[KIND]) != SolveState.__name__ or not isinstance(facts, dict):
-                raise ValueError
-        except (KeyError, ValueError):
-            raise FormatError(f"{str(path)!r} is not a checkpoint of coevo solve.") from None
-        return facts, lambda: self._build(path, entries)
 
     def _build(self, path: Path, entries: Mapping[str, Any]) -> SolveCheckpoint:
         """Return the checkpoint; raise `FormatError` if it does not fit the problem."""
@@ -79,15 +67,14 @@ class SolveCheckpointFile(BaseCheckpointFile[SolveCheckpoint]):
             raise make_not_a_state_error(path)
         return SolveCheckpoint(state, history)
 
-    def _write_content(
-        self, content: SolveCheckpoint, facts: Mapping[str, Any], path: Path
-    ) -> None:
+    def _list_entries(
+        self, content: SolveCheckpoint
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         state = content.state
         entries: dict[str, Any] = {name: getattr(state, name) for name in NUMBERS}
         entries |= {f"part.{i}": part for i, part in enumerate(state.parts)}
-        history = json.dumps([row.as_dict() for row in content.history])
-        entries |= {KIND: SolveState.__name__, "order": state.order, "n_parts": len(state.parts)}
-        write_entries(path, {**entries, HISTORY: history, FACTS: json.dumps(facts)})
+        entries |= {"order": state.order, "n_parts": len(state.parts)}
+        return entries, [row.as_dict() for row in content.history]
 
 
 def _parse_row(line: dict[str, Any]) -> SolveRow:

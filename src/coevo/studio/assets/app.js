@@ -89,7 +89,7 @@ async function open() {
     show(holder, container);
     const end = await view.mount(container, context);
     const finish = () => { stops.forEach(stop => stop()); end?.(); };
-    if (number > 1) holder.focus({ preventScroll: true }); // a screen reader reads the new view
+    if (number > 1 && !holder.contains(document.activeElement)) holder.focus({ preventScroll: true }); // a screen reader reads the new view
     if (number === shown) unmount = finish;
     else finish();
   } catch (error) {

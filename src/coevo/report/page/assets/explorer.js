@@ -2,6 +2,7 @@ import { make, makeButton } from "./elements.js";
 import { formatLogProbability, formatPercent, listChanges, makeEvidence } from "./evidence.js";
 import { renderEvidence, renderVariable } from "./explorer_panel.js";
 import { makeGraphView, makeSearchField, makeZoomButtons } from "./graph_view.js";
+import { whenIdle } from "./press.js";
 import { makeSearch } from "./search.js";
 import { FACTS } from "./structure.js";
 
@@ -81,7 +82,7 @@ export function mountExplorer(container, options) {
       ? `${count === 1 ? "1 finding" : `${count} findings`}. P(evidence) = ${formatLogProbability(log)}.` +
         (most ? ` ${drawing.names[most.n]} changed most.` : "")
       : "No evidence.";
-    fillPanel();
+    whenIdle(fillPanel);
   }
   function describeNode(n, probabilities, finding) {
     const states = probabilities.map((p, k) => [p, k]).sort((a, b) => b[0] - a[0]).slice(0, 3);

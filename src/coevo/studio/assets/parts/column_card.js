@@ -101,16 +101,21 @@ export class ColumnCard {
     if (!this.editor) {
       const showBins = latest(async moved => {
         const found = await this.actions.countBins(this.name, moved);
-        if (found) this.drawBins(found.bins);
+        if (found && moved === this.moved) this.drawBins(found.bins);
       });
       this.bins = h("div");
       this.fields = h("div", { class: "row cut-fields" });
       this.editor = makeCutEditor({
         name: column.name, numbers, cuts,
-        onInput: moved => { this.drawFields(moved); showBins(moved); },
+        onInput: moved => {
+          this.moved = moved;
+          this.drawFields(moved);
+          showBins(moved);
+        },
         onCommit: moved => this.actions.setType(this.name, { type: "continuous", cuts: moved }),
       });
     }
+    this.moved = null; // an answer about earlier cut points comes too late
     this.drawFields(cuts);
     this.drawBins(numbers.bins || []);
     const how = column.info.method

@@ -2,6 +2,7 @@
 import { drawChart, drawMasks, drawOrders } from "../charts.js";
 import { formatNumber, h, show } from "../dom.js";
 import { makeGraphView } from "../page/graph_view.js";
+import { whenIdle } from "../page/press.js";
 
 const MOST_DRAWN = 150; // variables, as in coevo.studio.routes.learn
 
@@ -97,6 +98,7 @@ export class NetworkPanel {
   async draw(variables, arcs) {
     try {
       const drawing = await this.context.api.post("/api/learn/drawing", { variables, arcs });
+      await new Promise(whenIdle);
       if (this.hasEnded) return;
       const view = makeGraphView(drawing, { onChoose: () => {} });
       show(this.graph, view.figure);

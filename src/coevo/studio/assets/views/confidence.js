@@ -2,6 +2,7 @@
 
 import { path } from "../api.js";
 import { h, s } from "../dom.js";
+import { whenIdle } from "../page/press.js";
 import { count, fill, label, select } from "../parts/element.js";
 
 const SHOWN = 60; // arcs before "Show all"
@@ -43,7 +44,7 @@ class ConfidenceView {
     this.stop.hidden = !this.isActive;
     if (!this.isActive) this.say(state === "failed" && kind === "confidence" ? error : "");
     else if (kind !== "confidence") this.say("The search of this run is not done yet.");
-    this.draw(record);
+    whenIdle(() => this.draw(record));
   }
 
   say(text) {

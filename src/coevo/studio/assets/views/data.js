@@ -1,9 +1,9 @@
 // The Data view: add a table, look at it, correct what was detected.
 
 import { h } from "../dom.js";
+import { whenIdle } from "../page/press.js";
 import { count, fill, formatShare, keepFocus, label, latest, select } from "../parts/element.js";
 import { ColumnCard } from "../parts/column_card.js";
-import { whenReleased } from "../parts/press.js";
 
 const SHOWN = 60; // columns before "Show more"
 const MISSING = [
@@ -28,6 +28,7 @@ class DataView {
     this.cards = new Map();
     this.store = latest(settings => this.put(settings));
     this.sources = h("section", { class: "sources" });
+    this.list = h("ul", { class: "list" });
     this.table = h("section", { class: "table", "aria-live": "off" });
     fill(container, h("div", { class: "data-view" }, this.sources, this.table));
     this.start(context.params?.[0]);
@@ -47,10 +48,19 @@ class DataView {
     this.tables = found?.tables || [];
     this.examples = found?.examples || [];
     this.networks = found?.networks || [];
-    this.drawSources();
+    whenIdle(() => this.drawSources());
   }
 
+  // The list of tables changes; a form below it may be half filled in, so it stays.
   drawSources() {
+    if (!this.sources.hasChildNodes()) this.makeSources();
+    fill(this.list, this.tables.map(one => h("li", {}, h("a", {
+      href: `#/data/${encodeURIComponent(one.name)}`, "data-key": `table-${one.name}`,
+      "aria-current": one.name === this.name ? "true" : null,
+    }, one.name))));
+  }
+
+  makeSources() {
     const file = h("input", {
       type: "file", id: "table-file", class: "file",
       onchange: () => this.upload(file.files[0]),
@@ -67,13 +77,8 @@ class DataView {
     },
     h("p", {}, "Drop a table here: CSV, Excel, Parquet, JSON, Stata, SPSS, SAS, SQLite."),
     h("label", { class: "button", for: "table-file" }, "Choose a file"), file);
-    fill(this.sources, h("h2", {}, "Tables"),
-      h("ul", { class: "list" }, this.tables.map(one => h("li", {},
-        h("a", {
-          href: `#/data/${encodeURIComponent(one.name)}`,
-          "aria-current": one.name === this.name ? "true" : null,
-        }, one.name)))),
-      drop, this.progress = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Upload" }),
+    this.progress = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Upload" });
+    fill(this.sources, h("h2", {}, "Tables"), this.list, drop, this.progress,
       this.makeOthers());
   }
 
@@ -127,7 +132,7 @@ class DataView {
     if (turn !== this.turn) return; // something newer is shown
     if (record) this.draw(record);
     else fill(this.table);
-    this.drawSources();
+    whenIdle(() => this.drawSources());
   }
 
   // A table that cannot be read: why, and the settings that may help.
@@ -145,6 +150,7 @@ class DataView {
     await this.listTables();
     if (!this.tables.some(one => one.name === this.name)) return;
     const settings = await this.context.attempt(() => this.api.get(`${address(this.name)}/settings`));
+    await new Promise(whenIdle);
     if (turn !== this.turn || this.isStoring || !settings) return;
     if (JSON.stringify(settings) !== JSON.stringify(this.record?.settings)) await this.show(this.name);
   }
@@ -163,7 +169,7 @@ class DataView {
     this.isStoring = true;
     this.table.setAttribute("aria-busy", "true");
     const record = await this.context.attempt(() => this.api.put(`${address(this.name)}/settings`, settings));
-    await new Promise(whenReleased);
+    await new Promise(whenIdle);
     this.isStoring = false;
     this.table.removeAttribute("aria-busy");
     if (turn !== this.turn) return;
@@ -245,11 +251,13 @@ class DataView {
       names[old] = given;
     }
     const before = this.settings, turn = ++this.turn;
+    this.isStoring = true;
     const record = await this.context.attempt(() => this.api.post(`${address(this.name)}/undo`, {
       kind: decision.kind, columns: decision.columns, names,
     }));
+    await new Promise(whenIdle);
+    this.isStoring = false;
     if (!record) return;
-    await new Promise(whenReleased);
     this.past.push(before);
     if (turn === this.turn) this.draw(record);
   }

@@ -1,6 +1,7 @@
 // Home: what the workspace holds, and where to begin.
 import { path } from "../api.js";
 import { h, show } from "../dom.js";
+import { whenIdle } from "../page/press.js";
 
 const STATES = {
   queued: "waiting", running: "running", done: "done", failed: "failed", stopped: "stopped",
@@ -44,6 +45,7 @@ export default {
   async mount(container, context) {
     const draw = async () => {
       const found = await context.api.get("/api/workspace");
+      await new Promise(whenIdle);
       const isEmpty = !found.tables.length && !found.runs.length && !found.networks.length;
       show(container,
         h("h1", {}, "Workspace"),

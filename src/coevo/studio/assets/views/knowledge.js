@@ -1,9 +1,9 @@
 // The Knowledge view: required and forbidden arcs, tiers and limits, drawn or by keyboard.
 
 import { h } from "../dom.js";
+import { whenIdle } from "../page/press.js";
 import { fill, label, latest, select } from "../parts/element.js";
 import { KnowledgeBoard } from "../parts/knowledge_board.js";
-import { whenReleased } from "../parts/press.js";
 import { download } from "../parts/save.js";
 
 const MODES = [["required", "Require arcs"], ["forbidden", "Forbid arcs"], ["tiers", "Move into tiers"]];
@@ -140,7 +140,7 @@ class KnowledgeView {
   }
 
   draw() {
-    whenReleased(() => {
+    whenIdle(() => {
       this.undoButton.disabled = !this.past.length;
       this.redoButton.disabled = !this.future.length;
       this.board.update({ variables: this.variables, ...this.known });

@@ -5,6 +5,7 @@
 import { path } from "../api.js";
 import { chooseWidth } from "../charts.js";
 import { h, show } from "../dom.js";
+import { whenIdle } from "../page/press.js";
 import { SearchModel, describeSearch } from "../parts/search_model.js";
 import { NetworkPanel, drawConvergence, drawScore, drawSpecies } from "../parts/search_panels.js";
 import { makeBudget } from "./learn.js";
@@ -118,7 +119,7 @@ export function mountRun(container, context, first) {
   });
   context.onEvent("runs", () => context.attempt(async () => {
     run = await context.api.get(path`/api/runs/${run.name}`);
-    drawButtons();
+    whenIdle(drawButtons);
     plan();
   }));
   context.follow(run.name);

@@ -35,9 +35,12 @@ class PredictView {
   }
 
   async chooseNetwork() {
-    const id = this.network.value;
+    const id = this.network.value, fields = [this.table, this.target, this.button];
+    for (const one of fields) one.disabled = true; // the answer sets them
     const found = await this.context.attempt(() => this.api.get(`/api/predict/${encodeURIComponent(id)}`));
-    if (!found || this.network.value !== id) return;
+    if (this.network.value !== id) return;
+    for (const one of fields) one.disabled = false;
+    if (!found) return;
     fill(this.target, found.variables.map(one => h("option", { value: one }, one)));
     this.target.value = found.variables[found.variables.length - 1];
     this.table.value = this.tables.includes(found.table) ? found.table : this.tables[0] ?? "";

@@ -88,10 +88,21 @@ def extend(sets: Array, best: Array, n_free: int) -> tuple[Array, Array]:
     offset = np.arange(len(source)) - np.repeat(np.cumsum(counts) - counts, counts)
     longer = np.concatenate([sets[source], (last[source] + 1 + offset)[:, None]], axis=1)
     inherited, is_known = np.full(len(longer), -np.inf), np.ones(len(longer), dtype=np.bool_)
-    table = {row.tobytes(): number for number, row in enumerate(sets)}
+    numbers = number_sets(sets, n_free)
+    order = np.argsort(numbers)
+    known = numbers[order]
     for place in range(longer.shape[1] if len(longer) else 0):
-        shorter = np.ascontiguousarray(np.delete(longer, place, axis=1))
-        found = np.array([table.get(row.tobytes(), -1) for row in shorter])
-        is_known &= found >= 0
-        inherited = np.maximum(inherited, best[found])
+        wanted = number_sets(np.delete(longer, place, axis=1), n_free)
+        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        is_known &= known[found] == wanted
+        inherited = np.maximum(inherited, best[order[found]])
     return longer[is_known], inherited[is_known]
+
+
+def number_sets(sets: Array, base: int) -> Array:
+    """Return a different number for each set of one size; of Python where 64 bits are too few."""
+    is_small = base ** sets.shape[1] < 2**63
+    numbers = np.zeros(len(sets), dtype=np.int64 if is_small else object)
+    for column in sets.T:
+        numbers = numbers * base + column
+    return numbers

@@ -32,12 +32,13 @@ def quick_check(monkeypatch):
     problem = prove_example()[0]
     lists = {}
 
-    def list_once(scorer, rules, child):
+    def list_once(bounds, child):
+        scorer, rules = bounds.scorer, bounds.rules
         key = (rules.allowed.tobytes(), rules.required.tobytes(), rules.max_parents)
         settings = (scorer.scoring, scorer.parent_penalty, tuple(sorted(scorer.weights.items())))
         known = (*key, settings, child)
         if known not in lists:
-            lists[known] = original(scorer, rules, child)
+            lists[known] = original(bounds, child)
         return lists[known]
 
     original = check.list_families

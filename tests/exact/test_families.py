@@ -38,9 +38,9 @@ def test_families_are_those_that_beat_their_subsets(score, is_constrained):
 @pytest.mark.parametrize("score", SCORES)
 def test_the_checker_lists_the_same_families(score):
     problem = random_problem(5, score, 6, 40, is_constrained=True)
-    families = find_families(problem)
+    families, bounds = find_families(problem), SupersetBounds(problem.scorer, problem.rules)
     for child in range(problem.n_variables):
-        parents, units = list_families(problem.scorer, problem.rules, child)
+        parents, units = list_families(bounds, child)
         own = slice(families.begin[child], families.begin[child + 1])
         listed = sorted(zip(map(sorted, parents.tolist()), units.tolist(), strict=True))
         other = zip(map(sorted, families.parents[own].tolist()), families.units[own], strict=True)
@@ -86,6 +86,30 @@ def test_no_superset_exceeds_its_bound(score, is_constrained):
             (useful,) = bounds.bound_supersets(child, sets, scores, np.array([value]))
             assert useful in (bound, np.inf)
             assert useful == bound or bound > value
+
+
+@pytest.mark.parametrize("is_constrained", [False, True])
+@pytest.mark.parametrize("score", SCORES)
+def test_a_redundant_parent_never_pays(score, is_constrained):
+    n_redundant = 0
+    for seed, slack in itertools.product(range(3), (0.0, 2.0)):
+        problem = random_problem(seed, score, 5, 60, is_constrained)
+        local = list_local_scores(problem)
+        bounds = SupersetBounds(problem.scorer, problem.rules)
+        for (child, parents), value in local.items():
+            sets = np.array([sorted(parents)], dtype=np.int64).reshape(1, -1)
+            for added in {u for c, p in local if c == child for u in p} - parents:
+                if bounds.find_redundant(child, sets, np.array([value]), np.array([added]), slack):
+                    n_redundant += 1
+                    assert all(
+                        other <= local[child, p - {added}] - slack
+                        for (c, p), other in local.items()
+                        if c == child
+                        and p > parents
+                        and added in p
+                        and (child, p - {added}) in local
+                    )
+    assert (n_redundant > 0) is (score in ("bic", "aic"))
 
 
 def test_the_rules_save_work():

@@ -18,6 +18,7 @@ from coevo.data import Dataset
 from coevo.errors import FormatError
 from coevo.exact.certificate import Certificate
 from coevo.exact.check_families import check_table, give_points, list_families, round_up
+from coevo.exact.superset_bounds import SupersetBounds
 from coevo.graph import DAG, Arc
 from coevo.score import FamilyScorer, make_score
 
@@ -55,7 +56,8 @@ def check_certificate(certificate: Certificate, dataset: Dataset, n_jobs: int = 
         raise FormatError("The network of the certificate breaks its constraints.")
     local = np.array(list(scorer.score_per_variable(network).values()))
     floor = int(round_up(local).sum()) - len(names)  # of all networks that are as good
-    lists = [list_families(scorer, rules, child) for child in range(len(names))]
+    bounds = SupersetBounds(scorer, rules)
+    lists = [list_families(bounds, child) for child in range(len(names))]
     n_families = sum(len(units) for _, units in lists)
     for weights in certificate.filters:
         lists, _ = drop_families(lists, certificate, weights, floor)

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from coevo.errors import FormatError
 from coevo.exact.superset_bounds import SupersetBounds
-from coevo.graph import ArcRules
-from coevo.score import FamilyBatch, FamilyScorer
+from coevo.score import FamilyBatch
 
 __all__ = ["check_table", "give_points", "list_families", "round_up"]
 
@@ -54,9 +53,10 @@ def give_points(parents: Array, child: int, k: int, members: list[int], tables: 
     return np.asarray(row[bits[parents].sum(axis=1)])
 
 
-def list_families(scorer: FamilyScorer, rules: ArcRules, child: int) -> tuple[Array, Array]:
+def list_families(bounds: SupersetBounds, child: int) -> tuple[Array, Array]:
     """Return all families of a child that score more than each of their subsets."""
-    n, bounds = len(rules.allowed), SupersetBounds(scorer, rules)
+    scorer, rules = bounds.scorer, bounds.rules
+    n = len(rules.allowed)
     required = np.flatnonzero(rules.required[:, child])
     free = np.flatnonzero(rules.allowed[:, child] & ~rules.required[:, child])
     sets, inherited = np.empty((1, 0), dtype=np.int64), np.full(1, -np.inf)
@@ -74,14 +74,23 @@ def list_families(scorer: FamilyScorer, rules: ArcRules, child: int) -> tuple[Ar
         is_open = (scores > -np.inf) & (size < rules.max_parents)
         bound = bounds.bound_supersets(child, parents[is_open], scores[is_open], best[is_open])
         is_open[is_open] = bound > best[is_open]
-        sets, inherited = extend(sets[is_open], best[is_open], len(free))
+
+        def is_redundant(
+            at: Array, place: Array, opened: Array = parents[is_open], own: Array = scores[is_open]
+        ) -> Array:
+            return bounds.find_redundant(child, opened[at], own[at], free[place])
+
+        sets, inherited = extend(sets[is_open], best[is_open], len(free), is_redundant)
     width = max(p.shape[1] for p, _ in kept)
     wide = [np.pad(p, ((0, 0), (0, width - p.shape[1])), constant_values=n) for p, _ in kept]
     return np.concatenate(wide), round_up(np.concatenate([s for _, s in kept]))
 
 
-def extend(sets: Array, best: Array, n_free: int) -> tuple[Array, Array]:
-    """Return the sets with one more member all of whose subsets are given, and their best score."""
+def extend(sets: Array, best: Array, n_free: int, is_redundant: Any) -> tuple[Array, Array]:
+    """Return the sets with one more member all of whose subsets are given, and their best score.
+
+    Leave out a set if one of its members is redundant beside the others.
+    """
     last = sets[:, -1] if sets.shape[1] else np.full(len(sets), -1)
     counts = n_free - 1 - last
     source = np.repeat(np.arange(len(sets)), counts)
@@ -95,6 +104,7 @@ def extend(sets: Array, best: Array, n_free: int) -> tuple[Array, Array]:
         wanted = number_sets(np.delete(longer, place, axis=1), n_free)
         found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
         is_known &= known[found] == wanted
+        is_known &= ~is_redundant(order[found], longer[:, place])
         inherited = np.maximum(inherited, best[order[found]])
     return longer[is_known], inherited[is_known]
 

@@ -5,12 +5,10 @@ subset can replace it in any network, and no cycle appears. So some optimal netw
 dominated family, and only the others are kept. They are found breadth first, by the number of
 parents. A set is not extended if a proved rule says that all its supersets are dominated:
 
-1. `coevo.exact.superset_bounds`: no superset scores more than a subset that is scored already.
-2. For BIC and AIC (the idea is in de Campos, Scanagatta, Corani and Zaffalon 2018, *Entropy-based
-   pruning for learning Bayesian networks using BIC*, and proved here): a parent Y beside a set S
-   gains at most the entropy of the child given S, and at most that of Y given S, each times the
-   rows. If the penalty of Y is at least as large, every set with S and Y is dominated by the same
-   set without Y, because entropies fall and penalties grow with S.
+1. No superset scores more than a subset that is scored already.
+2. For BIC and AIC: a further parent never pays.
+
+`coevo.exact.superset_bounds` proves both.
 
 With a slack of some nats a family is dropped only if a subset scores more than that above it, so
 that the list has all families of all networks within the slack of the best one (Liao, Sharma,
@@ -25,19 +23,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, format_count
 from coevo.exact.levels import Level
-from coevo.exact.superset_bounds import (
-    SupersetBounds,
-    compute_arc_weights,
-    get_parameter_cost,
-    make_batch,
-)
+from coevo.exact.superset_bounds import SupersetBounds, make_batch
 from coevo.exact.units import Units, check_range, round_up
 from coevo.memory import format_bytes, get_machine_memory
 from coevo.score import FamilyScorer
@@ -48,7 +40,6 @@ __all__ = ["Families", "count_families", "find_families"]
 BYTES_PER_FAMILY = 160  # of a level, while it is made
 SHARE_OF_MEMORY = 0.5
 DEFAULT_MEMORY = 1 << 32
-MARGIN = 1e-9  # of a score: more than its round-off
 
 Sets = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -269,30 +260,10 @@ class _Child:
     def _find_redundant(self, sets: Sets, subsets: Sets) -> NDArray[np.bool_]:
         """Return the candidates that rule 2 drops with all their supersets."""
         redundant = np.zeros(len(sets), dtype=np.bool_)
-        scorer = self.problem.scorer
-        assert isinstance(scorer, FamilyScorer)
-        cost = get_parameter_cost(scorer)
-        if cost is None or self.level.size < 0:
-            return redundant
-        arities = scorer.dataset.arities.astype(np.float64)
-        weights = compute_arc_weights(scorer)[:, self.child]
         inner = self._name(self.level.sets)
-        q = arities[inner].prod(axis=1)
-        penalties = cost * q * (arities[self.child] - 1.0)
-        # the entropy of the child given each set, times the rows
-        child_entropy = penalties - (self.level.scores - weights[inner].sum(axis=1))
         for place in range(sets.shape[1]):
             subset, added = subsets[:, place], self.free[sets[:, place]]
-            entropy = np.minimum(child_entropy[subset], self._entropies[added])
-            margin = MARGIN * (1.0 + np.abs(self.level.scores[subset]))
-            gain = entropy + weights[added] + self.slack + margin
-            redundant |= gain <= penalties[subset] * (arities[added] - 1.0)
+            redundant |= self.bounds.find_redundant(
+                self.child, inner[subset], self.level.scores[subset], added, self.slack
+            )
         return redundant
-
-    @cached_property
-    def _entropies(self) -> Values:
-        """The entropy of each variable, times the rows."""
-        n = self.problem.n_variables
-        none = np.empty((1, 0), dtype=np.int64)
-        scores = [self.bounds.likelihood.local_scores(make_batch(v, none)) for v in range(n)]
-        return -np.concatenate(scores)

@@ -14,6 +14,12 @@ Let r be the number of states of the child, q the number of configurations of S,
 at least q a configurations, where a is the smallest number of states of another variable:
 :math:`s(T) \le -c\, q\, a\, (r - 1)`, with c the cost of a parameter.
 
+There is a second rule, `find_redundant` (the idea is in de Campos, Scanagatta, Corani and Zaffalon
+2018, *Entropy-based pruning for learning Bayesian networks using BIC*). A parent Y beside S gains
+at most the entropy of the child given S, and at most that of Y, each times the rows. If the penalty
+of Y is at least as large, every set with S and Y is dominated by the same set without Y, because
+entropies fall and penalties grow with S.
+
 **BDeu and BDs** (compare Correia, Cussens and de Campos 2020). A local score is the log probability
 of the child's column in an urn scheme with cells a and total a r. In each configuration of T the
 first row of each state k has probability at most a / (a r) = 1 / r, and every other row at most 1.
@@ -116,6 +122,32 @@ class SupersetBounds:
         own = weights[sets].sum(axis=1)
         added = own + self._add_best(child, sets) + MARGIN * (1.0 + np.abs(scores))
         return np.asarray(compute(self, child, sets, scores - own, useful - added) + added)
+
+    def find_redundant(
+        self, child: int, sets: Sets, scores: Values, added: NDArray[np.int64], slack: float = 0.0
+    ) -> NDArray[np.bool_]:
+        """Return whether a further parent beside each set never pays.
+
+        A superset with this parent then scores at least `slack` less than without it. `scores` are
+        those of the sets.
+        """
+        cost = get_parameter_cost(self.scorer)
+        if cost is None:
+            return np.zeros(len(sets), dtype=np.bool_)
+        arities = self.scorer.dataset.arities.astype(np.float64)
+        weights = compute_arc_weights(self.scorer)[:, child]
+        penalties = cost * arities[sets].prod(axis=1) * (arities[child] - 1.0)
+        of_child = penalties - (scores - weights[sets].sum(axis=1))  # its entropy, times the rows
+        gains = np.minimum(of_child, self._entropies[added]) + weights[added]
+        margin = slack + MARGIN * (1.0 + np.abs(scores))
+        return np.asarray(gains + margin <= penalties * (arities[added] - 1.0))
+
+    @cached_property
+    def _entropies(self) -> Values:
+        """The entropy of each variable, times the rows."""
+        none = np.empty((1, 0), dtype=np.int64)
+        batches = [make_batch(v, none) for v in range(len(self.rules.allowed))]
+        return -np.concatenate([self.likelihood.local_scores(batch) for batch in batches])
 
     def _add_best(self, child: int, sets: Sets) -> Values:
         """Return the largest sum of weights of further parents, at least one."""

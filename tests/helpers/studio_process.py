@@ -50,7 +50,7 @@ class StudioProcess:
         env = {**os.environ, "PYTHONPATH": str(patches)}
         if n_events is not None:
             env["COEVO_TEST_EVENTS"] = str(n_events)
-        command = [sys.executable, "-m", "coevo", "studio", "--no-browser"]
+        command = [sys.executable, "-X", "faulthandler", "-m", "coevo", "studio", "--no-browser"]
         self.process = subprocess.Popen(
             [*command, "--workspace", str(workspace)], stderr=subprocess.PIPE, text=True, env=env
         )
@@ -102,9 +102,11 @@ class StudioProcess:
         """End the server as Ctrl-C does; return its exit code, and what it left behind."""
         started = open_processes(list_descendants(self.process.pid))
         self.process.send_signal(signal.SIGINT)
-        guard = threading.Timer(LONGEST, self.process.kill)
+        guard = threading.Timer(LONGEST, self.process.send_signal, [signal.SIGABRT])
         guard.start()
         code = self.process.wait()
         guard.cancel()
+        if code:
+            print(self.process.stderr.read())  # what each thread did
         self.process.stderr.close()
         return code, wait_until_ended(started)

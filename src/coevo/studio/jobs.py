@@ -152,7 +152,7 @@ class Jobs:
         for job in jobs:
             if not job.ended.wait(SECONDS_TO_END) and job.process is not None:
                 job.process.kill()
-                job.ended.wait()
+                job.ended.wait(SECONDS_TO_END)
 
     def _find(self, name: str) -> Job | None:
         waiting = (job for job in self._waiting if job.name == name)

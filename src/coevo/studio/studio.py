@@ -46,6 +46,7 @@ class Studio:
         ] = {}  # each routes module keeps what is expensive under its name
         self._pool = ThreadPoolExecutor(N_THREADS, "studio")
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._importing = threading.Thread(target=_import_heavy, daemon=True)
 
     async def run(self, function: Callable[..., Result], *args: Any, **options: Any) -> Result:
         """Return the result of a function that computes or reads; the event loop does not wait."""
@@ -57,15 +58,20 @@ class Studio:
         self._loop = asyncio.get_running_loop()
         shutil.rmtree(self.workspace.root / INCOMING, ignore_errors=True)  # of a killed server
         self.jobs.resume_interrupted()
-        threading.Thread(target=_import_heavy, daemon=True).start()
+        self._importing.start()
 
     def close(self) -> None:
         """End the streams, then the processes; their work is saved."""
         self.feed.close()
 
     def end(self) -> None:
-        """End processes and threads."""
+        """End processes and threads.
+
+        Wait for imports: Python must not end while a thread is inside of one.
+        """
         self.jobs.close()
+        if self._importing.is_alive():
+            self._importing.join()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def notify(self, kind: str) -> None:

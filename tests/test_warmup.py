@@ -180,6 +180,7 @@ def test_rooms_are_compiled_apart():
     assert all(name.startswith("coevo.averaging.") for name in rooms[3])
     assert all(name.startswith("coevo.exact.") for name in rooms[4])
     assert all(name.startswith("coevo.problems.") for name in rooms[5])
+    assert rooms[6] == {"coevo.outofcore.family_count_kernels"}
 
 
 def test_methods_name_the_rooms_of_all_kernels_that_they_call():

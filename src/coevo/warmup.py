@@ -3,9 +3,10 @@
 The first search or command that calls a kernel finds the cache incomplete and compiles all
 kernels, so that nothing is compiled later. Rooms with jobs of their own, which many users never
 call, are compiled apart: tests of independence (``independence``), the repair of graphs in genetic
-algorithms (``repair``), the posterior (``averaging``), proofs (``exact``) and other problems than
-networks (``problems``). ``coevo warmup`` compiles all of them ahead. A marker in the folder of the
-cache says that a room is complete, so the check takes milliseconds.
+algorithms (``repair``), the posterior (``averaging``), proofs (``exact``), other problems than
+networks (``problems``) and rows in shards (``outofcore``). ``coevo warmup`` compiles all of them
+ahead. A marker in the folder of the cache says that a room is complete, so the check takes
+milliseconds.
 
 Each process compiles the kernels of one module at a time, or of a few modules that share parts,
 and then asks for the next one. The processes are plain interpreters that import coevo and nothing
@@ -47,6 +48,7 @@ __all__ = [
     "COMPILING_MESSAGE",
     "INDEPENDENCE",
     "NETWORKS",
+    "OUTOFCORE",
     "WarmUp",
     "compile_requested",
     "ensure_compiled",
@@ -71,7 +73,8 @@ MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 NETWORKS = "networks"  # all kernels that are not in one of the next rooms
 INDEPENDENCE = "independence"
 REPAIR = "repair"
-ROOMS = (NETWORKS, INDEPENDENCE, REPAIR, "averaging", "exact", "problems")
+OUTOFCORE = "outofcore"
+ROOMS = (NETWORKS, INDEPENDENCE, REPAIR, "averaging", "exact", "problems", OUTOFCORE)
 ROOM_OF = {  # of modules inside other packages
     "coevo.score.independence_kernels": INDEPENDENCE,
     "coevo.search.repair_kernels": REPAIR,
@@ -80,11 +83,7 @@ ROOM_OF = {  # of modules inside other packages
 # Modules with kernels that share parts, so that one process should compile them; then those that
 # take longest, by measured time. Each other module follows by itself.
 FIRST_GROUPS = (
-    (
-        "coevo.score.family_kernels",
-        "coevo.missing.available_kernels",
-        "coevo.outofcore.family_count_kernels",
-    ),
+    ("coevo.score.family_kernels", "coevo.missing.available_kernels"),
     ("coevo.search.perturbation_kernels", "coevo.search.order_kernels"),
     ("coevo.search.decode_kernels",),
     ("coevo.data.csv_kernels",),

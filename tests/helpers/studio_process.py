@@ -52,7 +52,12 @@ class StudioProcess:
             env["COEVO_TEST_EVENTS"] = str(n_events)
         command = [sys.executable, "-X", "faulthandler", "-m", "coevo", "studio", "--no-browser"]
         self.process = subprocess.Popen(
-            [*command, "--workspace", str(workspace)], stderr=subprocess.PIPE, text=True, env=env
+            [*command, "--workspace", str(workspace)],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=env,
+            # Tests in the background of a shell ignore Ctrl-C, and so would the studio.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         guard = threading.Timer(LONGEST, self.process.kill)
         guard.start()

@@ -46,7 +46,7 @@ class Studio:
         ] = {}  # each routes module keeps what is expensive under its name
         self._pool = ThreadPoolExecutor(N_THREADS, "studio")
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._importing = threading.Thread(target=_import_heavy, daemon=True)
+        self._importing: threading.Thread | None = None
 
     async def run(self, function: Callable[..., Result], *args: Any, **options: Any) -> Result:
         """Return the result of a function that computes or reads; the event loop does not wait."""
@@ -58,6 +58,7 @@ class Studio:
         self._loop = asyncio.get_running_loop()
         shutil.rmtree(self.workspace.root / INCOMING, ignore_errors=True)  # of a killed server
         self.jobs.resume_interrupted()
+        self._importing = threading.Thread(target=_import_heavy, daemon=True)
         self._importing.start()
 
     def close(self) -> None:
@@ -70,7 +71,7 @@ class Studio:
         Wait for imports: Python must not end while a thread is inside of one.
         """
         self.jobs.close()
-        if self._importing.is_alive():
+        if self._importing is not None:
             self._importing.join()
         self._pool.shutdown(wait=False, cancel_futures=True)
 

@@ -37,17 +37,24 @@ def test_a_resumed_proof_is_the_same(tmp_path):
         assert [row.gap for row in second.history] == [row.gap for row in last.history]
 
 
+def write_changed(folder, name, change):
+    """Write the checkpoint of the example with one entry changed; return the file."""
+    _, task, last, _ = prove_example()
+    file = ProofCheckpointFile(folder, FACTS, task.families)
+    assert file.finish(last, "finished") is None
+    path = folder / "checkpoint.npz"
+    entries = read_entries(path)
+    assert len(entries[name]) > 0
+    del entries[DIGEST]
+    entries[name] = change(entries[name])
+    write_entries(path, entries)
+    return file
+
+
 def test_a_bound_in_a_file_is_not_believed(tmp_path):
     """Weights that are changed in a checkpoint change the bound, never the truth."""
     _, task, last, _ = prove_example()
-    file = ProofCheckpointFile(tmp_path, FACTS, task.families)
-    assert file.finish(last, "finished") is None
-    path = tmp_path / "checkpoint.npz"
-    entries = read_entries(path)
-    del entries[DIGEST]
-    entries["node.weights"] = entries["node.weights"] // 2
-    write_entries(path, entries)
-    loaded = file.load()
+    loaded = write_changed(tmp_path, "node.weights", lambda weights: weights // 2).load()
     end, _ = run_proof(task, budget=Budget(max_generations=0), resume_from=loaded)
     search = task.make_search()
     assert search.compute_gap(search.restore(loaded.state)) > search.compute_gap(last.state)
@@ -58,17 +65,10 @@ def test_a_bound_in_a_file_is_not_believed(tmp_path):
 
 def test_a_table_in_a_file_is_not_believed(tmp_path):
     """Each table must give every network the points that it promises."""
-    _, task, last, _ = prove_example()
-    file = ProofCheckpointFile(tmp_path, FACTS, task.families)
-    assert file.finish(last, "finished") is None
-    path = tmp_path / "checkpoint.npz"
-    entries = read_entries(path)
-    assert len(entries["table.rights"]) > 0
-    del entries[DIGEST]
-    entries["table.rights"] = entries["table.rights"] + 1
-    write_entries(path, entries)
+    file = write_changed(tmp_path, "table.rights", lambda rights: rights + 1)
     with pytest.raises(FormatError) as caught:
         file.load()
+    path = tmp_path / "checkpoint.npz"
     assert str(caught.value) == f"{str(path)!r} is not the state of a search."
 
 

@@ -60,7 +60,7 @@ from coevo.graph import ArcRules
 from coevo.score import FamilyBatch, FamilyScorer, LogLikelihood
 from coevo.score.arc_weights import ArcWeights
 
-__all__ = ["SupersetBounds", "compute_arc_weights", "get_parameter_cost", "make_batch"]
+__all__ = ["SupersetBounds", "make_batch"]
 
 LARGEST_TABLE = 1 << 22  # cells; a larger table has no bound of its own
 MARGIN = 1e-9  # of a score: more than the round-off of a sum over all rows
@@ -86,12 +86,6 @@ def get_parameter_cost(scorer: FamilyScorer) -> float | None:
     return float(compute(scorer.dataset.n_rows))
 
 
-def compute_arc_weights(scorer: FamilyScorer) -> Values:
-    """Return the log prior of each arc, ``[parent, child]``, with the parent penalty."""
-    names = scorer.dataset.names
-    return ArcWeights.from_mapping(scorer.weights, names, scorer.parent_penalty).matrix
-
-
 @dataclass(frozen=True)
 class SupersetBounds:
     """The upper bounds of one scorer."""
@@ -103,6 +97,12 @@ class SupersetBounds:
     def exists(self) -> bool:
         """Whether this score has a bound."""
         return self.scorer.scoring.name in _BOUNDS
+
+    @cached_property
+    def _arc_weights(self) -> Values:
+        """The log prior of each arc, ``[parent, child]``, with the parent penalty."""
+        names, penalty = self.scorer.dataset.names, self.scorer.parent_penalty
+        return ArcWeights.from_mapping(self.scorer.weights, names, penalty).matrix
 
     @cached_property
     def likelihood(self) -> FamilyScorer:
@@ -118,7 +118,7 @@ class SupersetBounds:
         compute = _BOUNDS.get(self.scorer.scoring.name)
         if compute is None or not len(sets):
             return np.full(len(sets), np.inf)
-        weights = compute_arc_weights(self.scorer)[:, child]
+        weights = self._arc_weights[:, child]
         own = weights[sets].sum(axis=1)
         added = own + self._add_best(child, sets) + MARGIN * (1.0 + np.abs(scores))
         return np.asarray(compute(self, child, sets, scores - own, useful - added) + added)
@@ -135,7 +135,7 @@ class SupersetBounds:
         if cost is None:
             return np.zeros(len(sets), dtype=np.bool_)
         arities = self.scorer.dataset.arities.astype(np.float64)
-        weights = compute_arc_weights(self.scorer)[:, child]
+        weights = self._arc_weights[:, child]
         penalties = cost * arities[sets].prod(axis=1) * (arities[child] - 1.0)
         of_child = penalties - (scores - weights[sets].sum(axis=1))  # its entropy, times the rows
         gains = np.minimum(of_child, self._entropies[added]) + weights[added]
@@ -151,7 +151,7 @@ class SupersetBounds:
 
     def _add_best(self, child: int, sets: Sets) -> Values:
         """Return the largest sum of weights of further parents, at least one."""
-        weights = compute_arc_weights(self.scorer)[:, child]
+        weights = self._arc_weights[:, child]
         allowed = self.rules.allowed[:, child]
         free = np.where(allowed, weights, -np.inf)
         is_other = np.broadcast_to(allowed, (len(sets), len(allowed))).copy()

@@ -58,7 +58,7 @@ export class KnowledgeBoard {
     this.showHint();
   }
 
-  // Show where the contradictions are. A drag under way goes on.
+  // Show where the contradictions are. A drag that has begun continues.
   mark(contradictions) {
     const badNames = new Set(contradictions.flatMap(one => one.variables));
     this.bad = new Set(contradictions.flatMap(one => one.arcs.map(arcKey)));

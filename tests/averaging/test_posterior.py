@@ -181,8 +181,9 @@ def test_the_answer_does_not_depend_on_threads_or_the_order_of_columns(cancer):
 
 
 @UNFINISHED
-def test_resumed_chains_give_the_same_bits(cancer, tmp_path):
-    options = {**CHAINS, "tolerance": 1e-6, "random_state": 2}
+@pytest.mark.parametrize("temperatures", [1, 3])
+def test_resumed_chains_give_the_same_bits(cancer, tmp_path, temperatures):
+    options = {**CHAINS, "tolerance": 1e-6, "random_state": 2, "temperatures": temperatures}
     direct = coevo.posterior(cancer, **options, max_steps=6, output=tmp_path / "direct")
     coevo.posterior(cancer, **options, max_steps=4, output=tmp_path / "resumed")
     resumed = coevo.posterior(
@@ -275,6 +276,7 @@ def test_samples_are_thinned_evenly():
          "likelihood. Use 'bdeu', 'bds' or 'k2', or 'bic', 'fnml' or 'qnml' as an approximation."),
         ({"prior": "flat"}, "'prior' of posterior must be one of 'order', 'uniform'; got 'flat'."),
         ({"chains": 1}, "'chains' of posterior must be an int >= 2; got 1."),
+        ({"temperatures": 0}, "'temperatures' of posterior must be an int >= 1; got 0."),
         ({"tolerance": 0}, "'tolerance' of posterior must be a number between 0 and 1; got 0."),
         ({"resume": True}, "'resume' of posterior needs 'output', the run folder to resume."),
     ],

@@ -68,6 +68,8 @@ class Posterior:
         The log weight of the states of each chain, thinned, after the burn-in.
     n_steps, n_moves : int
         Number of steps, and of moves of all chains.
+    exchange_rate : float or None
+        The share of accepted exchanges between temperatures; None with a single temperature.
     stop_reason : str
         ``'finished'`` if it is exact or the chains agree, or the limit that stopped them.
     dropped : float
@@ -96,6 +98,7 @@ class Posterior:
     trace: NDArray[np.float64] | None = None
     n_steps: int = 0
     n_moves: int = 0
+    exchange_rate: float | None = None
     stop_reason: str = "finished"
     dropped: float = 0.0
     left_out: NDArray[np.float64] | None = None
@@ -264,6 +267,7 @@ class Posterior:
             "n_families": self.n_families,
             "n_steps": self.n_steps,
             "n_moves": self.n_moves,
+            "exchange_rate": self.exchange_rate,
             "stop_reason": self.stop_reason,
             "seconds": round(self.seconds, 4),
             "dropped": self.dropped,

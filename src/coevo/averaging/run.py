@@ -208,6 +208,7 @@ def _summarise_chains(
         trace=chains.kept_trace,
         n_steps=state.step,
         n_moves=chains.n_proposals,
+        exchange_rate=chains.exchange_rate,
         stop_reason=result.stop_reason,
         dropped=tables.dropped,
         left_out=outside.probability,

@@ -72,7 +72,7 @@ def list_families(
         parents.sort(axis=1)
         members = np.insert(parents, 0, child, axis=1).astype(np.int32)
         starts = np.arange(len(sets) + 1, dtype=np.int64) * (size + 1)
-        scores = scorer.local_scores(FamilyBatch(members.ravel(), starts))
+        scores = scorer.score_once(FamilyBatch(members.ravel(), starts))
         is_kept = scores > inherited
         kept.append((parents[is_kept], scores[is_kept]))
         best = np.maximum(scores, inherited)

@@ -221,7 +221,7 @@ class _Child:
         is_needed &= ~self._find_redundant(sets, subsets)
         sets, inherited = sets[is_needed], inherited[is_needed]
         parents = self._name(sets)
-        scores = self.problem.scorer.local_scores(make_batch(self.child, parents))
+        scores = self.problem.scorer.score_once(make_batch(self.child, parents))
         self.n_scored += len(scores)
         is_kept = scores > inherited if self.slack == 0 else scores >= inherited - self.slack
         is_kept &= scores > -np.inf

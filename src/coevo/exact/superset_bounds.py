@@ -155,6 +155,8 @@ class SupersetBounds:
         """Return the largest sum of weights of further parents, at least one."""
         weights = self._arc_weights[:, child]
         allowed = self.rules.allowed[:, child]
+        if allowed.sum() > sets.shape[1] and np.ptp(weights[allowed]) == 0 and weights.max() <= 0:
+            return np.full(len(sets), weights[allowed][0])  # one parent, whichever it is
         free = np.where(allowed, weights, -np.inf)
         is_other = np.broadcast_to(allowed, (len(sets), len(allowed))).copy()
         np.put_along_axis(is_other, sets, False, axis=1)

@@ -39,9 +39,11 @@ class Posterior:
     names : tuple of str
         The variables.
     arcs : array of float, (n, n)
-        The posterior probability of each arc, ``[parent, child]``.
+        The posterior probability of each arc, ``[parent, child]``. For an arc that the chains do
+        not consider it is the mean probability in a family of the child that is drawn again among
+        all families (`coevo.averaging.outside`).
     errors : array of float, (n, n)
-        The standard error of each; 0 if it is exact.
+        The standard error of each; 0 if it is exact, nan for arcs that the chains do not consider.
     sample : DagSample
         DAGs that were drawn from the posterior: independent ones if the posterior is exact.
     sampler : str
@@ -144,8 +146,10 @@ class Posterior:
     @cached_property
     def edges(self) -> tuple[EdgeProbability, ...]:
         """The edges with a probability of at least 0.001, the most probable first."""
-        found = self.diagnostics
-        errors = self.errors if found is None else found.edge_error
+        found, errors = self.diagnostics, self.errors
+        if found is not None:
+            is_unknown = np.isnan(errors) | (self.arcs == 0)
+            errors = np.where(is_unknown & is_unknown.T, np.nan, found.edge_error)
         return list_edges(self.names, self.arcs, errors)
 
     @cached_property

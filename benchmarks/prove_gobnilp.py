@@ -56,7 +56,8 @@ def run_peer(python: str, dataset: Dataset, score: str) -> dict[str, Any]:
         except subprocess.TimeoutExpired:
             return {"error": f"not in {2 * LIMIT:g} s"}
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return answer
+    is_too_large = "size-limited license" in answer.get("error", "")
+    return {"error": "too large"} if is_too_large else answer
 
 
 def compare(python: str, name: str, n_rows: int, score: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 The left side has the K2 optima with at most three parents over rows, the right side BIC and BDeu on
 1,000 rows over the number of variables. A proof that did not close is a mark without a fill, at the
-time when it was stopped. A table whose families were not listed has none.
+time when it was stopped.
 
     python benchmarks/prove_growth.py RECORDS [RECORDS ...]
 """

@@ -59,13 +59,13 @@ def draw_figure(rows: Sequence[dict[str, Any]], path: Path) -> None:
             draw_line(left, list_by_rows(rows, name), name, colour)
         for score, colour in (("bic", BLUE), ("bdeu", ORANGE)):
             draw_line(right, list_by_variables(rows, score), score, colour)
-        left.set(xlabel="rows", ylabel="CPU seconds", yscale="log", ylim=(1, 100))
+        left.set(xlabel="rows", ylabel="CPU seconds", yscale="log", ylim=(1, 300))
         left.set_title("K2, at most three parents", fontsize=10)
-        right.set(xlabel="variables", yscale="log", ylim=(0.1, 100))
+        right.set(xlabel="variables", yscale="log", ylim=(0.1, 300))
         right.set_title("1,000 rows", fontsize=10)
         for axes in (left, right):
             axes.legend(frameon=False)
-            axes.set_yticks([0.2, 0.5, 1, 2, 5, 10, 20, 50, 100])
+            axes.set_yticks([0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200])
             axes.yaxis.set_major_formatter("{x:g}")
             axes.yaxis.set_minor_formatter(mpl.ticker.NullFormatter())
         figure.savefig(path, dpi=150)

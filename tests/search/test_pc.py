@@ -152,7 +152,7 @@ def test_the_sets_of_pairs_that_wait_take_little_memory(seed):
     parts, next_pair, next_set = level.take_parts(0, 0, 1 << 16)
     assert (len(parts), next_pair, next_set) == (7_140, 7_140, 0)
     tracemalloc.start()
-    chunks = list(make_chunks(level, parts, set()))
+    chunks = list(make_chunks(level, parts, edges))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert [len(chunk) for chunk in chunks] == [7_140]

@@ -20,6 +20,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.search.encoding import n_bits
+from coevo.work_time import check_deadline
 
 __all__ = [
     "cycle_crossover",
@@ -56,7 +57,9 @@ def draw_masks(rng: Generator, n_pop: int, n_variables: int) -> Masks:
     parents = rng.integers(0, children, size=(n_pop, n_variables - 1))
     masks = np.zeros((n_pop, n_bits(n_variables)), dtype=np.bool_)
     row_begins = parents * (2 * n_variables - parents - 1) // 2  # of the upper triangle
-    masks[np.arange(n_pop)[:, None], row_begins + children - parents - 1] = True
+    for mask, places in zip(masks, row_begins + children - parents - 1, strict=True):
+        check_deadline()  # with thousands of variables a mask has millions of bits
+        mask[places] = True
     return masks
 
 

@@ -222,9 +222,10 @@ class PCSearch(Search[PCState]):
             state.next_pair, state.next_set, TESTS_PER_STEP
         )
         check_deadline()
-        tested = EdgeTests(state.edges, state.frozen, state.p_values, self._method.alpha)
+        # An edge that an earlier part of this level has removed is not tested again.
+        tested = EdgeTests(state.edges, state.p_values, self._method.alpha)
         n_tests = 0
-        for triples in make_chunks(level, parts, tested.removed):
+        for triples in make_chunks(level, parts, tested.edges):
             tested.note(triples, self._run_tests(triples))
             n_tests += len(triples)
         is_over = next_pair == len(level.pairs)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +42,35 @@ ALWAYS_TESTED = 2  # sets of up to two variables have no limit
 WITHOUT, WITH = 0, 1  # columns of the votes
 
 
+class _ArrayOfPairs(Sequence[Pair]):
+    """Pairs that stay in an array: thousands of variables have millions of them."""
+
+    def __init__(self, array: NDArray[np.int64]) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, place: Any) -> Any:
+        x, y = self._array[place].tolist()
+        return x, y
+
+
 class _PairTests:
     """Pairs, and the sets of neighbours that each is tested with."""
 
-    def __init__(self, pairs: list[Pair], edges: Edges, sizes: range, max_sets: int | None) -> None:
+    def __init__(
+        self, pairs: Sequence[Pair], edges: Edges, sizes: range, max_sets: int | None
+    ) -> None:
         self.pairs, self._sizes, self._max_sets = pairs, sizes, max_sets
-        self._edges = edges
-        self._near = [np.flatnonzero(row).tolist() for row in edges]
+        self._edges, self._n_near = edges, edges.sum(axis=1).tolist()
+        self._near: dict[int, list[int]] = {}  # those that were asked for
+
+    def _get_near(self, x: int) -> list[int]:
+        """Return the neighbours of a variable."""
+        if x not in self._near:
+            self._near[x] = np.flatnonzero(self._edges[x]).tolist()
+        return self._near[x]
 
     def count_sets(self, pair: Pair) -> int:
         """Return the number of sets of a pair. A set of neighbours of both counts once."""
@@ -61,7 +84,7 @@ class _PairTests:
     def _count_neighbours(self, pair: Pair) -> tuple[int, int]:
         """Return how many neighbours each variable of a pair has beside the other."""
         is_edge = int(self._edges[pair])
-        return len(self._near[pair[0]]) - is_edge, len(self._near[pair[1]]) - is_edge
+        return self._n_near[pair[0]] - is_edge, self._n_near[pair[1]] - is_edge
 
     def _list_sizes(self, n_x: int, n_y: int) -> Iterator[int]:
         """Yield the sizes of the sets that a pair with so many neighbours is tested with."""
@@ -82,8 +105,8 @@ class _PairTests:
                 yield ()
                 continue
             if not near_x and not near_y:
-                near_x = [z for z in self._near[x] if z != y]
-                near_y = [z for z in self._near[y] if z != x]
+                near_x = [z for z in self._get_near(x) if z != y]
+                near_y = [z for z in self._get_near(y) if z != x]
                 known = set(near_x)
             yield from itertools.combinations(near_x, size)
             for given in itertools.combinations(near_y, size):
@@ -118,7 +141,7 @@ class LevelTests(_PairTests):
         self, frozen: Edges, required: NDArray[np.bool_], size: int, max_sets: int | None
     ) -> None:
         testable = np.triu(frozen & ~(required | required.T))
-        pairs = [(int(x), int(y)) for x, y in np.argwhere(testable)]
+        pairs = _ArrayOfPairs(np.argwhere(testable))
         super().__init__(pairs, frozen, range(size, size + 1), max_sets)
 
     def has_tests(self) -> bool:
@@ -154,11 +177,11 @@ class ColliderTests(_PairTests):
         ]
 
 
-def make_chunks(level: LevelTests, parts: list[Part], removed: set[Pair]) -> Iterator[list[Triple]]:
+def make_chunks(level: LevelTests, parts: list[Part], edges: Edges) -> Iterator[list[Triple]]:
     """Yield the next sets of all edges that are left: one of each, then two, four, ...
 
-    Large batches are fast, and sets behind the first that separates are wasted. The caller adds to
-    `removed` between two chunks.
+    Large batches are fast, and sets behind the first that separates are wasted. The caller removes
+    `edges` between two chunks.
     """
     waiting = [
         (pair, itertools.islice(level.iterate_sets(pair), begin, end)) for pair, begin, end in parts
@@ -167,7 +190,7 @@ def make_chunks(level: LevelTests, parts: list[Part], removed: set[Pair]) -> Ite
     while waiting:
         chunk = []
         for pair, sets in waiting:
-            if pair not in removed:
+            if edges[pair]:
                 check_deadline()
                 chunk.append((pair, list(itertools.islice(sets, size))))
         chunk = [(pair, sets) for pair, sets in chunk if sets]
@@ -181,24 +204,18 @@ def make_chunks(level: LevelTests, parts: list[Part], removed: set[Pair]) -> Ite
 class EdgeTests:
     """The edges and the separators, while tests change them. The given arrays are copied."""
 
-    def __init__(
-        self, edges: Edges, frozen: Edges, p_values: NDArray[np.float64], alpha: float
-    ) -> None:
+    def __init__(self, edges: Edges, p_values: NDArray[np.float64], alpha: float) -> None:
         self._alpha = alpha
         self.edges, self.p_values = edges.copy(), p_values.copy()
-        # An edge that an earlier part of this level has removed is not tested again.
-        gone = np.argwhere(np.triu(frozen & ~edges))
-        self.removed: set[Pair] = {(int(x), int(y)) for x, y in gone}
         self.separators: dict[Pair, Given] = {}
 
     def note(self, triples: list[Triple], p_values: NDArray[np.float64]) -> None:
         """Remove the edges of which a test is above alpha; its first set is the separator."""
         for (x, y, given), p in zip(triples, p_values.tolist(), strict=True):
-            if (x, y) in self.removed:
+            if not self.edges[x, y]:
                 continue
             self.p_values[x, y] = self.p_values[y, x] = max(self.p_values[x, y], p)
             if p > self._alpha:
-                self.removed.add((x, y))
                 self.edges[x, y] = self.edges[y, x] = False
                 self.separators[x, y] = given
 

@@ -11,6 +11,7 @@ from coevo.experiments.reviewed.plan import Reviewed
 from coevo.experiments.reviewed.runs import ReviewedRecord
 from coevo.experiments.reviewed.systems import SYSTEMS
 from coevo.io.journal import Journal, RecordFormat
+from coevo.io.record_types import read_number
 
 __all__ = ["ReviewedRunKey", "make_reviewed_journal"]
 
@@ -39,7 +40,7 @@ def make_reviewed_journal(folder: Path, reviewed: Reviewed) -> Journal[ReviewedR
 
 
 def _read_times(line: dict[str, Any]) -> dict[str, Any]:
-    return {"seconds": float(line["seconds"])}
+    return {"seconds": read_number(line["seconds"])}
 
 
 def _read_record(line: dict[str, Any]) -> ReviewedRecord:

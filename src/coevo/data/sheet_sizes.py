@@ -52,6 +52,7 @@ def measure_spreadsheet(file: IO[bytes], members: Iterable[zipfile.ZipInfo]) -> 
             size, cells = len(content), _count_record_cells(content)
         elif member.filename.lower().endswith("content.xml"):
             content = b"".join(parts)
+            expat.ParserCreate().Parse(content, True)  # the reader never ends on malformed XML
             size, cells = len(content), _count_repeated_cells(content)
             if cells > max(MOST_REPEATED, size):
                 raise DataError(f"The spreadsheet repeats {cells:,} cells. Save its table as CSV.")

@@ -96,7 +96,7 @@ def _draw(variables: Any, arcs: Any) -> dict[str, Any]:
     try:
         names = tuple(str(name) for name in variables)
         pairs = tuple((names[int(parent)], names[int(child)]) for parent, child in arcs)
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, IndexError, OverflowError):
         raise ParameterError("A drawing needs variables, and arcs as pairs of numbers.") from None
     if len(names) > MAX_DRAWN:
         raise ParameterError(f"A search with more than {MAX_DRAWN} variables is not drawn live.")

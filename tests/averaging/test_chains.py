@@ -161,7 +161,7 @@ def test_chains_begin_where_they_are_told_to(seed):
     chain[[3, 1, 2], [1, 2, 0]] = True
     settings = ChainSettings("order", chains=2, warm_up=0)
     state = start_chains(weights, settings, chain[None], seed=seed)
-    assert (state.level // 2).tolist() == 2 * [[3, 1, 2, 0]]
+    assert (state.level // 2).tolist() == 2 * [[[3, 1, 2, 0]]]
 
 
 def test_many_variables_have_shorter_steps_unless_a_length_is_given():

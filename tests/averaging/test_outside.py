@@ -76,6 +76,37 @@ def test_the_odds_are_those_of_enumeration(seed, prior, monkeypatch):
     np.testing.assert_allclose(odds / held, lost / held, rtol=1e-9)
 
 
+@pytest.mark.parametrize("prior", ["uniform", "fair"])
+def test_the_chance_is_that_of_a_family_drawn_among_all(seed, prior, monkeypatch):
+    problem = make_problem(seed)
+    monkeypatch.setattr(
+        "coevo.averaging.outside._choose_bases", lambda tables, child, draws: np.arange(4)
+    )
+    candidates = [np.array(chosen) for chosen in CANDIDATES]
+    tables = prepare_tables(make_family_weights(problem, candidates, prior), negligible=0.0)
+    complete = scale(list_log_weights(make_complete_weights(problem, prior)))
+    dags = ((), ((0, 1),), ((1, 2), (2, 0)))
+    expected = np.zeros((4, 4))
+    for dag in dags:
+        adjacency = np.zeros((4, 4), dtype=bool)
+        for u, v in dag:
+            adjacency[u, v] = True
+        descends = find_descendants(adjacency)
+        for v in range(4):
+            allowed = {
+                parents: np.exp(weight)
+                for parents, weight in complete[v].items()
+                if not any(descends[v, u] for u in parents)
+            }
+            for u in set(range(4)) - {v, *CANDIDATES[v]}:
+                having = sum(weight for parents, weight in allowed.items() if u in parents)
+                expected[u, v] += having / sum(allowed.values()) / len(dags)
+    draws = np.array([number_families(tables, arcs) for arcs in dags])
+    found = measure_outside(problem, tables, draws, prior).chance
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert (found > 0).sum() == 4
+
+
 def test_families_that_are_kept_are_not_left_out(seed):
     problem = make_problem(seed)
     candidates = [np.array(chosen) for chosen in CANDIDATES]
@@ -140,7 +171,7 @@ def test_more_probable_parents_take_the_place_of_the_least_probable():
     arcs, outside = np.zeros((5, 5)), np.zeros((5, 5))
     arcs[[1, 2], 0] = 0.3, 0.01
     outside[[3, 4], 0] = 0.2, 0.25
-    measure = OutsideMeasure(np.zeros(5), outside, None, None)
+    measure = OutsideMeasure(np.zeros(5), outside, None, None, None)
     candidates = [np.array([1, 2])]
     free = np.zeros((5, 5), dtype=bool)
     assert exchange_candidates(candidates, arcs, measure, free)[0].tolist() == [1, 4]

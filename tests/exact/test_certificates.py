@@ -32,7 +32,8 @@ def quick_check(monkeypatch):
     problem = prove_example()[0]
     lists = {}
 
-    def list_once(bounds, child):
+    def list_once(bounds, child, most):
+        assert most is None
         scorer, rules = bounds.scorer, bounds.rules
         key = (rules.allowed.tobytes(), rules.required.tobytes(), rules.max_parents)
         settings = (scorer.scoring, scorer.parent_penalty, tuple(sorted(scorer.weights.items())))

@@ -12,10 +12,11 @@ pytestmark = pytest.mark.filterwarnings(
 OPTIONS = {"sampler": "chains", "score": "bdeu", "max_time": None, "random_state": 4}
 
 
-@pytest.mark.parametrize("prior", ["uniform", "order"])
-def test_the_cluster_gives_the_same_bits(dask_workers, tmp_path, prior):
+@pytest.mark.parametrize(("prior", "temperatures"), [("uniform", 2), ("order", 1)])
+def test_the_cluster_gives_the_same_bits(dask_workers, tmp_path, prior, temperatures):
     rows = coevo.sample(coevo.load_network("cancer"), 300, random_state=3)
-    options = {**OPTIONS, "prior": prior, "candidates": 2, "tolerance": 1e-6}
+    chosen = {"prior": prior, "temperatures": temperatures}
+    options = {**OPTIONS, **chosen, "candidates": 2, "tolerance": 1e-6}
     here = coevo.posterior(rows, **options, max_steps=4)
     client = dask_workers.client
     coevo.posterior(rows, **options, max_steps=2, cluster=client, output=tmp_path)

@@ -255,6 +255,22 @@ def test_the_cache_is_exact_and_counted(seed):
     assert statistics.emptied == 0
 
 
+def test_scores_without_the_cache_are_the_same(seed):
+    arities, codes = random_codes("even", seed, n_rows=60)
+    families = FamilyBatch.from_pairs(random_families(8, 500, 4, seed))
+    dataset = dataset_of(arities, codes)
+    options = {"max_table": 10, "weights": {dataset.names[:2]: 1.5}, "parent_penalty": 0.5}
+    scorer = FamilyScorer(dataset, "bic", **options)
+    scores = scorer.score_once(families)
+    assert scorer.cache_statistics.requested == 0
+    assert (
+        scores.tolist() == FamilyScorer(dataset, "bic", **options).local_scores(families).tolist()
+    )
+    assert -np.inf in scores
+    with pytest.raises(ParameterError):
+        scorer.score_once(FamilyBatch(np.array([0, 9], dtype=np.int32), np.array([0, 2])))
+
+
 def test_the_cache_grows_to_its_limit_and_starts_over(seed):
     rng = np.random.default_rng(seed)
     dataset = dataset_of([2] * 40, rng.integers(0, 2, (40, 100)))

@@ -22,7 +22,6 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.averaging.chain_tables import check_table_memory
 from coevo.checks import is_int
 from coevo.errors import bad_parameter
 from coevo.score import FamilyBatch
@@ -57,7 +56,6 @@ def choose_candidates(
     """
     if not is_int(n_candidates, 1):
         raise bad_parameter("candidates", "posterior", "an int >= 1", n_candidates)
-    check_table_memory(problem.n_variables, n_candidates)
     n = problem.n_variables
     adjacent = np.zeros((n, n), dtype=np.int64)
     if structures is not None:

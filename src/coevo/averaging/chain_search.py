@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from coevo.averaging.candidates import choose_candidates
 from coevo.averaging.chain_state import ChainSettings, ChainState
-from coevo.averaging.chain_tables import ChainTables, prepare_tables
-from coevo.averaging.chains import ChainRunner, start_chains, step_chains
+from coevo.averaging.chain_tables import ChainTables, check_table_memory
+from coevo.averaging.chains import ChainRunner, make_tables, start_chains, step_chains
 from coevo.averaging.diagnostics import diagnose_chains, measure_difference
 from coevo.averaging.family_weights import ParentSets, make_family_weights
 from coevo.averaging.refinement import choose_weights
@@ -60,7 +60,7 @@ class PosteriorState(SearchState):
         "seed": Number(),
         "step": Number(),
         "rounds": Number(1),
-        "level": Array(np.int64, ("chains", "n"), make_range(0, math.inf)),
+        "level": Array(np.int64, ("chains", "temperatures", "n"), make_range(0, math.inf)),
         "pairs": Array(np.int64, ("pairs", 2), make_range(0, "n")),
         "arc_sums": Array(np.float64, ("chains", "batches", "pairs"), FINITE),
         "batch_steps": Number(1),
@@ -69,7 +69,7 @@ class PosteriorState(SearchState):
         "stride": Number(1),
         "best": Array(np.int32, ("chains", "n"), make_range(0, math.inf)),
         "best_weight": Array(np.float64, ("chains",), SCORES),
-        "counts": Array(np.int64, ("chains", 2, 2), make_range(0, math.inf)),
+        "counts": Array(np.int64, ("chains", 3, 2), make_range(0, math.inf)),
         "near_begin": Array(np.int64, ("begins",), OFFSETS),
         "near": Array(np.int64, ("near",), make_range(0, "n")),
         "first": Array(np.float64, ("n",), make_range(0, 2)),
@@ -109,7 +109,7 @@ class PosteriorState(SearchState):
             return "'outside_parents' must be families with a parent that is no candidate"
         if self.near_begin[-1] != len(self.near) or (np.diff(self.first) < 0).any():
             return "'near_begin' must split 'near', and 'first' must ascend"
-        for row in self.level:
+        for row in self.level.reshape(-1, n):
             layers = np.unique(row)
             if (layers != 2 * np.arange(len(layers))).any():
                 return "'level' must number the layers of each chain, without one left out"
@@ -195,6 +195,7 @@ class ChainMethod(Method):
     family_prior: str = "uniform"
     candidates: int = 12
     chains: int = 4
+    temperatures: int = 1
     networks: int = 1000
     tolerance: float = 0.05
     archive: Archive | None = field(default=None, repr=False, compare=False)
@@ -211,7 +212,12 @@ class ChainMethod(Method):
     def chain_settings(self) -> ChainSettings:
         """The settings of the chains."""
         n_dags = max(2, 2 * -(-self.networks // self.chains))
-        return ChainSettings(prior=self.prior, chains=self.chains, max_dags=n_dags)
+        return ChainSettings(
+            prior=self.prior,
+            chains=self.chains,
+            temperatures=self.temperatures,
+            max_dags=n_dags,
+        )
 
     def make_search(self, problem: Problem) -> ChainSearch:
         """Return the search on a problem."""
@@ -229,12 +235,15 @@ class ChainSearch(Search[PosteriorState]):
         """Return chains that have made no step."""
         problem, method = self._problem, self._method
         good = problem.start[None] if problem.has_start else None
+        check_table_memory(problem.n_variables, method.candidates, method.temperatures)
         candidates = choose_candidates(problem, method.archive, method.candidates, good)
         seed = int(rng.integers(2**63))
         weights, outside = choose_weights(
             problem, candidates, method.family_prior, method.chain_settings, good, seed
         )
-        tables = method.store.keep(weights.candidates, outside, prepare_tables(weights))
+        tables = method.store.keep(
+            weights.candidates, outside, make_tables(weights, method.chain_settings)
+        )
         threads = problem.scorer.threads
         chains = start_chains(tables, method.chain_settings, good, seed, threads)
         sizes = [len(chosen) for chosen in weights.candidates]
@@ -269,10 +278,11 @@ class ChainSearch(Search[PosteriorState]):
         return self._method.store.get(
             state.candidate_sets,
             state.outside,
-            lambda: prepare_tables(
+            lambda: make_tables(
                 make_family_weights(
                     self._problem, state.candidate_sets, self._method.family_prior, state.outside
-                )
+                ),
+                self._method.chain_settings,
             ),
         )
 
@@ -288,13 +298,15 @@ class ChainSearch(Search[PosteriorState]):
     def is_compatible(self, state: PosteriorState) -> bool:
         """Return whether the state has the chains of these settings, and families of the tables."""
         settings, n = self._method.chain_settings, self._problem.n_variables
-        if state.level.shape != (settings.chains, n) or state.trace.shape[1] != settings.max_dags:
+        shape = (settings.chains, settings.temperatures, n)
+        if state.level.shape != shape or state.trace.shape[1] != settings.max_dags:
             return False
         if state.rounds != settings.count_rounds(n) or not state.chains.has_room:
             return False
         tables = self.get_tables(state)
         is_order = settings.prior == "order"
-        fits_prior = all(len(np.unique(row)) == n for row in state.level) if is_order else True
+        levels = state.level.reshape(-1, n)
+        fits_prior = all(len(np.unique(row)) == n for row in levels) if is_order else True
         return (
             fits_prior
             and np.array_equal(state.pairs, tables.pairs)

@@ -26,7 +26,7 @@ from coevo.averaging.chain_tables import ChainTables
 from coevo.checks import is_int
 from coevo.errors import bad_choice, bad_parameter
 
-__all__ = ["STRUCTURE_PRIORS", "ChainRecords", "ChainSettings", "ChainState"]
+__all__ = ["EXCHANGE", "STRUCTURE_PRIORS", "ChainRecords", "ChainSettings", "ChainState"]
 
 STRUCTURE_PRIORS = ("uniform", "order")
 MAX_BLOCK_SIZE = 5
@@ -34,6 +34,7 @@ N_BATCHES = 64  # an even number
 ROUNDS, MOVES_PER_STEP = 100, 8_000  # of a step of one chain, at most
 WARM_UP, MOVES_PER_WARM_UP, LEAST_WARM_UP = 200, 20_000, 20
 MAX_RELOCATIONS = 4  # of a round: each one looks at all variables, and blocks move most
+EXCHANGE = 2  # the row of the counts, after those of the moves of `coevo.averaging.chain_kernels`
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class ChainSettings:
         orders (a DAG counts once for each of its topological orders).
     chains : int
         Number of independent chains.
+    temperatures : int
+        Number of coupled chains in place of each of them, see `coevo.averaging.tempering`.
     rounds : int, optional
         Number of rounds of a step. After each round the arc probabilities are recorded (default:
         100, and fewer for more than 80 variables, so that a step stays short).
@@ -68,6 +71,7 @@ class ChainSettings:
 
     prior: str = "uniform"
     chains: int = 4
+    temperatures: int = 1
     rounds: int | None = None
     relocations: int | None = None
     blocks: int | None = None
@@ -79,7 +83,7 @@ class ChainSettings:
         owner = type(self).__name__
         if self.prior not in STRUCTURE_PRIORS:
             raise bad_choice("prior", owner, STRUCTURE_PRIORS, self.prior)
-        for name, least in (("chains", 1), ("max_dags", 2)):
+        for name, least in (("chains", 1), ("temperatures", 1), ("max_dags", 2)):
             if not is_int(getattr(self, name), least):
                 raise bad_parameter(name, owner, f"an int >= {least}", getattr(self, name))
         for name, least in (("rounds", 1), ("relocations", 0), ("blocks", 0), ("warm_up", 0)):
@@ -93,7 +97,7 @@ class ChainSettings:
 
     def count_rounds(self, n_variables: int) -> int:
         """Return the number of rounds of a step."""
-        fewer = max(1, MOVES_PER_STEP // max(1, n_variables))
+        fewer = max(1, MOVES_PER_STEP // max(1, n_variables * self.temperatures))
         return min(ROUNDS, fewer) if self.rounds is None else self.rounds
 
     def count_warm_up(self, n_variables: int) -> int:
@@ -121,7 +125,7 @@ class ChainRecords:
     dags: NDArray[np.int32]  # (n_chains, n_rounds, n)
     best: NDArray[np.int32]  # (n_chains, n)
     best_weight: NDArray[np.float64]  # (n_chains,)
-    counts: NDArray[np.int64]  # (n_chains, 2, 2)
+    counts: NDArray[np.int64]  # (n_chains, 3, 2)
 
     @classmethod
     def join(cls, parts: Sequence[ChainRecords]) -> ChainRecords:
@@ -144,8 +148,8 @@ class ChainState:
         The seed, and the number of steps so far.
     rounds : array of int, ()
         Number of rounds of a step.
-    level : array of int, (n_chains, n)
-        Twice the layer of each variable, or twice its place in the order.
+    level : array of int, (n_chains, n_temperatures, n)
+        Twice the layer of each variable, or twice its place in the order, the coldest chain first.
     pairs : array of int, (n_pairs, 2)
         The possible arcs, parent and child. All other arcs have the probability 0.
     arc_sums : array of float, (n_chains, n_batches, n_pairs)
@@ -161,8 +165,9 @@ class ChainState:
         Rounds from one kept DAG to the next.
     best, best_weight : arrays, (n_chains, n) and (n_chains,)
         The families of the best DAG of each chain, and its log weight.
-    counts : array of int, (n_chains, 2, 2)
-        How many relocations and blocks were made, and how many of them changed something.
+    counts : array of int, (n_chains, 3, 2)
+        How many relocations, blocks and exchanges between temperatures were made, and how many of
+        them changed something.
     near_begin, near, first : arrays
         How blocks are chosen, see `coevo.averaging.chain_kernels.Tables`. It is fixed at the start.
     """
@@ -190,12 +195,13 @@ class ChainState:
     ) -> ChainState:
         """Return the state of chains that have made no step. The tables say what is near."""
         n_chains, n = level.shape
+        ladders = np.repeat(level[:, None], settings.temperatures, axis=1)
         pairs, arrays = tables.pairs, tables.arrays
         return cls(
             seed=np.array(seed, dtype=np.uint64),
             step=np.array(0),
             rounds=np.array(settings.count_rounds(n)),
-            level=level,
+            level=ladders,
             pairs=pairs,
             arc_sums=np.zeros((n_chains, N_BATCHES, len(pairs))),
             batch_steps=np.array(1),
@@ -204,7 +210,7 @@ class ChainState:
             stride=np.array(1),
             best=np.zeros((n_chains, n), dtype=np.int32),
             best_weight=np.full(n_chains, -np.inf),
-            counts=np.zeros((n_chains, 2, 2), dtype=np.int64),
+            counts=np.zeros((n_chains, 3, 2), dtype=np.int64),
             near_begin=arrays.near_begin,
             near=arrays.near,
             first=arrays.first,
@@ -218,12 +224,18 @@ class ChainState:
     @property
     def n_variables(self) -> int:
         """The number of variables."""
-        return int(self.level.shape[1])
+        return int(self.level.shape[2])
 
     @property
     def n_proposals(self) -> int:
         """The number of moves that all chains have made."""
-        return int(self.counts[:, :, 0].sum())
+        return int(self.counts[:, :EXCHANGE, 0].sum())
+
+    @property
+    def exchange_rate(self) -> float | None:
+        """The share of exchanges between temperatures that were accepted; None without any."""
+        tried, accepted = self.counts[:, EXCHANGE].sum(axis=0).tolist()
+        return accepted / tried if tried else None
 
     @property
     def best_chain(self) -> int:

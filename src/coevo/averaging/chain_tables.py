@@ -38,6 +38,7 @@ PLAUSIBLE = 0.02  # the bound above which the child and the parent are near
 NEAR = 0.05  # the probability of an arc above which its variables are near
 EVEN_SHARE = 0.3  # of the choice of the first variable of a block
 BYTES_PER_SET = 40  # a log weight, a sum, and a third of each set in the list of families
+BYTES_PER_HOT_SET = 16  # a sum, and a log weight
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,16 @@ class ChainTables:
         What the kernels read.
     dropped : float
         An upper bound on the probability that a network has a family that was left out.
+    powers : tuple of float
+        To which the weights are raised at each temperature of a ladder; the first one is 1.
+    hotter : tuple of Tables
+        The tables of the other powers; they share what is the same.
     """
 
     arrays: Tables
     dropped: float
+    powers: tuple[float, ...] = (1.0,)
+    hotter: tuple[Tables, ...] = ()
 
     @property
     def n_variables(self) -> int:
@@ -86,8 +93,11 @@ class ChainTables:
         self, near_begin: NDArray[np.int64], near: NDArray[np.int64], first: NDArray[np.float64]
     ) -> ChainTables:
         """Return the tables with another choice of blocks, see `Tables`."""
-        arrays = self.arrays._replace(near_begin=near_begin, near=near, first=first)
-        return replace(self, arrays=arrays)
+
+        def choose(arrays: Tables) -> Tables:
+            return arrays._replace(near_begin=near_begin, near=near, first=first)
+
+        return replace(self, arrays=choose(self.arrays), hotter=tuple(map(choose, self.hotter)))
 
     def find_required(self) -> NDArray[np.bool_]:
         """Return the arcs that every family of their child has, (n, n), ``[parent, child]``."""
@@ -114,19 +124,24 @@ class ChainTables:
         return adjacency.reshape(*choice.shape[:-1], n, n)
 
 
-def estimate_memory(n_variables: int, n_candidates: int) -> int:
+def estimate_memory(n_variables: int, n_candidates: int, n_temperatures: int = 1) -> int:
     """Return an upper estimate of the bytes of the weights and the tables."""
     n_candidates = min(n_candidates, max(0, n_variables - 1))
-    return n_variables * (BYTES_PER_SET << n_candidates) + 2 * n_variables**2
+    n_bytes = BYTES_PER_SET + BYTES_PER_HOT_SET * (n_temperatures - 1)
+    return n_variables * (n_bytes << n_candidates) + 2 * n_variables**2
 
 
-def check_table_memory(n_variables: int, n_candidates: int) -> None:
+def check_table_memory(n_variables: int, n_candidates: int, n_temperatures: int = 1) -> None:
     """Raise `ParameterError` if the tables do not fit; name the number of candidates that does."""
+
+    def estimate(number: int) -> int:
+        return estimate_memory(n_variables, number, n_temperatures)
+
     fits, memory = n_candidates, get_machine_memory()
-    while memory is not None and fits > 1 and estimate_memory(n_variables, fits) > memory // 2:
+    while memory is not None and fits > 1 and estimate(fits) > memory // 2:
         fits -= 1
     check_memory(
-        2 * estimate_memory(n_variables, n_candidates),
+        2 * estimate(n_candidates),
         f"A table of all sets of {n_candidates} candidates for {n_variables} variables",
         f"Set 'candidates' to at most {fits}.",
     )
@@ -151,6 +166,7 @@ def sum_subsets(table: NDArray[np.float64]) -> NDArray[np.float64]:
 class _Child(NamedTuple):
     """The tables of one child."""
 
+    kept: NDArray[np.float64]  # the log weights of all sets of candidates, -inf if left out
     log_sum: NDArray[np.float64]
     weight: NDArray[np.float64]  # of the families, the heaviest first
     size: NDArray[np.int64]
@@ -161,14 +177,13 @@ class _Child(NamedTuple):
 
 
 def prepare_tables(
-    weights: FamilyWeights, negligible: float = NEGLIGIBLE, power: float = 1.0
+    weights: FamilyWeights, powers: tuple[float, ...] = (1.0,), negligible: float = NEGLIGIBLE
 ) -> ChainTables:
-    """Return the tables of the weights, each raised to a power.
+    """Return the tables of the weights, each raised to the powers, of which the first one is 1.
 
-    The power is the inverse temperature of a tempered chain. Which families are left out does
-    not depend on it.
+    Which families are left out does not depend on them.
     """
-    children = [_prepare_child(weights, v, negligible, power) for v in range(weights.n_variables)]
+    children = [_prepare_child(weights, v, negligible) for v in range(weights.n_variables)]
     support = np.stack([child.support for child in children], axis=1)
     n = weights.n_variables
     is_near = (support >= PLAUSIBLE) | (support.T >= PLAUSIBLE)
@@ -197,14 +212,25 @@ def prepare_tables(
     )
     dropped = math.fsum(child.dropped for child in children)
     assert len(arrays.empty) == n
-    return ChainTables(arrays, dropped)
+    hotter = tuple(_heat(arrays, children, power) for power in powers[1:])
+    return ChainTables(arrays, dropped, powers, hotter)
+
+
+def _heat(arrays: Tables, children: list[_Child], power: float) -> Tables:
+    """Return the tables with all weights raised to a power."""
+    sums = [sum_subsets(child.kept * power) for child in children]
+    return arrays._replace(
+        log_sum=np.concatenate(sums),
+        empty=np.array([log_sum[0] for log_sum in sums]),
+        weight=arrays.weight * power,
+    )
 
 
 def _begin(sizes: object) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).astype(np.int64)
 
 
-def _prepare_child(weights: FamilyWeights, v: int, negligible: float, power: float) -> _Child:
+def _prepare_child(weights: FamilyWeights, v: int, negligible: float) -> _Child:
     """Return the sums and the sorted families of one child."""
     table, candidates = weights.tables[v], weights.candidates[v]
     out = weights.outside
@@ -231,12 +257,11 @@ def _prepare_child(weights: FamilyWeights, v: int, negligible: float, power: flo
     support = np.zeros(weights.n_variables)
     bounds = np.concatenate([bound[kept], np.ones(n_outside)])
     np.maximum.at(support, parents, np.repeat(bounds, size))
-    kept_table = (
-        np.where(is_kept, table, -np.inf) * power if power else np.where(is_kept, 0, -np.inf)
-    )
+    kept_table = np.where(is_kept, table, -np.inf)
     return _Child(
+        kept_table,
         sum_subsets(kept_table),
-        log_weight[rank] * power,
+        log_weight[rank],
         size[rank],
         parents[flat],
         np.concatenate([kept, np.full(n_outside, -1)])[rank],

@@ -16,6 +16,8 @@ weight. Then it takes the layering of a DAG that is drawn under its order.
 Random numbers belong to (seed, step, chain), so the answer does not depend on the number of
 threads, and a run that is stopped and resumed gives the same bits.
 
+With several temperatures each chain is a ladder of coupled chains (`coevo.averaging.tempering`).
+
 .. [1] J. Kuipers and G. Moffa, Partition MCMC for inference on acyclic digraphs, JASA 112, 2017.
 .. [2] N. Friedman and D. Koller, Being Bayesian about network structure, Machine Learning 50,
    2003.
@@ -33,10 +35,17 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.averaging.block_kernels import list_blocks
-from coevo.averaging.chain_kernels import Records, count_uniforms, run_layerings, run_orders
-from coevo.averaging.chain_state import ChainRecords, ChainSettings, ChainState
+from coevo.averaging.chain_kernels import (
+    Records,
+    Tables,
+    count_uniforms,
+    run_layerings,
+    run_orders,
+)
+from coevo.averaging.chain_state import EXCHANGE, ChainRecords, ChainSettings, ChainState
 from coevo.averaging.chain_tables import ChainTables, prepare_tables
 from coevo.averaging.family_weights import FamilyWeights
+from coevo.averaging.tempering import exchange_neighbours, list_segments, make_powers
 from coevo.randomness import random_stream
 from coevo.threads import Threads
 
@@ -48,6 +57,7 @@ __all__ = [
     "advance_chain",
     "draw_roughly",
     "find_layering",
+    "make_tables",
     "start_chains",
     "step_chains",
 ]
@@ -63,6 +73,13 @@ class RoughDraws(NamedTuple):
     dags: NDArray[np.int32]  # (n_draws, n), the families of drawn DAGs
 
 
+def make_tables(weights: FamilyWeights | ChainTables, settings: ChainSettings) -> ChainTables:
+    """Return the tables of weights at all temperatures, or the tables that are given."""
+    if isinstance(weights, ChainTables):
+        return weights
+    return prepare_tables(weights, make_powers(settings.temperatures, weights.n_variables))
+
+
 def start_chains(
     weights: FamilyWeights | ChainTables,
     settings: ChainSettings,
@@ -75,7 +92,7 @@ def start_chains(
     Parameters
     ----------
     weights : FamilyWeights or ChainTables
-        The weights of all families, or the tables made of them (`prepare_tables`).
+        The weights of all families, or the tables made of them (`make_tables`).
     settings : ChainSettings
         The prior, the number of chains and the moves.
     starts : array of bool, (n_starts, n, n), optional
@@ -86,7 +103,7 @@ def start_chains(
     threads : Threads, optional
         The threads that share the chains (default: none).
     """
-    tables = weights if isinstance(weights, ChainTables) else prepare_tables(weights)
+    tables = make_tables(weights, settings)
     rough = draw_roughly(tables, settings, starts, (seed, WARM_UP), threads)
     if settings.count_warm_up(tables.n_variables):
         tables = tables.with_near(rough.arcs)
@@ -154,7 +171,7 @@ def step_chains(
 
     They run on threads, or where the runner runs them. The answer is the same.
     """
-    prepared = tables if isinstance(tables, ChainTables) else prepare_tables(tables)
+    prepared = make_tables(tables, settings)
     blocks = state.near_begin, state.near, state.first
     numbers = int(state.seed), int(state.step), int(state.rounds)
     jobs = [
@@ -179,11 +196,23 @@ def advance_chain(tables: ChainTables, settings: ChainSettings, job: ChainJob) -
     """Return one chain after one more step."""
     prepared = tables.choose_blocks(*job.blocks)
     plan = settings.make_plan(tables.n_variables)
-    shape = (job.rounds, count_uniforms(tables.n_variables, plan))
-    new = _make_records(prepared, 1, job.rounds)
+    n_rounds, ladder = job.rounds, (prepared.arrays, *prepared.hotter)
+    new = _make_records(prepared, 1, n_rounds)
+    hot = [_make_records(prepared, 1, n_rounds) for _ in prepared.hotter]
     level = job.level.copy()
-    uniforms = random_stream(job.seed, job.step, job.chain).random(shape)
-    _run_chain(prepared, settings.prior, plan, level, uniforms, _row(new, 0))
+    key = (job.seed, job.step, job.chain)
+    shape = (n_rounds, count_uniforms(tables.n_variables, plan))
+    lots = [random_stream(*key, *([k] if k else [])).random(shape) for k in range(len(ladder))]
+    rng = random_stream(*key, len(ladder))  # of the exchanges
+    for begin, end, parity in list_segments(job.step, n_rounds, len(ladder)):
+        for k, records in enumerate((new, *hot)):
+            part = _view(records, begin, end)
+            _run_chain(ladder[k], settings.prior, plan, level[k], lots[k][begin:end], part)
+        drawn = [records.dags[0, end - 1] for records in (new, *hot)]
+        log_weights = prepared.arrays.weight[np.stack(drawn)].sum(axis=1)
+        tried = exchange_neighbours(prepared.powers, level, log_weights, parity, rng)
+        new.counts[0, EXCHANGE] += tried
+    new.counts[0, :EXCHANGE] += sum(records.counts[0, :EXCHANGE] for records in hot)
     return ChainOutcome(job.chain, level, new)
 
 
@@ -196,24 +225,24 @@ def _make_records(tables: ChainTables, n_chains: int, n_rounds: int) -> ChainRec
         dags=np.empty((n_chains, n_rounds, n), dtype=np.int32),
         best=np.zeros((n_chains, n), dtype=np.int32),
         best_weight=np.full(n_chains, -np.inf),
-        counts=np.zeros((n_chains, 2, 2), dtype=np.int64),
+        counts=np.zeros((n_chains, 3, 2), dtype=np.int64),
     )
 
 
-def _row(new: ChainRecords, chain: int) -> Records:
-    """Return the records of one chain, as views."""
+def _view(new: ChainRecords, begin: int, end: int) -> Records:
+    """Return the records of some rounds of a single chain, as views."""
     return Records(
-        new.arcs[chain],
-        new.trace[chain],
-        new.dags[chain],
-        new.best[chain],
-        new.best_weight[chain : chain + 1],
-        new.counts[chain],
+        new.arcs[0],
+        new.trace[0, begin:end],
+        new.dags[0, begin:end],
+        new.best[0],
+        new.best_weight,
+        new.counts[0, :EXCHANGE],
     )
 
 
 def _run_chain(
-    tables: ChainTables,
+    arrays: Tables,
     prior: str,
     plan: NDArray[np.int64],
     level: NDArray[np.int64],
@@ -222,9 +251,9 @@ def _run_chain(
 ) -> None:
     """Run one chain, and overwrite its level and its records."""
     if prior == "order":
-        run_orders(tables.arrays, plan, level, uniforms, records)
+        run_orders(arrays, plan, level, uniforms, records)
     else:
-        run_layerings(tables.arrays, list_blocks(int(plan[2])), plan, level, uniforms, records)
+        run_layerings(arrays, list_blocks(int(plan[2])), plan, level, uniforms, records)
 
 
 def _find_start(
@@ -242,7 +271,7 @@ def _find_start(
     for _ in range(2):
         new = _make_records(tables, 1, n_rounds)
         uniforms = rng.random((n_rounds, count_uniforms(n, plan)))
-        run_orders(tables.arrays, plan, level, uniforms, _row(new, 0))
+        run_orders(tables.arrays, plan, level, uniforms, _view(new, 0, n_rounds))
     if settings.prior == "uniform":
         level = find_layering(tables.make_adjacency(new.dags[0, -1]))
     return level, new.arcs[0] / n_rounds, new.dags[0]

@@ -21,9 +21,14 @@ The ratio r has a heavy tail: in most draws it is small, and in a few it is larg
 that matter are descendants of the child. So the mean over few draws is more often too low than too
 high.
 
-The measure serves three purposes. An outside parent that is more probable than a candidate takes
+So there is a second figure that stays between 0 and 1: the *chance* of an arc. Redraw the family of
+the child among all families, in each draw; the chance is the mean probability that the new family
+has the arc. For arcs that no family of the tables has, it is part of the answer in place of 0.
+
+The measure serves four purposes. An outside parent that is more probable than a candidate takes
 its place (`exchange_candidates`). The most probable families that are still outside are kept one by
-one beside the tables (`choose_families`). What is left out after that is part of the answer.
+one beside the tables (`choose_families`). What is left out after that is part of the answer, and so
+are the chances.
 """
 
 from __future__ import annotations
@@ -59,6 +64,7 @@ class OutsideMeasure(NamedTuple):
 
     odds: NDArray[np.float64]  # (n,), of the families of each child that are left out
     arcs: NDArray[np.float64]  # (n, n), [parent, child], the odds of the arcs in these families
+    chance: NDArray[np.float64]  # (n, n), of the same arcs, if the family of the child is redrawn
     sets: ParentSets  # the families that are left out
     share: NDArray[np.float64]  # the odds of each of them
 
@@ -75,6 +81,7 @@ class _Child(NamedTuple):
     parents: NDArray[np.int32]  # of all families in turn, ascending within a family
     size: NDArray[np.int64]  # (n_bases * n_others,), the number of parents of each family
     share: NDArray[np.float64]  # (n_bases, n_others)
+    chance: NDArray[np.float64]  # (n_others,)
     is_new: NDArray[np.bool_]  # (n_bases, n_others), False for families in the tables
 
 
@@ -88,13 +95,14 @@ def measure_outside(
     is_free[:, np.arange(n), np.arange(n)] = False
     prior = compute_log_prior(n, family_prior)
     n_bases = min(MAX_BASES, max(MIN_BASES, FAMILIES_PER_MEASURE // n**2))
-    arcs, found = np.zeros((n, n)), list[_Child]()
+    arcs, chance, found = np.zeros((n, n)), np.zeros((n, n)), list[_Child]()
     for child in range(n):
         bases = _choose_bases(tables, child, draws)[:n_bases]
         found.append(_measure_child(problem, tables, child, bases, is_free[:, child], prior))
         arcs[found[-1].others, child] = found[-1].share.sum(axis=0)
+        chance[found[-1].others, child] = found[-1].chance
     odds = np.array([child.share.sum() for child in found])
-    return OutsideMeasure(odds, arcs, *_list_families(found))
+    return OutsideMeasure(odds, arcs, chance, *_list_families(found))
 
 
 def _list_families(found: Sequence[_Child]) -> tuple[ParentSets, NDArray[np.float64]]:
@@ -168,14 +176,37 @@ def _measure_child(
     held = _sum_held(tables, child, is_free)
     is_suitable = ~(inside[:, None] & ~is_free[:, candidates]).any(axis=2)
     total = (is_suitable * np.exp(held.min() - held)) @ is_free[:, others] / len(held)
-    with np.errstate(divide="ignore"):
-        share = np.exp(np.minimum(weight - held.min() + np.log(total), MAX_LOG_ODDS))
-    is_new = np.ones(share.shape, dtype=np.bool_)
+    is_new = np.ones(weight.shape, dtype=np.bool_)
     for kept, _ in _list_kept(tables, child):
         code = (1 << np.flatnonzero(np.isin(candidates, kept))).sum()
         beyond = np.setdiff1d(kept, candidates)
         is_new[np.ix_(bases == code, np.isin(others, beyond) & (len(beyond) == 1))] = False
-    return _Child(others, parents, size, np.where(is_new, share, 0.0), is_new)
+    weight = np.where(is_new, weight, -np.inf)
+    with np.errstate(divide="ignore"):
+        share = np.exp(np.minimum(weight - held.min() + np.log(total), MAX_LOG_ODDS))
+    chance = _measure_chance(weight, is_suitable, is_free[:, others], held)
+    return _Child(others, parents, size, share, chance, is_new)
+
+
+def _measure_chance(
+    weight: NDArray[np.float64],
+    is_suitable: NDArray[np.bool_],
+    is_free: NDArray[np.bool_],
+    held: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the mean probability of each outside parent in a family that is redrawn.
+
+    ``weight[b, u]`` is the log weight of base b with the outside parent u. ``is_suitable[b, g]``
+    and ``is_free[g, u]`` say whether they may be parents in draw g, and ``held[g]`` is the log
+    weight of the families of the tables there.
+    """
+    largest = weight.max(initial=-np.inf)
+    if largest == -np.inf:
+        return np.zeros(is_free.shape[1])
+    scale = np.exp(np.minimum(largest - held, MAX_LOG_ODDS))
+    odds = (is_suitable.T @ np.exp(weight - largest)) * is_free * scale[:, None]
+    chance: NDArray[np.float64] = (odds / (1 + odds.sum(axis=1, keepdims=True))).mean(axis=0)
+    return chance
 
 
 def _extend_bases(

@@ -39,9 +39,11 @@ class Posterior:
     names : tuple of str
         The variables.
     arcs : array of float, (n, n)
-        The posterior probability of each arc, ``[parent, child]``.
+        The posterior probability of each arc, ``[parent, child]``. For an arc that the chains do
+        not consider it is the mean probability in a family of the child that is drawn again among
+        all families (`coevo.averaging.outside`).
     errors : array of float, (n, n)
-        The standard error of each; 0 if it is exact.
+        The standard error of each; 0 if it is exact, nan for arcs that the chains do not consider.
     sample : DagSample
         DAGs that were drawn from the posterior: independent ones if the posterior is exact.
     sampler : str
@@ -68,6 +70,8 @@ class Posterior:
         The log weight of the states of each chain, thinned, after the burn-in.
     n_steps, n_moves : int
         Number of steps, and of moves of all chains.
+    exchange_rate : float or None
+        The share of accepted exchanges between temperatures; None with a single temperature.
     stop_reason : str
         ``'finished'`` if it is exact or the chains agree, or the limit that stopped them.
     dropped : float
@@ -96,6 +100,7 @@ class Posterior:
     trace: NDArray[np.float64] | None = None
     n_steps: int = 0
     n_moves: int = 0
+    exchange_rate: float | None = None
     stop_reason: str = "finished"
     dropped: float = 0.0
     left_out: NDArray[np.float64] | None = None
@@ -141,8 +146,10 @@ class Posterior:
     @cached_property
     def edges(self) -> tuple[EdgeProbability, ...]:
         """The edges with a probability of at least 0.001, the most probable first."""
-        found = self.diagnostics
-        errors = self.errors if found is None else found.edge_error
+        found, errors = self.diagnostics, self.errors
+        if found is not None:
+            is_unknown = np.isnan(errors) | (self.arcs == 0)
+            errors = np.where(is_unknown & is_unknown.T, np.nan, found.edge_error)
         return list_edges(self.names, self.arcs, errors)
 
     @cached_property
@@ -264,6 +271,7 @@ class Posterior:
             "n_families": self.n_families,
             "n_steps": self.n_steps,
             "n_moves": self.n_moves,
+            "exchange_rate": self.exchange_rate,
             "stop_reason": self.stop_reason,
             "seconds": round(self.seconds, 4),
             "dropped": self.dropped,

@@ -191,10 +191,14 @@ def _summarise_chains(
     drawn = (tables.make_adjacency(choice) for choice in draws)  # all at once may not fit
     diagnostics = diagnose_chains(chains)
     outside = measure_outside(problem, tables, draws, settings.family_prior)
+    arcs = diagnostics.arcs
+    is_measured = ~tables.arrays.is_possible & (outside.chance > 0)
+    chance = outside.chance / np.maximum(1.0, outside.chance + outside.chance.T)
+    chance = np.minimum(chance, 1.0 - arcs.T)  # one direction excludes the other
     return Posterior(
         names=names,
-        arcs=diagnostics.arcs,
-        errors=diagnostics.standard_error,
+        arcs=np.where(is_measured, chance, arcs),
+        errors=np.where(is_measured, np.nan, diagnostics.standard_error),
         sample=DagSample.from_matrices(names, drawn).thin(settings.networks),
         sampler="chains",
         settings=settings,
@@ -208,6 +212,7 @@ def _summarise_chains(
         trace=chains.kept_trace,
         n_steps=state.step,
         n_moves=chains.n_proposals,
+        exchange_rate=chains.exchange_rate,
         stop_reason=result.stop_reason,
         dropped=tables.dropped,
         left_out=outside.probability,

@@ -33,6 +33,7 @@ class PosteriorOptions(TypedDict, total=False):
     sampler: str
     candidates: int
     chains: int
+    temperatures: int
     networks: int
     tolerance: float
     max_steps: int | None
@@ -47,6 +48,7 @@ class PosteriorSettings:
     sampler: str = "auto"
     candidates: int = 12
     chains: int = 4
+    temperatures: int = 1
     networks: int = 1000
     tolerance: float = 0.05
     max_steps: int | None = None
@@ -60,7 +62,7 @@ class PosteriorSettings:
         ):
             if getattr(self, name) not in choices:
                 raise bad_choice(name, owner, choices, getattr(self, name))
-        for name, least in (("candidates", 1), ("chains", 2), ("networks", 1)):
+        for name, least in (("candidates", 1), ("chains", 2), ("temperatures", 1), ("networks", 1)):
             if not is_int(getattr(self, name), least):
                 raise bad_parameter(name, owner, f"an int >= {least}", getattr(self, name))
         if self.max_steps is not None and not is_int(self.max_steps, 1):

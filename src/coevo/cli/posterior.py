@@ -61,6 +61,11 @@ posterior_options = bundle_options(
     ),
     _make_option("--candidates", 12, "Candidate parents of each variable, for the chains."),
     _make_option("--chains", 4, "Number of chains."),
+    _make_option(
+        "--temperatures",
+        1,
+        "Coupled chains in place of each one (parallel tempering), for chains that do not agree.",
+    ),
     _make_option("--networks", 1000, "Number of sampled networks that are kept."),
     _make_option(
         "--tolerance", 0.05, "Stop when no arc differs between two chains by more than this."
@@ -216,5 +221,8 @@ def _describe_work(result: Posterior) -> str:
     families = format_count(result.n_families, "family", "families")
     if result.sampler == "exact":
         return f"exactly, from {families}, in {result.seconds:.1f} s"
-    moves = format_count(result.n_moves, "move")
-    return f"by {result.settings.chains} chains, {moves}, {families}, in {result.seconds:.1f} s"
+    chosen, moves = result.settings, format_count(result.n_moves, "move")
+    chains = f"{chosen.chains} chains"
+    if result.exchange_rate is not None:
+        chains += f" at {chosen.temperatures} temperatures ({result.exchange_rate:.0%} exchanged)"
+    return f"by {chains}, {moves}, {families}, in {result.seconds:.1f} s"

@@ -109,11 +109,9 @@ def command(
     with show_status(f"Reading {data} ...") as show:
         from coevo.learning import check_settings, open_task
         from coevo.learning.structure_proof import (
-            describe_bounds,
-            list_families,
             prepare_proof,
-            prove_result,
             read_run_network,
+            search_and_prove,
         )
 
         declared = read_declared_states(columns["states"])
@@ -136,12 +134,8 @@ def command(
             settings, data, source=data, output=output, resume=resume, command=sys.argv[1:]
         ) as task:
             declared.check(tuple(column.name for column in task.info.columns))
-            families = list_families(task, show, chosen["within"])
             show(f"Learning by {task.spec.method.name} ...")
-            learned = task.search([task.make_progress().as_callback(show)])
-            learned = prove_result(
-                task, learned, families, chosen["within"], resume, [describe_bounds(show)]
-            )
+            learned = search_and_prove(task, chosen["within"], resume, show)
     proof = learned.proof
     assert proof is not None
     for notice in task.notices:
@@ -214,7 +208,7 @@ def _format(task: LearnTask, proof: Proof) -> list[str]:
         *format_decisions([decision.as_dict() for decision in task.info.decisions]),
         f"network     {format_count(len(proof.network.arcs), 'arc')}, {task.spec.score.label} "
         f"{proof.score:.6f}",
-        f"families    {families} of {proof.n_scored:,} scored can be in an optimal network",
+        f"families    {families} of {proof.n_scored:,} scored {_describe_list(proof.listed)}",
         f"bound       {proof.bound:.6f}, gap {proof.gap:.6g} nats; "
         f"{format_count(proof.n_leaves, 'leaf', 'leaves')}, {proof.seconds:.1f} s",
         f"proof       {proof.verdict}",
@@ -226,6 +220,13 @@ def _format(task: LearnTask, proof: Proof) -> list[str]:
     if task.folder is not None:
         lines.append(f"wrote       {task.folder / 'proof'}")
     return lines
+
+
+def _describe_list(listed: int | None) -> str:
+    """Return what the listed families are."""
+    if listed is None:
+        return "can be in an optimal network"
+    return f"are listed, all of at most {format_count(listed, 'parent')}"
 
 
 def _format_good(proof: Proof) -> list[str]:

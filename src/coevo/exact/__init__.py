@@ -13,8 +13,9 @@ from coevo.exact.certificate import (
     write_certificate,
 )
 from coevo.exact.check import Verdict, check_certificate
-from coevo.exact.families import Families, find_families
+from coevo.exact.families import Families, PartOfFamilies
 from coevo.exact.good_networks import GoodNetworks, check_equivalent, list_good_networks
+from coevo.exact.listing import check_family_memory, find_families
 from coevo.exact.relaxation import load_highs
 from coevo.exact.result import Proof
 from coevo.exact.rows import ProofRow
@@ -25,6 +26,7 @@ __all__ = [
     "Certificate",
     "Families",
     "GoodNetworks",
+    "PartOfFamilies",
     "Proof",
     "ProofCheckpoint",
     "ProofRow",
@@ -32,6 +34,7 @@ __all__ = [
     "Verdict",
     "check_certificate",
     "check_equivalent",
+    "check_family_memory",
     "find_families",
     "list_good_networks",
     "load_highs",

@@ -68,6 +68,7 @@ class Certificate:
     clusters: tuple[tuple[int, list[int]], ...]  # (k, variables); -1 - t for table t
     filters: tuple[ClusterWeights, ...]
     nodes: tuple[CertificateNode, ...]
+    listed: int | None = None  # families of more parents beside the required ones are only bounded
 
     def as_dict(self) -> dict[str, Any]:
         """Return the certificate as plain values."""
@@ -93,6 +94,7 @@ class Certificate:
                 [node.parent, *node.arc, int(node.is_in), [list(pair) for pair in node.weights]]
                 for node in self.nodes
             ],
+            "listed": self.listed,
         }
 
 
@@ -138,6 +140,8 @@ def parse_certificate(values: Any) -> Certificate:
         _parse_node(i, one, clusters, len(names)) for i, one in enumerate(values["nodes"])
     )
     _require(bool(nodes), "nodes")
+    listed = values.get("listed")
+    _require(listed is None or is_int(listed, 0), "listed")
     return Certificate(
         data_hash=values["data_hash"],
         variables=names,
@@ -153,6 +157,7 @@ def parse_certificate(values: Any) -> Certificate:
         clusters=clusters,
         filters=tuple(_parse_weights(one, clusters) for one in values["filters"]),
         nodes=nodes,
+        listed=listed,
     )
 
 

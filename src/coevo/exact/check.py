@@ -57,7 +57,9 @@ def check_certificate(certificate: Certificate, dataset: Dataset, n_jobs: int = 
     local = np.array(list(scorer.score_per_variable(network).values()))
     floor = int(round_up(local).sum()) - len(names)  # of all networks that are as good
     bounds = SupersetBounds(scorer, rules)
-    lists = [list_families(bounds, child) for child in range(len(names))]
+    lists = [list_families(bounds, child, certificate.listed) for child in range(len(names))]
+    if certificate.listed is not None and (certificate.clusters or len(certificate.nodes) > 1):
+        raise FormatError("The certificate does not hold: a part of the families has no tree.")
     n_families = sum(len(units) for _, units in lists)
     for weights in certificate.filters:
         lists, _ = drop_families(lists, certificate, weights, floor)

@@ -53,8 +53,13 @@ def give_points(parents: Array, child: int, k: int, members: list[int], tables: 
     return np.asarray(row[bits[parents].sum(axis=1)])
 
 
-def list_families(bounds: SupersetBounds, child: int) -> tuple[Array, Array]:
-    """Return all families of a child that score more than each of their subsets."""
+def list_families(
+    bounds: SupersetBounds, child: int, most: int | None = None
+) -> tuple[Array, Array]:
+    """Return all families of a child that score more than each of their subsets.
+
+    With at most so many free parents, one more family without any stands for all larger ones.
+    """
     scorer, rules = bounds.scorer, bounds.rules
     n = len(rules.allowed)
     required = np.flatnonzero(rules.required[:, child])
@@ -67,13 +72,17 @@ def list_families(bounds: SupersetBounds, child: int) -> tuple[Array, Array]:
         parents.sort(axis=1)
         members = np.insert(parents, 0, child, axis=1).astype(np.int32)
         starts = np.arange(len(sets) + 1, dtype=np.int64) * (size + 1)
-        scores = scorer.local_scores(FamilyBatch(members.ravel(), starts))
+        scores = scorer.score_once(FamilyBatch(members.ravel(), starts))
         is_kept = scores > inherited
         kept.append((parents[is_kept], scores[is_kept]))
         best = np.maximum(scores, inherited)
         is_open = (scores > -np.inf) & (size < rules.max_parents)
         bound = bounds.bound_supersets(child, parents[is_open], scores[is_open], best[is_open])
-        is_open[is_open] = bound > best[is_open]
+        is_larger = bound > best[is_open]
+        is_open[is_open] = is_larger
+        if sets.shape[1] == most and is_open.any():
+            kept.append((required[None], bound[is_larger].max(keepdims=True)))
+            break
 
         def is_redundant(
             at: Array, place: Array, opened: Array = parents[is_open], own: Array = scores[is_open]

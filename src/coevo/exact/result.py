@@ -46,7 +46,7 @@ class Proof:
     history : tuple of ProofRow
         The progress of the proof.
     stop_reason : str
-        Why it ended: ``'finished'``, ``'time'``, ``'interrupt'`` or ``'callback'``.
+        Why it ended: ``'finished'``, ``'time'``, ``'memory'``, ``'interrupt'`` or ``'callback'``.
     good : GoodNetworks or None
         All equivalence classes near the best one, if they were asked for.
     files : mapping of str to str
@@ -74,13 +74,22 @@ class Proof:
         return self.score + self.gap
 
     @property
+    def listed(self) -> int | None:
+        """The number of parents, beside required ones, of the largest listed families.
+
+        None if all families were listed. Otherwise time or memory ended the list; the other
+        families have only a weak bound, and so have all networks.
+        """
+        return self.certificate.listed
+
+    @property
     def is_proved(self) -> bool:
         """Whether the network is optimal: no other one is better by a millionth of a nat."""
         return self.gap <= PROVED
 
     @property
     def seconds(self) -> float:
-        """The time of the proof, with that of the families."""
+        """The time of the proof, with that of the search and the families."""
         return self.history[-1].seconds if self.history else 0.0
 
     @property
@@ -109,6 +118,7 @@ class Proof:
             "max_parents": self.max_parents,
             "n_families": self.n_families,
             "n_scored": self.n_scored,
+            "listed": self.listed,
             "n_leaves": self.n_leaves,
             "steps": self.history[-1].generation if self.history else 0,
             "seconds": round(self.seconds, 6),

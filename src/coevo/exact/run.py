@@ -177,6 +177,7 @@ def make_certificate(task: ProofTask, state: ProofState) -> Certificate:
         tables=tables,
         clusters=tuple(zip(orders, members, strict=True)),
         filters=tuple(convert(one.weights) for one in state.filters),
+        listed=None if task.families.part is None else task.families.part.n_free,
         nodes=tuple(
             CertificateNode(
                 node.parent, node.arc, node.is_in, [] if node.is_split else convert(node.weights)

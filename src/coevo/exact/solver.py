@@ -54,7 +54,8 @@ class ProofSearch:
 
     def start(self, chosen: NDArray[np.int64]) -> ProofState:
         """Return the first state, for the network of these families."""
-        best = self.families.units[self.families.begin[:-1]]
+        best, part = self.families.units[self.families.begin[:-1]], self.families.part
+        best = best if part is None else part.bounds
         none_certain = np.zeros_like(self.required)
         root = Node(-1, NO_ARC, True, int(best.sum()), Weights(), none_certain)
         none = np.empty(0, dtype=np.int64)
@@ -87,6 +88,8 @@ class ProofSearch:
 
     def restore(self, state: ProofState) -> ProofState:
         """Return a state from a file, with all bounds computed again from its weights."""
+        if self.families.part is not None:
+            return state
         families, floor = self.families, self.compute_floor(state)
         is_alive = self.filter_families(state)
         nodes = []
@@ -111,8 +114,8 @@ class ProofSearch:
         return sorted(waiting, key=lambda number: (-state.nodes[number].bound, number))
 
     def is_finished(self, state: ProofState) -> bool:
-        """Return whether no node is open."""
-        return not self.list_open(state)
+        """Return whether no node is open. A partial list of families has no better bound."""
+        return self.families.part is not None or not self.list_open(state)
 
     def _find_limit(self, state: ProofState) -> int:
         """Return the largest bound of a closed node."""

@@ -113,7 +113,8 @@ class SupersetBounds:
         """Return a number for each set that no allowed strict superset of it exceeds.
 
         `sets` are allowed parent sets of the child, all of one size, and `scores` their scores. A
-        bound above `useful` helps nobody, and may be infinite.
+        bound above `useful` helps nobody, and may be a larger one than is known. It is infinite for
+        scores that have none.
         """
         compute = _BOUNDS.get(self.scorer.scoring.name)
         if compute is None or not len(sets):
@@ -121,7 +122,8 @@ class SupersetBounds:
         weights = self._arc_weights[:, child]
         own = weights[sets].sum(axis=1)
         added = own + self._add_best(child, sets) + MARGIN * (1.0 + np.abs(scores))
-        return np.asarray(compute(self, child, sets, scores - own, useful - added) + added)
+        of_rows = compute(self, child, sets, scores - own, useful - added)
+        return np.asarray(np.minimum(of_rows, 0.0) + added)  # a probability is at most 1
 
     def find_redundant(
         self, child: int, sets: Sets, scores: Values, added: NDArray[np.int64], slack: float = 0.0
@@ -153,6 +155,8 @@ class SupersetBounds:
         """Return the largest sum of weights of further parents, at least one."""
         weights = self._arc_weights[:, child]
         allowed = self.rules.allowed[:, child]
+        if allowed.sum() > sets.shape[1] and np.ptp(weights[allowed]) == 0 and weights.max() <= 0:
+            return np.full(len(sets), weights[allowed][0])  # one parent, whichever it is
         free = np.where(allowed, weights, -np.inf)
         is_other = np.broadcast_to(allowed, (len(sets), len(allowed))).copy()
         np.put_along_axis(is_other, sets, False, axis=1)

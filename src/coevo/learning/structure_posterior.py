@@ -70,6 +70,9 @@ def posterior(
         each.
     chains : int
         Number of chains, at least 2.
+    temperatures : int
+        Number of coupled chains in place of each of them (parallel tempering). It costs as many
+        times the work, and can help where chains do not agree.
     networks : int
         Number of sampled networks that are kept.
     tolerance : float

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pathlib
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
 
+from coevo.checkpoints import CHECKPOINT
 from coevo.checks import is_number
 from coevo.data import Dataset
 from coevo.errors import (
@@ -24,12 +26,15 @@ from coevo.exact import (
     CERTIFICATE,
     Families,
     GoodNetworks,
+    PartOfFamilies,
     Proof,
+    ProofCheckpoint,
     ProofRow,
     ProofTask,
     Verdict,
     check_certificate,
     check_equivalent,
+    check_family_memory,
     find_families,
     list_good_networks,
     load_highs,
@@ -38,6 +43,7 @@ from coevo.exact import (
     run_proof,
 )
 from coevo.exact.checkpoints import ProofCheckpointFile
+from coevo.exact.listing import NO_BOUND
 from coevo.exact.result import PROVED
 from coevo.exact.rounding import make_adjacency
 from coevo.exact.state import ProofState
@@ -49,29 +55,25 @@ from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.structure_posterior import limit_search
 from coevo.learning.task import LearnTask, open_task
 from coevo.network import BayesianNetwork
-from coevo.progress import check_progress, show_progress
+from coevo.progress import ProgressCallback, check_progress, show_progress
 from coevo.score import FamilyScorer
 from coevo.search import Budget, Problem
 from coevo.signatures import accept_options
 from coevo.warmup import ensure_compiled
-from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
+from coevo.work_time import measure_work_time
 
 __all__ = [
+    "ProofRun",
     "check_proof",
     "check_within",
     "describe_bounds",
     "extend_with_proof",
-    "list_families",
     "prepare_proof",
     "prove",
     "prove_result",
     "read_run_network",
+    "search_and_prove",
 ]
-
-NO_BOUND = (
-    "The time limit ended the proof before its first bound. Give more time, or a smaller limit on "
-    "parents."
-)
 
 ProofCallback = Callable[[ProofRow], bool | None]
 
@@ -155,10 +157,8 @@ missing_labels, decimal, strict : optional
     with open_task(settings, table, source=source, output=output, resume=resume) as task:
         for decision in task.info.decisions:
             warn_caller(str(decision))
-        with show_progress(progress, "Listing families ...") as show:
-            families = list_families(task, show, within)
-            learned = task.search([task.make_progress().as_callback(show)])
-            learned = prove_result(task, learned, families, within, resume, [describe_bounds(show)])
+        with show_progress(progress, f"Learning by {task.spec.method.name} ...") as show:
+            learned = search_and_prove(task, within, resume, show)
     for notice in (*task.notices, *task.describe_failures()):
         warn_caller(notice)
     assert learned.proof is not None
@@ -218,76 +218,100 @@ def prepare_proof(settings: LearnSettings, within: float | None) -> LearnSetting
     return limit_search(settings)
 
 
-def list_families(
-    task: LearnTask,
-    show: Callable[[str], object],
-    within: float | None = None,
-    slack: float = 0.0,
-) -> Families:
-    """Return the families of a proof on the table of a task, after `within` is validated."""
+def search_and_prove(
+    task: LearnTask, within: float | None, resume: bool, show: ProgressCallback
+) -> LearnResult:
+    """Return the result of a search with a proof; the time limit is for both together."""
+    began = measure_work_time()
+    problem = _open_problem(task)
+    if within is not None:
+        has_arcs = problem.rules.has_arc_constraints
+        check_equivalent(task.spec.score, bool(task.spec.weights), has_arcs)
+    learned = task.search([task.make_progress().as_callback(show)])
+    is_interrupted = learned.search.stop_reason == "interrupt"
+    limit = 0.0 if is_interrupted else task.settings.spec.budget.max_time
+    return prove_result(task, learned, ProofRun(began, limit, within, resume, show))
+
+
+def _open_problem(task: LearnTask) -> Problem:
+    """Return the problem of a task, if it can have a proof."""
     if task.incomplete is not None:
         values = format_count(task.incomplete.n_missing, "missing value")
         raise DataError(
             f"The table has {values}, and a proof holds for complete rows. Drop or impute them "
             "first; coevo learn --imputed FILE writes an imputed table."
         )
+    if not isinstance(task.scorer, FamilyScorer):
+        raise ParameterError("A proof needs all rows in memory.")
     ensure_compiled("exact")
     problem = Problem.from_scorer(task.scorer, task.spec.constraints)
-    if within is not None:
-        has_arcs = problem.rules.has_arc_constraints
-        check_equivalent(task.spec.score, bool(task.spec.weights), has_arcs)
-    limit = task.settings.spec.budget.max_time
-    deadline = np.inf if limit is None else measure_work_time() + limit
-    try:
-        with limit_work_time(deadline):
-            return find_families(problem, slack, show)
-    except OutOfTime:
-        raise ParameterError(NO_BOUND) from None
+    check_family_memory(problem)
+    return problem
 
 
-def prove_result(
-    task: LearnTask,
-    learned: LearnResult,
-    families: Families,
-    within: float | None = None,
-    resume: bool = False,
-    callbacks: Iterable[ProofCallback] = (),
-    max_time: float | None = None,
-) -> LearnResult:
+@dataclass(frozen=True)
+class ProofRun:
+    """How a proof runs: its clock and limit, and the options of `prove`."""
+
+    began: float  # on the clock of `measure_work_time`
+    limit: float | None = None  # seconds since then
+    within: float | None = None
+    resume: bool = False
+    show: Callable[[str], object] = lambda message: None
+
+    @property
+    def deadline(self) -> float:
+        """When the time ends."""
+        return math.inf if self.limit is None else self.began + self.limit
+
+
+def prove_result(task: LearnTask, learned: LearnResult, run: ProofRun) -> LearnResult:
     """Return the result of a search with a proof, and write the run folder."""
-    problem = Problem.from_scorer(task.scorer, task.spec.constraints)
+    problem = _open_problem(task)
+    families = find_families(problem, show=run.show, deadline=run.deadline)
+    part = families.part
+    if part is not None and run.within is not None:
+        raise ParameterError(f"All good networks need all families. {part.note}")
     proof_task = ProofTask(problem, families, learned.search.dag)
-    checkpoints, state = None, None
-    if task.folder is not None:
-        checkpoints = _open_checkpoints(task, families)
-        if resume:
-            state = checkpoints.load()
-        else:
-            checkpoints.check_replaceable()
-    limit = task.settings.spec.budget.max_time if max_time is None else max_time
+    checkpoints, state = _open_checkpoints(task, families, run.resume)
     last, reason = run_proof(
         proof_task,
-        budget=Budget(max_time=limit),
-        callbacks=callbacks,
+        budget=Budget(max_time=run.limit),
+        callbacks=[describe_bounds(run.show)],
         resume_from=state,
         on_checkpoint=None if checkpoints is None else checkpoints.write_if_due,
+        seconds=measure_work_time() - run.began,
     )
     with defer_interrupts():  # keep the result even if Ctrl-C comes now
         if checkpoints is not None:
             task.note_failure("proof", checkpoints.finish(last, reason))
         good = None
-        if within is not None and reason != "interrupt":
-            good = _list_good(task, last.state, within)
+        if run.within is not None and reason != "interrupt":
+            good = _list_good(task, last.state, run)
         proof = _make_proof(proof_task, last.state, learned.score)
-        proof = replace(proof, history=last.history, stop_reason=reason, good=good)
+        was_stopped = part is not None and learned.search.stop_reason != "interrupt"
+        stop_reason = part.reason if part is not None and was_stopped else reason
+        proof = replace(proof, history=last.history, stop_reason=stop_reason, good=good)
+        if part is not None:
+            task.notices.append(_describe_part(part))
         if proof.gain > 0:
             learned = task.adopt(learned, proof.network)
         return task.write(replace(learned, proof=proof))
 
 
-def _list_good(task: LearnTask, state: ProofState, within: float) -> GoodNetworks:
-    families = list_families(task, lambda message: None, slack=within)
-    return list_good_networks(families, state, tuple(task.dataset.names), within)
+def _describe_part(part: PartOfFamilies) -> str:
+    """Return the notice about a partial list of families."""
+    number = format_count(part.n_free, "parent")
+    return (
+        f"Only the families of at most {number} were listed, so the bound is far from tight. "
+        f"{part.note}"
+    )
+
+
+def _list_good(task: LearnTask, state: ProofState, run: ProofRun) -> GoodNetworks:
+    assert run.within is not None
+    families = find_families(_open_problem(task), run.within, deadline=run.deadline)
+    return list_good_networks(families, state, tuple(task.dataset.names), run.within)
 
 
 def _make_proof(task: ProofTask, state: ProofState, score: float) -> Proof:
@@ -316,13 +340,28 @@ def _make_proof(task: ProofTask, state: ProofState, score: float) -> Proof:
     )
 
 
-def _open_checkpoints(task: LearnTask, families: Families) -> ProofCheckpointFile:
-    """Return the checkpoint file of the proof, which knows the rows and the settings."""
-    assert task.folder is not None
+def _open_checkpoints(
+    task: LearnTask, families: Families, resume: bool
+) -> tuple[ProofCheckpointFile | None, ProofCheckpoint | None]:
+    """Return the checkpoint file of the proof, and the checkpoint to resume from.
+
+    The file knows the rows, the settings and the families. A part of the families depends on the
+    time, so it has no checkpoint, and takes no other one's place.
+    """
+    if task.folder is None:
+        return None, None
     fingerprint = replace(task.spec, start=None).fingerprint(task.dataset.content_hash)
     start = task.spec.start
     given = None if start is None else str(getattr(start, "arcs", start))
-    return ProofCheckpointFile(task.folder / PROOF, {**fingerprint, "structure": given}, families)
+    folder, facts = task.folder / PROOF, {**fingerprint, "structure": given}
+    checkpoints = ProofCheckpointFile(folder, facts, families)
+    if not resume:
+        checkpoints.check_replaceable()
+    if families.part is not None:
+        if resume and (folder / CHECKPOINT).exists():
+            raise ParameterError(NO_BOUND)
+        return None, None
+    return checkpoints, checkpoints.load() if resume else None
 
 
 def extend_with_proof(
@@ -334,18 +373,10 @@ def extend_with_proof(
 ) -> LearnResult:
     """Return the result of `learn` with a proof; where none is possible, a notice says why."""
     try:
-        if not isinstance(task.scorer, FamilyScorer):
-            raise ParameterError("A proof needs all rows in memory.")
-        began = measure_work_time()
-        with limit_work_time(began + max_time):
-            families = list_families(task, show)
-        left = max(0.0, max_time - (measure_work_time() - began))
-        callbacks = [describe_bounds(show)]
-        return prove_result(task, learned, families, None, resume, callbacks, left)
+        run = ProofRun(measure_work_time(), max_time, resume=resume, show=show)
+        return prove_result(task, learned, run)
     except (ParameterError, DataError) as error:
         task.notices.append(f"There is no proof. {error}")
-    except OutOfTime:
-        task.notices.append(f"There is no proof. {NO_BOUND}")
     return learned
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -148,6 +148,21 @@ class Scorer(ABC):
     def local_scores(self, batch: FamilyBatch) -> NDArray[np.float64]:
         """Return the local score of each family of a batch, in its order."""
         batch.check_starts()
+        return self._score_in_parts(batch, self._score_with_cache)
+
+    def score_once(self, batch: FamilyBatch) -> NDArray[np.float64]:
+        """Return the local score of each family, without the cache.
+
+        For many families that nobody asks for again: a cache of them costs as much as the scores.
+        """
+        batch.check_starts()
+        if len(batch):
+            batch.check_members(self._table.n_variables)
+        return self._score_in_parts(batch, self._score_new)
+
+    def _score_in_parts(
+        self, batch: FamilyBatch, score: Callable[[FamilyBatch], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
         scores = np.empty(len(batch))
         with self._lock:
             if not self._is_sound:
@@ -156,14 +171,20 @@ class Scorer(ABC):
             for first in range(0, len(batch), LARGEST_BATCH):
                 check_deadline()
                 last = min(first + LARGEST_BATCH, len(batch))
-                entries, new = self._cache.find_or_add(batch.slice(first, last))
-                computed = self._compute_within_limit(new)
-                if self._weights is not None:
-                    computed += self._weights.sum_families(new)
-                self._cache.store_scores(computed)
-                scores[first:last] = self._cache.get_scores(entries)
+                scores[first:last] = score(batch.slice(first, last))
             self._is_sound = True
         return scores
+
+    def _score_with_cache(self, families: FamilyBatch) -> NDArray[np.float64]:
+        entries, new = self._cache.find_or_add(families)
+        self._cache.store_scores(self._score_new(new))
+        return self._cache.get_scores(entries)
+
+    def _score_new(self, families: FamilyBatch) -> NDArray[np.float64]:
+        computed = self._compute_within_limit(families)
+        if self._weights is not None:
+            computed += self._weights.sum_families(families)
+        return computed
 
     def _compute_within_limit(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families; a table larger than `max_table` scores minus infinity.

@@ -122,6 +122,7 @@ def _make_posterior_target(folder, scorer):
     found = run_search("k2", scorer, random_state=1)
     asked = PosteriorSettings(sampler="chains", chains=2, networks=20, max_steps=2)
     settings = {prior: replace(asked, prior=prior) for prior in ("uniform", "order")}
+    settings["tempered"] = replace(asked, temperatures=2)
 
     def resume(path):
         stored = StoredCheckpoint(path)

@@ -172,7 +172,9 @@ def try_mutant(folder: Path, module: str, name: str, number: int) -> str:
         path.write_text(source)
     if code != 0:
         return "without end" if code == -1 else "killed"
-    lines = difflib.unified_diff(source.splitlines(), changed.splitlines(), module, name, n=0)
+    lines = difflib.unified_diff(
+        source.splitlines(), changed.splitlines(), module, f"{module} {name}", n=0
+    )
     print("\n".join(line for line in lines if not line.startswith("---")), flush=True)
     return "survived"
 

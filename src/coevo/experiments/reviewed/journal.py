@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo import __version__
+from coevo.experiments.data_sets import hash_networks
 from coevo.experiments.reviewed.plan import Reviewed
 from coevo.experiments.reviewed.runs import ReviewedRecord
 from coevo.experiments.reviewed.systems import SYSTEMS
@@ -36,7 +37,8 @@ def make_reviewed_journal(folder: Path, reviewed: Reviewed) -> Journal[ReviewedR
     form = RecordFormat(
         ("network", "rows", "system", "run"), ("seconds",), _read_record, _read_times
     )
-    return Journal(folder, form, common, get_sort_key)
+    inputs = hash_networks(reviewed.networks)
+    return Journal(folder, form, common, get_sort_key, inputs=inputs)
 
 
 def _read_times(line: dict[str, Any]) -> dict[str, Any]:

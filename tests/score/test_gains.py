@@ -76,3 +76,12 @@ def test_no_arc_can_be_added(seed):
     pairs = [(a, b) for i, a in enumerate(dataset.names) for b in dataset.names[i + 1 :]]
     full = DAG(dataset.names, pairs)
     assert find_best_addition(scorer, full, Constraints().to_rules(dataset.names)) is None
+
+
+def test_the_first_variable_can_be_the_child(seed):
+    dataset = sample(load_network("asia"), 100, seed)
+    first, *others = dataset.names
+    rules = Constraints(roots=others).to_rules(dataset.names)
+    found = find_best_addition(FamilyScorer(dataset, "bic"), DAG(dataset.names), rules)
+    assert found is not None
+    assert found.child == first

@@ -8,8 +8,17 @@ import pytest
 
 import naive
 from coevo.errors import FormatError, ParameterError
-from coevo.exact import check_certificate, find_families, listing
+from coevo.exact import (
+    ProofTask,
+    check_certificate,
+    find_families,
+    listing,
+    make_certificate,
+    run_proof,
+)
 from coevo.exact.certificate import parse_certificate
+from coevo.graph import DAG
+from coevo.search import Budget
 from helpers.proofs import (
     SCORES,
     list_local_scores,
@@ -63,6 +72,22 @@ def test_no_family_exceeds_the_bounds_and_the_certificate_holds(stop_after, scor
         assert verdict.score + verdict.gap >= best
         assert verdict.gap == pytest.approx(task.make_search().compute_gap(last.state), abs=1e-8)
         assert (families.part.reason, families.part.note) == ("memory", "The memory ends here.")
+
+
+def test_a_network_keeps_families_that_are_not_listed(stop_after):
+    problem = random_problem(2, "bic", 6, 200)
+    names = problem.names
+    network = DAG(names, [(names[0], names[3]), (names[1], names[3]), (names[2], names[3])])
+    stop_after(1)
+    task = ProofTask(problem, find_families(problem), network)
+    assert task.families.part is not None
+    last, _ = run_proof(task, budget=Budget())
+    certificate = make_certificate(task, last.state)
+    verdict = check_certificate(certificate, problem.scorer.dataset)
+    assert task.families.find(3, np.array([0, 1, 2])) is not None
+    assert verdict.score >= problem.scorer.score(network)
+    again = ProofTask(problem, task.families, network)
+    assert len(again.families) == len(task.families)
 
 
 def test_some_lists_are_partial(stop_after):

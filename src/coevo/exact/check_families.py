@@ -105,17 +105,17 @@ def extend(sets: Array, best: Array, n_free: int, is_redundant: Any) -> tuple[Ar
     source = np.repeat(np.arange(len(sets)), counts)
     offset = np.arange(len(source)) - np.repeat(np.cumsum(counts) - counts, counts)
     longer = np.concatenate([sets[source], (last[source] + 1 + offset)[:, None]], axis=1)
-    inherited, is_known = np.full(len(longer), -np.inf), np.ones(len(longer), dtype=np.bool_)
     numbers = number_sets(sets, n_free)
     order = np.argsort(numbers)
-    known = numbers[order]
-    for place in range(longer.shape[1] if len(longer) else 0):
+    known, inherited = numbers[order], np.full(len(longer), -np.inf)
+    for place in range(longer.shape[1]):
         wanted = number_sets(np.delete(longer, place, axis=1), n_free)
-        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        is_known &= known[found] == wanted
-        is_known &= ~is_redundant(order[found], longer[:, place])
-        inherited = np.maximum(inherited, best[order[found]])
-    return longer[is_known], inherited[is_known]
+        found = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
+        is_kept = known[found] == wanted
+        longer, inherited, found = longer[is_kept], inherited[is_kept], order[found[is_kept]]
+        is_kept = ~is_redundant(found, longer[:, place])
+        longer, inherited = longer[is_kept], np.maximum(inherited, best[found])[is_kept]
+    return longer, inherited
 
 
 def number_sets(sets: Array, base: int) -> Array:

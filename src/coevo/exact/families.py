@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,19 @@ class Families:
             self.n_scored,
             self.part,
         )
+
+    def add(self, more: list[tuple[Sets, Values]]) -> Families:
+        """Return the list with more families of each child: their parents and scores."""
+        parts = []
+        for child, (sets, scores) in enumerate(more):
+            own = slice(self.begin[child], self.begin[child + 1])
+            width = max(sets.shape[1], self.parents.shape[1])
+            rows = [
+                np.pad(some, ((0, 0), (0, width - some.shape[1])), constant_values=self.n_variables)
+                for some in (self.parents[own], sets)
+            ]
+            parts.append((np.concatenate(rows), np.concatenate([self.scores[own], scores])))
+        return replace(Families.from_parts(parts, self.n_scored), part=self.part)
 
     def find(self, child: int, parents: NDArray[np.int64]) -> int | None:
         """Return the number of a family, or None if it is not in the list."""

@@ -17,6 +17,7 @@ from coevo.exact.rounding import make_adjacency
 from coevo.exact.rows import ProofRow
 from coevo.exact.solver import ProofSearch
 from coevo.exact.state import ProofState
+from coevo.exact.superset_bounds import make_batch
 from coevo.exact.tree import Weights
 from coevo.graph import DAG
 from coevo.score import FamilyScorer
@@ -56,6 +57,10 @@ class ProofTask:
     problem: Problem
     families: Families
     network: DAG
+
+    def __post_init__(self) -> None:
+        if self.families.part is not None:  # it may lack families of the network
+            object.__setattr__(self, "families", _add_network(self))
 
     def make_search(self) -> ProofSearch:
         """Return the search for the proof."""
@@ -101,6 +106,18 @@ class _Loop(GenerationLoop[ProofState, ProofRow]):
     def save(self, state: ProofState) -> None:
         if self.on_checkpoint is not None:
             self.on_checkpoint(ProofCheckpoint(state, tuple(self.history)))
+
+
+def _add_network(task: ProofTask) -> Families:
+    """Return the families of a task with those of its network."""
+    scorer, families = task.problem.scorer, task.families
+    adjacency = DAG(task.problem.names, task.network.arcs).adjacency()
+    more = []
+    for child in range(families.n_variables):
+        sets = np.flatnonzero(adjacency[:, child])[None]
+        sets = sets[: families.find(child, sets[0]) is None]
+        more.append((sets, scorer.local_scores(make_batch(child, sets))))
+    return families.add(more)
 
 
 def choose_families(task: ProofTask) -> NDArray[np.int64]:

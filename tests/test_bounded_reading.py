@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 
@@ -9,10 +10,17 @@ import pytest
 
 import coevo
 from coevo import files, memory
+from coevo.data import load
 from coevo.errors import CoevoError, FileError, FormatError, ParameterError
 from coevo.files import open_source
 from coevo.io import parse_model, read_knowledge, read_model
 from coevo.json_text import MAX_DEPTH, load_json
+
+
+@pytest.fixture(autouse=True)
+def _no_limit_of_the_process(monkeypatch):
+    """Let Python itself have memory where the machine is said to have none."""
+    monkeypatch.setattr(load, "limit_memory", contextlib.nullcontext)
 
 
 @pytest.fixture

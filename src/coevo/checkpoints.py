@@ -19,6 +19,7 @@ import hashlib
 import io
 import json
 import time
+import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -27,9 +28,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import FileError, FormatError, warn_caller
+from coevo.errors import FileError, FormatError, ParameterError, warn_caller
 from coevo.files import open_source, remove_temporary_files, replace_file
 from coevo.json_text import load_json
+from coevo.memory import check_memory
 from coevo.run_files import make_run_folder
 
 __all__ = [
@@ -81,10 +83,16 @@ def read_entries(path: Path) -> dict[str, Any]:
     with open_source(path) as source:
         content = io.BytesIO(source.read_all())
     try:
+        with zipfile.ZipFile(content) as packed:
+            n_bytes = sum(info.file_size for info in packed.infolist())
+        check_memory(2 * n_bytes, "The checkpoint", "Start a new search.")
+        content.seek(0)
         with np.load(content, allow_pickle=False) as archive:
             entries = {name: archive[name] for name in archive.files}
             stored = str(entries.get(DIGEST, ""))
             is_intact = stored in ("", _compute_digest(entries))
+    except ParameterError:
+        raise
     except Exception:  # a damaged archive fails in many ways
         raise make_not_a_state_error(path) from None
     if not is_intact:

@@ -1,14 +1,31 @@
-"""Refuse work that needs more memory than the machine has, before it starts."""
+"""Refuse work that needs more memory than the machine has, before it starts.
+
+Where that cannot be known, as for a compressed file that another library reads, `limit_memory`
+makes the library fail before the machine is out of memory.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
+from collections.abc import Iterator
+from typing import Any
 
 from coevo.errors import ParameterError
 
-__all__ = ["check_memory", "format_bytes", "get_machine_memory"]
+try:
+    import resource
+except ImportError:  # on Windows, which gives no process more than it has
+    resource = None  # type: ignore[assignment]
+
+__all__ = ["check_memory", "format_bytes", "get_machine_memory", "limit_memory"]
 
 CONTAINER_LIMIT = "/sys/fs/cgroup/memory.max"  # of Linux
+PROCESS_SIZE = "/proc/self/statm"  # of Linux, in pages
+SHARE = 0.5  # of the memory of the machine, for a file
+_lock = threading.Lock()
+_before: list[Any] = []  # the limit before the first `limit_memory`, once for each that is open
 
 
 def get_machine_memory() -> int | None:
@@ -53,3 +70,39 @@ machine has ... GB. Ask for fewer rows.
             f"{what} needs {n_bytes / 1e9:,.1f} GB of memory; this machine has "
             f"{memory / 1e9:,.1f} GB. {way_out}"
         )
+
+
+@contextlib.contextmanager
+def limit_memory() -> Iterator[None]:
+    """Let the process use at most half of the memory more than it has, in the ``with`` block.
+
+    A library that needs more fails with `MemoryError`, or with an error of its own. Only Linux
+    keeps such a limit.
+    """
+    with _lock:
+        limit = _find_limit()
+        if limit is None:
+            _before.append(None)
+        else:
+            soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+            _before.append(_before[0] if _before else (soft, hard))
+            lowest = limit if soft == resource.RLIM_INFINITY else min(soft, limit)
+            resource.setrlimit(resource.RLIMIT_AS, (lowest, hard))
+    try:
+        yield
+    finally:
+        with _lock:
+            last = _before.pop()
+            if last is not None and not _before:
+                resource.setrlimit(resource.RLIMIT_AS, last)
+
+
+def _find_limit() -> int | None:
+    """Return the largest size of this process in bytes, or None if the system keeps no limit."""
+    memory = get_machine_memory()
+    try:
+        with open(PROCESS_SIZE) as file:
+            size = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return None if resource is None or memory is None else size + int(SHARE * memory)

@@ -6,20 +6,22 @@ subpackage that writes it, as of `coevo.io.run_folder` for networks.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from coevo.checks import as_plain
-from coevo.errors import FileError
+from coevo.errors import CoevoError, FileError, FormatError
 from coevo.files import replace_file, write_text
 
 __all__ = [
     "check_run_folder",
     "format_json_line",
     "make_run_folder",
+    "refuse_damaged_facts",
     "write_json",
     "write_json_lines",
 ]
@@ -45,6 +47,18 @@ def make_run_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{str(folder)!r} cannot be created: {error.strerror}.") from None
+
+
+@contextlib.contextmanager
+def refuse_damaged_facts(folder: Path) -> Iterator[None]:
+    """Raise `FormatError` for facts of other types, which are JSON, but not of a run."""
+    try:
+        yield
+    except CoevoError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        path = str(folder / "run.json")
+        raise FormatError(f"{path!r} is damaged: it does not hold the facts of a run.") from None
 
 
 def format_json_line(record: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ import naive
 from coevo.averaging import DagSample
 from coevo.averaging.edges import EdgeProbability, find_median_graph, list_edges
 from coevo.averaging.family_weights import make_complete_weights
+from coevo.checkpoints import write_entries
 from coevo.errors import CoevoError, ParameterError
 from coevo.graph import DAG, Constraints
 from coevo.learning import learn
@@ -325,8 +326,12 @@ def test_a_damaged_state_of_chains_is_refused(cancer, tmp_path):
         ("pairs", lambda a: a[::-1].copy()),
         ("candidates", lambda a: a[::-1].copy()),
         ("arc_sums", lambda a: a * np.nan),
+        ("trace", lambda a: a[:, :2]),
+        ("rounds", lambda a: a * 1000),
+        ("step", lambda a: a + 1),
+        ("arc_sums", lambda a: a[:, :3]),
+        ("dags", lambda a: a[..., ::-1].copy()),
     ):
-        with path.open("wb") as file:
-            np.savez_compressed(file, **{**stored, name: change(stored[name])})
+        write_entries(path, {**stored, name: change(stored[name])})
         with pytest.raises(CoevoError):
             coevo.posterior(cancer, **options, max_steps=4, resume=True)

@@ -1,4 +1,6 @@
-"""SIGTERM, SIGHUP and SIGKILL end a command with all its processes; the first two save its work.
+"""SIGTERM, SIGHUP, SIGINT and SIGKILL end a command with all its processes.
+
+All but the last save its work.
 
 `COEVO_FUZZ` makes it all commands and all signals; otherwise it is one command for each signal.
 """
@@ -22,12 +24,16 @@ COMMANDS = {
     "strength": ("strength", "asia.csv", "--bootstraps", MANY, "-m", "hill_climb"),
     "learn": ("learn", "asia.csv", "--bootstraps", MANY, "-m", "hill_climb"),
     "paper": ("paper", "--networks", "asia", "--rows", 50, "--runs", MANY, "--population", 10),
+    "reviewed": (
+        *("paper", "--reviewed", "--networks", "asia", "--rows", 50, "--runs", MANY),
+        *("--systems", "ccga,k2", "--population", 10),
+    ),
     "bench": ("bench", "asia.csv", "-m", "k2,tabu", "--peers", "none", "--seeds", MANY),
 }
-FIRST = {"learn": "2 of", "strength": "2 of", "paper": "1 of", "bench": "1 of"}  # lines
-JOURNALS = {"learn": "run/strength", "strength": "run", "paper": "run", "bench": "run"}
-SIGNALS = [signal.SIGKILL, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)]
-FEW = [("paper", 0), ("strength", 1), ("learn", 2), ("bench", 1)]
+FIRST = dict.fromkeys(COMMANDS, "1 of") | {"learn": "2 of", "strength": "2 of"}  # lines
+JOURNALS = dict.fromkeys(COMMANDS, "run") | {"learn": "run/strength"}
+SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
+FEW = [("paper", 0), ("strength", 1), ("learn", 2), ("bench", 3)]
 CASES = [(command, SIGNALS[number]) for command, number in FEW]
 if os.environ.get("COEVO_FUZZ"):
     CASES = list(itertools.product(COMMANDS, SIGNALS))

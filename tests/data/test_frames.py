@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.data import Variable, read_data
+from coevo.data import Variable, read_data, read_incomplete
+from coevo.errors import CoevoWarning
 
 TABLE = {
     "text": ["b", "a", "é, ü", "b", "a", "b"],
@@ -218,3 +219,12 @@ def test_random_tables_agree_between_all_sources(tmp_path):
     found = {csv_of(table, tmp_path / "t.csv"), read_data(tmp_path / "t.pq")}
     found |= {read_data(make(table)) for make in MAKERS.values()}
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("values", [[np.inf] * 4, [-np.inf, np.nan, np.inf, np.inf]])
+def test_a_column_of_infinite_numbers_has_no_value(values):
+    frame = pd.DataFrame({"a": list("xyxy"), "b": list("uuvv"), "c": values})
+    with pytest.warns(CoevoWarning) as caught:
+        found = read_incomplete(frame)
+    assert list(found.names) == ["a", "b"]
+    assert str(caught[-1].message).startswith("'c' has no value in any row; it is left out.")

@@ -132,6 +132,16 @@ def test_each_part_changed_in_the_wrong_direction_is_refused(quick_check):
     assert n_worse > 0
 
 
+def test_an_arc_is_decided_once(quick_check):
+    """A tree that is deeper than there are arcs would make paths without end."""
+    values = prove_example()[3].as_dict()
+    pairs = [[[2 * i, 0, 1, 1, []], [2 * i, 0, 1, 0, []]] for i in range(100)]
+    values["nodes"] = [values["nodes"][0], *(node for pair in pairs for node in pair)]
+    with pytest.raises(FormatError) as caught:
+        quick_check(parse_certificate(values))
+    assert str(caught.value) == "The certificate does not hold: it decides an arc twice."
+
+
 def test_leaves_must_cover_all_networks(quick_check):
     _, _, _, certificate = prove_example()
     values = certificate.as_dict()
@@ -182,6 +192,8 @@ def test_files_are_written_and_read(tmp_path):
         (lambda values: values.update(clusters=[[3, [0, 1]]]), "'clusters' is invalid."),
         (lambda values: values.update(filters=[[[10**6, 1]]]), "'weights' is invalid."),
         (lambda values: values.update(nodes=[]), "'nodes' is invalid."),
+        (lambda values: values["network"].append([["a"], "b"]), "'arcs' is invalid."),
+        (lambda values: values.update(weights=[["a", 1, 0.5]]), "'arcs' is invalid."),
         (lambda values: values["nodes"].append([0, 0, 99, 1, []]), "'nodes' is invalid."),
     ],
 )

@@ -455,6 +455,8 @@ def test_another_comparison_in_the_same_folder(change, what, finished):
     ("name", "was", "now"),
     [
         ("times.jsonl", '"seconds": ', '"seconds": "x", "more": '),
+        ("times.jsonl", '"seconds": ', '"seconds": "nan", "more": '),
+        ("times.jsonl", '"curve": [', '"curve": [["nan", "1"], '),
         ("times.jsonl", '"curve": [', '"curve": [3, '),
         ("runs.jsonl", '"status": "done"', '"status": "over"'),
         ("runs.jsonl", '"status": "done"', '"status": "failed"'),

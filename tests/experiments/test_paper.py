@@ -16,13 +16,16 @@ import pytest
 from coevo import __version__
 from coevo.bundled import load_network
 from coevo.errors import DependencyError, FileError, FormatError, ParameterError
-from coevo.experiments import Paper, run_paper
+from coevo.experiments import Bench, Paper, run_paper
+from coevo.experiments.bench.journal import make_bench_journal
 from coevo.experiments.paper import published, runs
 from coevo.experiments.paper.journal import make_paper_journal
 from coevo.experiments.paper.plan import PaperDataSet
 from coevo.experiments.paper.runs import PaperRecord
 from coevo.experiments.paper.summary import summarise
 from coevo.experiments.paper.tables import format_p_value
+from coevo.experiments.reviewed.journal import make_reviewed_journal
+from coevo.experiments.reviewed.plan import Reviewed
 from coevo.io import write_bif
 from coevo.network import sample
 from coevo.score import FamilyScorer
@@ -649,3 +652,26 @@ def test_a_network_file_that_has_changed(tmp_path):
     (folder / "experiment.json").write_text(json.dumps({**facts, "inputs": 3}))
     with pytest.raises(FormatError):
         make_paper_journal(folder, paper)
+
+
+@pytest.mark.parametrize("kind", ["reviewed", "bench"])
+def test_other_journals_know_the_network_files(kind, tmp_path):
+    path, folder = tmp_path / "net.bif", tmp_path / "run"
+    write_bif(load_network("asia"), path)
+    networks = {"networks": (str(path),), "rows": (50,)}
+
+    def open_journal():
+        if kind == "reviewed":
+            make_reviewed_journal(folder, Reviewed(**networks)).open()
+        else:
+            bench = Bench(**networks, methods=("k2",), peers=())
+            make_bench_journal(folder, bench, "coevo bench").open()
+
+    open_journal()
+    open_journal()
+    write_bif(load_network("cancer"), path)
+    with pytest.raises(FileError) as caught:
+        open_journal()
+    assert str(caught.value) == (
+        f"{str(folder)!r} holds runs on another version of {str(path)!r}. Give another folder."
+    )

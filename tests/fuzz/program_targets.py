@@ -13,6 +13,7 @@ import json
 import math
 import os
 import shlex
+import shutil
 import sys
 from unittest import mock
 
@@ -20,8 +21,10 @@ import numpy as np
 import pandas as pd
 
 import coevo
-from coevo import cli
+from coevo import cli, studio
+from coevo.bootstrap.write_files import write_strength
 from coevo.bundled import load_network
+from coevo.exact.certificate import CERTIFICATE, write_certificate
 
 # What a cell "$NAME" of a recipe stands for: the odd values that frames hold.
 ODD_VALUES = {
@@ -62,6 +65,14 @@ COMMANDS = [
     "solve tsp burma14 --max-generations 1 --form literal",
     "networks --format json",
     "explain asia lung=yes",
+    "posterior rows.csv -m k2 --drop asia,tub,xray --sampler exact --networks 5 --format json",
+    "posterior rows.csv -m k2 --sampler chains --chains 2 --max-steps 1 -t 0.2 --prior order",
+    "prove rows.csv -m k2 -s bic -p 2 -t 0.3 --within 0.5 --drop asia",
+    "prove rows.csv --check certificate.json.gz",
+    "strength rows.csv -m k2 --bootstraps 2 --no-figures --threshold 0.5 -o strong2",
+    "compare post strong --format json",
+    "report post -o page.html",
+    "studio rows.csv --no-browser --port 0 --host 127.0.0.1 --workspace space",
 ]
 LARGEST = (
     1000  # a number in a command line: more rows or seconds take longer, and break nothing new
@@ -114,6 +125,7 @@ def run_command_line(folder, data: bytes) -> object:
         with (
             mock.patch.object(sys, "argv", ["coevo", *words]),
             mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO())),
+            mock.patch.object(studio, "serve"),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
@@ -143,5 +155,13 @@ def _is_harmless(word):
 
 
 def write_rows(folder):
-    """Write the table of the command lines."""
-    coevo.write_data(coevo.sample(load_network("asia"), 60, random_state=1), folder / "rows.csv")
+    """Write the table of the command lines, and results for the commands that read some."""
+    rows = coevo.sample(load_network("asia"), 60, random_state=1)
+    coevo.write_data(rows, folder / "rows.csv")
+    options = {"random_state": 1, "progress": False}
+    coevo.posterior(rows, method="k2", score="bdeu", networks=4, output=folder / "run", **options)
+    shutil.copytree(folder / "run" / "posterior", folder / "post")
+    strength = coevo.bootstrap_strength(rows, bootstraps=2, method="k2", random_state=1)
+    write_strength(strength, folder / "strong", figures=False)
+    proof = coevo.prove(rows, score="bic", max_parents=1, **options)
+    write_certificate(proof.certificate, folder / CERTIFICATE)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import coevo
@@ -25,6 +23,11 @@ from coevo.problems.tsplib import read_tsplib
 from coevo.report.page.document import render_page
 from coevo.search import make_spec
 from fuzz.program_targets import COMMANDS, FRAMES, read_frame, run_command_line, write_rows
+from fuzz.result_targets import make_result_targets
+from fuzz.state_targets import make_state_targets
+from fuzz.studio_targets import make_studio_targets
+from fuzz.table_targets import make_table_targets
+from fuzz.target import Target
 
 PAPER = Paper(networks=("asia",), rows=(50,), runs=2, generations=2, population=4)
 BENCH = Bench(networks=("asia",), rows=(50,), seeds=1, methods=("k2",), peers=(), max_time=5.0)
@@ -45,15 +48,6 @@ TSP = "NAME: a\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SE
 )
 
 
-@dataclass(frozen=True)
-class Target:
-    """A kind of input: its name, valid files, and a function that reads the bytes of one."""
-
-    name: str
-    seeds: list[bytes]
-    read: Callable[[bytes], object]
-
-
 def make_targets(folder: Path) -> list[Target]:
     """Return all targets; they write their files into a folder."""
     return [
@@ -63,6 +57,10 @@ def make_targets(folder: Path) -> list[Target]:
         *_make_run_targets(folder / "run"),
         *_make_journal_targets(folder),
         *_make_program_targets(folder / "commands"),
+        *make_state_targets(folder / "states"),
+        *make_result_targets(folder / "results"),
+        *make_table_targets(folder / "tables", _read),
+        *make_studio_targets(folder / "studio"),
     ]
 
 

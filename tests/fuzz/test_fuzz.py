@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
+from coevo.errors import CoevoWarning
 from coevo.experiments.paper import runs
 from fuzz.mutate import mutate
 from fuzz.run import CORPUS, find_fault, generate, list_corpus
-from fuzz.targets import Target, make_targets
+from fuzz.target import Target
+from fuzz.targets import make_targets
 
 N_INPUTS = 60  # of each target
 
@@ -15,7 +19,9 @@ N_INPUTS = 60  # of each target
 @pytest.fixture(scope="module")
 def targets(tmp_path_factory):
     runs.load_kernels()
-    return {target.name: target for target in make_targets(tmp_path_factory.mktemp("fuzz"))}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoevoWarning)
+        return {target.name: target for target in make_targets(tmp_path_factory.mktemp("fuzz"))}
 
 
 NAMES = [
@@ -24,6 +30,10 @@ NAMES = [
     "types", "tsplib", "lolib", "run.json", "history.jsonl", "model.bif", "experiment.json",
     "runs.jsonl", "times.jsonl", "bench-experiment.json", "bench-runs.jsonl", "bench-times.jsonl",
     "strength-experiment.json", "strength-runs.jsonl", "strength-times.jsonl", "frame", "command",
+    "checkpoint-search", "checkpoint-missing", "checkpoint-posterior", "checkpoint-solve",
+    "checkpoint-proof", "certificate", "posterior.json", "strength.json", "averaged.json",
+    "table-parquet", "table-feather", "table-arrows", "table-xlsx", "table-ods", "table-sqlite",
+    "table-dta", "table-sav", "table-xpt", "table-zip", "request", "studio-files",
 ]  # fmt: skip
 
 

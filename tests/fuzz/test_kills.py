@@ -2,7 +2,7 @@
 
 The moment is a number of function calls of Python, so that the same seed kills at the same place:
 inside of a search, of a checkpoint, or between two files of the answer. In the test suite there
-are a few kills. ``COEVO_FUZZ=500`` makes so many for each command.
+are a few kills. ``COEVO_FUZZ=40`` makes so many for each command.
 """
 
 from __future__ import annotations
@@ -54,10 +54,25 @@ COMMANDS = {
         *("posterior", "rows.csv", "-m", "k2", "--sampler", "chains", "--max-steps", "4"),
         "--resume",
     ),
+    "learn with posterior": (
+        *("learn", "rows.csv", "-m", "k2", "--posterior", "--bootstraps", "0", "--resume"),
+    ),
+    "prove": ("prove", "rows.csv", "-m", "k2", "--resume"),
+    "learn with proof": (
+        *("learn", "rows.csv", "-m", "k2", "--prove", "60", "--bootstraps", "0", "--resume"),
+    ),
     "solve": ("solve", "tsp", "burma14", "--form", "literal", "--max-generations", "8", "--resume"),
     "paper": (
         *("paper", "--networks", "cancer", "--rows", "30", "--runs", "3", "--population", "4"),
         *("--max-generations", "3", "--no-figures"),
+    ),
+    "reviewed": (
+        *("paper", "--reviewed", "--systems", "ccga,k2", "--networks", "cancer", "--rows", "30"),
+        *("--runs", "2", "--population", "4", "--max-generations", "2", "--no-figures"),
+    ),
+    "bench": (
+        *("bench", "--networks", "cancer", "--rows", "30", "-m", "k2", "--seeds", "2"),
+        *("--peers", "none", "--no-figures"),
     ),
 }
 SHORT = ("ccma", "strength")  # the commands of the test suite

@@ -7,6 +7,7 @@ from coevo.errors import GraphError
 from coevo.graph import DAG, Constraints
 from coevo.network import sample
 from coevo.score import FamilyScorer, arc_gains, find_best_addition
+from coevo.score import gains as gains_module
 
 
 @pytest.mark.parametrize("score", ["k2", "bdeu", "bic"])
@@ -58,6 +59,15 @@ def test_the_best_addition_is_the_best_of_all(score, constraints, seed):
         assert gain == pytest.approx(max(additions.values()))
 
 
+@pytest.mark.parametrize("limit", [1, 20])
+def test_the_size_of_a_batch_changes_nothing(limit, seed, monkeypatch):
+    dataset = sample(load_network("asia"), 100, seed)
+    scorer, rules = FamilyScorer(dataset, "bic"), Constraints().to_rules(dataset.names)
+    right = find_best_addition(scorer, DAG(dataset.names), rules)
+    monkeypatch.setattr(gains_module, "FAMILIES_PER_BATCH", limit)
+    assert find_best_addition(scorer, DAG(dataset.names), rules) == right
+
+
 def test_no_arc_can_be_added(seed):
     dataset = sample(load_network("asia"), 50, seed)
     scorer = FamilyScorer(dataset)
@@ -66,3 +76,12 @@ def test_no_arc_can_be_added(seed):
     pairs = [(a, b) for i, a in enumerate(dataset.names) for b in dataset.names[i + 1 :]]
     full = DAG(dataset.names, pairs)
     assert find_best_addition(scorer, full, Constraints().to_rules(dataset.names)) is None
+
+
+def test_the_first_variable_can_be_the_child(seed):
+    dataset = sample(load_network("asia"), 100, seed)
+    first, *others = dataset.names
+    rules = Constraints(roots=others).to_rules(dataset.names)
+    found = find_best_addition(FamilyScorer(dataset, "bic"), DAG(dataset.names), rules)
+    assert found is not None
+    assert found.child == first

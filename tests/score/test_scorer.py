@@ -443,6 +443,7 @@ def test_wrong_arguments(arguments, message):
         ([1, -4], [0, 2], "A family names variable -4; there are 3, counted from 0."),
         ([0, 2, 1], [0, 3], "The parents of a family must be distinct and ascending."),
         ([0, 1, 1], [0, 3], "The parents of a family must be distinct and ascending."),
+        ([0, 1, 2, 1, 2, 0], [0, 3, 6], "The parents of a family must be distinct and ascending."),
         ([1, 0, 1], [0, 3], "A family has its child among its parents."),
         ([0, 1], [0, 1], "The starts of a family batch do not fit its members."),
         ([0], [0, 0, 1], "The starts of a family batch do not fit its members."),

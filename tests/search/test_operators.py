@@ -258,3 +258,8 @@ def test_masks_of_zero_and_one_bits(length, seed):
     one, two = two_point_crossover(rng, first, second, 1.0)
     assert one.shape == two.shape == (6, length)
     assert np.array_equal(one, ~two)
+
+
+def test_two_variables_are_swapped(seed):
+    orders = np.array([[0, 1], [1, 0], [0, 1]])
+    assert swap_two(np.random.default_rng(seed), orders, 1.0).tolist() == [[1, 0], [0, 1], [1, 0]]

@@ -19,7 +19,7 @@ from coevo.search import (
     run_search,
     write_state,
 )
-from coevo.search.state_schema import find_flaw, is_acyclic
+from coevo.search.state_schema import OFFSETS, find_flaw, is_acyclic
 from helpers.problems import collect_states, make_problem, random_table
 
 N_FORGERIES = int(os.environ.get("COEVO_FUZZ") or 60)  # for each method
@@ -196,3 +196,10 @@ def test_a_type_without_declarations_is_not_checked():
     own = Own(0, 0, 0, -1.0, np.zeros((2, 2), dtype=bool), notes="any")
     assert find_flaw(own) == ""
     assert find_flaw(dataclasses.replace(own, score=np.inf)) == "'score' must be a score"
+
+
+@pytest.mark.parametrize(
+    ("values", "holds"), [([0, 2, 2, 5], True), ([0, 2, 1, 5], False), ([1, 2], False), ([], False)]
+)
+def test_offsets_never_descend(values, holds):
+    assert bool(OFFSETS.holds(np.array(values, dtype=np.int64), {})) is holds

@@ -9,6 +9,8 @@ from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import K2, Budget, best_parents, climbing, ges_gains, k2, make_method, run_search
 from coevo.search.base import Problem
+from coevo.search.run import _Loop
+from coevo.work_time import measure_work_time
 from helpers.problems import MovedClock, SlowScorer, drop_times, random_table
 
 CLIMBING = ["hill_climb", "tabu", "ccma", "islands", "ges"]
@@ -102,3 +104,13 @@ def test_a_long_table_has_smaller_steps(monkeypatch, seed):
     monkeypatch.setattr(k2, "WORK_PER_STEP", 200 * 4)
     found = run_search(make_method("k2", "test"), FamilyScorer(table, "k2"), random_state=seed)
     assert found.generations > 3
+
+
+@pytest.mark.parametrize(("limit", "extra"), [(10.0, 0.15), (100.0, 1.5)])
+def test_a_step_is_dropped_soon_after_the_limit(limit, extra):
+    """The rest of the grace, 5 % or half a second, is for the result."""
+    loop = object.__new__(_Loop)
+    loop.budget, loop.started_at = Budget(max_time=limit), measure_work_time()
+    assert loop._find_deadline() == pytest.approx(loop.started_at + limit + extra)
+    loop.budget = Budget()
+    assert loop._find_deadline() == np.inf

@@ -113,6 +113,8 @@ class PosteriorState(SearchState):
             layers = np.unique(row)
             if (layers != 2 * np.arange(len(layers))).any():
                 return "'level' must number the layers of each chain, without one left out"
+        if self.step != self.generation:
+            return "'step' must be the generation"
         return super().find_flaw()
 
     @property
@@ -299,10 +301,21 @@ class ChainSearch(Search[PosteriorState]):
         shape = (settings.chains, settings.temperatures, n)
         if state.level.shape != shape or state.trace.shape[1] != settings.max_dags:
             return False
+        if state.rounds != settings.count_rounds(n) or not state.chains.has_room:
+            return False
         tables = self.get_tables(state)
         is_order = settings.prior == "order"
         levels = state.level.reshape(-1, n)
         fits_prior = all(len(np.unique(row)) == n for row in levels) if is_order else True
-        begin = tables.arrays.begin
-        is_own = [((a >= 0) & (a < begin[-1])).all() for a in (state.dags, state.best)]
-        return fits_prior and all(is_own) and np.array_equal(state.pairs, tables.pairs)
+        return (
+            fits_prior
+            and np.array_equal(state.pairs, tables.pairs)
+            and _are_families(state.chains, tables.arrays.begin)
+        )
+
+
+def _are_families(chains: ChainState, begin: NDArray[np.int64]) -> bool:
+    """Return whether the DAGs of chains have, for each variable, one of its families."""
+    best = chains.best if chains.step else chains.best[:0]  # before the first step there is none
+    held = (chains.held_dags.reshape(-1, chains.n_variables), best)
+    return all(bool(((one >= begin[:-1]) & (one < begin[1:])).all()) for one in held)

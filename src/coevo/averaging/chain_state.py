@@ -264,9 +264,24 @@ class ChainState:
         return self.dags[:, self._kept]
 
     @property
+    def held_dags(self) -> NDArray[np.int32]:
+        """The families of all DAGs that are held, (n_chains, m, n)."""
+        return self.dags[:, : self._n_held]
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the batches, the trace and the DAGs are as long as this number of steps needs."""
+        n_batches, capacity = self.arc_sums.shape[1], self.trace.shape[1]
+        is_full = int(self.step) > n_batches * int(self.batch_steps) or self._n_held > capacity
+        return not is_full and bool(n_batches == N_BATCHES)
+
+    @property
+    def _n_held(self) -> int:
+        return -(-int(self.step) * int(self.rounds) // int(self.stride))
+
+    @property
     def _kept(self) -> slice:
-        n_held = -(-int(self.step * self.rounds) // int(self.stride))
-        return slice(n_held // 2, n_held)
+        return slice(self._n_held // 2, self._n_held)
 
     def compute_arcs(self) -> NDArray[np.float64]:
         """Return the probability of each arc in each chain, (n_chains, n, n), [parent, child]."""

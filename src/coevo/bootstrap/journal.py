@@ -10,6 +10,7 @@ from typing import Any
 from coevo.bootstrap.samples import BootstrapRun
 from coevo.data import IncompleteDataset, Rows
 from coevo.io.journal import Journal, RecordFormat
+from coevo.io.record_types import read_number
 from coevo.search import SearchSpec
 
 __all__ = ["open_journal"]
@@ -36,11 +37,11 @@ def _read_numbers(listed: Any) -> tuple[tuple[str, str, float], ...] | None:
     """Return a number for each listed pair of variables."""
     if listed is None:
         return None
-    return tuple((parent, child, float(number)) for parent, child, number in listed)
+    return tuple((parent, child, read_number(number)) for parent, child, number in listed)
 
 
 def _read_times(line: dict[str, Any]) -> dict[str, Any]:
-    return {"seconds": float(line["seconds"])}
+    return {"seconds": read_number(line["seconds"])}
 
 
 def _read_run(line: dict[str, Any], names: set[str]) -> BootstrapRun:

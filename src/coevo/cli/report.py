@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coevo.cli.console import show_status
-from coevo.errors import CoevoError, FormatError, format_count
+from coevo.errors import format_count
 
 if TYPE_CHECKING:
     from coevo.report.page import Page
@@ -75,18 +74,12 @@ def _make_page(source: str) -> Page:
     return make_network_page(open_network(source))
 
 
-@contextlib.contextmanager
-def _refuse_damaged_facts(source: str) -> Iterator[None]:
-    """Raise `FormatError` for facts of other types, which are JSON, but not of a run."""
-    try:
-        yield
-    except CoevoError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        if not _is_folder(source):
-            raise
-        path = str(Path(source) / "run.json")
-        raise FormatError(f"{path!r} is damaged: it does not hold the facts of a run.") from None
+def _refuse_damaged_facts(source: str) -> contextlib.AbstractContextManager[None]:
+    """Return a context in which the facts of a run may be damaged; those of a network are ours."""
+    from coevo.run_files import refuse_damaged_facts
+
+    folder = Path(source)
+    return refuse_damaged_facts(folder) if _is_folder(source) else contextlib.nullcontext()
 
 
 def _is_folder(source: str) -> bool:

@@ -24,6 +24,7 @@ from coevo.data.read_options import ReadOptions
 from coevo.data.source_kinds import detect_kind, open_archive
 from coevo.errors import FileError, ParameterError
 from coevo.files import ByteSource, open_input
+from coevo.memory import limit_memory
 
 __all__ = ["load_table", "make_raw_table"]
 
@@ -119,7 +120,14 @@ def _read_source(source: ByteSource, options: ReadOptions, is_member: bool = Fal
     _check_opening(kind, options)
     module, function = _READERS[kind]
     read = getattr(importlib.import_module(f"coevo.data.{module}"), function)
-    table: RawTable = read(source, options)
+    try:
+        with limit_memory():
+            table: RawTable = read(source, options)
+    except MemoryError:
+        raise FileError(
+            f"{str(source.path)!r} does not fit into memory: it expands to more than half of it. "
+            "Save the table as Parquet and learn with shards= (--shards DIR)."
+        ) from None
     return RawTable(table.columns, [*decisions, *table.decisions])
 
 

@@ -66,7 +66,9 @@ def read_parquet(source: ByteSource, options: ReadOptions) -> RawTable:
 def _read_column(name: str, place: tuple[Any, str], options: ReadOptions) -> Column:
     """Read the column that a file stores under a name."""
     file, stored = place
-    table = nw.from_native(file.read(columns=[stored]), eager_only=True)
+    native = file.read(columns=[stored])
+    native.validate(full=True)  # a damaged file may have codes without a category
+    table = nw.from_native(native, eager_only=True)
     return read_series(name, table[stored], options)
 
 
@@ -123,7 +125,7 @@ def _translate_errors(path: Path, kind: str = "a Parquet") -> Iterator[None]:
     arrow = import_optional("pyarrow", "PyArrow", "parquet")
     try:
         yield
-    except CoevoError:
+    except (CoevoError, MemoryError):
         raise
     except (arrow.ArrowException, OSError, ValueError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")

@@ -100,7 +100,10 @@ def _leave_out_empty(columns: Sequence[Column], notes: Notes) -> list[Draft]:
 
 def _is_useless(draft: Draft, notes: Notes) -> bool:
     """Leave out a column that is constant, an identifier or free text; return whether it is."""
-    decision = _judge(draft, notes) if draft.is_free else None
+    is_empty = draft.column.n_observed == 0  # its numbers are infinite, or it has words only
+    decision = find_empty(draft.column) if is_empty else None
+    if decision is None and draft.is_free:
+        decision = _judge(draft, notes)
     if decision is not None:
         notes.leave_out(decision)
     return decision is not None

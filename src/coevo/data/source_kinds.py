@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from coevo.data.decisions import STRICT_UNDO, Decision
+from coevo.data.sheet_sizes import BYTES_PER_CELL, measure_spreadsheet
 from coevo.errors import CoevoError, DataError, FileError, format_list
 from coevo.files import ByteSource
 from coevo.memory import check_memory
@@ -157,8 +158,9 @@ def open_archive(source: ByteSource, file: IO[bytes]) -> tuple[str, Path, Any]:
             if not info.is_dir() and not info.filename.startswith("__MACOSX/")
         ]
         if "[Content_Types].xml" in names or "mimetype" in names:
-            size = sum(info.file_size for info in archive.infolist())
-            check_memory(2 * size, "The spreadsheet", "Save its table as Parquet.")
+            n_bytes, n_cells = measure_spreadsheet(file, archive.infolist())
+            needed = 2 * n_bytes + BYTES_PER_CELL * n_cells
+            check_memory(needed, "The spreadsheet", "Save its table as Parquet.")
             return "excel", source.path, None
         if names and all(name.endswith(".npy") for name in names):
             raise DataError(f"{path!r} {_FOREIGN[1][1]}.")

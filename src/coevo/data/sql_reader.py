@@ -24,6 +24,8 @@ from coevo.files import ByteSource, open_source
 __all__ = ["read_query", "read_sqlite"]
 
 _SQLITE = b"SQLite format 3\0"
+MOST_STEPS, STEPS_PER_BYTE = 10_000_000, 100  # of the virtual machine of SQLite
+STEPS_BETWEEN = 100_000  # from one count of steps to the next
 
 
 def read_query(query: object, options: ReadOptions) -> RawTable:
@@ -49,13 +51,31 @@ def read_query(query: object, options: ReadOptions) -> RawTable:
 
 def read_sqlite(source: ByteSource, options: ReadOptions) -> RawTable:
     """Read a table of an SQLite file, or the result of a query to it."""
-    with _open_file(source.path, None if source.is_file else source.read_all()) as connection:
+    content = None if source.is_file else source.read_all()
+    with _open_file(source.path, content) as connection:
         query = options.opening.query
         if query is None:
+            n_bytes = os.path.getsize(source.path) if content is None else len(content)
+            limit_steps(connection, n_bytes)
             name = _choose_table(connection, source.path, options)
             doubled = name.replace('"', '""')
             query = f'SELECT * FROM "{doubled}"'
         return _run_query(connection, query, options)
+
+
+def limit_steps(connection: sqlite3.Connection, n_bytes: int) -> None:
+    """Let a query take a number of steps in proportion to the size of the file.
+
+    A view can be a query without an end. The rows of a table need a few steps for each byte.
+    """
+    left = (MOST_STEPS + STEPS_PER_BYTE * n_bytes) // STEPS_BETWEEN
+
+    def count() -> bool:
+        nonlocal left
+        left -= 1
+        return left < 0  # True interrupts the query
+
+    connection.set_progress_handler(count, STEPS_BETWEEN)
 
 
 @contextlib.contextmanager
@@ -120,11 +140,17 @@ def _run_query(connection: Any, query: str, options: ReadOptions) -> RawTable:
             rows = [] if description is None else cursor.fetchall()
         finally:
             cursor.close()
-    except CoevoError:
+    except (CoevoError, MemoryError):
         raise
+    except sqlite3.OperationalError as error:
+        if str(error) != "interrupted":
+            raise _make_query_error(error) from None
+        raise DataError(
+            "The view takes more steps than the size of its file explains. If you trust the file, "
+            "give a query with query= (--query)."
+        ) from None
     except Exception as error:  # each DB-API library has its own exceptions
-        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        raise DataError(f"The query failed: {reason}. Correct the query.") from None
+        raise _make_query_error(error) from None
     if description is None:
         raise DataError("The query returns no table. Give a SELECT query.")
     clean = clean_names([str(column[0]) for column in description], options.opening)
@@ -133,6 +159,11 @@ def _run_query(connection: Any, query: str, options: ReadOptions) -> RawTable:
     table = collect_columns(selected, read_cells, options)
     found = drop_unnamed(table.columns, clean, options)
     return RawTable(found.columns, [*found.decisions, *table.decisions])
+
+
+def _make_query_error(error: Exception) -> DataError:
+    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return DataError(f"The query failed: {reason}. Correct the query.")
 
 
 def _make_file_error(path: Path, error: Exception) -> DataError:

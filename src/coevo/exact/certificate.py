@@ -150,8 +150,8 @@ def parse_certificate(values: Any) -> Certificate:
         parent_penalty=float(penalty),
         max_table=max_table,
         constraints=Constraints(**values["constraints"]),
-        weights={(parent, child): float(weight) for parent, child, weight in values["weights"]},
-        network=tuple((parent, child) for parent, child in values["network"]),
+        weights={_parse_arc(one[:2]): float(one[2]) for one in values["weights"]},
+        network=tuple(_parse_arc(one) for one in values["network"]),
         gap=values["gap"],
         tables=tables,
         clusters=clusters,
@@ -164,6 +164,12 @@ def parse_certificate(values: Any) -> Certificate:
 def _require(is_valid: bool, what: str) -> None:
     if not is_valid:
         raise FormatError(f"{what!r} is invalid.")
+
+
+def _parse_arc(values: Any) -> Arc:
+    parent, child = values
+    _require(isinstance(parent, str) and isinstance(child, str), "arcs")
+    return parent, child
 
 
 def _parse_table(values: Any) -> tuple[int, list[list[int]]]:

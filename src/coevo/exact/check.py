@@ -101,6 +101,8 @@ def find_leaves(certificate: Certificate) -> list[tuple[int, list[tuple[int, int
     for number, node in enumerate(nodes[1:], start=1):
         below[node.parent].append(number)
         paths.append([*paths[node.parent], (*node.arc, node.is_in)])
+        if len(paths[-1]) > len(certificate.variables) ** 2:  # paths would fill the memory
+            raise FormatError("The certificate does not hold: it decides an arc twice.")
     for own in below:
         decisions = sorted((nodes[number].arc, nodes[number].is_in) for number in own)
         if own and not (

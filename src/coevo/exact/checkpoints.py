@@ -165,12 +165,25 @@ def _build_nodes(entries: Mapping[str, Any], n: int, n_clusters: int) -> tuple[N
     _require(table[0, 0] == -1 and bool((table[1:, 0] < np.arange(1, len(table))).all()))
     _require_places(table[1:, :3], max(n, len(table)))
     _require_places(table[1:, 1:3], n)
+    _require(_is_tree(table))
     none = np.zeros((n, n), dtype=np.bool_)
     return tuple(
         Node(parent, (source, target), bool(is_in), 0, own, none, bool(split), bool(stuck))
         for (parent, source, target, is_in, split, stuck), own in zip(
             table.tolist(), weights, strict=True
         )
+    )
+
+
+def _is_tree(table: Numbers) -> bool:
+    """Return whether each node that is split has two children, with an arc and without it."""
+    below: list[list[tuple[int, int, int]]] = [[] for _ in table]
+    for parent, source, target, is_in, *_ in table[1:].tolist():
+        below[parent].append((source, target, is_in))
+    return all(
+        (sorted(own) == [(*own[0][:2], 0), (*own[0][:2], 1)] if own else True)
+        and bool(own) == bool(is_split)
+        for own, is_split in zip(below, table[:, 4].tolist(), strict=True)
     )
 
 

@@ -12,6 +12,7 @@ saves all, even if the folder has vanished.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -234,11 +235,19 @@ def _read_object(path: Path) -> dict[str, Any]:
     with open_source(path) as source:
         content = source.read_all(MAX_TEXT_BYTES)
     try:
-        value = load_json(content.decode())
+        value = _load(content.decode())
     except ValueError:
         value = None
     if not isinstance(value, dict):
         raise _make_damage_error(path)
+    return value
+
+
+def _load(text: str) -> Any:
+    """Return the value of JSON; raise `ValueError` for text that no file can hold again."""
+    value = load_json(text)
+    if "\\ud" in text.lower():  # perhaps half a character
+        json.dumps(value, ensure_ascii=False).encode()
     return value
 
 
@@ -255,7 +264,7 @@ def _read_lines(path: Path, read: Callable[[Line], Item]) -> list[Item]:
     records = []
     for number, line in enumerate(lines[:-1], start=1):  # text after the last newline is cut off
         try:
-            record = read(load_json(line))
+            record = read(_load(line))
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             raise FormatError(
                 f"Line {number} of {str(path)!r} is damaged. Remove it or give another folder."

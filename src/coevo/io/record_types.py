@@ -13,7 +13,16 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-__all__ = ["check_record"]
+from coevo.checks import is_number
+
+__all__ = ["check_record", "read_number"]
+
+
+def read_number(value: Any) -> float:
+    """Return a number of a record; raise `TypeError` for a text, or one that is not finite."""
+    if not is_number(value):
+        raise TypeError(f"{value!r} is not a number")
+    return float(value)
 
 
 def check_record(record: Any) -> None:

@@ -55,7 +55,7 @@ class Stage:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Return the stage with these fields; raise `ParameterError` for another policy."""
-        if arrays.get("policy") != cls.policy:
+        if str(arrays.get("policy")) != cls.policy:
             raise ParameterError(
                 "The state is not one of this policy. Resume with the policy that made it."
             )

@@ -44,6 +44,7 @@ class ParquetChunk(Chunk):
                 batch_size=ROWS_PER_READ, row_groups=list(self.groups), columns=selected
             )
             for batch in batches:
+                batch.validate(full=True)
                 table = arrow.Table.from_batches([batch]).select(selected)
                 table = table.rename_columns([names[i] for i in kept])
                 where = f"{self.path!r}, counted from row {first + 1:,}"

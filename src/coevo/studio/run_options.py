@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from coevo.errors import FormatError, ParameterError
+from coevo.studio.workspace import STUDIO_FILE, read_object
 
 __all__ = [
     "BUDGET",
@@ -21,6 +23,7 @@ __all__ = [
     "check_options",
     "format_command",
     "make_command",
+    "read_given",
 ]
 
 # Each keyword with its option on the command line.
@@ -97,6 +100,12 @@ def check_given(given: Mapping[str, Any], run: str) -> dict[str, Any]:
         if options.get(kind, f"runs/{run}/{kind}.json") != f"runs/{run}/{kind}.json":
             raise FormatError(f"The run {run!r} is damaged: studio.json names a file elsewhere.")
     return {"table": table, "options": options, "command": [str(word) for word in command]}
+
+
+def read_given(folder: Path) -> dict[str, Any]:
+    """Return how a run was started in the studio; empty if it was not. See `check_given`."""
+    known = read_object(folder / STUDIO_FILE)
+    return check_given(known, folder.name) if known else {}
 
 
 def _check_value(name: str, value: Any) -> None:

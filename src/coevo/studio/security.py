@@ -102,16 +102,21 @@ class Rules:
 
     def is_secret(self, text: str) -> bool:
         """Compare a text with the secret, in a time that does not depend on it."""
-        return hmac.compare_digest(text.encode(), self.secret.encode())
+        return hmac.compare_digest(_encode(text), _encode(self.secret))
 
     def is_password(self, text: str) -> bool:
         """Compare a text with the password, in a time that does not depend on it."""
         known = self.password
-        return known is not None and hmac.compare_digest(text.encode(), known.encode())
+        return known is not None and hmac.compare_digest(_encode(text), _encode(known))
 
     def make_cookie(self) -> str:
         """Return the header that gives a browser the secret."""
         return f"{self.cookie}={self.secret}; Path=/; HttpOnly; SameSite=Strict"
+
+
+def _encode(text: str) -> bytes:
+    """Return the bytes of a text; a request in JSON may hold half a character."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _is_address(name: str) -> bool:
@@ -163,7 +168,7 @@ class Guard:
             return 401, "The secret is missing. Open the address that the studio printed."
         limit = self._find_limit(scope)
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > limit:
+        if not length.isdecimal() or len(length) > 18 or int(length) > limit:
             return 413, f"The request is larger than {limit:,} bytes."
         return None
 

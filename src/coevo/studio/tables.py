@@ -58,6 +58,8 @@ class TableReader:
 
     def read(self, table: StoredTable, settings: TableSettings) -> InspectedSource:
         """Return a table as it would be read with other settings."""
+        if not table.path.is_file():
+            raise FileError(f"There is no file of the table {table.name!r}.")
         facts = table.path.stat()
         key = (facts.st_mtime_ns, facts.st_size, repr(settings.as_dict()))
         with self._lock:

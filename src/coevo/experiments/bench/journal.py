@@ -13,6 +13,7 @@ from coevo.experiments.data_sets import hash_networks
 from coevo.experiments.environment import describe_machine, find_versions
 from coevo.experiments.peers import PEERS
 from coevo.io.journal import Journal, RecordFormat
+from coevo.io.record_types import read_number
 
 __all__ = ["make_bench_journal"]
 
@@ -70,8 +71,8 @@ def _describe_tables(bench: Bench) -> dict[str, Any]:
 
 def _read_times(line: dict[str, Any]) -> dict[str, Any]:
     seconds = line["seconds"]
-    curve = tuple((float(at), float(score)) for at, score in line["curve"])
-    return {"seconds": None if seconds is None else float(seconds), "curve": curve}
+    curve = tuple((read_number(at), read_number(score)) for at, score in line["curve"])
+    return {"seconds": None if seconds is None else read_number(seconds), "curve": curve}
 
 
 def _read_record(line: dict[str, Any]) -> BenchRecord:

@@ -11,6 +11,7 @@ from coevo.experiments.data_sets import hash_networks
 from coevo.experiments.paper.plan import ALGORITHMS, Paper
 from coevo.experiments.paper.runs import PaperRecord
 from coevo.io.journal import Journal, RecordFormat
+from coevo.io.record_types import read_number
 
 __all__ = ["PaperRunKey", "make_paper_journal"]
 
@@ -35,7 +36,7 @@ def make_paper_journal(folder: Path, paper: Paper) -> Journal[PaperRecord]:
 
 
 def _read_times(line: dict[str, Any]) -> dict[str, Any]:
-    return {"seconds": float(line["seconds"])}
+    return {"seconds": read_number(line["seconds"])}
 
 
 def _read_record(line: dict[str, Any]) -> PaperRecord:

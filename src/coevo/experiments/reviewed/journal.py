@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from coevo import __version__
+from coevo.experiments.data_sets import hash_networks
 from coevo.experiments.reviewed.plan import Reviewed
 from coevo.experiments.reviewed.runs import ReviewedRecord
 from coevo.experiments.reviewed.systems import SYSTEMS
 from coevo.io.journal import Journal, RecordFormat
+from coevo.io.record_types import read_number
 
 __all__ = ["ReviewedRunKey", "make_reviewed_journal"]
 
@@ -35,11 +37,12 @@ def make_reviewed_journal(folder: Path, reviewed: Reviewed) -> Journal[ReviewedR
     form = RecordFormat(
         ("network", "rows", "system", "run"), ("seconds",), _read_record, _read_times
     )
-    return Journal(folder, form, common, get_sort_key)
+    inputs = hash_networks(reviewed.networks)
+    return Journal(folder, form, common, get_sort_key, inputs=inputs)
 
 
 def _read_times(line: dict[str, Any]) -> dict[str, Any]:
-    return {"seconds": float(line["seconds"])}
+    return {"seconds": read_number(line["seconds"])}
 
 
 def _read_record(line: dict[str, Any]) -> ReviewedRecord:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from coevo.errors import ParameterError
+from coevo.run_files import refuse_damaged_facts
 from coevo.studio.routes.explore import get_shelf
+from coevo.studio.routes.requests import Answer
 
 if TYPE_CHECKING:
     from coevo.graph import Comparison
@@ -25,7 +29,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
 
     async def get_comparison(request: Request) -> Response:
         first, second = request.path_params["first"], request.path_params["second"]
-        return JSONResponse(await studio.run(_compare, studio, first, second))
+        return Answer(await studio.run(_compare, studio, first, second))
 
     return [Route("/api/compare/{first}/{second}", get_comparison)]
 
@@ -45,8 +49,11 @@ def _compare(studio: Studio, first: str, second: str) -> dict[str, Any]:
         )
     both = replace(page, other=other.dag, other_name=other.title)
     found = compare(page.dag, other.dag)
+    place = studio.locate_network(first)
+    with refuse_damaged_facts(place) if isinstance(place, Path) else contextlib.nullcontext():
+        drawing = draw_page(both, lay_out=shelf.lay_out)
     return {
-        "drawing": draw_page(both, lay_out=shelf.lay_out),
+        "drawing": drawing,
         "first": _describe(page),
         "second": _describe(other),
         "measures": _list_measures(found),

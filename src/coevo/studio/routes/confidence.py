@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from coevo.checks import is_int
 from coevo.errors import FileError, ParameterError, bad_parameter
-from coevo.studio.routes.requests import read_body
+from coevo.run_files import refuse_damaged_facts
+from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.routes.shell import describe_run
-from coevo.studio.workspace import RUNS, STUDIO_FILE, read_object
+from coevo.studio.run_options import read_given
+from coevo.studio.workspace import RUNS
 
 if TYPE_CHECKING:
     from coevo.studio.studio import Studio
@@ -26,12 +28,12 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
     """Return the routes of the Confidence view."""
 
     async def show(request: Request) -> Response:
-        return JSONResponse(await studio.run(_show, studio, request.path_params["name"]))
+        return Answer(await studio.run(_show, studio, request.path_params["name"]))
 
     async def start(request: Request) -> Response:
         given, name = await read_body(request), request.path_params["name"]
         await studio.run(_start, studio, name, given)
-        return JSONResponse({}, 202)
+        return Answer({}, 202)
 
     async def draw(request: Request) -> Response:
         name, text = request.path_params["name"], request.query_params.get("least", "0")
@@ -49,7 +51,9 @@ def _show(studio: Studio, name: str) -> dict[str, Any]:
     from coevo.studio.strength_record import describe_confidence
 
     run = describe_run(studio, name)
-    return {"run": run, **describe_confidence(studio.workspace.locate(RUNS, name))}
+    folder = studio.workspace.locate(RUNS, name)
+    with refuse_damaged_facts(folder):
+        return {"run": run, **describe_confidence(folder)}
 
 
 def _start(studio: Studio, name: str, given: dict[str, Any]) -> None:
@@ -61,7 +65,7 @@ def _start(studio: Studio, name: str, given: dict[str, Any]) -> None:
         raise bad_parameter("bootstraps", "the studio", expected, n_samples)
     if not n_samples and not posterior:
         raise ParameterError("Ask for bootstrap samples, for the posterior, or for both.")
-    known = read_object(folder / STUDIO_FILE)
+    known = read_given(folder)
     if not known:
         raise FileError(
             f"The run {name!r} was not started in the studio. Use coevo learn --resume "
@@ -90,4 +94,6 @@ def _draw(studio: Studio, name: str, text: str) -> str:
         least = float(text)
     except ValueError:
         raise ParameterError(f"The strength must be a number; got {text!r}.") from None
-    return draw_confidence(describe_confidence(studio.workspace.locate(RUNS, name)), least)
+    folder = studio.workspace.locate(RUNS, name)
+    with refuse_damaged_facts(folder):
+        return draw_confidence(describe_confidence(folder), least)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from coevo.errors import DataError, FileError, FormatError, ParameterError
-from coevo.studio.routes.requests import read_body, receive_file
+from coevo.studio.routes.requests import Answer, read_body, receive_file
 from coevo.studio.workspace import TABLES
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
     """Return the routes of the Data view."""
 
     async def list_tables(request: Request) -> Response:
-        return JSONResponse(await studio.run(_list_tables, studio))
+        return Answer(await studio.run(_list_tables, studio))
 
     async def upload(request: Request) -> Response:
         from coevo.studio.tables import make_upload_path, store_file
@@ -43,36 +43,36 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         await receive_file(request, target)
         name = await studio.run(store_file, studio.workspace, target, file)
         studio.notify(TABLES)
-        return JSONResponse({"name": name}, 201)
+        return Answer({"name": name}, 201)
 
     async def open_other(request: Request) -> Response:
         from coevo.studio.tables import add_table
 
         name = await studio.run(add_table, studio.workspace, await read_body(request))
         studio.notify(TABLES)
-        return JSONResponse({"name": name}, 201)
+        return Answer({"name": name}, 201)
 
     async def show(request: Request) -> Response:
-        return JSONResponse(await studio.run(_show, studio, request.path_params["name"]))
+        return Answer(await studio.run(_show, studio, request.path_params["name"]))
 
     async def show_settings(request: Request) -> Response:
-        return JSONResponse(await studio.run(_show_settings, studio, request.path_params["name"]))
+        return Answer(await studio.run(_show_settings, studio, request.path_params["name"]))
 
     async def change(request: Request) -> Response:
         given, name = await read_body(request), request.path_params["name"]
         answer = await studio.run(_change, studio, name, given)
         studio.notify(TABLES)
-        return JSONResponse(answer)
+        return Answer(answer)
 
     async def undo(request: Request) -> Response:
         given, name = await read_body(request), request.path_params["name"]
         answer = await studio.run(_undo, studio, name, given)
         studio.notify(TABLES)
-        return JSONResponse(answer)
+        return Answer(answer)
 
     async def count_bins(request: Request) -> Response:
         given, name = await read_body(request), request.path_params["name"]
-        return JSONResponse(await studio.run(_count_bins, studio, name, given))
+        return Answer(await studio.run(_count_bins, studio, name, given))
 
     return [
         Route("/api/tables", list_tables),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from coevo.errors import CoevoError
-from coevo.studio.routes.requests import read_body
+from coevo.run_files import refuse_damaged_facts
+from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.workspace import NETWORKS, RUNS, STUDIO_FILE, read_object
 
 if TYPE_CHECKING:
@@ -29,16 +31,16 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
     """Return the routes of the view."""
 
     async def get_choices(request: Request) -> Response:
-        return JSONResponse(await studio.run(_list_choices, studio))
+        return Answer(await studio.run(_list_choices, studio))
 
     async def get_drawing(request: Request) -> Response:
         name, bars = request.path_params["network"], request.query_params.get("bars")
-        return JSONResponse(await studio.run(_draw, studio, name, bars))
+        return Answer(await studio.run(_draw, studio, name, bars))
 
     async def ask(request: Request) -> Response:
         body = await read_body(request)
         name, question = request.path_params["network"], request.path_params["question"]
-        return JSONResponse(await studio.run(_answer, studio, name, question, body))
+        return Answer(await studio.run(_answer, studio, name, question, body))
 
     return [
         Route("/api/explore", get_choices),
@@ -108,7 +110,8 @@ def _open_network(
 
     if isinstance(place, Path) and place.is_dir():
         run = read_run(place)
-        page = make_run_page(run.facts, run.history, run.network, title=place.name)
+        with refuse_damaged_facts(place):
+            page = make_run_page(run.facts, run.history, run.network, title=place.name)
         if run.network is None:
             return page, None
         return page, Explorer(run.network, page.parent_counts)
@@ -152,7 +155,9 @@ def _draw(studio: Studio, network_id: str, bars: str | None) -> dict[str, Any]:
 
     shelf = get_shelf(studio)
     page = shelf.open_page(network_id)
-    drawing = draw_page(page, has_bars=bars == "1", lay_out=shelf.lay_out)
+    place = studio.locate_network(network_id)
+    with refuse_damaged_facts(place) if isinstance(place, Path) else contextlib.nullcontext():
+        drawing = draw_page(page, has_bars=bars == "1", lay_out=shelf.lay_out)
     return {**drawing, "tiers": _find_tiers(studio, network_id, drawing["names"])}
 
 

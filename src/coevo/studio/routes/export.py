@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from coevo.errors import FormatError, bad_choice
+from coevo.errors import bad_choice
+from coevo.run_files import refuse_damaged_facts
 from coevo.studio.routes.predict import list_network_ids
-from coevo.studio.workspace import RUNS, STUDIO_FILE, make_name, read_object
+from coevo.studio.routes.requests import Answer
+from coevo.studio.run_options import read_given
+from coevo.studio.workspace import RUNS, make_name
 
 if TYPE_CHECKING:
     from coevo.studio.studio import Studio
@@ -28,10 +31,10 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
     """Return the routes of the Export view."""
 
     async def list_choices(request: Request) -> Response:
-        return JSONResponse(await studio.run(_list_choices, studio))
+        return Answer(await studio.run(_list_choices, studio))
 
     async def describe(request: Request) -> Response:
-        return JSONResponse(await studio.run(_describe, studio, request.path_params["network"]))
+        return Answer(await studio.run(_describe, studio, request.path_params["network"]))
 
     async def download(request: Request) -> Response:
         network, kind = request.path_params["network"], request.path_params["kind"]
@@ -71,7 +74,7 @@ def _make_texts(studio: Studio, network: str) -> list[dict[str, str]]:
 
     place = studio.locate_network(network)
     name = network.partition(":")[2]
-    known = read_object(place / STUDIO_FILE) if isinstance(place, Path) and place.is_dir() else {}
+    known = read_given(place) if isinstance(place, Path) and place.is_dir() else {}
     if not known:
         given = format_text(str(place))
         texts = {
@@ -133,12 +136,9 @@ def _make_report(studio: Studio, network: str) -> tuple[bytes, str, str]:
     place = studio.locate_network(network)
     if isinstance(place, Path) and place.is_dir():
         run = read_run(place)
-        try:
+        with refuse_damaged_facts(place):
             page = make_run_page(run.facts, run.history, run.network)
-        except (AttributeError, LookupError, TypeError, ValueError):
-            raise FormatError(
-                f"The run {place.name!r} is damaged: run.json is incomplete."
-            ) from None
+            content = render_page(page).encode()
     else:
-        page = make_network_page(studio.open_network(network))
-    return render_page(page).encode(), "text/html; charset=utf-8", ".html"
+        content = render_page(make_network_page(studio.open_network(network))).encode()
+    return content, "text/html; charset=utf-8", ".html"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from coevo.errors import FileError
 from coevo.studio.routes.data import get_reader
-from coevo.studio.routes.requests import read_body, receive_file
+from coevo.studio.routes.requests import Answer, read_body, receive_file
 from coevo.studio.workspace import TABLES
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
     """Return the routes of the Knowledge view."""
 
     async def show(request: Request) -> Response:
-        return JSONResponse(await studio.run(_show, studio, request.path_params["name"]))
+        return Answer(await studio.run(_show, studio, request.path_params["name"]))
 
     async def check(request: Request) -> Response:
         given, name = await read_body(request), request.path_params["name"]
-        return JSONResponse(await studio.run(_check, studio, name, given))
+        return Answer(await studio.run(_check, studio, name, given))
 
     async def store(request: Request) -> Response:
         from coevo.studio.knowledge_record import KnowledgeError
@@ -37,9 +37,9 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
             answer = await studio.run(_store, studio, name, given)
         except KnowledgeError as error:
             found = [one.as_dict() for one in error.contradictions]
-            return JSONResponse({"error": str(error), "contradictions": found}, 409)
+            return Answer({"error": str(error), "contradictions": found}, 409)
         studio.notify(TABLES)
-        return JSONResponse(answer)
+        return Answer(answer)
 
     async def import_file(request: Request) -> Response:
         from coevo.studio.tables import make_upload_path
@@ -52,7 +52,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         try:
             await receive_file(request, target)
             name = request.path_params["name"]
-            return JSONResponse(await studio.run(_import, studio, name, target))
+            return Answer(await studio.run(_import, studio, name, target))
         finally:
             target.unlink(missing_ok=True)
 

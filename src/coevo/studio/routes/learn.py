@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from coevo.errors import CoevoError, FileError, ParameterError
 from coevo.run_files import write_json
 from coevo.studio.events import EVENTS
-from coevo.studio.routes.requests import read_body
+from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.routes.shell import describe_run
 from coevo.studio.run_options import (
     BUDGET,
@@ -25,6 +25,7 @@ from coevo.studio.run_options import (
     check_options,
     format_command,
     make_command,
+    read_given,
 )
 from coevo.studio.workspace import RUNS, STUDIO_FILE, StoredTable, check_name, read_object
 
@@ -41,28 +42,28 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
     """Return the routes of the view."""
 
     async def get_choices(request: Request) -> Response:
-        return JSONResponse(await studio.run(_list_choices))
+        return Answer(await studio.run(_list_choices))
 
     async def start(request: Request) -> Response:
         body = await read_body(request)
         name = await studio.run(start_run, studio, body)
-        return JSONResponse({"name": name}, 201)
+        return Answer({"name": name}, 201)
 
     async def get_run(request: Request) -> Response:
-        return JSONResponse(await studio.run(_describe, studio, request.path_params["name"]))
+        return Answer(await studio.run(_describe, studio, request.path_params["name"]))
 
     async def stop(request: Request) -> Response:
         await studio.run(studio.jobs.stop, request.path_params["name"])
-        return JSONResponse({})
+        return Answer({})
 
     async def resume(request: Request) -> Response:
         body = await read_body(request)
         await studio.run(_resume, studio, request.path_params["name"], body)
-        return JSONResponse({})
+        return Answer({})
 
     async def draw(request: Request) -> Response:
         body = await read_body(request)
-        return JSONResponse(await studio.run(_draw, body.get("variables"), body.get("arcs")))
+        return Answer(await studio.run(_draw, body.get("variables"), body.get("arcs")))
 
     return [
         Route("/api/learn/choices", get_choices),
@@ -95,7 +96,7 @@ def _draw(variables: Any, arcs: Any) -> dict[str, Any]:
     try:
         names = tuple(str(name) for name in variables)
         pairs = tuple((names[int(parent)], names[int(child)]) for parent, child in arcs)
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, IndexError, OverflowError):
         raise ParameterError("A drawing needs variables, and arcs as pairs of numbers.") from None
     if len(names) > MAX_DRAWN:
         raise ParameterError(f"A search with more than {MAX_DRAWN} variables is not drawn live.")
@@ -171,7 +172,7 @@ def _resume(studio: Studio, name: str, body: Mapping[str, Any]) -> None:
     """Resume a search, perhaps with a larger budget."""
     folder = studio.workspace.locate(RUNS, name)
     studio.jobs.check_idle(name)
-    known = read_object(folder / STUDIO_FILE)
+    known = read_given(folder)
     if not known:
         raise FileError(
             f"The run {name!r} was not started in the studio. Resume it with coevo learn --resume."
@@ -194,7 +195,7 @@ def _resume(studio: Studio, name: str, body: Mapping[str, Any]) -> None:
 def _describe(studio: Studio, name: str) -> dict[str, Any]:
     """Return all about a run but its events; for a run of the command line, its history too."""
     folder = studio.workspace.locate(RUNS, name)
-    given = read_object(folder / STUDIO_FILE)
+    given = read_given(folder)
     facts: dict[str, Any] = describe_run(studio, name)
     facts["options"] = given.get("options", {})
     words = given.get("command")
@@ -217,7 +218,7 @@ def _list_levels(
             continue
         with contextlib.suppress(CoevoError):
             folder = studio.workspace.locate(RUNS, other)
-            given = read_object(folder / STUDIO_FILE)
+            given = read_given(folder)
             chosen = given.get("options", {})
             score = read_object(folder / "run.json").get("score")
             is_same = all(chosen.get(key) == options.get(key) for key in same)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from coevo.studio.workspace import NETWORKS, RUNS, STUDIO_FILE, TABLES, make_name, read_object
+from coevo.studio.routes.requests import Answer
+from coevo.studio.routes.shell import describe_run
+from coevo.studio.workspace import NETWORKS, RUNS, TABLES, make_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,14 +26,14 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
     """Return the routes of the Predict view."""
 
     async def list_choices(request: Request) -> Response:
-        return JSONResponse(await studio.run(_list_choices, studio))
+        return Answer(await studio.run(_list_choices, studio))
 
     async def show(request: Request) -> Response:
-        return JSONResponse(await studio.run(_show, studio, request.path_params["network"]))
+        return Answer(await studio.run(_show, studio, request.path_params["network"]))
 
     async def predict(request: Request) -> Response:
         found = await studio.run(_predict, studio, *_read(request))
-        return JSONResponse(await studio.run(found.describe))
+        return Answer(await studio.run(found.describe))
 
     async def download(request: Request) -> Response:
         network, table, target = _read(request)
@@ -81,7 +83,7 @@ def _show(studio: Studio, network: str) -> dict[str, Any]:
     place = studio.locate_network(network)
     table = None
     if network.startswith("run:"):
-        table = read_object(studio.workspace.locate(RUNS, network[4:]) / STUDIO_FILE).get("table")
+        table = describe_run(studio, network[4:])["table"]
     names = [variable.name for variable in studio.open_network(network).variables]
     return {"variables": names, "table": table, "place": str(place)}
 

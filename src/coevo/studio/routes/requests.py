@@ -7,10 +7,26 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 
+from coevo.errors import FormatError
 from coevo.json_text import load_json
 
-__all__ = ["read_body", "receive_file"]
+__all__ = ["Answer", "read_body", "receive_file"]
+
+
+class Answer(JSONResponse):
+    """An answer in JSON. What a file of the workspace holds may have no form in JSON."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the bytes; raise `FormatError` for what JSON cannot hold."""
+        try:
+            return super().render(content)
+        except ValueError:
+            raise FormatError(
+                "A file of the workspace holds a number that is not finite, or text that is not "
+                "Unicode."
+            ) from None
 
 
 async def read_body(request: Request) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from coevo import __version__
 from coevo.errors import CoevoError
-from coevo.studio.routes.requests import read_body
+from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.trash import put_back, throw_away
 from coevo.studio.workspace import NETWORKS, RUNS, STUDIO_FILE, TABLES, read_object
 
@@ -31,7 +31,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
     login_queue = asyncio.Lock()
 
     async def get_workspace(request: Request) -> Response:
-        return JSONResponse(await studio.run(_describe, studio))
+        return Answer(await studio.run(_describe, studio))
 
     async def get_events(request: Request) -> Response:
         name = request.query_params.get("run")
@@ -49,13 +49,13 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
             studio.jobs.check_idle(name)
         token = await studio.run(throw_away, studio.workspace, kind, name)
         studio.notify(kind)
-        return JSONResponse({"token": token})
+        return Answer({"token": token})
 
     async def restore(request: Request) -> Response:
         token = request.path_params["token"]
         kind, name = await studio.run(put_back, studio.workspace, token)
         studio.notify(kind)
-        return JSONResponse({"kind": kind, "name": name})
+        return Answer({"kind": kind, "name": name})
 
     async def log_in(request: Request) -> Response:
         given = (await read_body(request)).get("password")
@@ -63,7 +63,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
             if not isinstance(given, str) or not studio.rules.is_password(given):
                 await asyncio.sleep(LOGIN_PAUSE)
                 raise HTTPException(401, "The password is wrong.")
-        return JSONResponse({}, headers={"set-cookie": studio.rules.make_cookie()})
+        return Answer({}, headers={"set-cookie": studio.rules.make_cookie()})
 
     return [
         Route("/api/workspace", get_workspace),
@@ -97,7 +97,7 @@ def describe_run(studio: Studio, name: str) -> dict[str, Any]:
     has_network = (folder / "model.bif").is_file()
     return {
         "name": name,
-        "table": given.get("table"),
+        "table": table if isinstance(table := given.get("table"), str) else None,
         "kind": state.get("kind"),
         "state": state.get("state", "done" if (folder / "run.json").is_file() else "unknown"),
         "error": state.get("error"),

@@ -212,3 +212,9 @@ def test_constraints_that_do_not_fit(rows):
     )
     with pytest.raises(GraphError, match="'asai'"):
         learn(rows, constraints=Constraints(roots=["asai"]))
+
+
+def test_a_search_without_a_generation_says_so(rows):
+    with pytest.warns(CoevoWarning, match="The time limit ended the search before its first gen"):
+        found = learn(rows, method="ccga", max_time=1e-6, bootstraps=0)
+    assert found.search.generations == 0

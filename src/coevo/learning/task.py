@@ -236,7 +236,8 @@ class LearnTask:
                 state=self.checkpoint,
                 on_checkpoint=on_checkpoint,
             )
-        if result.state is None and result.stop_reason == "time":
+        is_empty = result.state is None or (result.generations == 0 and spec.budget.max_time)
+        if is_empty and result.stop_reason == "time":
             self.notices.append(NO_GENERATION)
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
             self._finish_checkpoints(result.checkpoint, result)

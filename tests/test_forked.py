@@ -1,7 +1,9 @@
 """A forked process is like one of ``python -c``: arguments, folder, environment, output, end."""
 
 import multiprocessing
+import os
 import signal
+from multiprocessing import forkserver
 
 import pytest
 
@@ -37,6 +39,18 @@ def test_signals_are_not_those_of_the_tests(tmp_path):
         assert process.stdout.readline() == "0\n"
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == -signal.SIGTERM
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="needs waitid")
+def test_a_server_that_has_ended_is_started_again(tmp_path):
+    with ForkedProcess("print(1)", cwd=tmp_path) as process:
+        process.communicate(timeout=60)
+    server = forkserver._forkserver._forkserver_pid
+    os.kill(server, signal.SIGKILL)
+    os.waitid(os.P_PID, server, os.WEXITED | os.WNOWAIT)
+    with ForkedProcess("print(2)", cwd=tmp_path) as process:
+        assert process.communicate(timeout=60)[0] == "2\n"
+    assert forkserver._forkserver._forkserver_pid != server
 
 
 def test_only_what_would_be_spawned_is_forked():

@@ -45,9 +45,20 @@ class _Context(ForkServerContext):
 CONTEXT = _Context()
 
 
+def _has_ended(pid):
+    """Return whether a child has ended, and leave it to be waited for."""
+    if not hasattr(os, "waitid"):  # macOS
+        return False
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
 def _ensure_running():
-    """Start the server, where it can import `helpers`."""
-    if forkserver._forkserver._forkserver_pid is not None:
+    """Start the server, where it can import `helpers`; again if it has ended.
+
+    It ends with an error if a process that asks for a new one is killed while it asks.
+    """
+    pid = forkserver._forkserver._forkserver_pid
+    if pid is not None and not _has_ended(pid):
         return
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(TESTS), before]))

@@ -33,12 +33,12 @@ HERE = Path(__file__).parent
 CASES = [  # the network, the candidates of sumu, its chains and iterations
     ("asia", 6, 1, 100_000),
     ("asia", 6, 4, 25_000),
-    ("insurance", 10, 1, 60_000),
-    ("insurance", 10, 4, 15_000),
+    ("insurance", 10, 1, 120_000),
+    ("insurance", 10, 4, 30_000),
     ("alarm", 10, 1, 30_000),
     ("alarm", 10, 4, 8_000),
-    ("hailfinder", 10, 1, 60_000),
-    ("hailfinder", 10, 4, 15_000),
+    ("hailfinder", 10, 1, 120_000),
+    ("hailfinder", 10, 4, 30_000),
 ]
 SECONDS = 6.0  # of coevo
 

@@ -22,8 +22,8 @@ except ImportError:  # on Windows, which gives no process more than it has
 __all__ = ["check_memory", "format_bytes", "get_machine_memory", "limit_memory"]
 
 CONTAINER_LIMIT = "/sys/fs/cgroup/memory.max"  # of Linux
-PROCESS_SIZE = "/proc/self/statm"  # of Linux, in pages
-SHARE = 0.5  # of the memory of the machine, for a file
+PROCESS_SIZE = "/proc/self/statm"  # of Linux, in pages; the sixth number is that of data
+SHARE, LEAST = 0.5, 1 << 31  # of the memory of the machine, and bytes, for a file
 _lock = threading.Lock()
 _before: list[Any] = []  # the limit before the first `limit_memory`, once for each that is open
 
@@ -77,32 +77,33 @@ def limit_memory() -> Iterator[None]:
     """Let the process use at most half of the memory more than it has, in the ``with`` block.
 
     A library that needs more fails with `MemoryError`, or with an error of its own. Only Linux
-    keeps such a limit.
+    keeps such a limit. It is one of written data, not of addresses: many threads reserve more
+    addresses than they ever use.
     """
     with _lock:
         limit = _find_limit()
         if limit is None:
             _before.append(None)
         else:
-            soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+            soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
             _before.append(_before[0] if _before else (soft, hard))
             lowest = limit if soft == resource.RLIM_INFINITY else min(soft, limit)
-            resource.setrlimit(resource.RLIMIT_AS, (lowest, hard))
+            resource.setrlimit(resource.RLIMIT_DATA, (lowest, hard))
     try:
         yield
     finally:
         with _lock:
             last = _before.pop()
             if last is not None and not _before:
-                resource.setrlimit(resource.RLIMIT_AS, last)
+                resource.setrlimit(resource.RLIMIT_DATA, last)
 
 
 def _find_limit() -> int | None:
-    """Return the largest size of this process in bytes, or None if the system keeps no limit."""
+    """Return the most data of this process in bytes, or None if the system keeps no limit."""
     memory = get_machine_memory()
     try:
         with open(PROCESS_SIZE) as file:
-            size = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, AttributeError):
+            size = int(file.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError, IndexError):
         return None
-    return None if resource is None or memory is None else size + int(SHARE * memory)
+    return None if resource is None or memory is None else size + max(LEAST, int(SHARE * memory))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import resource
 import sqlite3
 import struct
 import sys
@@ -21,6 +20,7 @@ from fuzz.archives import _unpack_files, pack_files
 from fuzz.table_targets import _make_document, make_frame
 
 arrow = pytest.importorskip("pyarrow")
+resource = pytest.importorskip("resource")  # Windows has none
 openpyxl = pytest.importorskip("openpyxl")
 is_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory")
 
@@ -29,6 +29,7 @@ is_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits
 def little_memory(monkeypatch):
     """Let a file take 512 MiB; a thread needs some of it for its stack."""
     monkeypatch.setattr(memory, "get_machine_memory", lambda: 2**30)
+    monkeypatch.setattr(memory, "LEAST", 0)
 
 
 def refusal(kind, path):
@@ -67,26 +68,26 @@ def test_what_expands_without_end_does_not_fill_the_memory(name, write, tmp_path
     path = tmp_path / name
     write(path)
     assert path.stat().st_size < 200_000
-    before = resource.getrlimit(resource.RLIMIT_AS)
+    before = resource.getrlimit(resource.RLIMIT_DATA)
     assert refusal(FileError, path) == (
         f"{str(path)!r} does not fit into memory: it expands to more than half of it. Save the "
         "table as Parquet and learn with shards= (--shards DIR)."
     )
-    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 
 @is_linux
 def test_the_limit_ends_with_the_last_reader(little_memory):
-    before = resource.getrlimit(resource.RLIMIT_AS)
+    before = resource.getrlimit(resource.RLIMIT_DATA)
     one, two = memory.limit_memory(), memory.limit_memory()
     one.__enter__()
     two.__enter__()
     with pytest.raises(MemoryError):
         np.ones(2**27)
     one.__exit__(None, None, None)
-    assert resource.getrlimit(resource.RLIMIT_AS) != before
+    assert resource.getrlimit(resource.RLIMIT_DATA) != before
     two.__exit__(None, None, None)
-    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 
 def make_book(*cells):

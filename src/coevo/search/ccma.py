@@ -52,14 +52,14 @@ seeds, 2 seconds a run on one thread; ``python benchmarks/ablation.py --seeds 5 
 with intervals in ``benchmarks/README.md``).
 
                                   alarm  insurance  child  hailfinder   hepar2  win95pts
-    ccga: masks of positions      407.4      301.9  186.1     1,111.8    307.8   1,667.2
-    ccga, masks of pairs          202.2      109.8    2.1     2,567.4  1,027.0   4,752.4
-    ccma, random partners only    121.4       60.8    1.5        69.1     68.3      13.2
-    ccma without local search      14.9       30.8    1.8        45.1     27.3      11.0
-    ccma without the archive        0.2        0.0    0.0         1.2     37.0       4.0
-    ccma, masks alone             123.7      122.5    3.3        64.6     53.5      12.1
-    ccma, orders alone              0.0        0.0    0.0        23.7     41.4      12.4
-    ccma                            0.0        0.0    0.0         1.5      5.1       0.7
+    ccga: masks of positions      383.2      295.9  184.8       550.1    220.0     592.0
+    ccga, masks of pairs           56.3       79.4    0.0     1,640.7    470.0   1,948.9
+    ccma, random partners only    121.4       55.5    1.5        69.1     84.2      16.6
+    ccma without local search      11.9       21.1    0.9        39.7     30.3       7.7
+    ccma without the archive        0.0        0.0    0.0         0.0     52.6       7.1
+    ccma, masks alone             123.7      122.5    3.3        64.6     59.8       8.9
+    ccma, orders alone              0.0        0.0    0.0        22.9     57.2      15.8
+    ccma                            0.0        0.0    0.0         0.0      6.2       0.8
 
 Masks of pairs help on small networks. On larger ones, two seconds are too short for both forms
 of the paper's algorithm. Orders alone (all families of up to three parents out of twenty

@@ -12,7 +12,7 @@ from coevo.averaging.chains import start_chains, step_chains
 from coevo.averaging.diagnostics import diagnose_chains
 from coevo.errors import ParameterError
 from coevo.threads import Threads
-from helpers.random_weights import list_log_weights, make_random_weights
+from helpers.random_weights import make_random_weights, weigh_all_dags
 
 
 def run(weights, settings, n_steps, **start):
@@ -24,11 +24,8 @@ def run(weights, settings, n_steps, **start):
 
 
 def make_exact_arcs(weights, prior):
-    n = weights.n_variables
-    dags = naive.dag_weights(n, list_log_weights(weights))
-    if prior == "order":
-        dags = {a: w * len(naive.topological_orders(range(n), a)) for a, w in dags.items()}
-    return np.array(naive.arc_shares(n, dags)), naive.shares(dags)
+    dags = weigh_all_dags(weights, prior)
+    return np.array(naive.arc_shares(weights.n_variables, dags)), naive.shares(dags)
 
 
 def assert_same(one, other):

@@ -31,6 +31,14 @@ def make_problem(seed, **options):
     return Problem.from_scorer(FamilyScorer(random_table(seed, 4, 40), "bdeu"), **options)
 
 
+@pytest.fixture
+def every_base(monkeypatch):
+    """Extend all sets of two candidates, not only those that were drawn."""
+    monkeypatch.setattr(
+        "coevo.averaging.outside._choose_bases", lambda tables, child, draws: np.arange(4)
+    )
+
+
 def scale(listed):
     """Return log weights whose exponentials stay in range, and what was subtracted."""
     tops = [max(families.values()) for families in listed]
@@ -51,12 +59,9 @@ def number_families(tables, arcs):
 
 
 @pytest.mark.parametrize("prior", ["uniform", "fair"])
-def test_the_odds_are_those_of_enumeration(seed, prior, monkeypatch):
+def test_the_odds_are_those_of_enumeration(seed, prior, every_base):
     """Over all DAGs of the tables: the weight of DAGs in which one child has a left-out family."""
     problem = make_problem(seed)
-    monkeypatch.setattr(
-        "coevo.averaging.outside._choose_bases", lambda tables, child, draws: np.arange(4)
-    )
     candidates = [np.array(chosen) for chosen in CANDIDATES]
     weights = make_family_weights(problem, candidates, prior)
     tables = prepare_tables(weights, negligible=0.0)
@@ -77,11 +82,8 @@ def test_the_odds_are_those_of_enumeration(seed, prior, monkeypatch):
 
 
 @pytest.mark.parametrize("prior", ["uniform", "fair"])
-def test_the_chance_is_that_of_a_family_drawn_among_all(seed, prior, monkeypatch):
+def test_the_chance_is_that_of_a_family_drawn_among_all(seed, prior, every_base):
     problem = make_problem(seed)
-    monkeypatch.setattr(
-        "coevo.averaging.outside._choose_bases", lambda tables, child, draws: np.arange(4)
-    )
     candidates = [np.array(chosen) for chosen in CANDIDATES]
     tables = prepare_tables(make_family_weights(problem, candidates, prior), negligible=0.0)
     complete = scale(list_log_weights(make_complete_weights(problem, prior)))

@@ -13,7 +13,7 @@ from coevo.averaging.chains import make_tables, start_chains, step_chains
 from coevo.averaging.diagnostics import diagnose_chains
 from coevo.averaging.tempering import exchange_neighbours, list_segments, make_powers
 from coevo.threads import Threads
-from helpers.random_weights import list_log_weights, make_random_weights
+from helpers.random_weights import make_random_weights, weigh_all_dags
 
 
 def run(weights, settings, n_steps, seed):
@@ -25,15 +25,7 @@ def run(weights, settings, n_steps, seed):
 
 
 def make_exact_arcs(weights, prior, power=1.0):
-    n = weights.n_variables
-    tempered = [
-        {family: power * log_weight for family, log_weight in of_child.items()}
-        for of_child in list_log_weights(weights)
-    ]
-    dags = naive.dag_weights(n, tempered)
-    if prior == "order":
-        dags = {a: w * len(naive.topological_orders(range(n), a)) for a, w in dags.items()}
-    return np.array(naive.arc_shares(n, dags))
+    return np.array(naive.arc_shares(weights.n_variables, weigh_all_dags(weights, prior, power)))
 
 
 @pytest.mark.parametrize("prior", ["uniform", "order"])

@@ -2,10 +2,12 @@
 
 import math
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import coevo
 import naive
 from coevo.errors import FormatError, ParameterError
 from coevo.exact import (
@@ -18,6 +20,7 @@ from coevo.exact import (
 )
 from coevo.exact.certificate import parse_certificate
 from coevo.graph import DAG
+from coevo.learning.task import LearnTask
 from coevo.search import Budget
 from helpers.proofs import (
     SCORES,
@@ -139,3 +142,16 @@ def test_without_a_bound_there_is_no_partial_list(stop_after):
     stop_after(1)
     with pytest.raises(ParameterError, match="The memory ends here"):
         find_families(problem)
+
+
+def test_ctrl_c_in_the_search_ends_the_proof_too(monkeypatch):
+    def search(task, callbacks):
+        found = original(task, callbacks)
+        return replace(found, search=replace(found.search, stop_reason="interrupt"))
+
+    original = LearnTask.search
+    monkeypatch.setattr(LearnTask, "search", search)
+    rows = coevo.sample(coevo.load_network("asia"), 300, random_state=1)
+    with pytest.warns(coevo.CoevoWarning, match="Only the families of at most 0 parents"):
+        proof = coevo.prove(rows, score="bic")
+    assert (proof.stop_reason, proof.listed) == ("interrupt", 0)

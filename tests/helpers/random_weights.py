@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+import naive
 from coevo.averaging.family_weights import FamilyWeights, OutsideFamilies
 
 
@@ -33,6 +34,19 @@ def make_random_weights(n, seed, n_candidates=None, spread=2.0, max_outside=2):
         np.array([p for _, parents in families for p in parents], dtype=np.int32),
     )
     return FamilyWeights(tuple(candidates), tuple(tables), found, 0)
+
+
+def weigh_all_dags(weights, prior, power=1.0):
+    """Return the weight of each DAG, by its arcs; the weights of families are raised to a power."""
+    n = weights.n_variables
+    tempered = [
+        {family: power * log_weight for family, log_weight in of_child.items()}
+        for of_child in list_log_weights(weights)
+    ]
+    dags = naive.dag_weights(n, tempered)
+    if prior == "order":
+        dags = {a: w * len(naive.topological_orders(range(n), a)) for a, w in dags.items()}
+    return dags
 
 
 def list_log_weights(weights):

@@ -289,11 +289,13 @@ def prove_result(task: LearnTask, learned: LearnResult, run: ProofRun) -> LearnR
         if run.within is not None and reason != "interrupt":
             good = _list_good(task, last.state, run)
         proof = _make_proof(proof_task, last.state, learned.score)
-        was_stopped = part is not None and learned.search.stop_reason != "interrupt"
-        stop_reason = part.reason if part is not None and was_stopped else reason
-        proof = replace(proof, history=last.history, stop_reason=stop_reason, good=good)
+        stop_reason: str = reason
         if part is not None:
+            stop_reason = part.reason
             task.notices.append(_describe_part(part))
+        if learned.search.stop_reason == "interrupt":
+            stop_reason = "interrupt"
+        proof = replace(proof, history=last.history, stop_reason=stop_reason, good=good)
         if proof.gain > 0:
             learned = task.adopt(learned, proof.network)
         return task.write(replace(learned, proof=proof))

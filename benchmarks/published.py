@@ -15,7 +15,6 @@ the peak of the process.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import time
 import warnings
@@ -23,14 +22,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from blip_score import check_scores, make_scorer
 from coevo import Budget, Dataset, load_network, read_data, run_search, sample
 from coevo.graph import Constraints
 from coevo.search.result import HistoryRow
 from harness import describe_run, print_json, replace_block
 from limited import Job, Journal, add_journal_options, measure
+from public_tables import read_frame
 from published_scores import DENSITY, PROVED, WIDE, Proved
 
 HERE = Path(__file__).parent
@@ -39,15 +37,6 @@ SLACK = 2  # times the limit of CPU time, as a last resort
 TOLERANCE = 1e-6  # of the relative difference to a proved optimum
 WHOLE = 1.0  # published numbers of the density tables are whole nats, without their digits
 PROOFS = {proved.table: proved for proved in PROVED}
-
-
-def read_frame(folder: Path, name: str) -> tuple[pd.DataFrame, dict[str, list[str]]]:
-    """Return a table and the declared states of its columns."""
-    paths = [folder / f"{name}{end}" for end in (".ts.csv.gz", ".csv.gz")]
-    path = next(path for path in paths if path.exists())
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)  # None is the name of a state
-    states = json.loads((folder / f"{name}.states.json").read_text(encoding="utf-8"))
-    return frame, states
 
 
 def load_table(folder: Path, name: str) -> Dataset:

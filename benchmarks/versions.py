@@ -3,7 +3,7 @@ r"""Compare CCMA of two versions of coevo: the final scores after the same CPU t
 A table is ``NAME:ROWS``: the first rows of a table of `--data`, or a sample of a bundled network.
 Each run has its own process and one thread. `--before` is the folder ``src`` of the other version.
 
-    git worktree add ../before v0.1.0
+    git worktree add ../before 9ac8d45    the last commit of 0.1.0
     python benchmarks/versions.py --before ../before/src --data DIR --tables cr52:300,andes:1000
     python benchmarks/versions.py --before ../before/src --data DIR --journal FILE    resumes
 """
@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from harness import describe_run, replace_block
+from public_tables import find_table, read_frame
 
 HERE = Path(__file__).parent
 TABLES = (
@@ -36,14 +36,11 @@ Trace = list[tuple[float, float]]
 def run_here(table: str, score: str, seed: int, options: argparse.Namespace) -> Trace:
     """Run CCMA of the imported version; return the CPU seconds and the scores."""
     from coevo import Budget, Dataset, FamilyScorer, load_network, read_data, run_search, sample
-    from coevo.bundled import list_networks
-    from coevo.search.result import HistoryRow
-    from published import read_frame
 
     warnings.simplefilter("ignore")  # few rows have constant columns
     name, rows = table.split(":")
     dataset: Dataset
-    if name in list_networks():
+    if find_table(options.data, name) is None:
         dataset = sample(load_network(name), int(rows), 1)
     else:
         frame, states = read_frame(options.data, name)
@@ -53,7 +50,7 @@ def run_here(table: str, score: str, seed: int, options: argparse.Namespace) -> 
     trace: Trace = []
     began = time.process_time()
 
-    def record(row: HistoryRow) -> bool:
+    def record(row: Any) -> bool:
         seconds = time.process_time() - began
         trace.append((round(seconds, 3), row.score))
         return seconds >= float(options.max_time)
@@ -159,6 +156,8 @@ def main() -> None:
         table, score, seed = options.one.split(",")
         print(json.dumps(run_here(table, score, int(seed), options)))
         return
+    from harness import describe_run, replace_block  # a version before 0.2.0 cannot import it
+
     answers = list(measure(options))
     table = format_table(answers, options, describe_run()["machine"])
     if options.write:

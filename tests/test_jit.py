@@ -14,11 +14,14 @@ import pytest
 from coevo.jit import (
     INT,
     KERNELS,
+    allocating_part,
     announce_compilation,
     array_of,
     find_kernel_files,
     find_user_cache,
+    fused,
     kernel,
+    part,
     popcount,
 )
 
@@ -180,3 +183,28 @@ def test_popcount(seed):
     counts = np.full(len(words), -1, dtype=np.int64)
     numba.njit(count_bits)(words, counts)
     assert counts.tolist() == [int(word).bit_count() for word in words.tolist()]
+
+
+@needs_jit
+@pytest.mark.parametrize("kind", [part, fused, allocating_part])
+@pytest.mark.parametrize("answer", ["an argument", "a tuple", "a new array"])
+def test_only_an_allocating_part_makes_or_returns_arrays(kind, answer):
+    """A part does not count references, so that an array that it returned would be freed early."""
+    functions = {
+        "an argument": lambda values: values,
+        "a tuple": lambda values: (1, values),
+        "a new array": lambda values: np.zeros(3),
+    }
+    called = kind(functions[answer])
+
+    @numba.njit
+    def call(values):
+        called(values)
+        return values.sum()
+
+    values = np.arange(4.0)
+    if kind is allocating_part:
+        assert call(values) == 6.0
+    else:
+        with pytest.raises((TypeError, numba.TypingError), match=r"returns an array|zeros"):
+            call(values)

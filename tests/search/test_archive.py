@@ -9,9 +9,10 @@ import naive
 from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import Problem
+from coevo.search.allowed_kernels import make_scratch
 from coevo.search.archive import Archive, flatten_sets, hash_parent_sets
 from coevo.search.family_index_kernels import Families, index_families
-from coevo.search.order_kernels import flag_nearby_responses, make_scratch
+from coevo.search.order_kernels import flag_nearby_responses
 from coevo.search.parent_extension import add_extensions, extend_parent_sets
 from coevo.search.perturbation_kernels import (
     GLOBAL_DRAWS,
@@ -29,11 +30,26 @@ def climb(orders, visits, families, choice, least_gain=1e-9, perturbations=None,
     draws = np.empty((n_orders, 0, n + GLOBAL_DRAWS)) if perturbations is None else perturbations
     local = np.empty((n_orders, 0, LOCAL_DRAWS)) if local is None else local
     index = index_families(families)
-    scratch = make_scratch(n)
+    scratch = make_scratch(families)
     climb_orders(orders, visits, draws, local, families, index, scratch, least_gain, choice)
     assert not scratch.marks.any()
     assert (scratch.pair_of == -1).all()
     assert not scratch.is_queued.any()
+    if not draws.size or local.size:  # else the last order that was tried may have been dropped
+        assert_tracked(orders[-1], families, scratch)
+
+
+def assert_tracked(order, families, scratch):
+    """Compare the missing parents and the allowed families with a count from the order."""
+    place = np.argsort(order)
+    assert np.array_equal(scratch.place, place)
+    n_families = len(families.score)
+    child = np.repeat(np.arange(len(order)), np.diff(families.begin))
+    for family in range(n_families):
+        parents = families.parents[families.start[family] : families.start[family + 1]]
+        missing = int((place[parents] > place[child[family]]).sum())
+        bit = int(scratch.allowed[family // 64]) >> (family % 64) & 1
+        assert (scratch.missing[family], bit) == (missing, missing == 0)
 
 
 def respond(orders, families, choice):
@@ -258,7 +274,7 @@ def test_nearby_responses_are_those_after_any_one_move(case, seed):
     respond(order[None], archive.families, choice)
     families = archive.families
     asked = np.zeros(archive.n_families, dtype=np.bool_)
-    scratch = make_scratch(n)
+    scratch = make_scratch(families)
     flag_nearby_responses(order, choice[0], families, index_families(families), scratch, asked)
     expected = set()
     for variable in range(n):

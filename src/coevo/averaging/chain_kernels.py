@@ -36,7 +36,7 @@ from coevo.averaging.order_chain_kernels import (
     relocate_in_order,
     sort_order,
 )
-from coevo.jit import array_of, kernel, part, tuple_of
+from coevo.jit import allocating_part, array_of, kernel, part, tuple_of
 
 __all__ = [
     "BLOCK",
@@ -122,7 +122,7 @@ def count_uniforms(n_variables: int, plan: NDArray[np.int64]) -> int:
     return int(2 * n_relocations + n_variables + 3 * size * n_blocks)
 
 
-@part
+@allocating_part
 def _make_layering_scratch(n):
     """Return room for `relocate`."""
     return (
@@ -134,7 +134,7 @@ def _make_layering_scratch(n):
     )
 
 
-@part
+@allocating_part
 def _make_block_scratch(n, size, n_layerings):
     """Return room for `redraw_block`."""
     return (
@@ -161,7 +161,7 @@ def _record(tables, choice, log_weight, r, records):
             records.best[v] = choice[v]
 
 
-@part
+@allocating_part
 def _redraw_blocks(tables, blocks, plan, choice, order, draws, scratch, counts):
     """Redraw random blocks of families of a DAG."""
     n_blocks, size = plan[1], plan[2]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.averaging.exact_kernels import remove_bit
-from coevo.jit import array_of, inline, part, tuple_of
+from coevo.jit import allocating_part, array_of, inline, part, tuple_of
 
 __all__ = [
     "NEGLIGIBLE",
@@ -67,7 +67,7 @@ TABLES = tuple_of(
 )
 
 
-@part
+@allocating_part
 def make_scratch(n: Any) -> Any:
     """Return working memory for n variables."""
     size = 1 << n

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from coevo.jit import FLOAT, array_of, kernel, part
+from coevo.jit import FLOAT, allocating_part, array_of, kernel, part
 
 __all__ = ["climb_tours", "measure_tour"]
 
@@ -129,7 +129,7 @@ def _try_or_opt(distances: Any, row: Any, tour: Any, place: Any, city: Any, leas
     return -1, 0.0, (city, city, city, city, city)
 
 
-@part
+@allocating_part
 def _apply_or_opt(tour: Any, place: Any, moved: Any, target: Any) -> None:
     """Move a segment into the edge from `other` to the city beside it, `city` next to `other`."""
     city, size, step = moved
@@ -180,7 +180,7 @@ def _climb(
     return n_moves
 
 
-@part
+@allocating_part
 def _cross_bridge(tour: Any, place: Any, draws: Any, queue: Any) -> Any:
     """Exchange two adjacent segments (a double bridge); queue the six cities at their ends."""
     n = len(tour)

@@ -27,9 +27,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.graph import ArcRules
+from coevo.search.allowed_kernels import make_scratch
 from coevo.search.archive import Archive, ParentSet, hash_keys
 from coevo.search.operators import Orders, cycle_crossover
-from coevo.search.order_kernels import flag_nearby_responses, make_scratch
+from coevo.search.order_kernels import flag_nearby_responses
 from coevo.search.perturbation_kernels import draw_order
 
 __all__ = ["ELITE", "ParentSetBreeder", "breed_orders"]
@@ -140,7 +141,7 @@ class ParentSetBreeder:
     def _find_nearby(self, order: int) -> NDArray[np.bool_]:
         """Return which unextended families are best responses after one move of an order."""
         asked = np.zeros(self._archive.n_families, dtype=np.bool_)
-        archive, scratch = self._archive, make_scratch(self._orders.shape[1])
+        archive, scratch = self._archive, make_scratch(self._archive.families)
         order_and_choice = self._orders[order], self._choice[order]
         flag_nearby_responses(*order_and_choice, archive.families, archive.index, scratch, asked)
         return asked & self._is_open

@@ -28,7 +28,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import FLAG, FLOAT, INT, array_of, inline, kernel, part, popcount, tuple_of
+from coevo.jit import (
+    FLAG,
+    FLOAT,
+    INT,
+    allocating_part,
+    array_of,
+    inline,
+    kernel,
+    part,
+    popcount,
+    tuple_of,
+)
 
 __all__ = ["FamilyTable", "read_families", "read_order"]
 
@@ -140,7 +151,7 @@ def _find_slot(slots, child_of, sets, child, parents):
     return slot
 
 
-@part
+@allocating_part
 def _list_members(child_of, sets, first, last, n):
     """Return families as the arrays of a `FamilyBatch`."""
     n_members = last - first

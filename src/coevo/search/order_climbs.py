@@ -13,11 +13,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.search.allowed_kernels import make_scratch
 from coevo.search.archive import Archive
 from coevo.search.base import Problem
 from coevo.search.decode_kernels import read_order
 from coevo.search.operators import Orders
-from coevo.search.order_kernels import make_scratch
 from coevo.search.perturbation_kernels import GLOBAL_DRAWS, LOCAL_DRAWS, climb_orders
 
 __all__ = ["ClimbDraws", "find_responses", "improve_orders"]
@@ -69,7 +69,7 @@ def improve_orders(
             draws.local[rows],
             families,
             index,
-            make_scratch(orders.shape[1]),
+            make_scratch(families),
             least_gain,
             choice[rows],
         )

@@ -19,63 +19,29 @@ which no move gains. `coevo.search.perturbation_kernels` perturbs an order at a 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from coevo.jit import array_of, fused, inline, kernel, part, popcount, tuple_of
+from coevo.jit import array_of, fused, inline, kernel, part
+from coevo.search.allowed_kernels import (
+    SCRATCH,
+    find_allowed,
+    find_lowest,
+    mark,
+    put_in_order,
+    put_variable,
+)
 from coevo.search.family_index_kernels import FAMILIES, INDEX
 
 __all__ = [
-    "SCRATCH",
-    "OrderScratch",
     "add_to_queue",
     "climb",
     "climb_from_queue",
-    "find_first_allowed",
-    "find_responses",
     "flag_nearby_responses",
     "has_parent",
-    "make_scratch",
 ]
 
-NUMBERS, READ_NUMBERS = array_of(np.int64), array_of(np.int64, 1, True)
+READ_NUMBERS = array_of(np.int64, 1, True)
 HEAD, LENGTH = 0, 1  # of `ends`
-
-
-class OrderScratch(NamedTuple):
-    """Working memory. Between calls `marks` is 0, `pair_of` is -1 and the queue is empty."""
-
-    place: NDArray[np.int64]  # (n,), where each variable is
-    marks: NDArray[np.uint64]  # bits of places
-    pair_of: NDArray[np.int64]  # (n,), the pair of a marked variable
-    queue: NDArray[np.int64]  # (n,), a ring of variables to try
-    is_queued: NDArray[np.bool_]  # (n,)
-    ends: NDArray[np.int64]  # (2,), the head of the queue and its length
-
-
-SCRATCH = tuple_of(
-    NUMBERS,
-    array_of(np.uint64),
-    NUMBERS,
-    NUMBERS,
-    array_of(np.bool_),
-    NUMBERS,
-    kind=OrderScratch,
-)
-
-
-def make_scratch(n: int) -> OrderScratch:
-    """Return the working memory for orders of n variables."""
-    return OrderScratch(
-        np.empty(n, dtype=np.int64),
-        np.zeros(n // 64 + 1, dtype=np.uint64),
-        np.full(n, -1, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.zeros(n, dtype=np.bool_),
-        np.zeros(2, dtype=np.int64),
-    )
 
 
 @inline
@@ -100,26 +66,26 @@ def has_parent(start, parents, family, variable):
     return found
 
 
-@part
-def find_first_allowed(start, parents, place, family, at):
+@fused
+def _find_first_allowed(start, parents, place, family, at):
     """Return the first family, from `family` on, whose parents all come before place `at`."""
     while not _is_allowed(start, parents, place, family, at):
         family += 1
     return family
 
 
-@part
-def _find_better_with(families, index, place, pair, at, current):
+@fused
+def _find_better_with(begin, holder, start, parents, place, pair, at, current):
     """Return the best family with the parent of `pair` that is allowed at place `at`.
 
     Return the current family if none is better.
     """
     best = current
-    for i in range(index.begin[pair], index.begin[pair + 1]):
-        family = np.int64(index.family[i])
+    for i in range(begin[pair], begin[pair + 1]):
+        family = np.int64(holder[i])
         if family >= current:
             break
-        if _is_allowed(families.start, families.parents, place, family, at):
+        if _is_allowed(start, parents, place, family, at):
             best = family
             break
     return best
@@ -135,49 +101,79 @@ def _find_last_parent(start, parents, place, family):
     return last
 
 
-@inline
-def _mark(marks, at):
-    """Set the bit of a place."""
-    marks[at >> 6] |= np.uint64(1) << np.uint64(at & 63)
+@fused
+def _find_without(start, parents, score, allowed, child_family, v, floor):
+    """Return the next allowed family without v after the one of a child.
+
+    Return -1 if its score is not above `floor`.
+    """
+    family = find_allowed(allowed, child_family + 1)
+    while score[family] > floor and has_parent(start, parents, family, v):
+        family = find_allowed(allowed, family + 1)
+    return family if score[family] > floor else np.int64(-1)
 
 
-@inline
-def _find_lowest(bits):
-    """Return the number of the lowest bit that is set."""
-    return popcount((bits & (~bits + np.uint64(1))) - np.uint64(1))
+@fused
+def _find_allowed_at(start, parents, score, allowed, place, current, at, floor):
+    """Return the next family after the current one that is allowed at the earlier place `at`.
+
+    Return -1 if its score is not above `floor`.
+    """
+    family = find_allowed(allowed, current + 1)
+    while score[family] > floor and not _is_allowed(start, parents, place, family, at):
+        family = find_allowed(allowed, family + 1)
+    return family if score[family] > floor else np.int64(-1)
 
 
-@part
+@fused
+def _find_better_if_first(begin, holder, missing, pair, current):
+    """Return the best family with the parent of `pair` that is allowed if only it came first.
+
+    Return the current family if none is better.
+    """
+    best = current
+    for i in range(begin[pair], begin[pair + 1]):
+        family = np.int64(holder[i])
+        if family >= current:
+            break
+        if missing[family] == 1:
+            best = family
+            break
+    return best
+
+
+@fused
 def _find_best_later_place(order, choice, families, index, scratch, v, bar):
     """Return the gain of the best move of v to a later place, if above `bar`, and the place.
 
     v gains possible parents, and its children lose v. All later gains are gains of v, so that the
-    score of its best family limits them.
+    score of its best family limits what its children may lose.
     """
     place, marks, pair_of = scratch.place, scratch.marks, scratch.pair_of
     start, parents, score = families.start, families.parents, families.score
-    n, home, current = len(order), place[v], choice[v]
+    begin, holder, parent_of = index.begin, index.family, index.parent
+    child_of, allowed = index.child, scratch.allowed
+    home, current = place[v], choice[v]
     top = score[families.begin[v]]
     best_gain, best_place = bar, np.int64(-1)
     if not top - score[current] > bar:
         return best_gain, best_place
     for pair in range(index.of_child[v], index.of_child[v + 1]):
-        u = index.parent[pair]
-        if place[u] > home and index.family[index.begin[pair]] < current:
+        u = parent_of[pair]
+        if place[u] > home and holder[begin[pair]] < current:
             pair_of[u] = pair
-            _mark(marks, place[u])
+            mark(marks, place[u])
     for i in range(index.of_parent[v], index.of_parent[v + 1]):
-        w = index.child[i]
+        w = child_of[i]
         if place[w] > home and has_parent(start, parents, choice[w], v):
-            _mark(marks, place[w])
+            mark(marks, place[w])
     gain = 0.0
     is_over = False
-    place[v] = n  # nothing may have v as a parent
     for word in range(home >> 6, len(marks)):
         bits = marks[word]
         marks[word] = np.uint64(0)
         while bits != np.uint64(0):
-            at = word * 64 + _find_lowest(bits)
+            at = word * 64 + find_lowest(bits)
             bits &= bits - np.uint64(1)
             w = order[at]
             pair = pair_of[w]
@@ -185,66 +181,80 @@ def _find_best_later_place(order, choice, families, index, scratch, v, bar):
             if is_over:
                 continue
             if has_parent(start, parents, choice[w], v):
-                lost = find_first_allowed(start, parents, place, choice[w] + 1, at)
+                floor = score[choice[w]] - (gain + (top - score[current]) - best_gain)
+                lost = _find_without(start, parents, score, allowed, choice[w], v, floor)
+                is_over = lost < 0
+                if is_over:
+                    continue
                 gain += score[lost] - score[choice[w]]
             if pair >= 0:
-                found = _find_better_with(families, index, place, pair, at + 1, current)
+                found = _find_better_with(
+                    begin, holder, start, parents, place, pair, at + 1, current
+                )
                 gain += score[found] - score[current]
                 current = found
             if gain > best_gain:
                 best_gain, best_place = gain, at
             is_over = gain + (top - score[current]) <= best_gain
-    place[v] = home
     return best_gain, best_place
 
 
-@part
+@fused
+def _mark_gains_of_others(order, choice, families, index, scratch, v):
+    """Mark the earlier variables that gain when v passes them; return the sum of their gains.
+
+    What a variable gains does not depend on how far v moves. Bits are set for the distance from
+    the end, so that the last place comes first.
+    """
+    place, missing, gain_of, marks = scratch.place, scratch.missing, scratch.gain_of, scratch.marks
+    child_of, pair_of, begin, holder = index.child, index.pair, index.begin, index.family
+    score, home = families.score, place[v]
+    possible = 0.0
+    for i in range(index.of_parent[v], index.of_parent[v + 1]):
+        w = child_of[i]
+        if place[w] < home:
+            found = _find_better_if_first(begin, holder, missing, pair_of[i], choice[w])
+            if found != choice[w]:
+                gain_of[w] = score[found] - score[choice[w]]
+                possible += gain_of[w]
+                mark(marks, len(order) - 1 - place[w])
+    return possible
+
+
+@fused
 def _find_best_earlier_place(order, choice, families, index, scratch, v, bar):
     """Return the gain of the best move of v to an earlier place, if above `bar`, and the place.
 
-    v loses possible parents, and others gain v as a parent. The best families with v limit what
-    they can gain. Bits are set for the distance from the end, so that the last place comes first.
+    v loses possible parents, and others gain v as a parent. Their gains limit what v may lose.
     """
-    place, marks, pair_of = scratch.place, scratch.marks, scratch.pair_of
     start, parents, score = families.start, families.parents, families.score
+    place, allowed, marks, gain_of = scratch.place, scratch.allowed, scratch.marks, scratch.gain_of
     n, home, current = len(order), place[v], choice[v]
     best_gain, best_place = bar, np.int64(-1)
-    possible = 0.0
-    for i in range(index.of_parent[v], index.of_parent[v + 1]):
-        w, pair = index.child[i], index.pair[i]
-        if place[w] < home:
-            family = index.family[index.begin[pair]]
-            if family < choice[w]:
-                possible += score[family] - score[choice[w]]
-                pair_of[w] = pair
-                _mark(marks, n - 1 - place[w])
+    possible = _mark_gains_of_others(order, choice, families, index, scratch, v)
     is_over = not possible > bar
     gain = 0.0
     last = _find_last_parent(start, parents, place, current)
-    place[v] = -1  # everything may have v as a parent
     for word in range((n - 1 - home) >> 6, len(marks)):
         bits = marks[word]
         marks[word] = np.uint64(0)
-        while bits != np.uint64(0):
-            at = n - 1 - (word * 64 + _find_lowest(bits))
+        while bits != np.uint64(0) and not is_over:
+            at = n - 1 - (word * 64 + find_lowest(bits))
             bits &= bits - np.uint64(1)
-            w = order[at]
-            pair = pair_of[w]
-            pair_of[w] = -1
-            if is_over:
-                continue
-            while last >= at:  # v passes a parent
-                lost = find_first_allowed(start, parents, place, current + 1, last)
-                gain += score[lost] - score[current]
-                current = lost
-                last = _find_last_parent(start, parents, place, current)
-            possible -= score[index.family[index.begin[pair]]] - score[choice[w]]
-            found = _find_better_with(families, index, place, pair, at, choice[w])
-            gain += score[found] - score[choice[w]]
-            if gain > best_gain:
-                best_gain, best_place = gain, at
-            is_over = gain + possible <= best_gain
-    place[v] = home
+            while last >= at and not is_over:  # v passes a parent
+                floor = score[current] - (gain + possible - best_gain)
+                lost = _find_allowed_at(start, parents, score, allowed, place, current, last, floor)
+                is_over = lost < 0
+                if not is_over:
+                    gain += score[lost] - score[current]
+                    current = lost
+                    last = _find_last_parent(start, parents, place, current)
+            if not is_over:
+                possible -= gain_of[order[at]]
+                gain += gain_of[order[at]]
+                if gain > best_gain:
+                    best_gain, best_place = gain, at
+                is_over = gain + possible <= best_gain
     return best_gain, best_place
 
 
@@ -267,48 +277,56 @@ def _add_with_parents(families, scratch, v, family):
         add_to_queue(scratch, np.int64(families.parents[i]))
 
 
+@fused
+def _find_better_now(begin, holder, missing, pair, current):
+    """Return the best allowed family with the parent of `pair`; the current if none is better."""
+    best = current
+    for i in range(begin[pair], begin[pair + 1]):
+        family = np.int64(holder[i])
+        if family >= current:
+            break
+        if missing[family] == 0:
+            best = family
+            break
+    return best
+
+
 @part
 def _move_variable(order, choice, families, index, scratch, v, target):
     """Move v to a place, update all families that change, and queue what is near."""
-    start, parents, place = families.start, families.parents, scratch.place
+    place, missing, allowed = scratch.place, scratch.missing, scratch.allowed
+    child_of, pair_of, begin, holder = index.child, index.pair, index.begin, index.family
     home = place[v]
-    step = 1 if target > home else -1
-    at = home
-    while at != target:
-        order[at] = order[at + step]
-        place[order[at]] = at
-        at += step
-    order[target] = v
-    place[v] = target
+    put_variable(order, index, scratch, v, target)
     low, high = (home, target) if home < target else (target, home)
     for i in range(index.of_parent[v], index.of_parent[v + 1]):
-        w, pair = np.int64(index.child[i]), np.int64(index.pair[i])
+        w, pair = np.int64(child_of[i]), pair_of[i]
         if place[w] < low or place[w] > high:
             continue
         found = choice[w]
-        if step < 0:  # v is a new possible parent of w
-            found = _find_better_with(families, index, place, pair, place[w], found)
-        elif has_parent(start, parents, found, v):
-            found = find_first_allowed(start, parents, place, found + 1, place[w])
+        if target < home:  # v is a new possible parent of w
+            found = _find_better_now(begin, holder, missing, pair, found)
+        elif missing[found] > 0:
+            found = find_allowed(allowed, found + 1)
         if found != choice[w]:
             _add_with_parents(families, scratch, w, choice[w])
             choice[w] = found
             _add_with_parents(families, scratch, w, found)
     _add_with_parents(families, scratch, v, choice[v])
-    choice[v] = find_first_allowed(start, parents, place, families.begin[v], target)
+    choice[v] = find_allowed(allowed, families.begin[v])
     _add_with_parents(families, scratch, v, choice[v])
 
 
 @part
 def climb_from_queue(order, choice, families, index, scratch, least_gain):
     """Move the variables in the queue until it is empty; return whether one has moved."""
-    n, ends, queue = len(order), scratch.ends, scratch.queue
+    n, ends, queue, is_queued = len(order), scratch.ends, scratch.queue, scratch.is_queued
     has_moved = False
     while ends[LENGTH] > 0:
         v = queue[ends[HEAD]]
         ends[HEAD] = ends[HEAD] + 1 if ends[HEAD] + 1 < n else 0
         ends[LENGTH] -= 1
-        scratch.is_queued[v] = False
+        is_queued[v] = False
         gain, target = _find_best_later_place(
             order, choice, families, index, scratch, v, least_gain
         )
@@ -321,24 +339,15 @@ def climb_from_queue(order, choice, families, index, scratch, least_gain):
     return has_moved
 
 
-@fused
-def find_responses(order, choice, families, place):
-    """Overwrite `place` with the places of an order and `choice` with its best responses."""
-    for i in range(len(order)):
-        place[order[i]] = i
-    for v in range(len(order)):
-        choice[v] = find_first_allowed(
-            families.start, families.parents, place, families.begin[v], place[v]
-        )
-
-
 @part
 def climb(order, choice, families, index, scratch, visits, least_gain):
     """Find the best response, then move variables until no move gains.
 
     The variables are tried in the sequence `visits` first.
     """
-    find_responses(order, choice, families, scratch.place)
+    put_in_order(order, index, scratch)
+    for v in range(len(order)):
+        choice[v] = find_allowed(scratch.allowed, families.begin[v])
     has_moved = True
     while has_moved:
         for i in range(len(visits)):
@@ -357,6 +366,7 @@ def flag_nearby_responses(order, chosen, families, index, scratch, asked):
     start, parents = families.start, families.parents
     n = len(order)
     place, marks, pair_of = scratch.place, scratch.marks, scratch.pair_of
+    begin, holder, parent_of = index.begin, index.family, index.parent
     for i in range(n):
         place[order[i]] = i
     for v in range(n):
@@ -365,35 +375,37 @@ def flag_nearby_responses(order, chosen, families, index, scratch, asked):
             lost = parents[i]
             at = place[lost]
             place[lost] = n
-            asked[find_first_allowed(start, parents, place, now + 1, home)] = True
+            asked[_find_first_allowed(start, parents, place, now + 1, home)] = True
             place[lost] = at
         current = now
         last = _find_last_parent(start, parents, place, current)
         while last >= 0:  # v moves to an earlier place
-            current = find_first_allowed(start, parents, place, current + 1, last)
+            current = _find_first_allowed(start, parents, place, current + 1, last)
             asked[current] = True
             last = _find_last_parent(start, parents, place, current)
         current = now
         for pair in range(index.of_child[v], index.of_child[v + 1]):
-            w = index.parent[pair]
-            if place[w] > home and index.family[index.begin[pair]] < now:
+            w = parent_of[pair]
+            if place[w] > home and holder[begin[pair]] < now:
                 pair_of[w] = pair
-                _mark(marks, place[w])
+                mark(marks, place[w])
         for word in range(home >> 6, len(marks)):
             bits = marks[word]
             marks[word] = np.uint64(0)
             while bits != np.uint64(0):  # one predecessor more, or v moves to a later place
-                at = word * 64 + _find_lowest(bits)
+                at = word * 64 + find_lowest(bits)
                 bits &= bits - np.uint64(1)
                 w = order[at]
                 pair = pair_of[w]
                 pair_of[w] = -1
                 place[w] = -1
-                found = _find_better_with(families, index, place, pair, home, now)
+                found = _find_better_with(begin, holder, start, parents, place, pair, home, now)
                 if found != now:
                     asked[found] = True
                 place[w] = at
-                found = _find_better_with(families, index, place, pair, at + 1, current)
+                found = _find_better_with(
+                    begin, holder, start, parents, place, pair, at + 1, current
+                )
                 if found != current:
                     asked[found] = True
                     current = found

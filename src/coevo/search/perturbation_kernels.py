@@ -17,15 +17,15 @@ from __future__ import annotations
 import numpy as np
 
 from coevo.jit import FLOAT, array_of, fused, inline, kernel, part
-from coevo.search.family_index_kernels import FAMILIES, INDEX
-from coevo.search.order_kernels import (
+from coevo.search.allowed_kernels import (
     SCRATCH,
-    add_to_queue,
-    climb,
-    climb_from_queue,
-    find_first_allowed,
-    has_parent,
+    find_allowed,
+    put_in_order,
+    put_variable,
+    restore_order,
 )
+from coevo.search.family_index_kernels import FAMILIES, INDEX
+from coevo.search.order_kernels import add_to_queue, climb, climb_from_queue, has_parent
 
 __all__ = ["GLOBAL_DRAWS", "LARGEST_GROUP", "LOCAL_DRAWS", "climb_orders", "draw_order"]
 
@@ -173,12 +173,13 @@ def _choose_group(choice, families, index, draws, group):
 
 
 @fused
-def _shuffle_group(order, place, group, n_group, draws, slots):
+def _shuffle_group(order, index, scratch, group, n_group, draws, slots):
     """Let the variables of a group exchange their places at random.
 
     The first half of `slots` is overwritten with the places of the group in its new sequence, the
     second half with the places where its variables were before.
     """
+    place = scratch.place
     for i in range(n_group):
         slots[i] = place[group[i]]
     for i in range(n_group - 1, 0, -1):
@@ -187,23 +188,25 @@ def _shuffle_group(order, place, group, n_group, draws, slots):
     for i in range(n_group):
         slots[LARGEST_GROUP + i] = place[group[i]]
     for i in range(n_group):
-        order[slots[i]] = group[i]
-        place[group[i]] = slots[i]
+        home, other = place[group[i]], order[slots[i]]
+        if home != slots[i]:
+            put_variable(order, index, scratch, group[i], slots[i])
+            put_variable(order, index, scratch, other, home)
 
 
 @fused
 def _queue_changed(choice, families, index, scratch, group, n_group, slots):
     """Look up the families that the exchange of places changes, and queue their children."""
-    start, parents, place = families.start, families.parents, scratch.place
+    place, allowed = scratch.place, scratch.allowed
     for i in range(n_group):
         v, was = group[i], slots[LARGEST_GROUP + i]
-        choice[v] = find_first_allowed(start, parents, place, families.begin[v], place[v])
+        choice[v] = find_allowed(allowed, families.begin[v])
         add_to_queue(scratch, v)
         low, high = (was, place[v]) if was < place[v] else (place[v], was)
         for j in range(index.of_parent[v], index.of_parent[v + 1]):
             w = np.int64(index.child[j])
             if low < place[w] < high:  # v has passed w
-                found = find_first_allowed(start, parents, place, families.begin[w], place[w])
+                found = find_allowed(allowed, families.begin[w])
                 if found != choice[w]:
                     choice[w] = found
                     add_to_queue(scratch, w)
@@ -219,24 +222,23 @@ def _sum_scores(score, choice):
 
 
 @part
-def _perturb_locally(order, choice, families, index, scratch, draws, least_gain):
+def _perturb_locally(order, choice, families, index, scratch, draws, least_gain, spare):
     """Perturb small parts of an order, one after another; keep what does not lower the score.
 
-    ``draws[t]`` has the random numbers of perturbation t.
+    ``draws[t]`` has the random numbers of perturbation t. `spare` is room for an order, its
+    families, its places, and a group with its slots.
     """
-    n = len(order)
-    old_order, old_choice = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    group = np.empty(LARGEST_GROUP, dtype=np.int64)
-    slots = np.empty(2 * LARGEST_GROUP, dtype=np.int64)
+    old_order, old_choice, old_place, group, slots = spare
     _copy_solution(order, choice, old_order, old_choice)
     highest = _sum_scores(families.score, choice)
-    for i in range(n):
-        scratch.place[order[i]] = i
+    put_in_order(order, index, scratch)
     for t in range(draws.shape[0]):
         n_group = _choose_group(choice, families, index, draws[t], group)
         if n_group < 2:
             continue
-        _shuffle_group(order, scratch.place, group, n_group, draws[t], slots)
+        for v in range(len(order)):
+            scratch.moved[v] = False
+        _shuffle_group(order, index, scratch, group, n_group, draws[t], slots)
         _queue_changed(choice, families, index, scratch, group, n_group, slots)
         climb_from_queue(order, choice, families, index, scratch, least_gain)
         score = _sum_scores(families.score, choice)
@@ -245,9 +247,8 @@ def _perturb_locally(order, choice, families, index, scratch, draws, least_gain)
                 highest = score
             _copy_solution(order, choice, old_order, old_choice)
         else:
+            restore_order(order, old_order, index, scratch, old_place)
             _copy_solution(old_order, old_choice, order, choice)
-            for i in range(n):
-                scratch.place[order[i]] = i
 
 
 @kernel((ORDERS, VISITS, PERTURBATIONS, PERTURBATIONS, FAMILIES, INDEX, SCRATCH, FLOAT, ORDERS))
@@ -265,6 +266,8 @@ def climb_orders(
     n = orders.shape[1]
     order, chosen = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     waiting, heap = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    group = np.empty(LARGEST_GROUP, dtype=np.int64)
+    slots = np.empty(2 * LARGEST_GROUP, dtype=np.int64)
     for o in range(len(orders)):
         highest = -np.inf
         for trial in range(-1, perturbations.shape[1]):
@@ -280,6 +283,7 @@ def climb_orders(
                 highest = score
                 _copy_solution(order, chosen, orders[o], choice[o])
         if local_draws.shape[1] > 0 and n > 1:
+            spare = (order, chosen, waiting, group, slots)
             _perturb_locally(
-                orders[o], choice[o], families, index, scratch, local_draws[o], least_gain
+                orders[o], choice[o], families, index, scratch, local_draws[o], least_gain, spare
             )

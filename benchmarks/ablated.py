@@ -22,7 +22,7 @@ from coevo.search.base import Method
 from coevo.search.ccga import CCGASearch
 from coevo.search.ccma import CCMASearch, CCMAState
 from coevo.search.operators import Indices, Masks, Orders, Scores
-from coevo.search.order_climbs import ClimbDraws, improve_orders
+from coevo.search.order_climbs import improve_orders
 from coevo.search.solution_scorer import SolutionScorer
 
 __all__ = ["VARIANTS"]
@@ -114,11 +114,11 @@ class RandomPartners(CCMASearch):
         return super()._evolve(rng, state)
 
     def _improve_orders(
-        self, rng: Generator, orders: Orders, archive: Archive
+        self, rng: Generator, orders: Orders, archive: Archive, is_perturbed: bool = True
     ) -> tuple[Orders, NDArray[np.int64]]:
         masks = getattr(self, "_masks", None)
         if masks is None:  # the first orders have no masks yet
-            return super()._improve_orders(rng, orders, archive)
+            return super()._improve_orders(rng, orders, archive, is_perturbed)
         climbed = orders.copy()
         choice = np.empty(orders.shape, dtype=np.int64)
         size = np.diff(archive.start)
@@ -133,8 +133,7 @@ class RandomPartners(CCMASearch):
             sets = flatten_sets([archive.parents_of(family) for family in kept.tolist()])
             begin = np.searchsorted(kept, archive.begin)
             within = Archive(begin, archive.score[kept], *sets, archive.extended)
-            shape = (len(own), self._n)
-            draws = ClimbDraws.draw(rng, shape, self.n_perturbations, self.n_local)
+            draws = self._draw(rng, len(own), is_perturbed)
             climbed[own], chosen = improve_orders(
                 self._problem, within, orders[own], draws, self.least_gain
             )

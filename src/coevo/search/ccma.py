@@ -11,8 +11,10 @@ cycles and nothing is repaired. The differences from the paper, and the reasons:
 - **The partner of an order is computed.** Both species share an archive of scored families
   (`coevo.search.archive`). The best families for an order are looked up in it.
 - **Local search improves orders.** An insertion move puts one variable into its best place, with
-  the best response at each place (`coevo.search.order_kernels`). A local optimum is perturbed, as
-  a whole and in small parts, and climbs again (`coevo.search.perturbation_kernels`).
+  the best response at each place (`coevo.search.order_kernels`). After a generation without a
+  better structure, local optima are perturbed, as a whole and in small parts, and climb again
+  (`coevo.search.perturbation_kernels`). As long as new families improve the structure, the time is
+  better spent on further families.
 - **Masks decide which families are scored.** Each generation extends parent sets: it scores them
   with every further variable, all in one batch. There is no list of candidate parents, and no
   limit on their number unless the constraints set one: a family grows as long as a further
@@ -306,8 +308,10 @@ class CCMASearch(Search[CCMAState]):
         masks, credit = assign_credit(mask_rng, state, extensions)
         archive = add_extensions(state.archive, extensions)
         orders = self._breed_orders(order_rng, state)
+        is_stalled = state.improved < state.generation
+        improved = self._improve_orders(order_rng, orders, archive, is_stalled)
         after = state.advance(extensions.n_scored, masks=masks, credit=credit)
-        return self._with_orders(after, archive, *self._improve_orders(order_rng, orders, archive))
+        return self._with_orders(after, archive, *improved)
 
     def _breed_parent_sets(self, rng: Generator, state: CCMAState) -> list[ParentSet]:
         """Return the parent sets that this generation extends."""
@@ -332,12 +336,16 @@ class CCMASearch(Search[CCMAState]):
         return np.concatenate([state.orders, bred])
 
     def _improve_orders(
-        self, rng: Generator, orders: Orders, archive: Archive
+        self, rng: Generator, orders: Orders, archive: Archive, is_perturbed: bool = True
     ) -> tuple[Orders, NDArray[np.int64]]:
         """Return the orders after local search, with the families that they choose."""
-        shape = (len(orders), self._n)
-        draws = ClimbDraws.draw(rng, shape, self.n_perturbations, self.n_local)
+        draws = self._draw(rng, len(orders), is_perturbed)
         return improve_orders(self._problem, archive, orders, draws, self.least_gain)
+
+    def _draw(self, rng: Generator, n_orders: int, is_perturbed: bool) -> ClimbDraws:
+        """Draw the random numbers of the climbs."""
+        n_perturbations = (self.n_perturbations, self.n_local) if is_perturbed else (0, 0)
+        return ClimbDraws.draw(rng, (n_orders, self._n), *n_perturbations)
 
     def _with_orders(
         self, state: CCMAState, archive: Archive, orders: Orders, choice: NDArray[np.int64]

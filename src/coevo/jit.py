@@ -229,7 +229,7 @@ def part(function: Function) -> Function:
 
 
 def allocating_part(function: Function) -> Function:
-    """Compile `function` as a part that makes arrays, or returns them."""
+    """Compile `function` as a part that makes or returns arrays, or calls a part that does."""
     compiled: Function = _make_part(function)
     return compiled
 

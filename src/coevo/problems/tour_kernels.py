@@ -149,7 +149,7 @@ def _apply_or_opt(tour: Any, place: Any, moved: Any, target: Any) -> None:
     _move_segment(tour, place, segment, first, shift, is_reversed)
 
 
-@part
+@allocating_part
 def _climb(
     distances: Any, rows: Any, path: Any, queue: Any, count: Any, credit: Any, least: Any
 ) -> Any:

@@ -208,3 +208,12 @@ def test_only_an_allocating_part_makes_or_returns_arrays(kind, answer):
     else:
         with pytest.raises((TypeError, numba.TypingError), match=r"returns an array|zeros"):
             call(values)
+
+
+@needs_jit
+def test_a_part_cannot_call_an_allocating_part():
+    make = allocating_part(lambda n: np.zeros(n))
+    count = part(lambda n: len(make(n)))
+    call = numba.njit(lambda n: count(n))
+    with pytest.raises(numba.TypingError):
+        call(3)

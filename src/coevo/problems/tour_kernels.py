@@ -97,7 +97,7 @@ def _move_segment(
         place[moved] = at
 
 
-@part
+@allocating_part
 def _try_or_opt(distances: Any, row: Any, tour: Any, place: Any, city: Any, least: Any) -> Any:
     """Move up to three cities that end with `city` beside a new neighbour, if that is shorter.
 

@@ -51,8 +51,10 @@ MODULES = {
     "graph/constraints.py": ("graph/test_constraints.py",),
     "graph/compare.py": ("graph/test_compare.py",),
     "graph/intervention.py": ("graph/test_intervention.py", "graph/test_compare.py"),
-    "score/scores.py": ("score/test_equivalence.py", "score/test_scorer.py"),
-    "score/families.py": ("score/test_scorer.py",),
+    "score/scores.py": (
+        *("score/test_scores.py", "score/test_equivalence.py", "score/test_scorer.py"),
+    ),
+    "score/families.py": ("score/test_families.py", "score/test_scorer.py"),
     "score/regret.py": ("score/test_regret.py",),
     "score/gains.py": ("score/test_gains.py",),
     "score/independence.py": ("score/test_independence.py",),
@@ -62,7 +64,9 @@ MODULES = {
     "search/state_schema.py": ("search/test_state_schema.py", "search/test_checkpoint_file.py"),
     "search/order_operators.py": ("search/test_order_operators.py",),
     "search/operators.py": ("search/test_operators.py",),
-    "search/loop.py": ("search/test_budget.py", "search/test_time_limits.py"),
+    "search/loop.py": (
+        *("search/test_loop.py", "search/test_budget.py", "search/test_time_limits.py"),
+    ),
 }
 
 

@@ -125,6 +125,11 @@ def local_score(name, rows, arities, child, parents, ess=1.0, weights=None):
     return likelihood(table) - size_penalty(name, n_rows, q, r)
 
 
+def toggled(child, parents, others):
+    """Return the family of a child for each other variable: added, or removed if it is there."""
+    return [(child, tuple(sorted({*parents} ^ {other}))) for other in others]
+
+
 def independence_test(test, rows, x, y, given, weights=None):
     """Return the statistic and the degrees of freedom of a test, stratum by stratum."""
     strata = {}
@@ -865,6 +870,63 @@ def oriented(nodes, arcs):
             return compelled, edges
         compelled.add(forced[0])
         edges.remove(frozenset(forced[0]))
+
+
+def forced_by_meek(n, directions):
+    """Return the directions of edges that Meek's four rules force; an edge has both directions."""
+    arcs = {(a, b) for a, b in directions if (b, a) not in directions}
+    edges = directions - arcs
+
+    def is_apart(a, b):
+        return a != b and not {(a, b), (b, a)} & directions
+
+    def is_near(a, b):
+        return bool({(a, b), (b, a)} & directions)
+
+    def is_forced(a, b):
+        into = [c for c in range(n) if (c, b) in arcs]
+        return (
+            any((c, a) in arcs and is_apart(c, b) for c in range(n))
+            or any((a, c) in arcs for c in into)
+            or any(
+                (a, c) in edges and (a, d) in edges and is_apart(c, d)
+                for c, d in itertools.combinations(into, 2)
+            )
+            or any(
+                (c, d) in arcs and is_apart(b, c) and is_near(a, c) and is_near(a, d)
+                for c in range(n)
+                for d in into
+            )
+        )
+
+    return {(a, b) for a, b in edges if is_forced(a, b)}
+
+
+def closed_under_meek(n, directions):
+    """Return the directions after Meek's rules, applied in rounds.
+
+    Of two opposite directions the one from the lower number holds. A direction that closes a
+    cycle is left out, unless the arcs have a cycle already.
+    """
+
+    def has_cycle(some):
+        return not is_acyclic({(a, b) for a, b in some if (b, a) not in some})
+
+    was_cyclic, left_out = has_cycle(directions), set()
+    while True:
+        forced = forced_by_meek(n, directions) - left_out
+        forced -= {(a, b) for a, b in forced if a > b and (b, a) in forced}
+        if not forced:
+            return directions
+        after = directions - {(b, a) for a, b in forced}
+        if was_cyclic or not has_cycle(after):
+            directions = after
+            continue
+        for a, b in sorted(forced):
+            if has_cycle(directions - {(b, a)}):
+                left_out.add((a, b))
+            else:
+                directions = directions - {(b, a)}
 
 
 def hamming(nodes, one, two):

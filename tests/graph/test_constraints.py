@@ -14,6 +14,14 @@ NAMES = ["a", "b", "c", "d"]
 ARCS = list(itertools.permutations(NAMES, 2))
 
 
+def as_matrix(arcs):
+    return np.array([[(parent, child) in arcs for child in NAMES] for parent in NAMES])
+
+
+def as_arcs(matrix):
+    return {(NAMES[parent], NAMES[child]) for parent, child in np.argwhere(matrix)}
+
+
 def test_no_constraints_by_default():
     rules = Constraints().to_rules(NAMES)
     assert rules.max_parents == 3
@@ -49,7 +57,7 @@ def test_satisfied_means_all_constraints(
         rules = known.to_rules(NAMES)
     except GraphError:
         return  # conflicts are tested below
-    adjacency = np.array([[(p, c) in arcs for c in NAMES] for p in NAMES])
+    adjacency = as_matrix(arcs)
     tier = dict(zip(NAMES, tier_of, strict=True))
     against_tiers = [(p, c) for p, c in arcs if tier[p] < 3 and tier[c] < 3 and tier[p] > tier[c]]
     assert rules.is_satisfied_by(adjacency) == (
@@ -112,6 +120,11 @@ def test_constraints_that_no_structure_satisfies(given_, message):
     assert str(caught.value) == message
 
 
+def test_as_many_parents_as_the_limit_may_be_required():
+    rules = Constraints(required=[("a", "c"), ("b", "c")], max_parents=2).to_rules(NAMES)
+    assert as_arcs(rules.required) == {("a", "c"), ("b", "c")}
+
+
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "2"])
 def test_invalid_max_parents(value):
     with pytest.raises(ParameterError) as caught:
@@ -143,3 +156,68 @@ def test_equal_constraints_are_one_value():
     assert one != "roots"
     assert Constraints(**one.as_dict()) == one
     assert repr(one) == "Constraints(max_parents=2, roots=('a', 'b'), leaves=('c',))"
+
+
+@pytest.mark.parametrize(
+    ("given_", "has_any"),
+    [
+        ({}, False),
+        ({"max_parents": 1}, False),
+        ({"required": [("a", "b")]}, True),
+        ({"forbidden": [("a", "b")]}, True),
+        ({"required": [("a", "b")], "forbidden": [("b", "a")]}, True),
+    ],
+)
+def test_whether_arcs_are_constrained(given_, has_any):
+    assert Constraints(**given_).to_rules(NAMES).has_arc_constraints is has_any
+
+
+def test_cells_are_counted_only_for_a_limit():
+    rules = Constraints().to_rules(NAMES)
+    assert rules.count_cells(0, [1, 2]) == 0
+    assert rules.fits(0, [1, 2, 3])
+    arities = np.array([2, 3, 4, 5])
+    assert rules.with_table_limit(arities, None) is rules
+    limited = rules.with_table_limit(arities, 24)
+    assert [limited.count_cells(0, parents) for parents in ([], [1], [1, 2])] == [0, 6, 24]
+    assert [limited.fits(0, parents) for parents in ([1, 2], [1, 3])] == [True, False]
+
+
+STAR = [("b", "a"), ("c", "a"), ("d", "a")]
+
+
+@pytest.mark.parametrize(
+    ("given_", "arcs", "message"),
+    [
+        (
+            {"forbidden": [("a", "b"), ("c", "d"), ("d", "c")]},
+            [("a", "d"), ("c", "d"), ("b", "a")],
+            "'c' -> 'd' is not allowed",
+        ),
+        (
+            {"forbidden": [("a", "b"), ("c", "d")]},
+            [("c", "d"), ("a", "b"), ("a", "c")],
+            "'a' -> 'b' is not allowed",
+        ),
+        (
+            {"required": [("b", "c"), ("b", "d")], "forbidden": [("a", "b")]},
+            [("c", "d")],
+            "'b' -> 'c' is required but absent",
+        ),
+        ({"max_parents": 2}, STAR, "'a' has 3 parents, and 'max_parents' is 2"),
+        (
+            {"max_parents": 3},
+            STAR,
+            "the table of 'a' with 3 parents has 120 cells, and 'max_table' is 20",
+        ),
+        (
+            {"max_parents": 2},
+            [("a", "c"), ("c", "d"), ("a", "d"), ("b", "c")],
+            "the table of 'c' with 2 parents has 24 cells, and 'max_table' is 20",
+        ),
+    ],
+)
+def test_the_first_violation_in_words(given_, arcs, message):
+    rules = Constraints(**given_).to_rules(NAMES).with_table_limit(np.array([2, 3, 4, 5]), 20)
+    assert not rules.is_satisfied_by(as_matrix(arcs))
+    assert rules.describe_violation(as_matrix(arcs), NAMES) == message

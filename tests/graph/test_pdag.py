@@ -119,3 +119,29 @@ def test_the_rules_close_no_cycle(seed):
         assert not (closed & ~graph).any()
         n_contradictions += extend_to_dag(graph) is None
     assert n_contradictions > 50
+
+
+def test_the_rules_match_their_naive_twins(seed):
+    """Any arcs and edges: the rules may contradict each other, and the arcs may have a cycle."""
+    rng = np.random.default_rng(seed)
+    n_cyclic = n_left_out = 0
+    for case in range(400):
+        n = 4 + case % 3
+        graph = rng.random((n, n)) < rng.choice([0.5, 0.7])
+        np.fill_diagonal(graph, False)
+        closed = close_under_meek(graph)
+        assert as_arcs(closed) == naive.closed_under_meek(n, as_arcs(graph))
+        is_cyclic = not is_acyclic(graph & ~graph.T)
+        n_cyclic += is_cyclic and bool((closed != graph).any())
+        n_left_out += not is_cyclic and bool(naive.forced_by_meek(n, as_arcs(closed)))
+    assert n_cyclic > 0
+    assert n_left_out > 0
+
+
+def test_one_round_directs_all_that_its_rule_forces():
+    """Rule 3 gives a -> c and b -> c. If it gave a -> c alone, rule 1 would give c -> b."""
+    c, a, b, d, e = range(5)
+    edges = [(a, c), (b, c), (a, d), (a, e), (b, d), (b, e)]
+    graph = as_matrix(5, [(d, c), (e, c)], edges)
+    right = as_matrix(5, [(d, c), (e, c), (a, c), (b, c)], edges[2:])
+    assert (close_under_meek(graph) == right).all()

@@ -85,3 +85,23 @@ def test_the_first_variable_can_be_the_child(seed):
     found = find_best_addition(FamilyScorer(dataset, "bic"), DAG(dataset.names), rules)
     assert found is not None
     assert found.child == first
+
+
+def test_a_batch_without_families_ends_nothing(seed, monkeypatch):
+    """One child in each batch: the first has no possible parent, the last one has."""
+    dataset = sample(load_network("asia"), 100, seed)
+    *others, last = dataset.names
+    rules = Constraints(roots=others).to_rules(dataset.names)
+    monkeypatch.setattr(gains_module, "FAMILIES_PER_BATCH", 1)
+    found = find_best_addition(FamilyScorer(dataset, "bic"), DAG(dataset.names), rules)
+    assert found is not None
+    assert found.child == last
+
+
+def test_no_parent_beyond_the_limit_is_added(seed):
+    dataset = sample(load_network("asia"), 100, seed)
+    *others, last = dataset.names
+    scorer, dag = FamilyScorer(dataset, "bic"), DAG(dataset.names, [(others[0], last)])
+    for limit, is_found in ((1, False), (2, True)):
+        rules = Constraints(roots=others, max_parents=limit).to_rules(dataset.names)
+        assert (find_best_addition(scorer, dag, rules) is not None) is is_found

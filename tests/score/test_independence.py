@@ -1,5 +1,6 @@
 """Tests of independence equal the direct sum over strata, and their p-values are exact."""
 
+import dataclasses
 import decimal
 import itertools
 
@@ -295,3 +296,17 @@ def test_a_bad_test():
     with pytest.raises(ParameterError) as caught:
         run(scorer, [(0, 1, ())], "g3")
     assert str(caught.value) == ("'test' of test_triples must be one of 'g2', 'x2'; got 'g3'.")
+
+
+def test_a_triple_of_one_variable():
+    scorer = FamilyScorer(dataset_of([2, 2, 2], np.zeros((3, 4), dtype=int)))
+    batch = TripleBatch(np.array([0, 1, 2], dtype=np.int32), np.array([0, 2, 3]))
+    with pytest.raises(ParameterError) as caught:
+        scorer.test_triples(batch)
+    assert str(caught.value) == "A triple has at least two variables."
+
+
+def test_results_cannot_be_replaced():
+    found = run(FamilyScorer(dataset_of([2, 2], np.zeros((2, 4), dtype=int))), [(0, 1, ())])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.p_values = np.zeros(1)

@@ -1,5 +1,8 @@
 """The regret of a multinomial, against its definition."""
 
+import math
+from fractions import Fraction
+
 import numba
 import numpy as np
 import pytest
@@ -34,6 +37,28 @@ def test_the_oracle_is_the_sum_over_all_sequences(n_states, n):
 def test_constants_of_two_states():
     found = np.log(compute_two_state_constants(np.array(COUNTS)))
     assert found == pytest.approx([naive.log_regret(2, n) for n in COUNTS], abs=2e-9)
+
+
+def sum_exactly(n):
+    """Return the constant of two states as a fraction, by its definition."""
+    terms = (math.comb(n, k) * k**k * (n - k) ** (n - k) for k in range(n + 1))
+    return Fraction(sum(terms), n**n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 60, 126, 127])
+def test_small_counts_are_summed(n):
+    found = compute_two_state_constants(np.array([n]))[0]
+    assert found == pytest.approx(float(sum_exactly(n)), rel=1e-14)
+
+
+@pytest.mark.parametrize("n", [128, 129, 150, 400])
+def test_the_series_ends_before_the_term_of_order_2_5(n):
+    """Its error is the next two terms of the series of Ramanujan's Q function."""
+    found = compute_two_state_constants(np.array([n]))[0]
+    error = float(Fraction(float(found)) - sum_exactly(n))
+    next_terms = 139 / 51840 * math.sqrt(math.pi / 2) * n**-2.5 - 16 / 8505 * n**-3
+    assert 0 < error < 2e-8
+    assert error == pytest.approx(next_terms, abs=3e-11 * (128 / n) ** 2)
 
 
 @pytest.mark.parametrize("n_rows", COUNTS[1:])

@@ -112,3 +112,9 @@ def test_paths():
                 left = {arc for arc in steps if not any(blocked >> v & 1 for v in arc)}
                 right = end in naive.reachable(left, start)
                 assert graph.has_path(1 << start, end, blocked) == right
+
+
+def test_one_variable_is_a_class():
+    graph = EquivalenceClass([0])
+    assert (graph.parents, graph.neighbours) == ([0], [0])
+    assert graph.find_member([0]) == [0]

@@ -263,3 +263,30 @@ def test_masks_of_zero_and_one_bits(length, seed):
 def test_two_variables_are_swapped(seed):
     orders = np.array([[0, 1], [1, 0], [0, 1]])
     assert swap_two(np.random.default_rng(seed), orders, 1.0).tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
+class FixedDistances:
+    """A generator whose geometric draws are given: an array for each call."""
+
+    def __init__(self, *distances):
+        self.left = [np.array(one) for one in distances]
+
+    def geometric(self, probability, size):
+        return self.left.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("distances", "flipped"),
+    [
+        ([[1, 2, 3], [4, 2, 5]], [0, 2, 5, 9]),  # the second draws go on where the first end
+        ([[1, 2, 3], [1, 1], [1, 9]], [0, 2, 5, 6, 7, 8]),
+        ([[1, 9], [1, 1, 1]], [0, 9]),  # the last success is the last bit
+        ([[3, 8]], [2]),  # the first success behind the last bit ends the draws
+        ([[3, 2**62, 2**62]], [2]),
+    ],
+)
+def test_flips_are_drawn_until_all_bits_are_passed(distances, flipped):
+    rng = FixedDistances(*distances)
+    found = flip_bits(rng, np.zeros((2, 5), dtype=bool), 0.1)
+    assert np.flatnonzero(found).tolist() == flipped
+    assert rng.left == []

@@ -121,3 +121,12 @@ def test_draws_are_valid_and_reach_everything(n, seed):
     assert {tuple(s) for s in draws.single.tolist()} == {(i, i + 1) for i in range(n)}
     pairs = {tuple(pair) for pair in draws.pairs.tolist()}
     assert pairs == {(i, j) for i in range(n) for j in range(n) if i != j or n == 1}
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_every_segment_is_equally_likely(n, seed):
+    rng, n_draws, p = np.random.default_rng(seed), 4000, 2 / (n * (n + 1))
+    segments = MutationDraws.draw(rng, n_draws, n).segments
+    counts = np.unique(segments, axis=0, return_counts=True)[1]
+    bound = 5 * np.sqrt(p * (1 - p) / n_draws) + 1e-12
+    assert counts / n_draws == pytest.approx(np.full(n * (n + 1) // 2, p), abs=bound)

@@ -19,7 +19,14 @@ from coevo.search import (
     run_search,
     write_state,
 )
-from coevo.search.state_schema import OFFSETS, find_flaw, is_acyclic
+from coevo.search.state_schema import (
+    FINITE,
+    LARGEST_SCORE,
+    OFFSETS,
+    SCORES,
+    find_flaw,
+    is_acyclic,
+)
 from helpers.problems import collect_states, make_problem, random_table
 
 N_FORGERIES = int(os.environ.get("COEVO_FUZZ") or 60)  # for each method
@@ -203,3 +210,21 @@ def test_a_type_without_declarations_is_not_checked():
 )
 def test_offsets_never_descend(values, holds):
     assert bool(OFFSETS.holds(np.array(values, dtype=np.int64), {})) is holds
+
+
+@pytest.mark.parametrize(
+    ("value", "is_score", "is_finite"),
+    [
+        (LARGEST_SCORE, True, True),
+        (-LARGEST_SCORE, True, True),
+        (np.nextafter(LARGEST_SCORE, np.inf), False, False),
+        (np.nextafter(-LARGEST_SCORE, -np.inf), False, False),
+        (-np.inf, True, False),
+        (np.inf, False, False),
+        (np.nan, False, False),
+    ],
+)
+def test_the_range_of_scores(value, is_score, is_finite):
+    values = np.array([0.0, value])
+    assert SCORES.holds(values, {}) is is_score
+    assert FINITE.holds(values, {}) is is_finite

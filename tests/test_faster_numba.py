@@ -221,3 +221,20 @@ def test_references_are_counted_as_numba_does():
         assert found[0] == found[1]
         assert len(found[0]) == n_arrays
         assert len(builder.block.instructions) < 3 * n_arrays + 3
+
+
+def test_a_new_context_loads_its_registries_even_at_the_address_of_an_old_one():
+    loaded = []
+
+    class Context:
+        def load_additional_registries(self):
+            loaded.append(id(self))
+
+    faster_numba._load_registries_once(Context)
+    for _ in range(50):  # each is gone before the next one is made
+        context = Context()
+        context.load_additional_registries()
+        context.load_additional_registries()
+        del context
+    assert len(loaded) == 50
+    assert len(set(loaded)) < 50  # an address came again

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import weakref
 from typing import Any
 
 from llvmlite.binding import ffi
@@ -251,11 +252,11 @@ def _follow_variables_faster(module: Any) -> None:
 def _load_registries_once(context: Any) -> None:
     """Let a context import what it knows of other modules once, not before each step."""
     load = context.load_additional_registries
-    loaded = set[int]()
+    loaded: weakref.WeakSet[Any] = weakref.WeakSet()  # ids of contexts that are gone come again
 
     def load_once(self: Any) -> None:
-        if id(self) not in loaded:
-            loaded.add(id(self))
+        if self not in loaded:
+            loaded.add(self)
             load(self)
 
     context.load_additional_registries = load_once

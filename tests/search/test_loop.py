@@ -54,7 +54,7 @@ def test_each_generation_has_its_own_stream(seed):
     assert [row.generation for row in loop.history] == [0, 1, 2, 3, 4]
 
 
-def test_a_resumed_loop_goes_on_with_the_next_stream(seed):
+def test_a_resumed_loop_continues_with_the_next_stream(seed):
     loop = Drawing(Budget(max_generations=4), seed, ())
     earlier = [Drawn(list_draws(seed, n)) for n in (1, 2, 3)]
     loop.resume(earlier[-1], earlier)

@@ -278,7 +278,7 @@ class FixedDistances:
 @pytest.mark.parametrize(
     ("distances", "flipped"),
     [
-        ([[1, 2, 3], [4, 2, 5]], [0, 2, 5, 9]),  # the second draws go on where the first end
+        ([[1, 2, 3], [4, 2, 5]], [0, 2, 5, 9]),  # the second draws continue where the first end
         ([[1, 2, 3], [1, 1], [1, 9]], [0, 2, 5, 6, 7, 8]),
         ([[1, 9], [1, 1, 1]], [0, 9]),  # the last success is the last bit
         ([[3, 8]], [2]),  # the first success behind the last bit ends the draws

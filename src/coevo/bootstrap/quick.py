@@ -87,7 +87,7 @@ def run_quick_bootstrap(
     >>> rows = coevo.sample(coevo.load_network("asia"), 500, random_state=1)
     >>> found = coevo.learn(rows, bootstraps=0, random_state=7)
     >>> run_quick_bootstrap(rows, found.spec, found.search, found.gains)
-    <BootstrapResult: 6 of 10 arcs above 0.166667, 12 bootstrap samples>
+    <BootstrapResult: 6 of 6 arcs above 0, 12 bootstrap samples>
     """
     n_samples = count_quick_samples(search)
     if not n_samples:

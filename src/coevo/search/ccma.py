@@ -54,14 +54,14 @@ seeds, 2 seconds a run on one thread; ``python benchmarks/ablation.py --seeds 5 
 with intervals in ``benchmarks/README.md``).
 
                                   alarm  insurance  child  hailfinder   hepar2  win95pts
-    ccga: masks of positions      383.2      295.9  184.8       550.1    220.0     592.0
-    ccga, masks of pairs           56.3       79.4    0.0     1,640.7    470.0   1,948.9
-    ccma, random partners only    121.4       55.5    1.5        69.1     84.2      16.6
-    ccma without local search      11.9       21.1    0.9        39.7     30.3       7.7
-    ccma without the archive        0.0        0.0    0.0         0.0     52.6       7.1
-    ccma, masks alone             123.7      122.5    3.3        64.6     59.8       8.9
-    ccma, orders alone              0.0        0.0    0.0        22.9     57.2      15.8
-    ccma                            0.0        0.0    0.0         0.0      6.2       0.8
+    ccga: masks of positions      383.2      299.7  184.8       574.1    229.4     704.6
+    ccga, masks of pairs           57.6       87.8    0.0     1,854.1    510.5   2,272.9
+    ccma, random partners only    121.4       55.5    1.5        69.1     85.3      18.2
+    ccma without local search      12.3       23.8    1.2        40.9     34.5      10.9
+    ccma without the archive        0.4        0.0    0.0         0.0     52.8       8.4
+    ccma, masks alone             123.7      122.5    3.3        64.6     61.2      11.9
+    ccma, orders alone              0.0        0.0    0.0        22.9     58.3      17.3
+    ccma                            0.0        0.0    0.0         0.8      2.4       0.4
 
 Masks of pairs help on small networks. On larger ones, two seconds are too short for both forms
 of the paper's algorithm. Orders alone (all families of up to three parents out of twenty

@@ -126,9 +126,10 @@ def _find_allowed_at(start, parents, score, allowed, place, current, at, floor):
 
 
 @fused
-def _find_better_if_first(begin, holder, missing, pair, current):
-    """Return the best family with the parent of `pair` that is allowed if only it came first.
+def _find_better(begin, holder, missing, pair, current, n_missing):
+    """Return the best family with the parent of `pair` of which so many parents are missing.
 
+    With 0 it is allowed; with 1, while the parent itself is missing, it is if only that came first.
     Return the current family if none is better.
     """
     best = current
@@ -136,7 +137,7 @@ def _find_better_if_first(begin, holder, missing, pair, current):
         family = np.int64(holder[i])
         if family >= current:
             break
-        if missing[family] == 1:
+        if missing[family] == n_missing:
             best = family
             break
     return best
@@ -213,7 +214,7 @@ def _mark_gains_of_others(order, choice, families, index, scratch, v):
     for i in range(index.of_parent[v], index.of_parent[v + 1]):
         w = child_of[i]
         if place[w] < home:
-            found = _find_better_if_first(begin, holder, missing, pair_of[i], choice[w])
+            found = _find_better(begin, holder, missing, pair_of[i], choice[w], 1)
             if found != choice[w]:
                 gain_of[w] = score[found] - score[choice[w]]
                 possible += gain_of[w]
@@ -277,20 +278,6 @@ def _add_with_parents(families, scratch, v, family):
         add_to_queue(scratch, np.int64(families.parents[i]))
 
 
-@fused
-def _find_better_now(begin, holder, missing, pair, current):
-    """Return the best allowed family with the parent of `pair`; the current if none is better."""
-    best = current
-    for i in range(begin[pair], begin[pair + 1]):
-        family = np.int64(holder[i])
-        if family >= current:
-            break
-        if missing[family] == 0:
-            best = family
-            break
-    return best
-
-
 @part
 def _move_variable(order, choice, families, index, scratch, v, target):
     """Move v to a place, update all families that change, and queue what is near."""
@@ -305,7 +292,7 @@ def _move_variable(order, choice, families, index, scratch, v, target):
             continue
         found = choice[w]
         if target < home:  # v is a new possible parent of w
-            found = _find_better_now(begin, holder, missing, pair, found)
+            found = _find_better(begin, holder, missing, pair, found, 0)
         elif missing[found] > 0:
             found = find_allowed(allowed, found + 1)
         if found != choice[w]:

@@ -15,6 +15,7 @@ import pytest
 
 import coevo
 from coevo import warmup
+from coevo.errors import WorkerError
 from coevo.jit import KERNELS, Kernel, announce_compilation, find_kernel_files
 from coevo.search import METHODS
 from coevo.warmup import COMPILING_MESSAGE, FIRST_GROUPS, ROOMS, import_kernels, list_groups
@@ -328,3 +329,27 @@ def test_a_full_disk_is_an_error_of_the_command_and_a_warning_of_a_search(tmp_pa
     assert "CoevoWarning: '" in err
     assert "Error: '" in err
     assert not list((tmp_path / "new").rglob("complete-*[!k]"))  # the next start tries again
+
+
+@pytest.mark.parametrize(
+    ("worker", "reason"),
+    [
+        (
+            "import os; os.kill(os.getpid(), 9)",
+            "a process was ended by SIGKILL, as happens when the memory is full",
+        ),
+        ("raise ValueError('no such type.')", "a process ended early (ValueError: no such type)"),
+        ("", "a process ended early (no reason is known)"),
+    ],
+)
+def test_a_warm_up_that_fails_says_why(tmp_path, monkeypatch, worker, reason):
+    groups = list_groups("repair")
+    monkeypatch.setattr(warmup, "WORKER", worker)
+    monkeypatch.setattr(warmup, "_find_marker", lambda room: tmp_path / "cache" / room)
+    with pytest.raises(WorkerError) as caught:
+        warmup._warm_up(["repair"], lambda: None)
+    assert str(caught.value) == (
+        f"{len(groups)} of {len(groups)} groups of kernels were not compiled, because {reason}. "
+        "Other commands compile these kernels when they need them."
+    )
+    assert [file.name for file in (tmp_path / "cache").iterdir()] == ["repair.lock"]

@@ -68,6 +68,7 @@ WORKER = (
 )
 MAX_PROCESSES = 3  # the first group takes nearly half of the time
 UNSTORED = -1  # the answer of a process that cannot store its kernels
+LONGEST_LOG, LONGEST_REASON = 1 << 20, 200  # what is read and shown of an error
 MAX_WAIT = 300.0  # seconds for another process that compiles at the same time
 
 NETWORKS = "networks"  # all kernels that are not in one of the next rooms
@@ -227,13 +228,14 @@ def _warm_up(rooms: Sequence[str], announce: Callable[[], None]) -> int:
         if all(one.exists() for one in markers):  # another process was faster
             return 0
         groups = list_groups(*rooms)
-        counts = _compile_in_processes(groups)
+        counts, reason = _compile_in_processes(groups)
         if (0, UNSTORED) in counts:
             raise _make_folder_error(marker.parent)
         if len(counts) < len(groups):
             raise WorkerError(
                 f"{len(groups) - len(counts)} of {len(groups)} groups of kernels were not "
-                "compiled, because a process ended early. Run the command again, with more memory."
+                f"compiled, because {reason}. Other commands compile these kernels when they "
+                "need them."
             )
         for one in markers:
             one.touch()
@@ -297,12 +299,22 @@ def _try_lock(file: IO[bytes]) -> bool:
     return True
 
 
-def _compile_in_processes(groups: Iterable[tuple[str, ...]]) -> list[tuple[int, int]]:
-    """Compile the kernels of all groups; return how many each group has and compiled."""
+def _compile_in_processes(groups: Iterable[tuple[str, ...]]) -> tuple[list[tuple[int, int]], str]:
+    """Compile the kernels of all groups; return how many each group has and compiled.
+
+    Return also why a process ended, if one did.
+    """
+    with tempfile.TemporaryFile() as errors:
+        return _compile_and_log(groups, errors)
+
+
+def _compile_and_log(
+    groups: Iterable[tuple[str, ...]], errors: IO[bytes]
+) -> tuple[list[tuple[int, int]], str]:
     counts = list[tuple[int, int]]()
     waiting = deque(groups)
     n = min(max(1, count_usable_cores()), MAX_PROCESSES)
-    processes = [_start_process() for _ in range(n)]
+    processes = [_start_process(errors) for _ in range(n)]
     try:
         threads = [
             threading.Thread(target=_feed, args=(process, waiting, counts), daemon=True)
@@ -313,20 +325,34 @@ def _compile_in_processes(groups: Iterable[tuple[str, ...]]) -> list[tuple[int, 
         for thread in threads:
             while thread.is_alive():
                 thread.join(0.5)  # a wait without a limit would defer Ctrl-C on Windows
+        ended = [process.poll() for process in processes]
     finally:
         for process in processes:
             process.kill()
         for process in processes:
             process.communicate()
-    return counts
+    return counts, _describe_end(ended, errors)
 
 
-def _start_process() -> subprocess.Popen[str]:
+def _describe_end(codes: Sequence[int | None], errors: IO[bytes]) -> str:
+    """Return why a process ended: its signal, else the last line that it wrote to stderr."""
+    killed = [-code for code in codes if code is not None and code < 0]
+    if killed:
+        name = signal.Signals(killed[0]).name if killed[0] in set(signal.Signals) else killed[0]
+        cause = ", as happens when the memory is full" if name == "SIGKILL" else ""
+        return f"a process was ended by {name}{cause}"
+    errors.seek(0)
+    lines = errors.read(LONGEST_LOG).decode("utf-8", "replace").strip().splitlines()
+    reason = lines[-1].strip().rstrip(".")[:LONGEST_REASON] if lines else "no reason is known"
+    return f"a process ended early ({reason})"
+
+
+def _start_process(errors: IO[bytes]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-P", "-c", WORKER, str(PACKAGE.parent)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=errors,
         text=True,
     )
 
@@ -339,11 +365,16 @@ def _feed(
     """Give one group after another to a process, until none is left or the process ends."""
     assert process.stdin is not None
     assert process.stdout is not None
-    with contextlib.suppress(IndexError, OSError, ValueError):
+    try:
         while True:
             print(*waiting.popleft(), file=process.stdin, flush=True)
             n_kernels, n_compiled = map(int, process.stdout.readline().split())
             counts.append((n_kernels, n_compiled))
+    except IndexError:
+        pass  # none is left
+    except (OSError, ValueError):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(5.0)  # its exit code tells why it ended
 
 
 def compile_requested() -> None:

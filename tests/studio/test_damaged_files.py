@@ -98,4 +98,4 @@ def test_a_length_without_end_and_a_password_that_is_not_unicode(client, studio)
     answer = client.post(
         "/login", content=b'{"password": "\\ud800"}', headers={"content-type": "application/json"}
     )
-    assert answer.status_code == 401
+    assert answer.status_code == 400

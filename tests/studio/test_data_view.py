@@ -1,6 +1,7 @@
 """The routes of the Data view: tables come in, are described, and their settings are stored."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -275,3 +276,39 @@ def test_a_table_that_cannot_be_read_says_so_and_keeps_its_settings(client):
     assert answer.keys() == {"unreadable", "settings"}
     assert answer["unreadable"].endswith(".")
     assert client.get(f"/api/tables/{name}/settings").json() == {"types": {}, "options": {}}
+
+
+@pytest.mark.parametrize("file", ["table.json", "types.json", "constraints.json", "Table.JSON"])
+def test_a_table_may_have_the_name_of_a_file_of_the_studio(client, file):
+    rows = json.dumps([{"a": i % 2, "b": i % 3} for i in range(12)]).encode()
+    name = client.post("/api/upload/tables", params={"file": file}, content=rows).json()["name"]
+    stored = client.put(f"/api/tables/{name}/settings", json={"types": {"a": "categorical"}})
+    known = client.put(f"/api/tables/{name}/knowledge", json={"required": [["a", "b"]]})
+    assert (stored.status_code, known.status_code) == (200, 200)
+    assert client.get(f"/api/tables/{name}").json()["n_rows"] == 12
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("com1 .csv", "table"), ("данные.csv", "table"), ("数据.csv.gz", "table")]
+)
+def test_a_table_of_any_name_gets_one(client, file, name):
+    answer = client.post("/api/upload/tables", params={"file": file}, content=b"a,b\n1,2\n")
+    assert answer.json() == {"name": name}
+
+
+def test_tables_at_the_same_time_get_different_names(studio):
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: studio.workspace.make_folder("runs", "a").name, range(16)))
+    assert sorted(made) == sorted(["a", *(f"a {i}" for i in range(2, 17))])
+
+
+def test_a_workspace_that_is_gone_is_a_sentence(client, studio):
+    root = studio.workspace.root
+    root.rename(root.with_name("moved"))
+    sentence = "A file of the workspace cannot be read or written: No such file or directory"
+    for address in ("/api/workspace", "/api/tables", "/api/predict", "/api/export"):
+        answer = client.get(address)
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(sentence)
+    answer = client.post("/api/upload/tables", params={"file": "a.csv"}, content=b"a,b\n1,2\n")
+    assert (answer.status_code, answer.json()["error"].startswith(sentence)) == (400, True)

@@ -101,3 +101,41 @@ def test_any_last_event_id_is_answered(client, studio, value):
     answer = client.get("/api/events?run=r", headers={"last-event-id": value})
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/event-stream")
+
+
+def test_a_run_with_the_name_of_a_removed_one_has_its_own_events(tmp_path):
+    """A tab follows a run; the run is removed, and another one gets its name."""
+
+    async def follow():
+        feed, first, second, found = Feed(), tmp_path / "one", tmp_path / "trash", []
+        first.mkdir()
+        write_events(first, ["old", "older"])
+        stream = feed.follow(first)
+        found.append(await read_part(stream))
+        first.rename(second)
+        first.mkdir()
+        write_events(first, ["new", "newer", "newest"])
+        late = feed.follow(first)
+        assert [event["kind"] for event in await read_part(late)] == ["new", "newer", "newest"]
+        feed.wake(first)
+        found.append(await read_part(stream))
+        await stream.aclose()
+        await late.aclose()
+        return [[event["kind"] for event in part] for part in found]
+
+    assert asyncio.run(follow()) == [["old", "older"], ["restart", "new", "newer", "newest"]]
+
+
+def write_events(folder, kinds):
+    log = EventLog(folder)
+    for kind in kinds:
+        log.append(kind, {})
+    log.close()
+
+
+async def read_part(stream):
+    """Return the next events of a stream."""
+    async for part in stream:
+        if found := parse(part):
+            return [event for _, event in found]
+    return []

@@ -35,6 +35,13 @@ def test_confidence_predict_and_export_of_a_run(client, studio, run):
     check_confidence(client, studio, run)
     check_prediction(client, studio, run)
     check_export(client, studio, run)
+    check_export_without_the_table(client, run)
+
+
+def check_export_without_the_table(client, run):
+    assert client.delete("/api/tables/patients").status_code == 200
+    texts = client.get(f"/api/export/run:{run}").json()["texts"]
+    assert ["coevo report" in texts[0]["text"], "open_network" in texts[1]["text"]] == [True] * 2
 
 
 def check_confidence(client, studio, run):

@@ -4,6 +4,7 @@ import ast
 import asyncio
 import hmac
 import json
+import os
 import re
 import warnings
 from importlib.resources import files
@@ -12,10 +13,13 @@ from pathlib import Path
 import pytest
 from starlette.exceptions import HTTPException
 
+from coevo.cli.studio import command as studio_command
 from coevo.errors import CoevoError, FileError
 from coevo.studio import make_app
+from coevo.studio.login_attempts import LoginAttempts
 from coevo.studio.run_options import check_given
 from coevo.studio.security import POLICY, Guard, Rules
+from coevo.studio.server import make_address
 from coevo.studio.workspace import make_name, read_object
 
 BASE = "http://127.0.0.1"
@@ -316,13 +320,121 @@ def test_what_was_said_about_a_table_is_in_its_folder(client, studio, tmp_path):
     secret.write_text("{}")
     studio.workspace.store_table("t", "t.csv", lambda target: target.write_text("a,b\n1,2\n2,1\n"))
     folder = studio.workspace.locate("tables", "t")
-    sentence = "'t' is a link out of the workspace. Name it on the command line."
     for name in ("types.json", "constraints.json"):
         (folder / name).symlink_to(secret)
+        sentence = f"{str(folder / name)!r} is a link out of its folder. Replace it by a copy."
         refused(client.post("/api/runs", json=LEARN), 400, sentence)
+        refused(client.get("/api/tables/t/knowledge/file"), 400, sentence)
         (folder / name).unlink()
-    (folder / "constraints.json").symlink_to(secret)
-    refused(client.get("/api/tables/t/knowledge/file"), 400, sentence)
+
+
+@pytest.mark.parametrize("file", ["events.jsonl", "run.json", "job.json", "strength"])
+def test_a_link_in_a_run_cannot_leave_its_folder(client, studio, tmp_path, file):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "strength.json").write_text('{"arcs": []}')
+    folder = studio.workspace.make_folder("runs", "evil")
+    link = folder / file
+    link.symlink_to(outside if file == "strength" else outside / "strength.json")
+    sentence = f"{str(link)!r} is a link out of its folder. Replace it by a copy."
+    for address in ("/api/runs/evil", "/api/events?run=evil", "/api/confidence/evil"):
+        refused(client.get(address), 400, sentence)
+    assert client.get("/api/workspace").json()["runs"] == []
+
+
+def test_a_link_within_a_run_is_a_file_of_it(client, studio):
+    folder = studio.workspace.make_folder("runs", "one")
+    (folder / "first.json").write_text('{"state": "done"}')
+    (folder / "job.json").symlink_to("first.json")
+    assert client.get("/api/workspace").json()["runs"][0]["state"] == "done"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs")
+@pytest.mark.parametrize("file", ["job.json", "events.jsonl"])
+def test_a_fifo_does_not_block_the_studio(client, studio, file):
+    folder = studio.workspace.make_folder("runs", "one")
+    os.mkfifo(folder / file)
+    sentence = f"{str(folder / file)!r} is neither a file nor a folder."
+    refused(client.get("/api/events?run=one"), 400, sentence)
+    assert client.get("/api/workspace").json()["runs"] == []
+    assert studio.jobs.resume_interrupted() == []
+
+
+def test_the_address_for_the_browser_enters_once(studio, client):
+    """Other users of the machine see the command line of the browser."""
+    address = make_address(studio, "127.0.0.1", studio.rules.make_ticket())
+    assert studio.rules.secret not in address
+    path = address.removeprefix("http://127.0.0.1:80")
+    client.cookies.clear()
+    foreign = client.get(path, headers={"host": "example.org"}, follow_redirects=False)
+    assert foreign.status_code == 421  # and the ticket is not used up
+    entered = client.get(path, follow_redirects=False)
+    assert (entered.status_code, entered.headers["location"]) == (303, "/")
+    client.cookies.clear()
+    assert client.get(path, follow_redirects=False).status_code == 401
+
+
+def test_an_empty_ticket_does_not_enter(client):
+    client.cookies.clear()
+    assert client.get("/?token=", follow_redirects=False).status_code == 401
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "[::1]", "::1", "LOCALHOST", "127.1"])
+def test_any_spelling_of_this_machine_is_its_own(host, monkeypatch, tmp_path):
+    served = {}
+    monkeypatch.setattr("coevo.studio.serve", lambda studio, **more: served.update(more, s=studio))
+    arguments = ["--workspace", str(tmp_path / "space"), "--host", host, "--no-browser"]
+    studio_command.callback(**studio_command.make_context("studio", arguments).params)
+    studio = served["s"]
+    studio.rules.port = 8888
+    place = make_address(studio, served["host"]).removeprefix("http://").split("/")[0]
+    assert studio.rules.password is None
+    assert studio.rules.is_own_host(place)
+    studio.end()
+
+
+def test_guesses_of_one_address_do_not_delay_another():
+    async def try_all():
+        attempts, order = LoginAttempts(), []
+
+        async def guess(address, pause):
+            try:
+                async with attempts.take_turn(address):
+                    await pause.wait()
+                    order.append(address)
+            except HTTPException as error:
+                order.append(error.status_code)
+
+        never, now = asyncio.Event(), asyncio.Event()
+        now.set()
+        guesses = [asyncio.create_task(guess("a", never)) for _ in range(7)]
+        await asyncio.sleep(0)
+        await guess("b", now)
+        never.set()
+        await asyncio.gather(*guesses)
+        return order, attempts._queues
+
+    assert asyncio.run(try_all()) == ([429, 429, "b", *["a"] * 5], {})
+
+
+@pytest.mark.parametrize("path", [f"{'a' * 300}.js", f"page/{'a/' * 200}b.js"])
+def test_a_long_path_is_no_file_of_the_page(client, path):
+    refused(client.get(f"/assets/{path}"), 404, "There is no such file.")
+
+
+def test_text_that_no_file_can_hold_is_refused(client):
+    answer = client.post(
+        "/api/runs",
+        content=b'{"options": {"comment": "\\ud800"}}',
+        headers={"content-type": "application/json"},
+    )
+    refused(answer, 400, "The body holds text that is not Unicode.")
+
+
+@pytest.mark.parametrize("path", ["a\0b", "a" * 5000])
+def test_a_path_that_cannot_be_one_is_refused(client, path):
+    answer = client.post("/api/tables/open", json={"path": path})
+    refused(answer, 400, "The path is not that of a file.")
 
 
 def test_a_path_outside_is_used_if_the_user_named_it(studio, tmp_path):

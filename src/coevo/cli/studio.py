@@ -65,13 +65,14 @@ def command(source: str | None, workspace: str, port: int, host: str, no_browser
     coevo studio alarm --no-browser --port 8888
     """
     from coevo.studio import Studio, Workspace, serve
-    from coevo.studio.security import Rules, is_loopback
+    from coevo.studio.security import Rules, format_host, is_loopback, normalise_host
 
-    rules = Rules()
-    if not is_loopback(host):
-        rules = Rules(
-            hosts=(*rules.hosts, host.lower()), allows_addresses=True, password=_read_password(host)
-        )
+    name = normalise_host(host)
+    hosts = (*Rules().hosts, format_host(name))
+    if is_loopback(name):
+        rules = Rules(hosts=hosts)
+    else:
+        rules = Rules(hosts=hosts, allows_addresses=True, password=_read_password(host))
     kind = None if source is None else _find_kind(source)
     space = Workspace(Path(workspace))
     space.lock()
@@ -79,7 +80,7 @@ def command(source: str | None, workspace: str, port: int, host: str, no_browser
         studio = Studio(space, rules)
         if source is not None and kind is not None:
             studio.opened = OPENERS[kind](space, source)
-        serve(studio, host=host, port=port, open_browser=not no_browser)
+        serve(studio, host=name, port=port, open_browser=not no_browser)
     finally:
         space.unlock()
 

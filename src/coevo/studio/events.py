@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -58,26 +58,41 @@ class EventLog:
 
 def read_events(folder: Path) -> list[dict[str, Any]]:
     """Return all complete events of a run."""
-    return [json.loads(line) for line in _Tail(folder / EVENTS).read()]
+    return [json.loads(line) for line in _Tail(folder / EVENTS).lines]
 
 
 class _Tail:
-    """The complete lines of a growing file."""
+    """The complete lines of a growing file; `n_files` counts the files that had this path.
+
+    A run can be removed, and another one gets its name: the lines are then those of the new file.
+    """
 
     def __init__(self, path: Path) -> None:
+        self.lines: list[bytes] = []
+        self.n_files = 0
         self._path, self._offset = path, 0
+        self._file: tuple[int, int] | None = None
+        self.read()
 
-    def read(self) -> list[bytes]:
-        """Return the lines since the last call."""
+    def read(self) -> None:
+        """Read the lines since the last call."""
         try:
             with self._path.open("rb") as stream:
+                facts = os.fstat(stream.fileno())
+                self._look_at((facts.st_dev, facts.st_ino), facts.st_size)
                 stream.seek(self._offset)
                 content = stream.read()
         except FileNotFoundError:
-            return []
+            return
         complete = content[: content.rfind(b"\n") + 1]
         self._offset += len(complete)
-        return complete.splitlines()
+        self.lines += complete.splitlines()
+
+    def _look_at(self, file: tuple[int, int], size: int) -> None:
+        """Begin again if this is another file than before, or has become shorter."""
+        if file != self._file or size < self._offset:
+            self._file, self._offset, self.lines = file, 0, []
+            self.n_files += 1
 
 
 def format_event(content: bytes, number: int | None = None) -> bytes:
@@ -94,7 +109,6 @@ class Feed:
     """The events of all runs for all tabs. All methods run in the thread of the event loop."""
 
     def __init__(self) -> None:
-        self._lines: dict[Path, list[bytes]] = {}
         self._tails: dict[Path, _Tail] = {}
         self._n_readers: dict[Path, int] = {}
         self._n_changes: dict[str, int] = {}  # of each list that notices are about
@@ -104,7 +118,7 @@ class Feed:
     def wake(self, folder: Path) -> None:
         """Read the new events of a run that somebody follows, and send them."""
         if folder in self._tails:
-            self._lines[folder].extend(self._tails[folder].read())
+            self._tails[folder].read()
             self._wake_all()
 
     def notify(self, kind: str) -> None:
@@ -125,13 +139,15 @@ class Feed:
         """Yield the events of a run after a number, then new ones and notices, as they come."""
         seen, told = max(0, after), dict(self._n_changes)
         yield b": connected\n\n"
-        with self._reading(folder) as lines:
+        with self._reading(folder) as tail:
+            n_files = tail.n_files
             while not self._is_closed:
                 changed, parts = self._changed, []
-                if seen > len(lines) and folder is not None:  # the file was made anew
-                    seen = 0
-                    parts.append(format_event(b'{"kind":"restart"}'))
-                fresh = lines[seen:]
+                if folder is not None and (seen > len(tail.lines) or n_files != tail.n_files):
+                    if seen:  # of a file that is gone
+                        parts.append(format_event(b'{"kind":"restart"}'))
+                    seen, n_files = 0, tail.n_files
+                fresh = tail.lines[seen:]
                 parts += [format_event(line, seen + i + 1) for i, line in enumerate(fresh)]
                 seen += len(fresh)
                 for kind, n_changes in self._n_changes.items():
@@ -144,21 +160,22 @@ class Feed:
                     yield b": still here\n\n"
 
     @contextlib.contextmanager
-    def _reading(self, folder: Path | None) -> Any:
+    def _reading(self, folder: Path | None) -> Iterator[_Tail]:
         """Keep the lines of a run while somebody reads them."""
-        if folder is None:
-            yield []
+        if folder is None:  # notices only
+            yield _Tail(Path(os.devnull))
             return
         if folder not in self._tails:
             self._tails[folder] = _Tail(folder / EVENTS)
-            self._lines[folder] = self._tails[folder].read()
+        else:
+            self._tails[folder].read()
         self._n_readers[folder] = self._n_readers.get(folder, 0) + 1
         try:
-            yield self._lines[folder]
+            yield self._tails[folder]
         finally:
             self._n_readers[folder] -= 1
             if not self._n_readers[folder]:
-                for kept in (self._tails, self._lines, self._n_readers):
+                for kept in (self._tails, self._n_readers):
                     del kept[folder]
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coevo.errors import CoevoError, FileError, ParameterError
+from coevo.errors import CoevoError, FileError, FormatError, ParameterError
 from coevo.run_files import write_json
 from coevo.studio.events import read_events
 from coevo.studio.workspace import JOB_FILE, RUNS, Workspace, read_object
@@ -78,11 +78,13 @@ class Jobs:
         self._lock = threading.RLock()
         self._waiting: deque[Job] = deque()
         self._running: dict[str, Job] = {}
+        self._unwritten: dict[str, dict[str, Any]] = {}  # how jobs ended while a disk was full
         self._is_closed = False
 
     def read_state(self, name: str) -> dict[str, Any]:
         """Return what ``job.json`` of a run holds; empty for a run of the command line."""
-        return read_object(self._workspace.locate(RUNS, name) / JOB_FILE)
+        known = read_object(self._workspace.locate(RUNS, name) / JOB_FILE)
+        return {**known, **self._unwritten.get(name, {})}
 
     def check_idle(self, name: str) -> None:
         """Raise an error if a job of a run waits or runs."""
@@ -123,16 +125,17 @@ class Jobs:
             job = self._find(name)
             if job is None:
                 raise ParameterError(f"No work is under way on the run {name!r}.")
-            if job.process is None:
+            if job in self._waiting:
                 self._waiting.remove(job)
-                self._write_state(job, "stopped")
+                self._write_end(job, "stopped", None)
                 job.ended.set()
                 return
-            if job.is_stopping:
-                job.process.kill()
-                return
+            if job.process is not None:
+                if job.is_stopping:
+                    job.process.kill()
+                else:
+                    _send(job.process, b"stop\n")
             job.is_stopping = True
-            _send(job.process, b"stop\n")
 
     def wait(self, name: str, timeout: float | None = None) -> bool:
         """Wait until the job of a run has ended; return whether it has."""
@@ -171,13 +174,15 @@ class Jobs:
             with self._lock:
                 self._write_state(job, "running")
                 job.process = _start_process(self._workspace.root, job.folder)
+                if job.is_stopping or self._is_closed:  # a user was faster
+                    _send(job.process, b"stop\n")
             _follow(job.process, lambda: self._on_events(job.folder))
             state, error = self._judge(job)
         except Exception as failure:  # whatever it is, the run must not stay "running"
             state, error = "failed", f"The process could not be started: {failure}"
         with self._lock:
             self._running.pop(job.name, None)
-            self._write_state(job, state, error=error)
+            self._write_end(job, state, error)
             self._start_waiting()
         self._on_events(job.folder)
         job.ended.set()
@@ -195,9 +200,20 @@ class Jobs:
         return ("stopped", None) if job.is_stopping else ("failed", UNKNOWN_END)
 
     def _write_state(self, job: Job, state: str, **more: Any) -> None:
-        known = read_object(job.folder / JOB_FILE)
+        known: dict[str, Any] = {}
+        with contextlib.suppress(FormatError):  # a damaged file is written anew
+            known = read_object(job.folder / JOB_FILE)
         write_json(job.folder / JOB_FILE, {**known, "state": state, **more})
+        self._unwritten.pop(job.name, None)
         self._on_change()
+
+    def _write_end(self, job: Job, state: str, error: str | None) -> None:
+        """Write how a job ended; keep it in mind where it cannot be written, on a full disk."""
+        try:
+            self._write_state(job, state, error=error)
+        except (CoevoError, OSError):
+            self._unwritten[job.name] = {"state": state, "error": error}
+            self._on_change()
 
 
 def _start_process(root: Path, folder: Path) -> subprocess.Popen[bytes]:

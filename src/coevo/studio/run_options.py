@@ -64,6 +64,7 @@ READING = {
     "value_labels": "--value-labels",
     "sheet": "--sheet",
 }
+FLAGS = ("--strict", "--keep-empty-rows")  # off without the option
 FILES = {"types": "--types", "constraints": "--constraints"}  # added by the studio alone
 PLAIN = (str, int, float, bool)
 
@@ -130,6 +131,8 @@ def make_command(table: str, run: str, options: Mapping[str, Any]) -> list[str]:
 
     >>> make_command("tables/a/a.csv", "runs/a", {"method": "ccma", "random_state": 3})
     ['learn', 'tables/a/a.csv', '--method', 'ccma', '--seed', '3', '-o', 'runs/a']
+    >>> make_command("a.csv", "runs/a", {"strict": False, "header": False})
+    ['learn', 'a.csv', '--no-header', '-o', 'runs/a']
     """
     words = ["learn", table]
     for name, value in options.items():
@@ -140,7 +143,8 @@ def make_command(table: str, run: str, options: Mapping[str, Any]) -> list[str]:
 def _list_words(option: str, value: Any) -> Iterator[str]:
     """Yield the words of one option."""
     if isinstance(value, bool):
-        yield option if value else f"--no-{option.removeprefix('--')}"
+        if value or option not in FLAGS:
+            yield option if value else f"--no-{option.removeprefix('--')}"
     elif isinstance(value, dict):
         for old, new in value.items():
             yield from (option, f"{old}={new}")

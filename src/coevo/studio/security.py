@@ -8,7 +8,8 @@ order:
 2. **Origin.** A request that changes something, and any request with an Origin, must come from a
    page of this server. A page elsewhere cannot use the cookie of this one (CSRF).
 3. **Secret.** A random text, known from the address that the server prints. The first request
-   has it in the address and receives a cookie. It is compared in constant time.
+   has it in the address and receives a cookie. It is compared in constant time. The browser that
+   the server opens gets a ticket instead, which enters once: other users see its command line.
 4. **Size.** A body that is too large is refused while it is read, before anything holds it.
 
 Every answer has a content security policy without inline script, and forbids frames and sniffing.
@@ -16,10 +17,12 @@ Every answer has a content security policy without inline script, and forbids fr
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import ipaddress
 import json
 import secrets
+import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
@@ -28,7 +31,7 @@ from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 
-__all__ = ["UPLOADS", "Guard", "Rules", "is_loopback"]
+__all__ = ["UPLOADS", "Guard", "Rules", "format_host", "is_loopback", "normalise_host"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -65,9 +68,30 @@ def is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def normalise_host(host: str) -> str:
+    """Return a host as sockets know it: without brackets, in small letters, a number in full.
+
+    >>> normalise_host("[::1]"), normalise_host("LocalHost"), normalise_host("127.1")
+    ('::1', 'localhost', '127.0.0.1')
+    """
+    name = host.strip().removeprefix("[").removesuffix("]").lower()
+    with contextlib.suppress(OSError):  # it is a name, or an address of IPv6
+        name = socket.inet_ntoa(socket.inet_aton(name))
+    return name
+
+
+def format_host(host: str) -> str:
+    """Return a host as addresses have it: an address of IPv6 has brackets.
+
+    >>> format_host("::1"), format_host("localhost")
+    ('[::1]', 'localhost')
+    """
+    return f"[{host}]" if ":" in host else host
 
 
 @dataclass
@@ -79,6 +103,7 @@ class Rules:
     """
 
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    ticket: str = ""  # another secret, for the first request only; see `make_ticket`
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
     port: int = 0
     password: str | None = None
@@ -103,6 +128,18 @@ class Rules:
     def is_secret(self, text: str) -> bool:
         """Compare a text with the secret, in a time that does not depend on it."""
         return hmac.compare_digest(_encode(text), _encode(self.secret))
+
+    def make_ticket(self) -> str:
+        """Return a secret that enters once, in place of the secret."""
+        self.ticket = secrets.token_urlsafe(32)
+        return self.ticket
+
+    def use_ticket(self, text: str) -> bool:
+        """Return whether a text is the ticket, which then is void."""
+        is_ticket = bool(self.ticket) and hmac.compare_digest(_encode(text), _encode(self.ticket))
+        if is_ticket:
+            self.ticket = ""
+        return is_ticket
 
     def is_password(self, text: str) -> bool:
         """Compare a text with the password, in a time that does not depend on it."""
@@ -144,16 +181,19 @@ class Guard:
         headers = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
-        answer = self._find_fault(scope, headers)
+        enters = self._enters(scope, headers)
+        answer = self._find_fault(scope, headers, enters)
         if answer is not None:
             await _refuse(send, *answer)
             return
-        if self._enters(scope):
+        if enters:
             await _enter(send, self.rules)
             return
         await self._pass_on(scope, receive, send)
 
-    def _find_fault(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _find_fault(
+        self, scope: Scope, headers: dict[str, str], enters: bool
+    ) -> tuple[int, str] | None:
         """Return the status and the sentence for a request that is refused."""
         rules, host = self.rules, headers.get("host", "")
         hosts = [value for name, value in scope["headers"] if name == b"host"]
@@ -164,7 +204,7 @@ class Guard:
         changes = scope["method"] not in SAFE_METHODS
         if (origin is not None or (changes and not has_key)) and origin != f"http://{host}":
             return 403, "The request comes from a page that is not the studio's."
-        if not (is_public or has_key or self._has_cookie(headers) or self._enters(scope)):
+        if not (is_public or has_key or self._has_cookie(headers) or enters):
             return 401, "The secret is missing. Open the address that the studio printed."
         limit = self._find_limit(scope)
         length = headers.get("content-length", "0")
@@ -189,7 +229,7 @@ class Guard:
         found = cookies.get(self.rules.cookie)
         return found is not None and self.rules.is_secret(found.value)
 
-    def _enters(self, scope: Scope) -> bool:
+    def _enters(self, scope: Scope, headers: dict[str, str]) -> bool:
         """Return whether this is the first request, with the secret in the address."""
         if (
             scope["path"] != "/"
@@ -198,7 +238,9 @@ class Guard:
         ):
             return False
         tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])
-        return self.rules.is_secret(tokens[0])
+        if not self.rules.is_own_host(headers.get("host", "")):  # it would void the ticket
+            return False
+        return self.rules.is_secret(tokens[0]) or self.rules.use_ticket(tokens[0])
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on: its body is bounded, and the answer has the headers of the guard."""

@@ -12,17 +12,19 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coevo.errors import CoevoError, FileError
 from coevo.studio.routes import make_routes
-from coevo.studio.security import App, Guard
+from coevo.studio.security import App, Guard, format_host
 from coevo.studio.studio import Studio
 
 __all__ = ["make_address", "make_app", "make_server", "open_socket", "serve"]
@@ -34,7 +36,9 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+MAX_ASSET_PATH = 100  # characters
 KEEP_ALIVE = 30  # seconds
+MAX_CONNECTIONS = 256  # a browser has at most six
 
 
 def make_app(studio: Studio) -> App:
@@ -52,7 +56,13 @@ def make_app(studio: Studio) -> App:
         Route("/assets/{path:path}", _send_asset),
         *make_routes(studio),
     ]
-    handlers = {CoevoError: _answer_error, HTTPException: _answer_error, Exception: _answer_crash}
+    handlers = {
+        CoevoError: _answer_error,
+        HTTPException: _answer_error,
+        OSError: _answer_disk_error,
+        ClientDisconnect: _answer_nobody,
+        Exception: _answer_crash,
+    }
     return Guard(Starlette(routes=routes, exception_handlers=handlers, lifespan=live), studio.rules)
 
 
@@ -63,6 +73,20 @@ async def _answer_error(request: Request, error: Exception) -> Response:
         return JSONResponse({"error": sentence}, error.status_code)
     missing = isinstance(error, FileError) and "There is no" in str(error)
     return JSONResponse({"error": str(error)}, 404 if missing else 400)
+
+
+async def _answer_disk_error(request: Request, error: Exception) -> Response:
+    """Answer with what the operating system says: the disk is full, or a folder is gone."""
+    reason = getattr(error, "strerror", None) or str(error)
+    place = getattr(error, "filename", None)
+    where = "" if place is None else f" ({place})"
+    sentence = f"A file of the workspace cannot be read or written: {reason}{where}."
+    return JSONResponse({"error": sentence}, 400)
+
+
+async def _answer_nobody(request: Request, error: Exception) -> Response:
+    """Answer a client that has gone, in the middle of an upload."""
+    return JSONResponse({"error": "The request has ended early."}, 400)
 
 
 async def _answer_crash(request: Request, error: Exception) -> Response:
@@ -77,7 +101,7 @@ def _read_asset(path: str) -> tuple[bytes, str]:
     parts = path.removeprefix(folder).split("/")
     kind = TYPES.get(Path(path).suffix)
     is_plain = all(part and not part.startswith(".") and "\\" not in part for part in parts)
-    if kind is not None and is_plain:
+    if kind is not None and is_plain and len(path) <= MAX_ASSET_PATH:
         found = files(ASSETS[folder]).joinpath("assets", *parts)
         if found.is_file():
             return found.read_bytes(), kind
@@ -97,6 +121,22 @@ async def _send_index(request: Request) -> Response:
 async def _send_login(request: Request) -> Response:
     content, kind = _read_asset("login.html")
     return Response(content, media_type=kind, headers={"cache-control": "no-cache"})
+
+
+class _Protocol(H11Protocol):
+    """A connection that must send a request soon, so that idle ones do not use up all files."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Refuse a connection beyond the limit; wait for the first request of any other."""
+        super().connection_made(transport)
+        if len(self.connections) > MAX_CONNECTIONS:
+            transport.close()
+        else:
+            self.loop.call_later(KEEP_ALIVE, self._close_if_silent)
+
+    def _close_if_silent(self) -> None:
+        if self.cycle is None:  # no request has come
+            self.transport.close()
 
 
 class _Server(uvicorn.Server):
@@ -138,7 +178,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((host.strip("[]"), port))
+        listener.bind((host, port))
     except (OSError, OverflowError) as error:
         listener.close()
         reason = getattr(error, "strerror", None) or error
@@ -158,6 +198,7 @@ def make_server(studio: Studio) -> uvicorn.Server:
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=2,
+        http=_Protocol,
         ws="none",
     )
     return _Server(config, studio)
@@ -192,7 +233,8 @@ def serve(
     say(f"coevo studio: {address}")
     say("Press Ctrl-C to end.")
     if open_browser:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        once = make_address(studio, host, studio.rules.make_ticket())
+        threading.Thread(target=webbrowser.open, args=(once,), daemon=True).start()
     try:
         make_server(studio).run(sockets=[listener])
     finally:
@@ -200,11 +242,14 @@ def serve(
         listener.close()
 
 
-def make_address(studio: Studio, host: str) -> str:
-    """Return the address of the first page; without a password it has the secret."""
+def make_address(studio: Studio, host: str, secret: str | None = None) -> str:
+    """Return the address of the first page; without a password it has the secret, or this one.
+
+    All users of a machine see the command line of a browser, so that of the browser has a secret
+    that enters once.
+    """
     place = f"#/{studio.opened}" if studio.opened else ""
-    name = f"[{host}]" if ":" in host else host
-    base = f"http://{name}:{studio.rules.port}/"
+    base = f"http://{format_host(host)}:{studio.rules.port}/"
     if studio.rules.password is not None:
         return f"{base}login"
-    return f"{base}?token={studio.rules.secret}{place}"
+    return f"{base}?token={secret or studio.rules.secret}{place}"

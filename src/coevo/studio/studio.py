@@ -21,7 +21,7 @@ from coevo.studio.workspace import INCOMING, NETWORKS, RUNS, Workspace
 __all__ = ["Studio"]
 
 Result = TypeVar("Result")
-N_THREADS = 4  # for requests that compute
+N_THREADS = 4  # for requests that compute; and as many for those that must never wait for these
 
 
 class Studio:
@@ -45,6 +45,7 @@ class Studio:
             str, Any
         ] = {}  # each routes module keeps what is expensive under its name
         self._pool = ThreadPoolExecutor(N_THREADS, "studio")
+        self._quick_pool = ThreadPoolExecutor(N_THREADS, "studio-quick")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._importing: threading.Thread | None = None
 
@@ -52,6 +53,13 @@ class Studio:
         """Return the result of a function that computes or reads; the event loop does not wait."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, partial(function, *args, **options))
+
+    async def run_quick(
+        self, function: Callable[..., Result], *args: Any, **options: Any
+    ) -> Result:
+        """As `run`, for what takes milliseconds: it does not wait for requests that compute."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._quick_pool, partial(function, *args, **options))
 
     def start(self) -> None:
         """Begin, in the thread of the event loop: resume jobs, and import what is heavy."""
@@ -73,7 +81,8 @@ class Studio:
         self.jobs.close()
         if self._importing is not None:
             self._importing.join()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._quick_pool):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def notify(self, kind: str) -> None:
         """Tell all tabs that a list has changed: ``runs``, ``tables`` or ``networks``."""

@@ -25,7 +25,7 @@ from coevo.studio.workspace import (
     TABLE_FILE,
     StoredTable,
     Workspace,
-    make_name,
+    make_table_names,
     read_object,
 )
 
@@ -91,8 +91,7 @@ def store_file(workspace: Workspace, upload: Path, file: str) -> str:
 
 
 def _store(workspace: Workspace, file: str, write: Callable[[Path], object]) -> str:
-    plain = make_name(file)
-    return workspace.store_table(plain.split(".")[0].strip() or "table", plain, write)
+    return workspace.store_table(*make_table_names(file), write)
 
 
 def add_table(workspace: Workspace, given: dict[str, Any]) -> str:
@@ -106,13 +105,17 @@ def add_table(workspace: Workspace, given: dict[str, Any]) -> str:
 
 def _add_path(workspace: Workspace, given: dict[str, Any]) -> str:
     """Add a file inside of the workspace; other files must be named on the command line."""
-    path = (workspace.root / str(given["path"]).strip()).resolve()
+    try:
+        path = (workspace.root / str(given["path"]).strip()).resolve()
+        is_file = path.is_file()
+    except (OSError, ValueError):  # no name of a file: too long, or with a zero byte
+        raise FileError("The path is not that of a file.") from None
     if not path.is_relative_to(workspace.root):
         raise FileError(
             "Only files in the workspace folder can be added by their path. Drop the file into the "
             "page, or name it on the command line: coevo studio FILE."
         )
-    if not path.is_file():
+    if not is_file:
         raise FileError(f"There is no file {str(given['path'])!r} in the workspace folder.")
     return workspace.add_table(path)
 

@@ -11,16 +11,20 @@
         events.jsonl      what happened (`coevo.studio.events`)
     networks/       network files
 
-Names come from requests, so they are never trusted: `check_name` allows no separator, and a path
-that a symbolic link leads out of the workspace is refused. A path outside is used only if the
-user named it on the command line (`Workspace.add_named`).
+Names come from requests, so they are never trusted: `check_name` allows no separator. Nor are
+folders, which may come from anywhere: one that holds a symbolic link out of it, a FIFO or a device
+is refused (`Workspace.locate`). A path outside is used only if the user named it on the command
+line (`Workspace.add_named`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
+import stat
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,12 +42,14 @@ __all__ = [
     "Workspace",
     "check_name",
     "make_name",
+    "make_table_names",
     "read_object",
 ]
 
 TABLES, RUNS, NETWORKS = "tables", "runs", "networks"
 KINDS = (TABLES, RUNS, NETWORKS)
 TABLE_FILE, TYPES_FILE, CONSTRAINTS_FILE = "table.json", "types.json", "constraints.json"
+OWN_FILES = (TABLE_FILE, TYPES_FILE, CONSTRAINTS_FILE)  # beside the file of a table
 STUDIO_FILE, JOB_FILE = "studio.json", "job.json"
 LOCK = ".studio.lock"
 INCOMING = "incoming"  # the folder of uploads under way
@@ -75,12 +81,27 @@ def check_name(name: str) -> str:
 def make_name(text: str) -> str:
     """Return a harmless name that resembles a text, as the stem of a file.
 
-    >>> make_name("Größe & Gewicht.csv"), make_name("...")
-    ('Gr e Gewicht.csv', 'table')
+    >>> make_name("Größe & Gewicht.csv"), make_name("..."), make_name("данные.csv")
+    ('Gr e Gewicht.csv', 'table', 'table.csv')
     """
     plain = " ".join(re.sub(r"[^\w.()+=-]|_(?=\W|$)", " ", text, flags=re.ASCII).split())
+    if plain.startswith(".") and plain.strip(". "):  # no letter before the extension is left
+        plain = f"table{plain}"
     plain = plain.lstrip("._-()+= ")[:MAX_NAME].rstrip(". ")
     return "table" if not plain or RESERVED.fullmatch(plain) else plain
+
+
+def make_table_names(text: str) -> tuple[str, str]:
+    """Return the name of a table and of its file, which resemble the name of a given file.
+
+    >>> make_table_names("alarm.csv"), make_table_names("types.json")
+    (('alarm', 'alarm.csv'), ('types', 'types rows.json'))
+    """
+    file = make_name(text)
+    name = make_name(file.split(".")[0])
+    if file.lower() in OWN_FILES:
+        file = f"{name} rows.json"
+    return name, file
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -151,6 +172,7 @@ class Workspace:
             make_run_folder(self.root / kind)
         self._named: dict[tuple[str, str], Path] = {}
         self._lock: Any = None
+        self._naming = threading.Lock()
 
     def lock(self) -> None:
         """Keep other studios out of this folder until this process ends."""
@@ -206,17 +228,17 @@ class Workspace:
         path = _stay_inside(self.root / kind, self.root / kind / check_name(name), name)
         if not path.exists():
             raise FileError(f"There is no {kind.removesuffix('s')} {name!r} in the workspace.")
+        _refuse_odd_files(path, name)
         return path
 
     def make_folder(self, kind: str, name: str) -> Path:
-        """Make a new folder; raise `FileError` if there is one of this name."""
-        path = self.root / kind / check_name(name)
-        try:
-            path.mkdir()
-        except FileExistsError:
-            raise FileError(f"There is a {kind.removesuffix('s')} {name!r} already.") from None
-        except OSError as error:
-            raise FileError(f"{str(path)!r} cannot be created: {error.strerror}.") from None
+        """Make a new folder whose name is free: this one, or with a number; return its path."""
+        with self._naming:  # two requests at once get two names
+            path = self.root / kind / self.find_free_name(kind, name)
+            try:
+                path.mkdir()
+            except OSError as error:
+                raise FileError(f"{str(path)!r} cannot be created: {error.strerror}.") from None
         return path
 
     def list_names(self, kind: str) -> list[str]:
@@ -237,8 +259,7 @@ class Workspace:
 
         The same file again, neither larger nor newer, is the table that is there.
         """
-        file = make_name(source.name)
-        name = file.split(".")[0].strip() or "table"
+        name, file = make_table_names(source.name)
         if (self.root / TABLES / name).is_dir():
             with contextlib.suppress(FileError, FormatError, OSError):
                 known, given = self.open_table(name).path.stat(), source.stat()
@@ -248,15 +269,14 @@ class Workspace:
 
     def store_table(self, name: str, file: str, write: Callable[[Path], object]) -> str:
         """Make a table, with a function that writes its file; return its name, which is free."""
-        free = self.find_free_name(TABLES, name)
-        folder = self.make_folder(TABLES, free)
+        folder = self.make_folder(TABLES, name)
         try:
             write(folder / check_name(file))
             write_json(folder / TABLE_FILE, {"file": file, "options": {}})
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        return free
+        return folder.name
 
     def remove(self, kind: str, name: str) -> None:
         """Remove something from the workspace. A path outside is only forgotten."""
@@ -267,6 +287,24 @@ class Workspace:
             shutil.rmtree(path)
         else:
             path.unlink()
+
+
+def _refuse_odd_files(path: Path, name: str) -> None:
+    """Raise `FileError` if a folder holds a link out of it, or a file that could block a reader."""
+    inside = os.walk(path) if path.is_dir() else [(str(path.parent), [], [path.name])]
+    for folder, folders, files in inside:
+        for entry in (*folders, *files):
+            found = Path(folder, entry)
+            with contextlib.suppress(FileNotFoundError):  # a temporary file that was renamed
+                mode = found.lstat().st_mode
+                if stat.S_ISLNK(mode):
+                    mode = found.stat().st_mode
+                    if not found.resolve().is_relative_to(path.resolve()):
+                        raise FileError(
+                            f"{str(found)!r} is a link out of its folder. Replace it by a copy."
+                        )
+                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                    raise FileError(f"{str(found)!r} is neither a file nor a folder.")
 
 
 def _stay_inside(folder: Path, path: Path, name: str) -> Path:

@@ -16,7 +16,7 @@ from coevo.run_files import refuse_damaged_facts
 from coevo.studio.routes.predict import list_network_ids
 from coevo.studio.routes.requests import Answer
 from coevo.studio.run_options import read_given
-from coevo.studio.workspace import RUNS, make_name
+from coevo.studio.workspace import RUNS, TABLES, make_name
 
 if TYPE_CHECKING:
     from coevo.studio.studio import Studio
@@ -75,7 +75,7 @@ def _make_texts(studio: Studio, network: str) -> list[dict[str, str]]:
     place = studio.locate_network(network)
     name = network.partition(":")[2]
     known = read_given(place) if isinstance(place, Path) and place.is_dir() else {}
-    if not known:
+    if not known or known["table"] not in studio.workspace.list_names(TABLES):
         given = format_text(str(place))
         texts = {
             "On the command line": shlex.join(["coevo", "report", str(place)]),

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["make_routes", "start_run"]
 
 MAX_LEVELS = 20  # other runs that a score is compared with
-MAX_DRAWN = 150  # variables of a live network; laying out more would slow the search down
+# Variables and arcs of a live network; laying out more would slow the search down.
+MAX_DRAWN, MAX_DRAWN_ARCS = 150, 1000
 
 
 def make_routes(studio: Studio) -> list[BaseRoute]:
@@ -46,14 +47,14 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
 
     async def start(request: Request) -> Response:
         body = await read_body(request)
-        name = await studio.run(start_run, studio, body)
+        name = await studio.run_quick(start_run, studio, body)
         return Answer({"name": name}, 201)
 
     async def get_run(request: Request) -> Response:
         return Answer(await studio.run(_describe, studio, request.path_params["name"]))
 
     async def stop(request: Request) -> Response:
-        await studio.run(studio.jobs.stop, request.path_params["name"])
+        await studio.run_quick(studio.jobs.stop, request.path_params["name"])
         return Answer({})
 
     async def resume(request: Request) -> Response:
@@ -100,6 +101,8 @@ def _draw(variables: Any, arcs: Any) -> dict[str, Any]:
         raise ParameterError("A drawing needs variables, and arcs as pairs of numbers.") from None
     if len(names) > MAX_DRAWN:
         raise ParameterError(f"A search with more than {MAX_DRAWN} variables is not drawn live.")
+    if len(pairs) > MAX_DRAWN_ARCS:
+        raise ParameterError(f"A network with more than {MAX_DRAWN_ARCS:,} arcs is not drawn live.")
     return _draw_once(names, pairs)
 
 
@@ -123,13 +126,14 @@ def start_run(studio: Studio, body: Mapping[str, Any]) -> str:
     wanted = body.get("name") or f"{table.name} {options.get('method', 'ccma')}"
     if wanted == "new":  # an address of the page
         raise ParameterError("A run cannot be called 'new'.")
-    name = studio.workspace.find_free_name(RUNS, check_name(str(wanted)))
+    check_name(str(wanted))
     _check_settings(options, table)
-    folder = studio.workspace.make_folder(RUNS, name)
+    folder = studio.workspace.make_folder(RUNS, str(wanted))
+    name = folder.name
     try:
         _write_given(studio, table, name, folder, options)
         studio.jobs.submit(name, "learn")
-    except CoevoError:
+    except (CoevoError, OSError):
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return name

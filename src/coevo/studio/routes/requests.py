@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,16 @@ async def read_body(request: Request) -> dict[str, Any]:
         raise HTTPException(400, "The body is not JSON.") from None
     if not isinstance(found, dict):
         raise HTTPException(400, "The body must be a JSON object.")
+    _refuse_half_characters(found)
     return found
+
+
+def _refuse_half_characters(content: dict[str, Any]) -> None:
+    """Raise a 400 for text that no file can hold: JSON can have half of a pair of codes."""
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise HTTPException(400, "The body holds text that is not Unicode.") from None
 
 
 async def receive_file(request: Request, target: Path) -> None:

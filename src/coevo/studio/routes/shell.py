@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from coevo import __version__
 from coevo.errors import CoevoError
+from coevo.studio.login_attempts import LOGIN_PAUSE, LoginAttempts
 from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.trash import put_back, throw_away
 from coevo.studio.workspace import NETWORKS, RUNS, STUDIO_FILE, TABLES, read_object
@@ -22,16 +23,15 @@ if TYPE_CHECKING:
 
 __all__ = ["make_routes"]
 
-LOGIN_PAUSE = 1.0  # seconds after a wrong password; all attempts share one queue
 STREAM_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
 def make_routes(studio: Studio) -> list[BaseRoute]:
     """Return the routes of the page itself."""
-    login_queue = asyncio.Lock()
+    attempts = LoginAttempts()
 
     async def get_workspace(request: Request) -> Response:
-        return Answer(await studio.run(_describe, studio))
+        return Answer(await studio.run_quick(_describe, studio))
 
     async def get_events(request: Request) -> Response:
         name = request.query_params.get("run")
@@ -47,19 +47,20 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
             raise HTTPException(404, "There is no such list.")
         if kind == RUNS:
             studio.jobs.check_idle(name)
-        token = await studio.run(throw_away, studio.workspace, kind, name)
+        token = await studio.run_quick(throw_away, studio.workspace, kind, name)
         studio.notify(kind)
         return Answer({"token": token})
 
     async def restore(request: Request) -> Response:
         token = request.path_params["token"]
-        kind, name = await studio.run(put_back, studio.workspace, token)
+        kind, name = await studio.run_quick(put_back, studio.workspace, token)
         studio.notify(kind)
         return Answer({"kind": kind, "name": name})
 
     async def log_in(request: Request) -> Response:
         given = (await read_body(request)).get("password")
-        async with login_queue:
+        address = "" if request.client is None else request.client.host
+        async with attempts.take_turn(address):
             if not isinstance(given, str) or not studio.rules.is_password(given):
                 await asyncio.sleep(LOGIN_PAUSE)
                 raise HTTPException(401, "The password is wrong.")
@@ -95,6 +96,8 @@ def describe_run(studio: Studio, name: str) -> dict[str, Any]:
     except CoevoError as error:
         state, given = {"state": "failed", "error": str(error)}, {}
     has_network = (folder / "model.bif").is_file()
+    if has_network and (state.get("kind"), state.get("state")) == ("confidence", "failed"):
+        state = {**state, "state": "done"}  # of the search, whose network is as good as before
     return {
         "name": name,
         "table": table if isinstance(table := given.get("table"), str) else None,

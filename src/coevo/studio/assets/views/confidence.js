@@ -42,7 +42,7 @@ class ConfidenceView {
     this.isActive = ACTIVE.includes(state);
     this.button.disabled = this.isActive;
     this.stop.hidden = !this.isActive;
-    if (!this.isActive) this.say(state === "failed" && kind === "confidence" ? error : "");
+    if (!this.isActive) this.say(kind === "confidence" ? error ?? "" : "");
     else if (kind !== "confidence") this.say("The search of this run is not done yet.");
     whenIdle(() => this.draw(record));
   }

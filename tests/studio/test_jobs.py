@@ -1,0 +1,140 @@
+"""Jobs: one that ends badly leaves neither a wrong state nor a queue that stands still."""
+
+import io
+import json
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from coevo.errors import FileError
+from coevo.studio import jobs as jobs_module
+from coevo.studio.jobs import Jobs
+
+
+class Output:
+    """The output of a process that ends when it is told to."""
+
+    def __init__(self):
+        self.has_ended = threading.Event()
+
+    def readline(self):
+        self.has_ended.wait(30)
+        return b""
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    """Return the processes that were started: each ends when the test says so."""
+    started = []
+
+    def start(root, folder):
+        process = SimpleNamespace(
+            stdin=io.BytesIO(), stdout=Output(), wait=lambda: 0, kill=lambda: None, name=folder.name
+        )
+        process.stdin.close = lambda: None
+        started.append(process)
+        return process
+
+    monkeypatch.setattr(jobs_module, "_start_process", start)
+    yield started
+    for process in started:
+        process.stdout.has_ended.set()
+
+
+@pytest.fixture
+def jobs(studio):
+    for name in ("one", "two"):
+        studio.workspace.make_folder("runs", name)
+    return studio.jobs
+
+
+def submit_both(jobs, processes):
+    jobs.submit("one", "learn")
+    jobs.submit("two", "learn")
+    wait_for(lambda: len(processes) == 1)
+
+
+def wait_for(is_true):
+    """Wait for another thread, without a clock that could fail the test."""
+    pause = threading.Event()
+    for _ in range(3000):
+        if is_true():
+            return
+        pause.wait(0.01)
+    raise AssertionError("it did not happen")
+
+
+def test_a_full_disk_at_the_end_of_a_job_stops_nothing(studio, jobs, processes, monkeypatch):
+    submit_both(jobs, processes)
+    job = jobs._find("one")
+
+    def fail(path, facts):
+        raise FileError("The disk is full.")
+
+    monkeypatch.setattr(jobs_module, "write_json", fail)
+    processes[0].stdout.has_ended.set()
+    assert job.ended.wait(30)
+    assert jobs.read_state("one")["state"] == "failed"
+    assert jobs.wait("two", 30)  # it could not be marked as running either
+    monkeypatch.undo()
+    assert json.loads((job.folder / "job.json").read_text())["state"] == "running"
+    monkeypatch.setattr(jobs_module, "_start_process", lambda *_: 1 / 0)
+    jobs.submit("one", "learn")  # there is space again
+    assert jobs.wait("one", 30)
+    assert json.loads((job.folder / "job.json").read_text())["state"] == "failed"
+
+
+def test_a_damaged_state_is_written_anew(jobs, processes):
+    submit_both(jobs, processes)
+    job = jobs._find("one")
+    (job.folder / "job.json").write_text("{")
+    processes[0].stdout.has_ended.set()
+    assert job.ended.wait(30)
+    assert jobs.read_state("one")["state"] == "failed"
+    wait_for(lambda: len(processes) == 2)
+
+
+def test_a_job_is_stopped_while_its_process_starts(studio, monkeypatch, processes):
+    start, is_there = jobs_module._start_process, threading.Event()
+    jobs = Jobs(studio.workspace)
+
+    def start_late(root, folder):
+        is_there.set()
+        return start(root, folder)
+
+    monkeypatch.setattr(jobs_module, "_start_process", start_late)
+    studio.workspace.make_folder("runs", "one")
+    with jobs._lock:  # the thread of the job waits for it
+        jobs.submit("one", "learn")
+        jobs.stop("one")
+        assert not is_there.is_set()
+    assert is_there.wait(30)
+    wait_for(lambda: processes and processes[0].stdin.getvalue() == b"stop\n")
+    processes[0].stdout.has_ended.set()
+    assert jobs.wait("one", 30)
+    assert jobs.read_state("one")["state"] == "stopped"
+
+
+def test_a_failed_bootstrap_leaves_the_network(client, studio):
+    folder = studio.workspace.make_folder("runs", "one")
+    (folder / "model.bif").write_text("network unknown {}")
+    failed = {"state": "failed", "kind": "confidence", "error": "The table has changed."}
+    (folder / "job.json").write_text(json.dumps(failed))
+    run = client.get("/api/workspace").json()["runs"][0]
+    assert (run["state"], run["error"]) == ("done", "The table has changed.")
+
+
+def test_requests_that_compute_do_not_delay_a_stop(client, studio):
+    may_end = threading.Event()
+    for _ in range(20):
+        studio._pool.submit(may_end.wait, 30)
+    try:
+        assert client.get("/api/workspace").status_code == 200
+        answer = client.post("/api/runs/none/stop")
+        assert answer.json() == {"error": "No work is under way on the run 'none'."}
+    finally:
+        may_end.set()

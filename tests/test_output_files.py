@@ -10,8 +10,10 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from coevo.array_files import write_arrays
 from coevo.errors import FileError
 from coevo.files import check_output_path, remove_temporary_files, replace_file, write_text
 
@@ -201,3 +203,15 @@ def test_the_longest_name(here):
 def test_lone_surrogates_become_escapes(here):
     write_text(Path("file"), '{"path": "asia\udcff.csv"}')
     assert Path("file").read_bytes() == b'{"path": "asia\\udcff.csv"}'
+
+
+def test_arrays_are_stored_without_a_pickle_and_nothing_else(tmp_path):
+    """NumPy before 2.2 stores what newer versions take as options."""
+    path = tmp_path / "a.npz"
+    write_arrays(path, {"codes": np.arange(3), "name": "a", "n": 2})
+    with np.load(path, allow_pickle=False) as archive:
+        assert sorted(archive.files) == ["codes", "n", "name"]
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="'b' holds objects"):
+        write_arrays(path, {"b": np.array([object()])})
+    assert path.read_bytes() == before

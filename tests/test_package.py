@@ -29,7 +29,7 @@ LAYERS = [
         *("memory", "names", "output_files", "signatures", "threads", "work_time"),
     ],
     ["faster_numba", "files", "jit"],
-    ["randomness", "run_files", "user_files", "warmup"],
+    ["array_files", "randomness", "run_files", "user_files", "warmup"],
     ["checkpoints", "run_lock"],
     ["picture"],
     ["data"],

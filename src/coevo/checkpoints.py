@@ -28,8 +28,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.array_files import write_arrays
 from coevo.errors import FileError, FormatError, ParameterError, warn_caller
-from coevo.files import open_source, remove_temporary_files, replace_file
+from coevo.files import open_source, remove_temporary_files
 from coevo.json_text import load_json
 from coevo.memory import check_memory
 from coevo.run_files import make_run_folder
@@ -53,7 +54,6 @@ CHECKPOINT = "checkpoint.npz"
 SECONDS_BETWEEN = 1.0  # minimum time between two checkpoints
 SHARE_OF_TIME = 0.05  # maximum share of the time for writing them
 PAUSES = (0.1, 0.4, 1.0)  # seconds before each further attempt to write the last files
-MOST_COMPRESSED = 1 << 24  # bytes; compressing more would take longer than a search can wait
 DIGEST = "digest"  # the entry with the hash of all others
 KIND, HISTORY, FACTS = "kind", "history.json", "facts.json"  # entries beside those of a state
 ENDED = "stop_reason"  # stored once a run has ended; a killed run does not have it
@@ -69,10 +69,7 @@ def write_entries(path: Path, entries: Mapping[str, Any]) -> None:
     The file is replaced only when writing succeeds.
     """
     arrays = {name: np.asanyarray(value) for name, value in entries.items()}
-    n_bytes = sum(array.nbytes for array in arrays.values())
-    save = np.savez_compressed if n_bytes <= MOST_COMPRESSED else np.savez
-    with replace_file(path) as stream:
-        save(stream, allow_pickle=False, **{**entries, DIGEST: _compute_digest(arrays)})
+    write_arrays(path, {**arrays, DIGEST: _compute_digest(arrays)})
 
 
 def read_entries(path: Path) -> dict[str, Any]:

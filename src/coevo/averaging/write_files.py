@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coevo.array_files import write_arrays
 from coevo.averaging.answers import AVERAGED, write_averaged
 from coevo.averaging.result import Posterior
-from coevo.files import replace_file
 from coevo.io import make_run_folder, write_json
 from coevo.report import ReportTable, make_figure, write_figure
 from coevo.report.figures import BLUE, GREY, ORANGE, apply_style
@@ -120,10 +120,9 @@ def write_posterior(
     files["graph"] = str(place / "graph.svg")
     result.plot().save(files["graph"])
     files["networks"] = str(place / "networks.npz")
-    with replace_file(place / "networks.npz") as stream:
-        names = np.array(result.names)
-        arrays = {"names": names, "start": result.sample.start, "arcs": result.sample.arcs}
-        np.savez_compressed(stream, allow_pickle=False, **arrays)
+    sample = result.sample
+    arrays = {"names": np.array(result.names), "start": sample.start, "arcs": sample.arcs}
+    write_arrays(place / "networks.npz", arrays)
     if result.dataset is not None:
         files["averaged"] = str(place / AVERAGED)
         write_averaged(result.averaged, place / AVERAGED)

@@ -353,3 +353,9 @@ def test_a_warm_up_that_fails_says_why(tmp_path, monkeypatch, worker, reason):
         "Other commands compile these kernels when they need them."
     )
     assert [file.name for file in (tmp_path / "cache").iterdir()] == ["repair.lock"]
+
+
+def test_a_cache_that_cannot_be_entered_is_not_complete(tmp_path, monkeypatch):
+    """As in a container that keeps the home folder of another user."""
+    monkeypatch.setattr(warmup, "_find_marker", lambda room: tmp_path / ("x" * 300))
+    assert not warmup.is_complete("networks")

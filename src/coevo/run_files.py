@@ -16,12 +16,14 @@ from typing import Any
 from coevo.checks import as_plain
 from coevo.errors import CoevoError, FileError, FormatError
 from coevo.files import replace_file, write_text
+from coevo.json_text import load_json
 
 __all__ = [
     "check_run_folder",
     "format_json_line",
     "make_run_folder",
     "refuse_damaged_facts",
+    "refuse_foreign_files",
     "write_json",
     "write_json_lines",
 ]
@@ -38,6 +40,31 @@ def check_run_folder(folder: Path) -> None:
         raise FileError(f"{str(folder)!r} cannot be created: {str(nearest)!r} is a file.")
     if not os.access(nearest, os.W_OK):
         raise FileError(f"{str(folder)!r} cannot be written: {str(nearest)!r} is write-protected.")
+
+
+def refuse_foreign_files(folder: Path, names: Iterable[str]) -> None:
+    """Raise `FileError` if a folder holds files of these names, but nothing that coevo wrote.
+
+    So a command never replaces the README or the results of somebody else.
+    """
+    found = sorted(name for name in names if (folder / name).is_file())
+    if found and not _holds_a_run(folder):
+        raise FileError(
+            f"{str(folder)!r} holds {found[0]!r}, which coevo did not write and would replace. "
+            "Give another folder."
+        )
+
+
+def _holds_a_run(folder: Path) -> bool:
+    """Return whether a folder is one of coevo: it has a checkpoint, or a record of a run."""
+    if (folder / "checkpoint.npz").is_file():
+        return True
+    for name in ("run.json", "experiment.json", "strength.json"):
+        with contextlib.suppress(OSError, ValueError):
+            found = load_json((folder / name).read_text(encoding="utf-8"))
+            if isinstance(found, dict) and "version" in found:
+                return True
+    return False
 
 
 def make_run_folder(folder: Path) -> None:

@@ -13,12 +13,12 @@ import errno
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from coevo.errors import FileError
 from coevo.files import remove_temporary_files
-from coevo.run_files import make_run_folder
+from coevo.run_files import make_run_folder, refuse_foreign_files
 
 __all__ = ["lock_run_folder"]
 
@@ -30,23 +30,26 @@ _CHANGE = threading.Lock()  # of the dictionary
 
 
 @contextlib.contextmanager
-def lock_run_folder(folder: Path | None) -> Iterator[None]:
+def lock_run_folder(folder: Path | None, writes: Iterable[str] = ()) -> Iterator[None]:
     """Hold the lock of a run folder, which is created if it does not exist.
 
-    What killed commands left half written in the folder and its subfolders is removed first. A
-    thread that has the lock can take it again. Folders that were created here and stay empty are
-    removed at the end. None is no folder: there is nothing to lock.
+    `writes` are files that the caller will write: if the folder has one of them, it must be one
+    of coevo. What killed commands left half written in the folder and its subfolders is removed
+    first. A thread that has the lock can take it again. Folders that were created here and stay
+    empty are removed at the end. None is no folder: there is nothing to lock.
 
     Raises
     ------
     FileError
-        If another process or thread has the lock, or the folder cannot be created.
+        If another process or thread has the lock, or the folder cannot be created, or it holds
+        files of somebody else.
     """
     if folder is None:
         yield
         return
     new = [path for path in (folder, *folder.parents) if not path.exists()]
     make_run_folder(folder)
+    refuse_foreign_files(folder, writes)
     try:
         with _hold(folder):
             yield

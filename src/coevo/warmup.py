@@ -146,7 +146,7 @@ def is_jit_disabled() -> bool:
 def is_complete(room: str = NETWORKS) -> bool:
     """Return whether the cache holds all kernels of a room for this machine."""
     marker = _find_marker(room)
-    return marker is not None and marker.exists()
+    return marker is not None and os.path.exists(marker)  # False in a folder of somebody else
 
 
 def _find_marker(room: str) -> Path | None:
@@ -225,7 +225,7 @@ def _warm_up(rooms: Sequence[str], announce: Callable[[], None]) -> int:
     assert marker is not None
     announce()
     with _lock(marker):
-        if all(one.exists() for one in markers):  # another process was faster
+        if all(os.path.exists(one) for one in markers):  # another process was faster
             return 0
         groups = list_groups(*rooms)
         counts, reason = _compile_in_processes(groups)
@@ -278,7 +278,7 @@ def _lock(marker: Path) -> Iterator[None]:
     """
     with open(marker.with_suffix(".lock"), "ab") as file:
         deadline = time.monotonic() + MAX_WAIT
-        while not _try_lock(file) and time.monotonic() < deadline and not marker.exists():
+        while not _try_lock(file) and time.monotonic() < deadline and not os.path.exists(marker):
             time.sleep(0.1)
         yield
 

@@ -444,7 +444,7 @@ def test_refusals(arguments, sentence, asia, folder, refused):
             "Invalid value for '--max-generations': -1 is not in the range x>=0.",
         ),
         ("--seed -1", "Invalid value for '--seed': -1 is not in the range x>=0."),
-        ("-j 0", "Invalid value for '-j' / '--n-jobs': 0 is not in the range x>=1."),
+        ("-j 0", "Invalid value for '-j' / '--n-jobs': 0 is not in the range 1<=x<=1024."),
         ("--format xml", "Invalid value for '--format': 'xml' is not one of 'text', 'json'."),
     ],
 )

@@ -90,7 +90,7 @@ def test_the_installed_script():
         (["score", "asia.csv"], "Error: Missing option '--structure'."),
         (
             ["score", "asia.csv", "--structure", "asia", "-j", "0"],
-            "Error: Invalid value for '-j' / '--n-jobs': 0 is not in the range x>=1.",
+            "Error: Invalid value for '-j' / '--n-jobs': 0 is not in the range 1<=x<=1024.",
         ),
         (
             ["score", "asia.csv", "--structure", "asia", "--ess", "ten"],
@@ -130,7 +130,10 @@ def test_an_interrupt(run, folder, monkeypatch):
     [
         (MemoryError(), "Error: There is not enough memory.\n"),
         (MemoryError("4 TiB"), "Error: There is not enough memory. 4 TiB\n"),
-        (OSError(28, "No space left on device"), "Error: [Errno 28] No space left on device\n"),
+        (
+            OSError(28, "No space left on device"),
+            "Error: The output cannot be written: No space left on device.\n",
+        ),
     ],
 )
 def test_failures_that_are_not_the_users_fault(run, monkeypatch, error, line):

@@ -173,7 +173,7 @@ def test_refusals(arguments, sentence, folder, refused):
             "-o x --max-generations -1",
             "Invalid value for '--max-generations': -1 is not in the range x>=0.",
         ),
-        ("-o x -j 0", "Invalid value for '-j' / '--n-jobs': 0 is not in the range x>=1."),
+        ("-o x -j 0", "Invalid value for '-j' / '--n-jobs': 0 is not in the range 1<=x<=1024."),
         ("-o x --seed -1", "Invalid value for '--seed': -1 is not in the range x>=0."),
     ],
 )

@@ -7,6 +7,8 @@ so that ``coevo --help`` imports neither NumPy nor numba.
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from importlib import import_module
 
@@ -89,7 +91,38 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit. SIGTERM and SIGHUP save the work, as Ctrl-C does."""
     with protect_output(), treat_signals_as_interrupts():
+        _check_environment()
         _run()
+
+
+def _check_environment() -> None:
+    """End with a sentence if numba could not be imported for a wrong number of threads."""
+    given = os.environ.get("NUMBA_NUM_THREADS", "1")
+    if not (given.isdecimal() and int(given) > 0):
+        print(
+            f"Error: NUMBA_NUM_THREADS must be a whole number above 0; got {given!r}. Unset it.",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+
+
+def _describe(error: OSError) -> str:
+    """Return a failure of the system that nothing else has explained, as a sentence.
+
+    >>> import errno
+    >>> _describe(OSError(errno.ENAMETOOLONG, "File name too long", "xx.csv"))
+    "'xx.csv' cannot be read or written: File name too long."
+    >>> _describe(OSError(errno.EMFILE, "Too many open files"))
+    'Too many open files. Allow more with ulimit -n.'
+    """
+    reason = (error.strerror or str(error)).rstrip(".")
+    if error.errno == errno.EMFILE:
+        return f"{reason}. Allow more with ulimit -n."
+    if error.filename is not None:
+        return f"{str(error.filename)!r} cannot be read or written: {reason}."
+    if error.errno == errno.ENOSPC:
+        return f"The output cannot be written: {reason}."
+    return f"{reason}."
 
 
 def _run() -> None:
@@ -120,8 +153,8 @@ def _run() -> None:
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        sys.exit(1)
+        print(f"Error: {_describe(error)}", file=sys.stderr)
+        sys.exit(1 if error.filename is None else 2)
     except MemoryError as error:
         print(f"Error: There is not enough memory. {error}".rstrip(), file=sys.stderr)
         sys.exit(1)

@@ -186,7 +186,7 @@ def command(
     )
     for peer in bench.missing_peers:
         print(describe_missing_peer(peer), file=sys.stderr)
-    hold_folder(output)
+    hold_folder(output, ("README.md", "results.csv"))
     with show_run_progress("runs") as show_run:
         result = run_bench(
             bench,

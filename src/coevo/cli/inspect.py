@@ -93,7 +93,7 @@ def command(
 def can_print_unicode() -> bool:
     """Return whether standard output can print block characters."""
     try:
-        "▁█…".encode(sys.stdout.encoding or "ascii")
+        "▁█…".encode(getattr(sys.stdout, "encoding", None) or "ascii")  # stdout may be closed
     except (LookupError, UnicodeEncodeError):
         return False
     return True

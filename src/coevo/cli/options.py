@@ -36,6 +36,8 @@ format_option = click.option(
     help="Format of the answer.",
 )
 
+MOST_JOBS = 1024  # each costs memory
+
 
 def bundle_options(parameter: str, *options: Decorator[Any]) -> Decorator[Any]:
     """Return a decorator that adds options to a command, and passes them as one dictionary."""
@@ -74,7 +76,7 @@ def make_n_jobs_option(workers: str, answer: str, all_cores: bool = False) -> De
     return click.option(
         "-j",
         "--n-jobs",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, MOST_JOBS),
         default=_count_cores if all_cores else 1,
         show_default="one for each core, up to 8" if all_cores else True,
         help=f"Number of {workers}. It changes the time, never the {answer}.",

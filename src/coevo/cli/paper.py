@@ -109,7 +109,7 @@ def command(
         "population": population,
     }
     options = {"n_jobs": n_jobs, "cluster": cluster, "figures": figures}
-    hold_folder(output)
+    hold_folder(output, ("README.md", "results.csv"))
     if reviewed:
         from coevo.experiments import Reviewed
 

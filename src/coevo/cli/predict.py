@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -78,6 +77,8 @@ def command(
         network.variable(target)  # raises an error if there is none
         if output is not None:
             check_writable(output)
+            if data != "-" and Path(output).resolve() == Path(data).resolve():
+                raise click.UsageError(f"-o would overwrite DATA, {data!r}. Give another name.")
         rows = read_network_rows(network, path, opening, drop=drop)
         prediction = network.predict(rows, target)
         answer = _make_answer(prediction, rows.n_rows)
@@ -99,19 +100,16 @@ def command(
 @contextlib.contextmanager
 def _open_table(data: str) -> Iterator[str]:
     """Yield the path of a table that can be read twice: once for its states, once for a copy."""
-    from coevo.files import is_stream
+    from coevo.files import CHUNK_BYTES, is_stream, open_input
 
     if data != "-" and not is_stream(Path(data)):
         yield data
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, Path(data).name if data != "-" else "stdin")
-        with path.open("wb") as stream:
-            if data == "-":
-                shutil.copyfileobj(sys.stdin.buffer, stream)
-            else:
-                with open(data, "rb") as pipe:
-                    shutil.copyfileobj(pipe, stream)
+        with path.open("wb") as stream, open_input(Path(data)) as source:
+            while part := source.read(CHUNK_BYTES):
+                stream.write(part)
         yield str(path)
 
 

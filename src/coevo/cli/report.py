@@ -51,6 +51,7 @@ def command(source: str, other: str | None, output: str | None) -> None:
 
         target = Path(output) if output is not None else _choose_target(source)
         check_output_path(target)
+        _refuse_own_files(source, target)
         page = _make_page(source)
         if other is not None:
             page = replace(page, other=_make_page(other).dag, other_name=_strip_extension(other))
@@ -59,6 +60,15 @@ def command(source: str, other: str | None, output: str | None) -> None:
     n_variables, n_arcs = len(page.dag.nodes), len(page.dag.arcs)
     size = f"{format_count(n_variables, 'variable')}, {format_count(n_arcs, 'arc')}"
     print(f"Wrote a report ({size}) to {target}.", file=sys.stderr)
+
+
+def _refuse_own_files(source: str, target: Path) -> None:
+    """Raise an error if the page would replace the model or a file of the run that it shows."""
+    kept = [Path(source)]
+    if _is_folder(source):
+        kept = [path for path in Path(source).iterdir() if path.suffix != ".html"]
+    if any(path.resolve() == target.resolve() for path in kept):
+        raise click.UsageError(f"-o would overwrite {str(target)!r}. Give the name of a page.")
 
 
 def _make_page(source: str) -> Page:

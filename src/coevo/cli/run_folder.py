@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -9,9 +10,9 @@ import click
 __all__ = ["hold_folder"]
 
 
-def hold_folder(output: str | None) -> None:
-    """Lock a run folder until the command ends. `FileError`: another command has the lock."""
+def hold_folder(output: str | None, writes: Iterable[str]) -> None:
+    """Lock a run folder until the command ends; see `lock_run_folder`."""
     if output is not None:
         from coevo.run_lock import lock_run_folder
 
-        click.get_current_context().with_resource(lock_run_folder(Path(output)))
+        click.get_current_context().with_resource(lock_run_folder(Path(output), writes))

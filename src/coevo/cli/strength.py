@@ -109,7 +109,7 @@ def command(
         if output is not None:
             check_run_folder(Path(output))
             figures = _choose_figures(figures)
-            hold_folder(output)
+            hold_folder(output, ("strength.csv", "strength.md", "runs.jsonl"))
         table, info = settings.read_table(data)
         declared.check(tuple(column.name for column in info.columns))
         spec = settings.resolve_spec(table.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,7 +99,7 @@ def open_answering(source: str) -> Answering:
     from coevo.bundled import open_network
 
     averaged = Path(source, "averaged.json")
-    if not averaged.is_file():
+    if not os.path.isfile(averaged):  # False for any name that cannot be one of a file
         return open_network(source)
     from coevo.averaging.answers import read_averaged
 

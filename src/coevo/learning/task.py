@@ -96,7 +96,7 @@ def open_task(
         check_run_folder(folder)
     with settings.open_table(table) as (rows, info):
         task = _make_task(settings, rows, info, source, folder, command)
-        with lock_run_folder(folder):
+        with lock_run_folder(folder, ("model.bif", "run.json")):
             yield task._open_folder(resume)
 
 

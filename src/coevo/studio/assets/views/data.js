@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { whenIdle } from "../page/press.js";
 import { count, fill, formatShare, keepFocus, label, latest, select } from "../parts/element.js";
 import { ColumnCard } from "../parts/column_card.js";
+import { once } from "../parts/once.js";
 
 const SHOWN = 60; // columns before "Show more"
 const MISSING = [
@@ -89,17 +90,11 @@ class DataView {
     const add = body => this.add(() => this.api.post("/api/tables/open", body));
     return h("details", { class: "others" }, h("summary", {}, "Other tables"),
       this.examples.map(one => h("p", {}, h("button", {
-        type: "button", onclick: () => add({ example: one }),
+        type: "button", onclick: once(() => add({ example: one })),
       }, `Use the example ${one}`))),
-      h("form", { onsubmit: event => {
-        event.preventDefault();
-        add({ network: network.value, rows: Number(rows.value) });
-      } }, label("Sample a published network", network), label("Rows", rows),
+      h("form", { onsubmit: once(() => add({ network: network.value, rows: Number(rows.value) })) }, label("Sample a published network", network), label("Rows", rows),
       h("button", {}, "Sample")),
-      h("form", { onsubmit: event => {
-        event.preventDefault();
-        add({ path: path.value });
-      } }, label("A file in the workspace folder", path), h("button", {}, "Add")));
+      h("form", { onsubmit: once(() => add({ path: path.value })) }, label("A file in the workspace folder", path), h("button", {}, "Add")));
   }
 
   async upload(file) {
@@ -157,6 +152,7 @@ class DataView {
 
   // Change the settings. Changes in quick succession are stored one after the other, the last one wins.
   change(settings, isUndo = false) {
+    if (JSON.stringify(settings) === JSON.stringify(this.settings)) return undefined; // a double click
     if (!isUndo) this.past.push(this.settings);
     this.settings = settings;
     this.turn++;
@@ -228,7 +224,7 @@ class DataView {
   }
 
   makeDelete() {
-    return h("button", { type: "button", class: "danger", onclick: () => this.remove() }, "Delete the table");
+    return h("button", { type: "button", class: "danger", onclick: once(() => this.remove()) }, "Delete the table");
   }
 
   makeDecisions() {
@@ -238,12 +234,12 @@ class DataView {
       h("ul", { class: "notes" }, decisions.map((one, i) => h("li", {},
         h("span", {}, one.sentence),
         one.can_undo && h("button", {
-          type: "button", "data-key": `undo-${i}`, onclick: () => this.undoDecision(i, one),
+          type: "button", "data-key": `undo-${i}`, onclick: once(() => this.undoDecision(one)),
         }, "Undo this"),
         h("code", {}, one.undo)))));
   }
 
-  async undoDecision(i, decision) {
+  async undoDecision(decision) {
     const names = {};
     for (const old of decision.needs_names) {
       const given = await this.askName(old);
@@ -388,14 +384,14 @@ class DataView {
     if (!gone) return;
     this.name = null;
     fill(this.table, h("p", { role: "status" }, `The table ${name} is in the trash. `,
-      h("button", { type: "button", id: "restore", onclick: async () => {
+      h("button", { type: "button", id: "restore", onclick: once(async () => {
         const back = await this.context.attempt(() => this.api.post(`/api/trash/${gone.token}`, {}));
         if (back) {
           await this.listTables();
           this.context.go("data", [back.name]);
           await this.show(back.name);
         }
-      } }, "Put it back")));
+      }) }, "Put it back")));
     await this.listTables();
   }
 }

@@ -1,6 +1,7 @@
 // Learn: choose a table and start a search; or show one (learn_run.js).
 import { path } from "../api.js";
 import { h, show } from "../dom.js";
+import { once } from "../parts/once.js";
 import { mountRun } from "./learn_run.js";
 
 const TEXTS = {
@@ -69,8 +70,7 @@ function makeForm(table, choices, context) {
     patience: ["Patience", makeNumber("patience", { min: 1, step: 1, placeholder: "by the method" }), "Generations without improvement."],
     target: ["Target score", makeNumber("target", { placeholder: "none" })],
   };
-  const start = async event => {
-    event.preventDefault();
+  const start = async () => {
     const options = { method: method.value, ...budget.read() };
     if (score.value) options.score = score.value;
     for (const [key, [, control]] of Object.entries(numbers)) {
@@ -78,8 +78,9 @@ function makeForm(table, choices, context) {
     }
     const made = await context.attempt(() => context.api.post("/api/runs", { table, name: name.value || null, options }));
     if (made) context.go("learn", made.name);
+    return Boolean(made);
   };
-  return h("form", { class: "learn-form", onsubmit: start },
+  return h("form", { class: "learn-form", onsubmit: once(start) },
     h("div", { class: "fields" },
       makeField("Method", method, about), makeField("Score", score, "The first one is recommended. Higher is better."), budget.field),
     h("details", {},

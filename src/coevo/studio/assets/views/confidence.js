@@ -3,7 +3,7 @@
 import { path } from "../api.js";
 import { h, s } from "../dom.js";
 import { whenIdle } from "../page/press.js";
-import { count, fill, label, select } from "../parts/element.js";
+import { count, fill, label, makeAbsent, select } from "../parts/element.js";
 import { StopButton, once } from "../parts/once.js";
 
 const SHOWN = 60; // arcs before "Show all"
@@ -13,9 +13,6 @@ class ConfidenceView {
   constructor(container, context, runs, name) {
     Object.assign(this, { container, context, name, api: context.api });
     this.least = null;
-    const choose = select(runs.map(run => [run.name, run.name]), name, {
-      id: "run", onchange: () => context.go("confidence", choose.value),
-    });
     this.samples = h("input", { type: "number", min: 0, max: 10000, value: 50, id: "samples" });
     this.posterior = h("input", { type: "checkbox", id: "posterior" });
     this.button = h("button", { class: "main", id: "start" }, "Start");
@@ -26,7 +23,7 @@ class ConfidenceView {
       h("p", { class: "soft" }, "A bootstrap draws the rows of the table again and again, with replacement, and " +
         "learns a network from each sample. The strength of an arc is the share of the samples that have it."),
       h("form", { class: "fields", onsubmit: once(() => this.begin()) },
-        label("Run", choose), label("Bootstrap samples", this.samples),
+        label("Run", chooseRun(context, runs, name)), label("Bootstrap samples", this.samples),
         h("label", { class: "check" }, this.posterior, "posterior probabilities, too"), this.button, this.stop.node),
       this.progress, this.body);
     context.follow(name);
@@ -141,6 +138,13 @@ class ConfidenceView {
   }
 }
 
+function chooseRun(context, runs, name) {
+  const field = select(runs.map(run => [run.name, run.name]), name, {
+    id: "run", onchange: () => context.go("confidence", field.value),
+  });
+  return field;
+}
+
 function makeBar(share, threshold) {
   return s("svg", { class: "strength-bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
     s("rect", { class: "back", width: 100, height: 10 }), s("rect", { width: 100 * share, height: 10 }),
@@ -154,10 +158,15 @@ export default {
     const { runs } = await context.api.get("/api/workspace");
     const ready = runs.filter(run => run.has_network);
     const wanted = context.params[0];
-    const name = runs.some(run => run.name === wanted) ? wanted : ready[0]?.name;
-    if (!name) {
+    const name = wanted ?? ready[0]?.name;
+    if (!runs.length || !name) {
       fill(container, h("h1", {}, "Confidence"), h("p", { class: "empty" }, "There is no run yet. ",
         h("a", { href: context.makeAddress("learn") }, "Learn a network"), " first."));
+      return;
+    }
+    if (!runs.some(run => run.name === name)) {
+      fill(container, h("h1", {}, "Confidence"),
+        h("div", { class: "fields" }, label("Run", chooseRun(context, runs, name))), makeAbsent("run", name));
       return;
     }
     await new ConfidenceView(container, context, runs, name).load();

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { whenIdle } from "../page/press.js";
-import { count, fill, formatShare, keepFocus, label, latest, select } from "../parts/element.js";
+import { count, fill, formatShare, keepFocus, label, latest, makeAbsent, select } from "../parts/element.js";
 import { ColumnCard } from "../parts/column_card.js";
 import { once } from "../parts/once.js";
 
@@ -39,7 +39,8 @@ class DataView {
   async start(name) {
     await this.listTables();
     const chosen = name || (this.tables.length === 1 ? this.tables[0].name : null);
-    if (chosen) await this.show(chosen);
+    if (name && !this.tables.some(one => one.name === name)) fill(this.table, makeAbsent("table", name));
+    else if (chosen) await this.show(chosen);
     else fill(this.table, h("p", { class: "empty" },
       "Add a table to begin. It stays on this machine."));
   }

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { whenIdle } from "../page/press.js";
-import { fill, label, latest, select } from "../parts/element.js";
+import { fill, label, latest, makeAbsent, select } from "../parts/element.js";
 import { KnowledgeBoard } from "../parts/knowledge_board.js";
 import { download } from "../parts/save.js";
 
@@ -35,8 +35,13 @@ class KnowledgeView {
         h("a", { href: "#/data" }, "Add one"), " first."));
       return;
     }
-    const record = await this.context.attempt(() => this.api.get(this.address));
-    if (!record) return;
+    const isThere = this.tables.includes(this.name);
+    const record = isThere && await this.context.attempt(() => this.api.get(this.address));
+    if (!record) {
+      fill(this.container, h("header", { class: "view-head" }, h("h2", {}, "What you know already"), this.chooseTable()),
+        !isThere && makeAbsent("table", this.name));
+      return;
+    }
     this.variables = record.variables;
     this.contradictions = record.contradictions;
     this.known = complete(record.knowledge);
@@ -113,10 +118,14 @@ class KnowledgeView {
     this.change(after, true);
   }
 
-  drawFrame() {
+  chooseTable() {
     const table = select(this.tables.map(one => [one, one]), this.name, {
       onchange: () => this.context.go("knowledge", [table.value]),
     });
+    return label("Table", table);
+  }
+
+  drawFrame() {
     const modes = h("div", { class: "choice", role: "group", "aria-label": "What a drag does" },
       MODES.map(([mode, text]) => h("button", {
         type: "button", "data-mode": mode, "aria-pressed": String(mode === this.board.mode),
@@ -134,7 +143,7 @@ class KnowledgeView {
     this.redoButton = h("button", { type: "button", id: "redo", onclick: () => this.redo() }, "Redo");
     fill(this.container, h("div", { class: "knowledge-view" },
       h("header", { class: "view-head" }, h("h2", {}, "What you know already"),
-        h("div", { class: "actions" }, label("Table", table), modes, this.undoButton,
+        h("div", { class: "actions" }, this.chooseTable(), modes, this.undoButton,
           this.redoButton, this.status)),
       this.alert, h("div", { class: "stage-two" }, this.board.node, this.side)));
   }

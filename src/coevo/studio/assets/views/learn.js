@@ -1,6 +1,7 @@
 // Learn: choose a table and start a search; or show one (learn_run.js).
 import { path } from "../api.js";
 import { h, show } from "../dom.js";
+import { makeAbsent } from "../parts/element.js";
 import { once } from "../parts/once.js";
 import { mountRun } from "./learn_run.js";
 
@@ -96,8 +97,8 @@ async function mountNew(container, context, wanted) {
     context.api.get("/api/workspace"), context.api.get("/api/learn/choices"),
   ]);
   const tables = space.tables.map(table => table.name);
-  const table = tables.includes(wanted) ? wanted : tables[0];
-  if (!table) {
+  const table = wanted ?? tables[0];
+  if (!tables.length) {
     show(container, h("h1", {}, "Learn"), h("p", {}, "There is no table yet. ", h("a", { href: context.makeAddress("data") }, "Open one in Data.")));
     return;
   }
@@ -116,7 +117,12 @@ async function mountNew(container, context, wanted) {
   const choose = h("select", { onchange: () => draw(choose.value) },
     tables.map(name => h("option", { value: name, selected: name === table }, name)));
   show(container, h("h1", {}, "Learn"), h("div", { class: "fields" }, makeField("Table", choose)), body);
-  draw(table);
+  if (tables.includes(table)) {
+    draw(table);
+  } else {
+    choose.value = "";
+    show(body, makeAbsent("table", table));
+  }
 }
 
 export default {

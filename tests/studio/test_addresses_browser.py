@@ -1,4 +1,4 @@
-"""Addresses of the studio in a real browser: damaged ones, and those of things that do not exist."""
+"""Addresses of the studio in a browser: damaged ones, and those of what does not exist."""
 
 import shutil
 
@@ -61,7 +61,7 @@ def test_a_network_is_chosen_instead_of_one_that_does_not_exist(open_tab, table)
     expect(tab.locator("#view [role=alert]")).to_contain_text("none")
     tab.select_option('[aria-label="Choose a network"]', "bundled:asia")
     expect(tab.locator(".node").first).to_be_visible()
-    tab.allowed.append("Failed to load resource: the server responded with a status of 404")
+    tab.allowed.append("Failed to load resource: the server responded with a status of 400")
 
 
 def test_the_link_to_the_content_stays_in_the_view(open_tab, table):

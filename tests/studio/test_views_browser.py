@@ -6,6 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from coevo.data import Variable
+from coevo.io import write_model
+from coevo.network import BayesianNetwork
 from coevo.studio.table_settings import read_settings
 from helpers.studio_pages import centre, drag, expect, open_column, wait_for_put
 
@@ -288,6 +291,39 @@ def test_a_prediction_is_measured_and_saved(open_tab, server):
     assert (
         Path(saved.value.path()).read_text().splitlines()[0].startswith("smoke,lung,dysp,predicted")
     )
+
+
+def add_many_states(server):
+    """Add a network and a table of a variable with 40 states; the later ones are more frequent."""
+    towns = [f"t{i:02}" for i in range(40)]
+    variables = [Variable("side", ("left", "right")), Variable("town", towns)]
+    tables = {"side": [0.5, 0.5], "town": [[1 / 40] * 40] * 2}
+    network = BayesianNetwork(variables, {"town": ["side"]}, tables)
+    write_model(network, server.studio.workspace.root / "networks" / "towns.json")
+    rows = [f"left,{town}\n" * (i + 1) for i, town in enumerate(towns)]
+    return add_table(server, "towns", "side,town\n" + "".join(rows))
+
+
+def test_a_target_with_many_states_shows_the_most_frequent(open_tab, server):
+    """A confusion matrix of 1,000 states froze the tab."""
+    name = add_many_states(server)
+    tab = open_tab("/predict/file:towns.json")
+    tab.select_option("#table", name)
+    tab.select_option("#target", "town")
+    with tab.expect_response("**/rows?*") as answer:
+        tab.click("#predict")
+    expect(tab.locator("#left-out")).to_have_text(
+        "The 30 most frequent of 40 states are shown below. The download has the probabilities of "
+        "all states; coevo evaluate has all measures."
+    )
+    frequent = [f"t{i:02}" for i in range(10, 40)]
+    assert tab.locator("#confusion tbody th").all_inner_texts() == frequent
+    expect(tab.locator("#confusion tbody td")).to_have_count(30 * 30)
+    expect(tab.locator(".prediction-chart path.roc-line")).to_have_count(30 + 1)  # calibration
+    found = answer.value.json()
+    assert found["states"] == list(found["metrics"]["per_state"]) == list(found["roc"]) == frequent
+    assert found["metrics"]["per_state"]["t39"]["n_rows"] == 40
+    assert found["metrics"]["n_rows"] == 820  # all rows are measured
 
 
 def test_a_network_is_exported_with_its_texts(open_tab, server):

@@ -83,7 +83,7 @@ class PredictView {
       h("h2", {}, "First rows"), this.makePreview(found));
   }
 
-  makeMetrics({ metrics, states, roc }) {
+  makeMetrics({ metrics, states, n_states: total, roc }) {
     const facts = [
       ["accuracy", formatShare(metrics.accuracy), "rows whose most probable state is the true one"],
       ["AUC", metrics.auc === null ? "–" : metrics.auc.toFixed(4), "1 is best, 0.5 is chance"],
@@ -95,7 +95,10 @@ class PredictView {
     return [
       h("dl", { class: "facts", id: "metrics" }, facts.map(([name, value, title]) =>
         h("div", { title }, h("dt", {}, name), h("dd", {}, value)))),
-      h("div", { class: "charts" }, makeConfusion(states, metrics.confusion),
+      states.length < total && h("p", { class: "soft", id: "left-out" },
+        `The ${states.length} most frequent of ${count(total, "state")} are shown below. The download has the ` +
+        "probabilities of all states; coevo evaluate has all measures."),
+      h("div", { class: "charts" }, makeConfusion(states, metrics.confusion, states.map(one => metrics.per_state[one].n_rows)),
         Object.keys(roc).length > 0 && makeRoc(roc, areas), makeCalibration(metrics.calibration)),
       this.makeStates(metrics.per_state),
     ];

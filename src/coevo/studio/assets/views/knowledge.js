@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { whenIdle } from "../page/press.js";
-import { fill, label, latest, makeAbsent, select } from "../parts/element.js";
+import { count, fill, label, latest, makeAbsent, select } from "../parts/element.js";
 import { KnowledgeBoard } from "../parts/knowledge_board.js";
 import { download } from "../parts/save.js";
 
@@ -234,10 +234,14 @@ class KnowledgeView {
     const items = [
       ...["required", "forbidden"].flatMap(kind => known[kind].map(arc =>
         [`${arc[0]} → ${arc[1]} is ${kind}`, () => this.removeArc(kind, arc)])),
+      ...known.tiers.map((names, i) => [`tier ${i + 1}: ${names.join(", ") || "empty"}`,
+        () => this.change({ ...known, tiers: known.tiers.filter(other => other !== names) })]),
       ...known.roots.map(name => [`${name} has no parents`, () => this.toggle("roots", name)]),
       ...known.leaves.map(name => [`${name} has no children`, () => this.toggle("leaves", name)]),
       ...known.weights.map(one => [`${one[0]} → ${one[1]} has the weight ${one[2]}`,
         () => this.change({ ...known, weights: known.weights.filter(other => other !== one) })]),
+      ...(known.max_parents ? [[`a variable has at most ${count(known.max_parents, "parent")}`,
+        () => this.change({ ...known, max_parents: null })]] : []),
     ];
     return h("div", {}, h("h3", {}, "All statements"),
       items.length ? h("ul", { class: "notes", id: "statements" }, items.map(([text, remove], i) =>

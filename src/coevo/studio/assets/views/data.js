@@ -181,11 +181,23 @@ class DataView {
 
   setType(name, type) {
     const types = { ...this.settings.types }, options = { ...this.settings.options };
+    const source = this.findColumn(name)?.info.source;
     if (type === null) delete types[name];
+    else if (source) Object.assign(types, this.makePartTypes(name, type, source));
     else types[name] = type;
     if (options.drop) options.drop = options.drop.filter(one => one !== name);
     if (options.drop && !options.drop.length) delete options.drop;
     return this.change({ types, options });
+  }
+
+  findColumn(name) {
+    return this.record.columns?.find(one => one.name === name);
+  }
+
+  // The type of a part of a date. Its column of dates keeps all its parts only if they are named.
+  makePartTypes(name, type, source) {
+    const { type: parts, format } = this.findColumn(source).info;
+    return { [name]: { ...type, source }, [source]: [parts, format].filter(Boolean).join("+") };
   }
 
   setOption(name, value) {
@@ -281,9 +293,16 @@ class DataView {
     return h("section", { id: "findings" }, h("h3", {}, "What to look at"),
       h("ul", { class: "notes" }, findings.map((one, i) => h("li", { class: one.kind },
         h("span", {}, one.sentence),
-        one.drop && h("button", {
-          type: "button", "data-key": `drop-${i}`, onclick: () => this.setType(one.drop, "ignore"),
-        }, `Leave out ${one.drop}`)))));
+        this.makeRemedy(one, i)))));
+  }
+
+  // The button that follows a recommendation: to leave out a column, or parts of a column of dates.
+  makeRemedy({ drop, types }, i) {
+    if (!drop && !types) return null;
+    const [[name, type]] = Object.entries(types ?? { [drop]: "ignore" });
+    return h("button", {
+      type: "button", "data-key": `drop-${i}`, onclick: () => this.setType(name, type),
+    }, type === "ignore" ? `Leave out ${name}` : `Set the type of ${name} to ${type}`);
   }
 
   makeChanges() {
@@ -308,6 +327,7 @@ class DataView {
     const shown = fitting.slice(0, this.limit);
     const actions = {
       setType: (name, type) => this.setType(name, type),
+      open: name => this.openColumn(name),
       countBins: (name, cuts) => this.context.attempt(() =>
         this.api.post(`${address(this.name)}/bins`, { column: name, cuts })),
     };
@@ -336,6 +356,17 @@ class DataView {
       }, `Show more of ${count(fitting.length, "column")}`));
   }
 
+  // Open the card of a column; it may be among those that are not shown.
+  openColumn(name) {
+    if (!this.cards.get(name)?.node.isConnected) {
+      this.filter = name;
+      this.draw(this.record);
+    }
+    const card = this.cards.get(name);
+    card.node.open = true;
+    card.title.focus();
+  }
+
   makePreview() {
     const { names, rows } = this.record.preview;
     return h("section", { id: "preview" }, h("h3", {}, "First rows"),
@@ -354,11 +385,16 @@ class DataView {
       });
       return label(text, field);
     };
-    const write = (name, text, note, parse = value => value) => {
+    const write = (name, text, note, parse = value => value, format = value => [value].flat().join(", ")) => {
+      const enter = () => {
+        const value = field.value === "" ? null : parse(field.value);
+        field.setAttribute("aria-invalid", String(value === undefined));
+        if (value !== undefined) this.setOption(name, value);
+        else this.context.notify(`${text}: give a whole number; got '${field.value}'.`, "error");
+      };
       const field = h("input", {
-        type: "text", value: options[name] === undefined ? "" : [options[name]].flat().join(", "),
-        "data-key": `option-${name}`,
-        onchange: () => this.setOption(name, field.value === "" ? null : parse(field.value)),
+        type: "text", value: options[name] === undefined ? "" : format(options[name]),
+        "data-key": `option-${name}`, onchange: enter,
       });
       return label(text, field, note);
     };
@@ -368,15 +404,16 @@ class DataView {
     h("div", { class: "grid" },
       choose("missing", "Missing values", MISSING),
       choose("discretise", "How numbers are cut", METHODS),
-      write("bins", "Number of bins", "for mdl the maximum", Number),
+      write("bins", "Number of bins", "for mdl the maximum", readWhole),
       write("missing_labels", "Labels of missing values", "with commas",
         text => text.split(",").map(one => one.trim())),
       choose("decimal", "Decimal mark", [["", "as detected"], [".", "point"], [",", "comma"]]),
-      write("delimiter", "Character between fields", "empty: as detected"),
+      write("delimiter", "Character between fields", "empty: as detected; \\t is a tab",
+        text => text.replaceAll("\\t", "\t"), mark => mark.replaceAll("\t", "\\t")),
       write("encoding", "Encoding", "empty: as detected"),
       write("sheet", "Sheet, or table of a database", "empty: as detected",
         text => (/^\d+$/.test(text) ? Number(text) : text)),
-      write("skiprows", "Lines above the table", "empty: as detected", Number)));
+      write("skiprows", "Lines above the table", "empty: as detected", readWhole)));
   }
 
   async remove() {
@@ -395,6 +432,11 @@ class DataView {
       }) }, "Put it back")));
     await this.listTables();
   }
+}
+
+// Return a whole number; undefined for any other text.
+function readWhole(text) {
+  return /^\s*\d+\s*$/.test(text) ? Number(text) : undefined;
 }
 
 function describeType(type) {

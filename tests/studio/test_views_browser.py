@@ -157,7 +157,9 @@ def test_a_part_of_a_date_is_left_out_through_its_column(open_tab, server):
     card.get_by_role("button", name="Open visit").click()
     expect(tab.locator('[data-column="visit"]').get_by_label("Type")).to_be_visible()
     with wait_for_put(tab):
-        tab.locator("#findings").get_by_role("button", name="Leave out visit", exact=True).dblclick()
+        tab.locator("#findings").get_by_role(
+            "button", name="Leave out visit", exact=True
+        ).dblclick()
     expect(tab.locator("#table-size")).to_contain_text("2 variables")
     assert settings_of(server, name).types == {"visit": "ignore"}
     with wait_for_put(tab):

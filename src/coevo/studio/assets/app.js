@@ -71,7 +71,7 @@ function drawTabs(id) {
 async function open() {
   const number = ++shown;
   const { id, params, isWrong } = readAddress();
-  if (isWrong) notify(`The studio has no view ${location.hash}. This is Home.`, "error");
+  if (isWrong) notify(`The studio has no view ${location.hash}.`, "error");
   drawTabs(id);
   unmount?.();
   unmount = null;

@@ -122,6 +122,22 @@ def frame(seed):
     return make_frame(seed)
 
 
+def test_the_undo_of_a_copy_names_a_column_of_the_table(frame):
+    """A table has no column of the name of a part, so its type cannot be declared."""
+    frame["Month"] = [int(text[5:7]) for text in frame["visit"]]
+    _, info, columns = read(frame)
+    assert columns["visit_month"].type == "ignore"
+    copy = next(decision for decision in info.decisions if decision.kind == "copy")
+    assert copy.columns == ("visit_month", "Month")
+    assert copy.undo == "types={'Month': 'categorical'}, or --type Month=categorical"
+    _, _, columns = read(frame, types={"Month": "categorical"})
+    assert columns["visit_month"].type == columns["Month"].type == "categorical"
+    _, info, _ = read(frame[["visit", "y"]].assign(again=frame["visit"] + " 00:00"))
+    assert {one.undo for one in info.decisions if one.kind == "copy"} == {
+        "strict=True, or --strict"
+    }
+
+
 def test_dates_are_replaced_by_their_parts(frame):
     dataset, info, columns = read(frame)
     names = [variable.name for variable in dataset.source_variables]

@@ -244,3 +244,47 @@ def test_commands(seed):
 def test_an_empty_inspection():
     empty = TableInspection("nothing", 0, (), (), (), None)
     assert (empty.n_missing, empty.missing_share, empty.types()) == (0, 0.0, {})
+
+
+def make_dated_table(n_years):
+    """Return a table with dates whose month determines another column."""
+    days = pd.date_range("2021-01-01", periods=365 * n_years, freq="D")
+    return pd.DataFrame(
+        {
+            "visit": days.strftime("%Y-%m-%d"),
+            "half": np.where(days.month < 7, "first", "second"),
+            "odd": np.where(days.day % 2, "yes", "no"),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_years", "hint", "option", "options", "left"),
+    [
+        (1, "drop=['visit'], or --drop visit", "--drop visit", {"drop": ["visit"]}, []),
+        (
+            2,
+            "types={'visit': 'year'}, or --type visit=year",
+            "--type visit=year",
+            {"types": {"visit": "year"}},
+            ["visit_year"],
+        ),
+    ],
+)
+def test_the_recommendation_about_a_part_of_a_date_names_its_column(
+    n_years, hint, option, options, left
+):
+    """The table has no column of the name of the part, so ``drop`` cannot name it."""
+    table = make_dated_table(n_years)
+    (finding,) = inspect_table(table).findings
+    assert finding.sentence == (
+        "'half' is determined by 'visit_month' in every row. Leave out 'visit_month' (it is a part "
+        f"of 'visit': {hint}), or the column that it determines."
+    )
+    assert suggest_option(finding) == option
+    assert finding.as_dict()["types"] == {"visit": "year" if left else "ignore"}
+    followed = coevo.learn(table, method="hill_climb", **options)
+    assert followed.audit == ()
+    assert sorted(followed.network.dag.nodes) == ["half", "odd", *left]
+    with pytest.warns(CoevoWarning, match="holds dates"):
+        assert coevo.learn(table, method="hill_climb").audit == (finding,)

@@ -1,6 +1,8 @@
 """The view Learn in a browser: start, watch in two tabs, stop, resume; names are never markup."""
 
 import re
+import shutil
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -74,17 +76,78 @@ def test_names_are_never_markup_in_two_tabs(open_tab, server):
     assert "learn tables/watched/watched.csv" in first.inner_text(".command")
 
 
+def list_posts(tab):
+    """Return a list that grows by the path of each request that changes something."""
+    posted = []
+
+    def note(request):
+        if request.method != "GET":
+            posted.append(urlsplit(request.url).path)
+
+    tab.on("request", note)
+    return posted
+
+
+def add_running(server, name):
+    """Add a run that is running for ever, as far as the page knows."""
+    folder = server.studio.workspace.root / "runs" / name
+    folder.mkdir(parents=True)
+    (folder / "job.json").write_text('{"state": "running", "kind": "learn"}')
+    return folder
+
+
+def answer_stop(tab):
+    """Let all requests to stop succeed and do nothing."""
+    tab.route("**/stop", lambda route: route.fulfill(json={}))
+
+
+def test_stop_at_once_is_offered_late(open_tab, server):
+    folder = add_running(server, "endless")
+    tab = open_tab("/learn/endless")
+    answer_stop(tab)
+    posted = list_posts(tab)
+    tab.clock.install()
+    stop = tab.locator(".stop button")
+    expect(stop).to_have_text("Stop")
+    stop.press("Enter")
+    expect(stop).to_have_text("Stopping …")
+    expect(stop).to_be_focused()
+    stop.press("Enter")
+    tab.clock.fast_forward(9_000)
+    expect(stop).to_have_attribute("aria-disabled", "true")
+    assert len(posted) == 1
+    tab.clock.fast_forward(2_000)
+    expect(stop).to_have_text("Stop at once")
+    expect(tab.locator(".stop small")).to_have_text(
+        "It has not stopped yet. If you stop it at once, what is not saved is lost."
+    )
+    with tab.expect_request("**/stop"):
+        stop.press("Enter")
+    expect(stop).to_have_text("Stopping …")
+    assert len(posted) == 2
+    (folder / "job.json").write_text('{"state": "stopped", "kind": "learn"}')
+    server.studio.notify("runs")
+    expect(stop).to_have_count(0)
+    shutil.rmtree(folder)
+
+
 def test_stop_and_extend(open_tab, server):
     add_table(server, "stopped")
     tab = open_tab("/learn/new/stopped")
     tab.select_option("#field-method", "ccga")
     tab.select_option("#field-budget", "max_generations")
     tab.fill('[aria-label="Amount of the budget"]', "1000000")
-    tab.click("text=Start the search")
+    posted = list_posts(tab)
+    tab.dblclick("text=Start the search")  # impatient, and still one search
     tab.wait_for_selector(".orders")
     assert tab.is_visible("progress")
-    tab.click("button >> text=Stop")
+    tab.dblclick("button >> text=Stop")  # a second request would end the process without a result
     tab.wait_for_selector("text=stopped by the user")
+    tab.wait_for_selector("text=Explore the network")
+    assert [place for place in posted if "drawing" not in place] == [
+        "/api/runs",
+        "/api/runs/stopped%20ccga/stop",
+    ]
     tab.wait_for_selector("button >> text=Extend")
     tab.click("button >> text=Extend")
     tab.select_option("dialog select", "max_generations")

@@ -6,6 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from coevo.data import Variable
+from coevo.io import write_model
+from coevo.network import BayesianNetwork
 from coevo.studio.table_settings import read_settings
 from helpers.studio_pages import centre, drag, expect, open_column, wait_for_put
 
@@ -135,6 +138,99 @@ def test_a_decision_is_undone_and_a_column_is_left_out(open_tab, server):
     expect(tab.locator("#changes li")).to_have_count(1)
 
 
+def make_dates(first, last):
+    """Return a table of dates whose months determine another column."""
+    days = [f"{y}-{m:02}-{d:02}" for y in range(first, last) for m in range(1, 13) for d in (3, 9)]
+    rows = [f"{day},{day[5:7] < '07'},{i % 7 < 3}\n" for i, day in enumerate(days * 4)]
+    return "visit,half,other\n" + "".join(rows)
+
+
+def test_a_part_of_a_date_is_left_out_through_its_column(open_tab, server):
+    name = add_table(server, "dated", make_dates(2021, 2022))
+    tab = open_tab(f"/data/{name}")
+    card = open_column(tab, "visit_month")
+    expect(card.locator(".note").first).to_have_text(
+        "This is a part of the column visit. To leave it out, or to read other parts, change the "
+        "type of visit."
+    )
+    assert card.get_by_label("Type").count() == 0
+    card.get_by_role("button", name="Open visit").click()
+    expect(tab.locator('[data-column="visit"]').get_by_label("Type")).to_be_visible()
+    with wait_for_put(tab):
+        tab.locator("#findings").get_by_role(
+            "button", name="Leave out visit", exact=True
+        ).dblclick()
+    expect(tab.locator("#table-size")).to_contain_text("2 variables")
+    assert settings_of(server, name).types == {"visit": "ignore"}
+    with wait_for_put(tab):
+        tab.click("#undo")  # the double click was one change
+    expect(tab.locator("#table-size")).to_contain_text("3 variables")
+
+
+def test_the_other_parts_of_a_date_are_kept(open_tab, server):
+    name = add_table(server, "years", make_dates(1980, 2020))
+    tab = open_tab(f"/data/{name}")
+    card = open_column(tab, "visit_year")
+    with wait_for_put(tab):
+        card.get_by_role("button", name="Add a cut point").click()
+    expect(tab.locator("#table-size")).to_contain_text("4 variables")
+    types = settings_of(server, name).types
+    assert types["visit"] == "year+month"
+    assert types["visit_year"]["source"] == "visit"
+    with wait_for_put(tab):
+        card.get_by_role("button", name="Restore what was detected").click()
+    with wait_for_put(tab):
+        tab.get_by_role("button", name="Set the type of visit to year").click()
+    expect(tab.locator("#table-size")).to_contain_text("3 variables")
+    assert settings_of(server, name).types == {"visit": "year"}
+
+
+def test_fields_of_the_reader_refuse_what_is_no_number_and_accept_a_tab(open_tab, server):
+    rows = "".join(f"{x},{y}\t{z}\n" for x in "pq" for y in "rs" for z in "tu") * 20
+    name = add_table(server, "tabbed", "a\tb\n" + rows)
+    tab = open_tab(f"/data/{name}")
+    tab.locator("#reading summary").click()
+    bins, above, mark = (
+        tab.locator(f'[data-key="option-{name}"]') for name in ("bins", "skiprows", "delimiter")
+    )
+    for title, field, text in [
+        ("Number of bins", bins, "abc"),
+        ("Lines above the table", above, "1.5"),
+    ]:
+        field.fill(text)
+        field.press("Enter")
+        expect(tab.locator("#notes .note").last).to_contain_text(
+            f"{title}: give a whole number; got '{text}'."
+        )
+        expect(field).to_have_attribute("aria-invalid", "true")
+    assert settings_of(server, name).options == {}
+    with wait_for_put(tab):
+        bins.fill("4")
+        bins.press("Enter")
+    with wait_for_put(tab):
+        mark.fill("\\t")
+        mark.press("Enter")
+    assert settings_of(server, name).options == {"bins": 4, "delimiter": "\t"}
+    expect(mark).to_have_value("\\t")
+    expect(tab.locator("#preview th")).to_have_text(["a", "b"])
+
+
+def test_a_double_click_adds_one_table(open_tab, server):
+    tab = open_tab("/data")
+    tab.locator(".others summary").click()
+    tab.get_by_label("Rows").fill("37")
+    posts = []
+    tab.on("request", lambda request: posts.append(request.url) if is_post(request) else None)
+    tab.get_by_role("button", name="Sample").dblclick()
+    expect(tab.locator("#table-size")).to_contain_text("37 rows")
+    assert len(posts) == 1
+
+
+def is_post(request):
+    """Return whether a request changes something."""
+    return request.method == "POST"
+
+
 def test_a_table_that_needs_an_option_to_be_read(open_tab, server):
     lines = ["a|b", *(f"{x}|{y}" for x in "pq" for y in "rs")]
     name = add_table(server, "piped", "\n".join([lines[0], *lines[1:] * 20]))
@@ -226,6 +322,7 @@ def test_tiers_limits_and_files(open_tab, server, tmp_path):
     with wait_for_put(tab):
         tab.locator("#move-tier").press("Enter")
     assert knowledge_of(server, name) == {"tiers": [["age"], ["ill"]]}
+    expect(tab.locator("#statements span")).to_have_text(["tier 1: age", "tier 2: ill"])
     tab.select_option("#arc-kind", "required")
     tab.select_option("#arc-from", "ill")
     tab.select_option("#arc-to", "age")
@@ -238,12 +335,19 @@ def test_tiers_limits_and_files(open_tab, server, tmp_path):
     with wait_for_put(tab):
         tab.click("#undo")
     tab.locator("#max-parents").press_sequentially("2")
+    tab.locator("#export").scroll_into_view_if_needed()
     with tab.expect_download() as saved:
         tab.mouse.move(*centre(tab, "#export"))
         tab.mouse.down()  # leaves the field, which changes what is known and draws all again
         tab.mouse.up()
     assert json.loads(Path(saved.value.path()).read_text()) == knowledge_of(server, name)
     assert knowledge_of(server, name) == {"max_parents": 2, "tiers": [["age"], ["ill"]]}
+    with wait_for_put(tab):
+        tab.get_by_role("button", name="Remove: tier 2: ill").click()
+    expect(tab.locator("#statements span")).to_have_text(
+        ["tier 1: age", "a variable has at most 2 parents"]
+    )
+    assert knowledge_of(server, name) == {"max_parents": 2, "tiers": [["age"]]}
     file = tmp_path / "known.csv"
     file.write_text("kind,from,to,weight\nforbidden,ward,crp\n")
     with wait_for_put(tab):
@@ -288,6 +392,39 @@ def test_a_prediction_is_measured_and_saved(open_tab, server):
     assert (
         Path(saved.value.path()).read_text().splitlines()[0].startswith("smoke,lung,dysp,predicted")
     )
+
+
+def add_many_states(server):
+    """Add a network and a table of a variable with 40 states; the later ones are more frequent."""
+    towns = [f"t{i:02}" for i in range(40)]
+    variables = [Variable("side", ("left", "right")), Variable("town", towns)]
+    tables = {"side": [0.5, 0.5], "town": [[1 / 40] * 40] * 2}
+    network = BayesianNetwork(variables, {"town": ["side"]}, tables)
+    write_model(network, server.studio.workspace.root / "networks" / "towns.json")
+    rows = [f"left,{town}\n" * (i + 1) for i, town in enumerate(towns)]
+    return add_table(server, "towns", "side,town\n" + "".join(rows))
+
+
+def test_a_target_with_many_states_shows_the_most_frequent(open_tab, server):
+    """A confusion matrix of 1,000 states froze the tab."""
+    name = add_many_states(server)
+    tab = open_tab("/predict/file:towns.json")
+    tab.select_option("#table", name)
+    tab.select_option("#target", "town")
+    with tab.expect_response("**/rows?*") as answer:
+        tab.click("#predict")
+    expect(tab.locator("#left-out")).to_have_text(
+        "The 30 most frequent of 40 states are shown below. The download has the probabilities of "
+        "all states; coevo evaluate has all measures."
+    )
+    frequent = [f"t{i:02}" for i in range(10, 40)]
+    assert tab.locator("#confusion tbody th").all_inner_texts() == frequent
+    expect(tab.locator("#confusion tbody td")).to_have_count(30 * 30)
+    expect(tab.locator(".prediction-chart path.roc-line")).to_have_count(30 + 1)  # calibration
+    found = answer.value.json()
+    assert found["states"] == list(found["metrics"]["per_state"]) == list(found["roc"]) == frequent
+    assert found["metrics"]["per_state"]["t39"]["n_rows"] == 40
+    assert found["metrics"]["n_rows"] == 820  # all rows are measured
 
 
 def test_a_network_is_exported_with_its_texts(open_tab, server):

@@ -13,16 +13,17 @@ the rarest states rule out nearly every pair first (`_DeterminedColumns`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.data.column_types import ColumnInfo
 from coevo.data.dataset import Dataset
 from coevo.data.incomplete import IncompleteDataset
-from coevo.data.read_options import format_drop_hint
+from coevo.data.option_hints import find_part_types, format_drop_hint, format_part_hint
 from coevo.data.table import Table
 from coevo.errors import format_count
 
@@ -49,18 +50,25 @@ class Finding:
         The columns with the problem.
     sentence : str
         The problem and a recommendation.
+    part : tuple of str or None
+        If the recommendation leaves out a part of a date: its column of dates, and the type of
+        this column that does so (``'ignore'`` if there is no other part).
     """
 
     kind: str
     columns: tuple[str, ...]
     sentence: str
+    part: tuple[str, str] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as plain values."""
-        return {"kind": self.kind, "columns": list(self.columns), "sentence": self.sentence}
+        found = {"kind": self.kind, "columns": list(self.columns), "sentence": self.sentence}
+        return found if self.part is None else found | {"types": dict([self.part])}
 
 
-def audit(dataset: Table | IncompleteDataset) -> tuple[Finding, ...]:
+def audit(
+    dataset: Table | IncompleteDataset, columns: Iterable[ColumnInfo] = ()
+) -> tuple[Finding, ...]:
     """Find columns that a search cannot learn from, or that mislead it.
 
     Parameters
@@ -69,6 +77,9 @@ def audit(dataset: Table | IncompleteDataset) -> tuple[Finding, ...]:
         The observations. For the comparison of columns, "missing" is an additional state. If the
         rows are not in memory (`open_shards`), columns are not compared with each other, and a
         finding reports it.
+    columns : iterable of ColumnInfo
+        What the reader says about the columns. A part of a date is left out through its column of
+        dates, because the source has no column of its name.
 
     Returns
     -------
@@ -87,14 +98,15 @@ def audit(dataset: Table | IncompleteDataset) -> tuple[Finding, ...]:
     'wet' duplicates 'rain' in every row. Keep one of them (drop=['wet'], or --drop wet).
     """
     table: Table
+    parts = find_part_types(columns)
     if isinstance(dataset, IncompleteDataset):
         table = dataset.add_missing_state()
-        summary = _TableSummary(dataset.dataset, dataset.state_counts)
-        comparable = _TableSummary(table, table.state_counts)
+        summary = _TableSummary(dataset.dataset, dataset.state_counts, parts)
+        comparable = _TableSummary(table, table.state_counts, parts)
         comparable.n_observed[summary.n_observed == 1] = 1  # do not compare constant columns
     else:
         table = dataset
-        summary = comparable = _TableSummary(table, table.state_counts)
+        summary = comparable = _TableSummary(table, table.state_counts, parts)
     return (
         *_find_constant(summary),
         *_find_identifiers(summary),
@@ -114,9 +126,15 @@ NOT_COMPARED = Finding(
 
 
 class _TableSummary:
-    """The variables of a table, and the count of each state."""
+    """The variables of a table, the count of each state, and which columns are parts of dates."""
 
-    def __init__(self, dataset: Table, counts: tuple[NDArray[np.int64], ...]) -> None:
+    def __init__(
+        self,
+        dataset: Table,
+        counts: tuple[NDArray[np.int64], ...],
+        parts: Mapping[str, tuple[str, str]],
+    ) -> None:
+        self.parts = parts
         self.variables = dataset.variables
         self.names = dataset.names
         self.n_rows = dataset.n_rows
@@ -131,6 +149,11 @@ class _TableSummary:
         states = self.variables[variable].states
         return [repr(states[code]) for code in np.flatnonzero(which)]
 
+    def format_hint(self, name: str) -> str:
+        """Return the options that leave out a column."""
+        part = self.parts.get(name)
+        return format_drop_hint(name) if part is None else format_part_hint(*part)
+
 
 def _find_constant(summary: _TableSummary) -> Iterator[Finding]:
     for i in np.flatnonzero(summary.n_observed == 1).tolist() if summary.n_rows > 1 else ():
@@ -139,7 +162,8 @@ def _find_constant(summary: _TableSummary) -> Iterator[Finding]:
             "constant",
             (name,),
             f"{name!r} is {state} in every row, so nothing can be learned about it. Leave it out "
-            f"({format_drop_hint(name)}).",
+            f"({summary.format_hint(name)}).",
+            summary.parts.get(name),
         )
 
 
@@ -150,7 +174,8 @@ def _find_identifiers(summary: _TableSummary) -> Iterator[Finding]:
             "identifier",
             (name,),
             f"{name!r} has {summary.n_observed[i]:,} states in {summary.n_rows:,} rows, like an "
-            f"identifier. Leave it out ({format_drop_hint(name)}), or merge its states.",
+            f"identifier. Leave it out ({summary.format_hint(name)}), or merge its states.",
+            summary.parts.get(name),
         )
 
 
@@ -173,7 +198,8 @@ def _find_duplicates(summary: _TableSummary, dataset: Dataset) -> Iterator[Findi
             "duplicate",
             (original, name),
             f"{name!r} duplicates {original!r} in every row. Keep one of them "
-            f"({format_drop_hint(name)}).",
+            f"({summary.format_hint(name)}).",
+            summary.parts.get(name),
         )
 
 
@@ -203,7 +229,8 @@ def _find_deterministic(summary: _TableSummary, dataset: Dataset) -> Iterator[Fi
             "deterministic",
             (name, *determined),
             f"{listed} {verb} determined by {name!r} in every row. Leave out {name!r} "
-            f"({format_drop_hint(name)}), or the {columns} that it determines.",
+            f"({summary.format_hint(name)}), or the {columns} that it determines.",
+            summary.parts.get(name),
         )
 
 

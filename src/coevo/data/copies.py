@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.columns import Column
-from coevo.data.decisions import Decision, format_type_hint
+from coevo.data.decisions import STRICT_UNDO, Decision, format_type_hint
 from coevo.data.number_labels import NumberLabels
 
 __all__ = ["CopyCandidate", "find_copies"]
@@ -35,12 +35,14 @@ class CopyCandidate:
     """A column that can be a copy, or have one.
 
     `numbers` has the number of each label if the column is a measurement. `is_text` says whether
-    the labels are not numbers.
+    the labels are not numbers. `is_part` says whether the column is a part of a date: the table has
+    no column of its name, so no type can be declared for it.
     """
 
     column: Column
     numbers: NDArray[np.float64] | None = None
     is_text: bool = False
+    is_part: bool = False
 
     @property
     def rank(self) -> tuple[bool, bool, str]:
@@ -115,8 +117,17 @@ def _compare(group: Sequence[CopyCandidate]) -> Iterator[Decision]:
             (name, other),
             f"{name!r} repeats {other!r}: each value of one goes with one value of the other; "
             f"{name!r} is left out.",
-            format_type_hint(name, "categorical" if candidate.numbers is None else "continuous"),
+            _format_undo(candidate, original),
         )
+
+
+def _format_undo(*copies: CopyCandidate) -> str:
+    """Return the options that keep both of two copies: the declared type of either does so."""
+    declared = next((one for one in copies if not one.is_part), None)
+    if declared is None:
+        return STRICT_UNDO
+    kind = "categorical" if declared.numbers is None else "continuous"
+    return format_type_hint(declared.column.name, kind)
 
 
 def _hash_partition(classes: NDArray[np.intp]) -> bytes:

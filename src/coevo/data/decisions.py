@@ -10,7 +10,6 @@ made. Where nothing can be read in another way, the undo is ``strict``, which re
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +20,8 @@ from numpy.typing import NDArray
 from coevo.data.audit import Finding
 from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import Column
-from coevo.errors import MAX_LISTED, DataError, format_count
+from coevo.data.option_hints import format_rename_hint, format_type_hint
+from coevo.errors import DataError, format_count
 
 __all__ = [
     "KINDS",
@@ -145,33 +145,3 @@ def check_strict(decisions: Sequence[Decision]) -> None:
         f"The table cannot be read strictly, because coevo would decide: {decisions[0].sentence}"
         f"{more} Correct the table, or leave out strict=True (--strict)."
     )
-
-
-def format_type_hint(names: str | Sequence[str], type_: str) -> str:
-    """Return the options that declare the type of columns, in Python and on the command line.
-
-    >>> print(format_type_hint("id", "categorical"))
-    types={'id': 'categorical'}, or --type id=categorical
-    """
-    listed = [names] if isinstance(names, str) else names
-    return _format_pairs("types", "--type", [(name, type_) for name in listed])
-
-
-def format_rename_hint(pairs: Sequence[tuple[str, str]]) -> str:
-    """Return the options that rename columns, given old and new names.
-
-    >>> print(format_rename_hint([("a.1", "b")]))
-    rename={'a.1': 'b'}, or --rename a.1=b
-    """
-    return _format_pairs("rename", "--rename", pairs)
-
-
-def _format_pairs(parameter: str, option: str, pairs: Sequence[tuple[str, str]]) -> str:
-    """Return a mapping as a parameter, and its pairs as options of a command."""
-    shown = pairs[:MAX_LISTED]
-    python = ", ".join(f"{name!r}: {value!r}" for name, value in shown)
-    text = f"{parameter}={{{python}}}"
-    if not any("=" in value for _, value in shown):  # a command splits at the last equals sign
-        words = [f"{option} {shlex.quote(f'{name}={value}')}" for name, value in shown]
-        text += f", or {' '.join(words)}"
-    return f"{text}; other columns in the same way" if len(pairs) > MAX_LISTED else text

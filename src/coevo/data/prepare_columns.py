@@ -142,7 +142,8 @@ def _leave_out_copies(drafts: Sequence[Draft], notes: Notes) -> list[Draft]:
             continue
         is_number = draft.numbers is not None and notes.is_measurement(draft)
         numbers = draft.numbers if is_number else None
-        candidates.append(CopyCandidate(draft.column, numbers, is_text=draft.numbers is None))
+        is_part = draft.column.name in notes.sources
+        candidates.append(CopyCandidate(draft.column, numbers, draft.numbers is None, is_part))
     copies = {decision.columns[0]: decision for decision in find_copies(candidates)}
     if len(drafts) - len(copies) < MIN_COLUMNS:
         return list(drafts)  # the audit reports them

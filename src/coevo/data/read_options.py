@@ -6,7 +6,6 @@ error for a file, a data frame and an array.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
@@ -16,6 +15,7 @@ from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_PARTS
 from coevo.data.number_formats import MARKS
 from coevo.data.number_labels import MISSING_LABELS
+from coevo.data.option_hints import format_drop_hint
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, format_list, suggest_match
@@ -249,12 +249,3 @@ def _check_names(names: Sequence[str], positions: Sequence[int]) -> None:
         if name in seen:
             raise DataError(f"Two columns are called {name!r}. Rename one of them.")
         seen.add(name)
-
-
-def format_drop_hint(name: str) -> str:
-    """Return the options that leave out a column, in Python and on the command line.
-
-    >>> print(format_drop_hint("id"))
-    drop=['id'], or --drop id
-    """
-    return f"drop=[{name!r}], or --drop {shlex.quote(name)}"

@@ -97,7 +97,8 @@ def describe_inspected(found: InspectedTable, source: str) -> TableInspection:
     """Audit and summarise a table that was read; `source` is its name."""
     findings = found.findings
     if found.rows is not None:
-        findings += audit(found.rows if found.rows.n_missing else found.rows.dataset)
+        rows = found.rows if found.rows.n_missing else found.rows.dataset
+        findings += audit(rows, found.info.columns)
     return TableInspection(
         source=source,
         n_rows=_count_rows(found),

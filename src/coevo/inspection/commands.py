@@ -57,11 +57,20 @@ def suggest_option(finding: Finding) -> str:
     '--drop b'
     """
     name = find_dropped(finding)
-    return "" if name is None else shlex.join(["--drop", name])
+    if name is not None:
+        return shlex.join(["--drop", name])
+    return "" if finding.part is None else shlex.join(["--type", "=".join(finding.part)])
 
 
 def find_dropped(finding: Finding) -> str | None:
-    """Return the column that a finding recommends to leave out; None if it recommends none."""
+    """Return the column of the source that a finding recommends to leave out; None if none.
+
+    A part of a date is no column of the source. Its column of dates is left out if it has no
+    other part; else another type of it leaves out the part.
+    """
+    if finding.part is not None:
+        source, type_ = finding.part
+        return source if type_ == "ignore" else None
     position = _DROPPED.get(finding.kind)
     return None if position is None else finding.columns[position]
 

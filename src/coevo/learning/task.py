@@ -121,7 +121,8 @@ def _make_task(
     start = spec.start if isinstance(spec.start, DAG) else None
     problem = Problem.from_scorer(scorer, spec.constraints, start)  # raises if it is illegal
     spec.method.make_search(problem)  # raises if the settings of the method do not fit the table
-    findings = data.audit(_choose_audited_table(settings.missing, dataset, incomplete))
+    audited = _choose_audited_table(settings.missing, dataset, incomplete)
+    findings = data.audit(audited, info.columns)
     return LearnTask(
         settings=settings,
         spec=spec,

@@ -1,12 +1,14 @@
 """A table through a network: the predictions of a target, and how good they are.
 
 The numbers are those of ``coevo predict`` and ``coevo evaluate``. The curves are thinned, because a
-screen shows a few hundred points.
+screen shows a few hundred points. Of a target with many states the most frequent ones are shown: a
+confusion matrix of 1,000 states has a million cells.
 """
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from coevo.studio.table_settings import TableSettings
 __all__ = ["PredictedTable", "predict_table"]
 
 MAX_POINTS = 200  # of a ROC curve
+MAX_SHOWN = 30  # states with measures and curves
 PREVIEW_ROWS = 12
 
 
@@ -41,7 +44,7 @@ class PredictedTable:
         target = prediction.variable.name
         answer: dict[str, Any] = {
             "target": target,
-            "states": list(prediction.variable.states),
+            "n_states": prediction.variable.arity,
             "n_rows": rows.n_rows,
             "unknown": prediction.unknown.describe(),
             "n_impossible": len(prediction.impossible),
@@ -49,8 +52,15 @@ class PredictedTable:
         }
         true = rows.codes.get(target)
         if true is not None and (true >= 0).any():
-            answer["metrics"] = prediction.evaluate(rows).as_dict()
-            answer["roc"] = self._trace_curves(true)
+            measured = prediction.evaluate(rows)
+            codes = _find_frequent(measured.confusion.sum(axis=1))
+            states = [prediction.variable.states[code] for code in codes]
+            answer["states"] = states
+            answer["metrics"] = measured.as_dict() | {
+                "confusion": measured.confusion[np.ix_(codes, codes)].tolist(),
+                "per_state": {state: asdict(measured.per_state[state]) for state in states},
+            }
+            answer["roc"] = self._trace_curves(true, codes)
         return answer
 
     def _preview(self) -> list[dict[str, Any]]:
@@ -61,16 +71,19 @@ class PredictedTable:
             for row, (state, share) in enumerate(list(pairs)[:PREVIEW_ROWS], 1)
         ]
 
-    def _trace_curves(self, true: NDArray[np.integer]) -> dict[str, list[list[float]]]:
-        """Return the ROC curve of each state that some rows have and others do not."""
+    def _trace_curves(
+        self, true: NDArray[np.integer], codes: NDArray[np.intp]
+    ) -> dict[str, list[list[float]]]:
+        """Return the ROC curve of each of these states that some rows have and others do not."""
         known = np.flatnonzero(true >= 0)
         weights = self._rows.weights
         counts = np.ones(len(known), np.int64) if weights is None else weights[known]
         curves = {}
-        for code, state in enumerate(self._prediction.variable.states):
+        for code in codes.tolist():
             is_own = true[known] == code
             if is_own.any() and not is_own.all():
                 shares = self._prediction.probabilities[known, code]
+                state = self._prediction.variable.states[code]
                 curves[state] = _thin(*compute_roc(shares, is_own, counts))
         return curves
 
@@ -106,6 +119,11 @@ def predict_table(
 def _is_date_order(kind: Any) -> bool:
     """Return whether a type gives the order of day and month; the network has all other types."""
     return isinstance(kind, str) and kind.rpartition("+")[2] in ("dmy", "mdy")
+
+
+def _find_frequent(counts: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Return the codes of the `MAX_SHOWN` most frequent states, in the order of the states."""
+    return np.sort(np.argsort(-counts, kind="stable")[:MAX_SHOWN])
 
 
 def _thin(others: NDArray[np.float64], own: NDArray[np.float64]) -> list[list[float]]:

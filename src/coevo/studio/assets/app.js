@@ -45,10 +45,19 @@ function go(view, ...params) {
   else location.hash = address;
 }
 
+// Return a part of an address; null if it is damaged, as the part 100% is.
+function decode(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}
+
 function readAddress() {
-  const [id, ...params] = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
-  const known = VIEWS.some(view => view.id === id);
-  return known ? { id, params: params.filter(Boolean) } : { id: "home", params: [] };
+  const [id, ...params] = location.hash.replace(/^#\/?/, "").split("/").map(decode);
+  const isView = VIEWS.some(view => view.id === id) && !params.includes(null);
+  return isView ? { id, params: params.filter(Boolean) } : { id: "home", params: [], isWrong: id !== "" };
 }
 
 function drawTabs(id) {
@@ -61,7 +70,8 @@ function drawTabs(id) {
 
 async function open() {
   const number = ++shown;
-  const { id, params } = readAddress();
+  const { id, params, isWrong } = readAddress();
+  if (isWrong) notify(`The studio has no view ${location.hash}.`, "error");
   drawTabs(id);
   unmount?.();
   unmount = null;
@@ -103,6 +113,11 @@ const state = document.getElementById("state");
 live.on("offline", () => { state.textContent = "not connected"; });
 live.on("online", () => { state.textContent = ""; });
 window.addEventListener("hashchange", open);
+document.querySelector(".skip").addEventListener("click", event => {
+  event.preventDefault(); // its address is no view
+  holder.focus();
+  holder.scrollIntoView();
+});
 
 if (location.hash.length < 3) {
   const { opened } = await api.get("/api/workspace").catch(() => ({ opened: "" }));

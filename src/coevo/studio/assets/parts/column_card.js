@@ -36,7 +36,7 @@ function describeValues(column) {
   return (summary.examples || []).slice(0, 3).join(", ");
 }
 
-// A card that opens. `actions` = {setType(name, type), countBins(name, cuts), drop(name)}.
+// A card that opens. `actions` = {setType(name, type), countBins(name, cuts), open(name)}.
 export class ColumnCard {
   constructor(column, actions, isOpen, onToggle) {
     this.actions = actions;
@@ -69,13 +69,7 @@ export class ColumnCard {
 
   drawBody() {
     const { column } = this;
-    const declared = column.is_changed ? column.info.type : "";
-    const known = KINDS.some(([value]) => value === declared);
-    const type = select(known ? KINDS : [...KINDS, [declared, declared]], declared, {
-      "data-key": `type-${column.name}`,
-      onchange: () => this.actions.setType(this.name, type.value || null),
-    });
-    const parts = [h("div", { class: "row" }, label("Type", type),
+    const parts = [h("div", { class: "row" }, column.info.source ? this.makeSource() : this.makeType(),
       column.is_changed && h("button", {
         type: "button", "data-key": `restore-${column.name}`,
         onclick: () => this.actions.setType(this.name, null),
@@ -94,6 +88,25 @@ export class ColumnCard {
       this.editor.setCuts(column.info.cuts || []);
     }
     fill(this.body, parts);
+  }
+
+  makeType() {
+    const { column } = this;
+    const declared = column.is_changed ? column.info.type : "";
+    const known = KINDS.some(([value]) => value === declared);
+    const type = select(known ? KINDS : [...KINDS, [declared, declared]], declared, {
+      "data-key": `type-${column.name}`,
+      onchange: () => this.actions.setType(this.name, type.value || null),
+    });
+    return label("Type", type);
+  }
+
+  // A part of a date is no column of the file: the type of its column of dates decides.
+  makeSource() {
+    const { source } = this.column.info;
+    return [h("p", { class: "note" }, `This is a part of the column ${source}. To leave it out, or to read other ` +
+      `parts, change the type of ${source}.`),
+    h("button", { type: "button", onclick: () => this.actions.open(source) }, `Open ${source}`)];
   }
 
   makeCuts(column, numbers) {

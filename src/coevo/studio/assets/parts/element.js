@@ -32,6 +32,11 @@ export function select(pairs, chosen, properties = {}) {
   return field;
 }
 
+// The sentence about something that the address names and the workspace does not have.
+export function makeAbsent(kind, name) {
+  return h("p", { class: "error", role: "alert" }, `There is no ${kind} '${name}' in the workspace.`);
+}
+
 // A number with few characters.
 export function formatValue(number) {
   if (number === null || number === undefined) return "–";

@@ -59,9 +59,9 @@ export function makeCalibration(bins) {
       s("path", { class: "roc-line line-0", d: `M${path}` }), points));
 }
 
-// The confusion matrix: a row for each true state, a column for each predicted one.
-export function makeConfusion(states, confusion) {
-  const sums = confusion.map(row => row.reduce((a, b) => a + b, 0) || 1);
+// The confusion matrix: a row for each true state, a column for each predicted one. `sums` are the rows of
+// each true state; not all predicted states may be shown.
+export function makeConfusion(states, confusion, sums) {
   return h("figure", { class: "chart-box" },
     h("figcaption", {}, "Rows: true states. Columns: predicted states."),
     h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Confusion matrix" },
@@ -70,7 +70,7 @@ export function makeConfusion(states, confusion) {
         h("tbody", {}, confusion.map((row, i) => h("tr", {}, h("th", { scope: "row" }, states[i]),
           row.map((n, j) => {
             const cell = h("td", { class: i === j ? "right" : "" }, n.toLocaleString("en-US"));
-            cell.style.setProperty("--share", (n / sums[i]).toFixed(3));
+            cell.style.setProperty("--share", (n / (sums[i] || 1)).toFixed(3));
             return cell;
           })))))));
 }

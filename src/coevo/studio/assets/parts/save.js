@@ -1,6 +1,7 @@
 // Saving files from the page: what the server makes, and a graph as it is shown.
 
 import { h } from "../dom.js";
+import { once } from "./once.js";
 
 export function saveBlob(blob, name) {
   const address = URL.createObjectURL(blob);
@@ -24,7 +25,7 @@ export async function download(address) {
 
 export function makeDownload(text, address, context, properties = {}) {
   return h("button", {
-    type: "button", ...properties, onclick: () => context.attempt(() => download(address)),
+    type: "button", ...properties, onclick: once(() => context.attempt(() => download(address))),
   }, text);
 }
 

@@ -3,7 +3,8 @@
 import { path } from "../api.js";
 import { h, s } from "../dom.js";
 import { whenIdle } from "../page/press.js";
-import { count, fill, label, select } from "../parts/element.js";
+import { count, fill, label, makeAbsent, select } from "../parts/element.js";
+import { StopButton, once } from "../parts/once.js";
 
 const SHOWN = 60; // arcs before "Show all"
 const ACTIVE = ["queued", "running"];
@@ -12,21 +13,18 @@ class ConfidenceView {
   constructor(container, context, runs, name) {
     Object.assign(this, { container, context, name, api: context.api });
     this.least = null;
-    const choose = select(runs.map(run => [run.name, run.name]), name, {
-      id: "run", onchange: () => context.go("confidence", choose.value),
-    });
     this.samples = h("input", { type: "number", min: 0, max: 10000, value: 50, id: "samples" });
     this.posterior = h("input", { type: "checkbox", id: "posterior" });
     this.button = h("button", { class: "main", id: "start" }, "Start");
-    this.stop = h("button", { type: "button", id: "stop", hidden: true, onclick: () => this.end() }, "Stop");
+    this.stop = new StopButton(() => this.end(), { id: "stop" });
     this.progress = h("div", { class: "row", role: "status", id: "progress" });
     this.body = h("div", { id: "strengths" });
     fill(container, h("h1", {}, "Confidence"),
       h("p", { class: "soft" }, "A bootstrap draws the rows of the table again and again, with replacement, and " +
         "learns a network from each sample. The strength of an arc is the share of the samples that have it."),
-      h("form", { class: "fields", onsubmit: event => { event.preventDefault(); this.begin(); } },
-        label("Run", choose), label("Bootstrap samples", this.samples),
-        h("label", { class: "check" }, this.posterior, "posterior probabilities, too"), this.button, this.stop),
+      h("form", { class: "fields", onsubmit: once(() => this.begin()) },
+        label("Run", chooseRun(context, runs, name)), label("Bootstrap samples", this.samples),
+        h("label", { class: "check" }, this.posterior, "posterior probabilities, too"), this.button, this.stop.node),
       this.progress, this.body);
     context.follow(name);
     context.onEvent("samples", event => this.showSamples(event));
@@ -41,7 +39,8 @@ class ConfidenceView {
     const { state, kind, error } = record.run;
     this.isActive = ACTIVE.includes(state);
     this.button.disabled = this.isActive;
-    this.stop.hidden = !this.isActive;
+    this.stop.node.hidden = !this.isActive;
+    if (!this.isActive) this.stop.reset();
     if (!this.isActive) this.say(kind === "confidence" ? error ?? "" : "");
     else if (kind !== "confidence") this.say("The search of this run is not done yet.");
     whenIdle(() => this.draw(record));
@@ -58,7 +57,7 @@ class ConfidenceView {
   }
 
   begin() {
-    this.context.attempt(async () => {
+    return this.context.attempt(async () => {
       await this.api.post(path`/api/confidence/${this.name}`, {
         bootstraps: Number(this.samples.value), posterior: this.posterior.checked,
       });
@@ -67,7 +66,7 @@ class ConfidenceView {
   }
 
   end() {
-    this.context.attempt(() => this.api.post(path`/api/runs/${this.name}/stop`));
+    return this.context.attempt(() => this.api.post(path`/api/runs/${this.name}/stop`));
   }
 
   draw(record) {
@@ -139,6 +138,13 @@ class ConfidenceView {
   }
 }
 
+function chooseRun(context, runs, name) {
+  const field = select(runs.map(run => [run.name, run.name]), name, {
+    id: "run", onchange: () => context.go("confidence", field.value),
+  });
+  return field;
+}
+
 function makeBar(share, threshold) {
   return s("svg", { class: "strength-bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
     s("rect", { class: "back", width: 100, height: 10 }), s("rect", { width: 100 * share, height: 10 }),
@@ -152,10 +158,15 @@ export default {
     const { runs } = await context.api.get("/api/workspace");
     const ready = runs.filter(run => run.has_network);
     const wanted = context.params[0];
-    const name = runs.some(run => run.name === wanted) ? wanted : ready[0]?.name;
-    if (!name) {
+    const name = wanted ?? ready[0]?.name;
+    if (!runs.length || !name) {
       fill(container, h("h1", {}, "Confidence"), h("p", { class: "empty" }, "There is no run yet. ",
         h("a", { href: context.makeAddress("learn") }, "Learn a network"), " first."));
+      return;
+    }
+    if (!runs.some(run => run.name === name)) {
+      fill(container, h("h1", {}, "Confidence"),
+        h("div", { class: "fields" }, label("Run", chooseRun(context, runs, name))), makeAbsent("run", name));
       return;
     }
     await new ConfidenceView(container, context, runs, name).load();

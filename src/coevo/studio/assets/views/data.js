@@ -2,8 +2,9 @@
 
 import { h } from "../dom.js";
 import { whenIdle } from "../page/press.js";
-import { count, fill, formatShare, keepFocus, label, latest, select } from "../parts/element.js";
+import { count, fill, formatShare, keepFocus, label, latest, makeAbsent, select } from "../parts/element.js";
 import { ColumnCard } from "../parts/column_card.js";
+import { once } from "../parts/once.js";
 
 const SHOWN = 60; // columns before "Show more"
 const MISSING = [
@@ -38,7 +39,8 @@ class DataView {
   async start(name) {
     await this.listTables();
     const chosen = name || (this.tables.length === 1 ? this.tables[0].name : null);
-    if (chosen) await this.show(chosen);
+    if (name && !this.tables.some(one => one.name === name)) fill(this.table, makeAbsent("table", name));
+    else if (chosen) await this.show(chosen);
     else fill(this.table, h("p", { class: "empty" },
       "Add a table to begin. It stays on this machine."));
   }
@@ -89,17 +91,11 @@ class DataView {
     const add = body => this.add(() => this.api.post("/api/tables/open", body));
     return h("details", { class: "others" }, h("summary", {}, "Other tables"),
       this.examples.map(one => h("p", {}, h("button", {
-        type: "button", onclick: () => add({ example: one }),
+        type: "button", onclick: once(() => add({ example: one })),
       }, `Use the example ${one}`))),
-      h("form", { onsubmit: event => {
-        event.preventDefault();
-        add({ network: network.value, rows: Number(rows.value) });
-      } }, label("Sample a published network", network), label("Rows", rows),
+      h("form", { onsubmit: once(() => add({ network: network.value, rows: Number(rows.value) })) }, label("Sample a published network", network), label("Rows", rows),
       h("button", {}, "Sample")),
-      h("form", { onsubmit: event => {
-        event.preventDefault();
-        add({ path: path.value });
-      } }, label("A file in the workspace folder", path), h("button", {}, "Add")));
+      h("form", { onsubmit: once(() => add({ path: path.value })) }, label("A file in the workspace folder", path), h("button", {}, "Add")));
   }
 
   async upload(file) {
@@ -157,6 +153,7 @@ class DataView {
 
   // Change the settings. Changes in quick succession are stored one after the other, the last one wins.
   change(settings, isUndo = false) {
+    if (JSON.stringify(settings) === JSON.stringify(this.settings)) return undefined; // a double click
     if (!isUndo) this.past.push(this.settings);
     this.settings = settings;
     this.turn++;
@@ -184,11 +181,23 @@ class DataView {
 
   setType(name, type) {
     const types = { ...this.settings.types }, options = { ...this.settings.options };
+    const source = this.findColumn(name)?.info.source;
     if (type === null) delete types[name];
+    else if (source) Object.assign(types, this.makePartTypes(name, type, source));
     else types[name] = type;
     if (options.drop) options.drop = options.drop.filter(one => one !== name);
     if (options.drop && !options.drop.length) delete options.drop;
     return this.change({ types, options });
+  }
+
+  findColumn(name) {
+    return this.record.columns?.find(one => one.name === name);
+  }
+
+  // The type of a part of a date. Its column of dates keeps all its parts only if they are named.
+  makePartTypes(name, type, source) {
+    const { type: parts, format } = this.findColumn(source).info;
+    return { [name]: { ...type, source }, [source]: [parts, format].filter(Boolean).join("+") };
   }
 
   setOption(name, value) {
@@ -228,7 +237,7 @@ class DataView {
   }
 
   makeDelete() {
-    return h("button", { type: "button", class: "danger", onclick: () => this.remove() }, "Delete the table");
+    return h("button", { type: "button", class: "danger", onclick: once(() => this.remove()) }, "Delete the table");
   }
 
   makeDecisions() {
@@ -238,12 +247,12 @@ class DataView {
       h("ul", { class: "notes" }, decisions.map((one, i) => h("li", {},
         h("span", {}, one.sentence),
         one.can_undo && h("button", {
-          type: "button", "data-key": `undo-${i}`, onclick: () => this.undoDecision(i, one),
+          type: "button", "data-key": `undo-${i}`, onclick: once(() => this.undoDecision(one)),
         }, "Undo this"),
         h("code", {}, one.undo)))));
   }
 
-  async undoDecision(i, decision) {
+  async undoDecision(decision) {
     const names = {};
     for (const old of decision.needs_names) {
       const given = await this.askName(old);
@@ -284,9 +293,16 @@ class DataView {
     return h("section", { id: "findings" }, h("h3", {}, "What to look at"),
       h("ul", { class: "notes" }, findings.map((one, i) => h("li", { class: one.kind },
         h("span", {}, one.sentence),
-        one.drop && h("button", {
-          type: "button", "data-key": `drop-${i}`, onclick: () => this.setType(one.drop, "ignore"),
-        }, `Leave out ${one.drop}`)))));
+        this.makeRemedy(one, i)))));
+  }
+
+  // The button that follows a recommendation: to leave out a column, or parts of a column of dates.
+  makeRemedy({ drop, types }, i) {
+    if (!drop && !types) return null;
+    const [[name, type]] = Object.entries(types ?? { [drop]: "ignore" });
+    return h("button", {
+      type: "button", "data-key": `drop-${i}`, onclick: () => this.setType(name, type),
+    }, type === "ignore" ? `Leave out ${name}` : `Set the type of ${name} to ${type}`);
   }
 
   makeChanges() {
@@ -311,6 +327,7 @@ class DataView {
     const shown = fitting.slice(0, this.limit);
     const actions = {
       setType: (name, type) => this.setType(name, type),
+      open: name => this.openColumn(name),
       countBins: (name, cuts) => this.context.attempt(() =>
         this.api.post(`${address(this.name)}/bins`, { column: name, cuts })),
     };
@@ -339,6 +356,17 @@ class DataView {
       }, `Show more of ${count(fitting.length, "column")}`));
   }
 
+  // Open the card of a column; it may be among those that are not shown.
+  openColumn(name) {
+    if (!this.cards.get(name)?.node.isConnected) {
+      this.filter = name;
+      this.draw(this.record);
+    }
+    const card = this.cards.get(name);
+    card.node.open = true;
+    card.title.focus();
+  }
+
   makePreview() {
     const { names, rows } = this.record.preview;
     return h("section", { id: "preview" }, h("h3", {}, "First rows"),
@@ -357,11 +385,16 @@ class DataView {
       });
       return label(text, field);
     };
-    const write = (name, text, note, parse = value => value) => {
+    const write = (name, text, note, parse = value => value, format = value => [value].flat().join(", ")) => {
+      const enter = () => {
+        const value = field.value === "" ? null : parse(field.value);
+        field.setAttribute("aria-invalid", String(value === undefined));
+        if (value !== undefined) this.setOption(name, value);
+        else this.context.notify(`${text}: give a whole number; got '${field.value}'.`, "error");
+      };
       const field = h("input", {
-        type: "text", value: options[name] === undefined ? "" : [options[name]].flat().join(", "),
-        "data-key": `option-${name}`,
-        onchange: () => this.setOption(name, field.value === "" ? null : parse(field.value)),
+        type: "text", value: options[name] === undefined ? "" : format(options[name]),
+        "data-key": `option-${name}`, onchange: enter,
       });
       return label(text, field, note);
     };
@@ -371,15 +404,16 @@ class DataView {
     h("div", { class: "grid" },
       choose("missing", "Missing values", MISSING),
       choose("discretise", "How numbers are cut", METHODS),
-      write("bins", "Number of bins", "for mdl the maximum", Number),
+      write("bins", "Number of bins", "for mdl the maximum", readWhole),
       write("missing_labels", "Labels of missing values", "with commas",
         text => text.split(",").map(one => one.trim())),
       choose("decimal", "Decimal mark", [["", "as detected"], [".", "point"], [",", "comma"]]),
-      write("delimiter", "Character between fields", "empty: as detected"),
+      write("delimiter", "Character between fields", "empty: as detected; \\t is a tab",
+        text => text.replaceAll("\\t", "\t"), mark => mark.replaceAll("\t", "\\t")),
       write("encoding", "Encoding", "empty: as detected"),
       write("sheet", "Sheet, or table of a database", "empty: as detected",
         text => (/^\d+$/.test(text) ? Number(text) : text)),
-      write("skiprows", "Lines above the table", "empty: as detected", Number)));
+      write("skiprows", "Lines above the table", "empty: as detected", readWhole)));
   }
 
   async remove() {
@@ -388,16 +422,21 @@ class DataView {
     if (!gone) return;
     this.name = null;
     fill(this.table, h("p", { role: "status" }, `The table ${name} is in the trash. `,
-      h("button", { type: "button", id: "restore", onclick: async () => {
+      h("button", { type: "button", id: "restore", onclick: once(async () => {
         const back = await this.context.attempt(() => this.api.post(`/api/trash/${gone.token}`, {}));
         if (back) {
           await this.listTables();
           this.context.go("data", [back.name]);
           await this.show(back.name);
         }
-      } }, "Put it back")));
+      }) }, "Put it back")));
     await this.listTables();
   }
+}
+
+// Return a whole number; undefined for any other text.
+function readWhole(text) {
+  return /^\s*\d+\s*$/.test(text) ? Number(text) : undefined;
 }
 
 function describeType(type) {

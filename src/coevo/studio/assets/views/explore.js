@@ -34,7 +34,11 @@ export default {
     const known = networks.find(network => network.id === id);
     const isLarge = (known?.n_variables ?? 0) > MOST_WITH_BARS;
     const fetchDrawing = hasBars => context.api.get(`${path`/api/explore/${id}`}?bars=${hasBars ? 1 : 0}`);
-    let drawing = await fetchDrawing(!isLarge);
+    let drawing = await fetchDrawing(!isLarge).catch(error => ({ error }));
+    if (drawing.error) {
+      show(container, head, h("p", { class: "error", role: "alert" }, drawing.error.message));
+      return undefined;
+    }
     if (drawing.bars && drawing.names.length > MOST_WITH_BARS) drawing = await fetchDrawing(false);
     if (!drawing.states) {
       show(container, head, h("p", { class: "error" }, "This run has a structure without probability tables."));

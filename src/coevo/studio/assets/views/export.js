@@ -3,7 +3,7 @@
 import { path } from "../api.js";
 import { h } from "../dom.js";
 import { makeCopyBox } from "../parts/copy_text.js";
-import { count, fill, label, select } from "../parts/element.js";
+import { count, fill, label, makeAbsent, select } from "../parts/element.js";
 import { makeDownload } from "../parts/save.js";
 
 const CONTENT = {
@@ -48,12 +48,13 @@ export default {
   async mount(container, context) {
     const found = await context.api.get("/api/export");
     const ids = found.networks.map(one => one.id);
-    const chosen = ids.includes(context.params[0]) ? context.params[0] : ids[0];
+    const chosen = context.params[0] ?? ids[0];
     const body = h("div", { id: "export-body" });
     const network = select(found.networks.map(one => [one.id, one.title]), chosen, {
       id: "network", onchange: () => context.go("export", network.value),
     });
     fill(container, h("h1", {}, "Export"), h("div", { class: "fields" }, label("Network", network)), body);
-    await draw(body, context, found, chosen);
+    if (ids.includes(chosen)) await draw(body, context, found, chosen);
+    else fill(body, makeAbsent("network", chosen));
   },
 };

@@ -2,6 +2,7 @@
 import { path } from "../api.js";
 import { h, show } from "../dom.js";
 import { whenIdle } from "../page/press.js";
+import { once } from "../parts/once.js";
 
 const STATES = {
   queued: "waiting", running: "running", done: "done", failed: "failed", stopped: "stopped",
@@ -16,12 +17,12 @@ function listRuns(runs, context) {
     run.table && h("span", { class: "soft" }, `table ${run.table}`),
     h("button", {
       "aria-label": `Remove the run ${run.name}`,
-      onclick: () => context.attempt(async () => {
+      onclick: once(() => context.attempt(async () => {
         const { token } = await context.api.remove(path`/api/runs/${run.name}`);
         context.notify(`The run ${run.name} is in the trash.`, "info", token && {
           title: "Put it back", run: () => context.attempt(() => context.api.post(path`/api/trash/${token}`)),
         });
-      }),
+      })),
     }, "Remove"),
   )));
 }

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { whenIdle } from "../page/press.js";
-import { fill, label, latest, select } from "../parts/element.js";
+import { count, fill, label, latest, makeAbsent, select } from "../parts/element.js";
 import { KnowledgeBoard } from "../parts/knowledge_board.js";
 import { download } from "../parts/save.js";
 
@@ -35,8 +35,13 @@ class KnowledgeView {
         h("a", { href: "#/data" }, "Add one"), " first."));
       return;
     }
-    const record = await this.context.attempt(() => this.api.get(this.address));
-    if (!record) return;
+    const isThere = this.tables.includes(this.name);
+    const record = isThere && await this.context.attempt(() => this.api.get(this.address));
+    if (!record) {
+      fill(this.container, h("header", { class: "view-head" }, h("h2", {}, "What you know already"), this.chooseTable()),
+        !isThere && makeAbsent("table", this.name));
+      return;
+    }
     this.variables = record.variables;
     this.contradictions = record.contradictions;
     this.known = complete(record.knowledge);
@@ -113,10 +118,14 @@ class KnowledgeView {
     this.change(after, true);
   }
 
-  drawFrame() {
+  chooseTable() {
     const table = select(this.tables.map(one => [one, one]), this.name, {
       onchange: () => this.context.go("knowledge", [table.value]),
     });
+    return label("Table", table);
+  }
+
+  drawFrame() {
     const modes = h("div", { class: "choice", role: "group", "aria-label": "What a drag does" },
       MODES.map(([mode, text]) => h("button", {
         type: "button", "data-mode": mode, "aria-pressed": String(mode === this.board.mode),
@@ -134,7 +143,7 @@ class KnowledgeView {
     this.redoButton = h("button", { type: "button", id: "redo", onclick: () => this.redo() }, "Redo");
     fill(this.container, h("div", { class: "knowledge-view" },
       h("header", { class: "view-head" }, h("h2", {}, "What you know already"),
-        h("div", { class: "actions" }, label("Table", table), modes, this.undoButton,
+        h("div", { class: "actions" }, this.chooseTable(), modes, this.undoButton,
           this.redoButton, this.status)),
       this.alert, h("div", { class: "stage-two" }, this.board.node, this.side)));
   }
@@ -225,10 +234,14 @@ class KnowledgeView {
     const items = [
       ...["required", "forbidden"].flatMap(kind => known[kind].map(arc =>
         [`${arc[0]} → ${arc[1]} is ${kind}`, () => this.removeArc(kind, arc)])),
+      ...known.tiers.map((names, i) => [`tier ${i + 1}: ${names.join(", ") || "empty"}`,
+        () => this.change({ ...known, tiers: known.tiers.filter(other => other !== names) })]),
       ...known.roots.map(name => [`${name} has no parents`, () => this.toggle("roots", name)]),
       ...known.leaves.map(name => [`${name} has no children`, () => this.toggle("leaves", name)]),
       ...known.weights.map(one => [`${one[0]} → ${one[1]} has the weight ${one[2]}`,
         () => this.change({ ...known, weights: known.weights.filter(other => other !== one) })]),
+      ...(known.max_parents ? [[`a variable has at most ${count(known.max_parents, "parent")}`,
+        () => this.change({ ...known, max_parents: null })]] : []),
     ];
     return h("div", {}, h("h3", {}, "All statements"),
       items.length ? h("ul", { class: "notes", id: "statements" }, items.map(([text, remove], i) =>

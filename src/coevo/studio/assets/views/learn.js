@@ -1,6 +1,8 @@
 // Learn: choose a table and start a search; or show one (learn_run.js).
 import { path } from "../api.js";
 import { h, show } from "../dom.js";
+import { makeAbsent } from "../parts/element.js";
+import { once } from "../parts/once.js";
 import { mountRun } from "./learn_run.js";
 
 const TEXTS = {
@@ -69,8 +71,7 @@ function makeForm(table, choices, context) {
     patience: ["Patience", makeNumber("patience", { min: 1, step: 1, placeholder: "by the method" }), "Generations without improvement."],
     target: ["Target score", makeNumber("target", { placeholder: "none" })],
   };
-  const start = async event => {
-    event.preventDefault();
+  const start = async () => {
     const options = { method: method.value, ...budget.read() };
     if (score.value) options.score = score.value;
     for (const [key, [, control]] of Object.entries(numbers)) {
@@ -78,8 +79,9 @@ function makeForm(table, choices, context) {
     }
     const made = await context.attempt(() => context.api.post("/api/runs", { table, name: name.value || null, options }));
     if (made) context.go("learn", made.name);
+    return Boolean(made);
   };
-  return h("form", { class: "learn-form", onsubmit: start },
+  return h("form", { class: "learn-form", onsubmit: once(start) },
     h("div", { class: "fields" },
       makeField("Method", method, about), makeField("Score", score, "The first one is recommended. Higher is better."), budget.field),
     h("details", {},
@@ -95,8 +97,8 @@ async function mountNew(container, context, wanted) {
     context.api.get("/api/workspace"), context.api.get("/api/learn/choices"),
   ]);
   const tables = space.tables.map(table => table.name);
-  const table = tables.includes(wanted) ? wanted : tables[0];
-  if (!table) {
+  const table = wanted ?? tables[0];
+  if (!tables.length) {
     show(container, h("h1", {}, "Learn"), h("p", {}, "There is no table yet. ", h("a", { href: context.makeAddress("data") }, "Open one in Data.")));
     return;
   }
@@ -115,7 +117,12 @@ async function mountNew(container, context, wanted) {
   const choose = h("select", { onchange: () => draw(choose.value) },
     tables.map(name => h("option", { value: name, selected: name === table }, name)));
   show(container, h("h1", {}, "Learn"), h("div", { class: "fields" }, makeField("Table", choose)), body);
-  draw(table);
+  if (tables.includes(table)) {
+    draw(table);
+  } else {
+    choose.value = "";
+    show(body, makeAbsent("table", table));
+  }
 }
 
 export default {

@@ -6,6 +6,7 @@ import { path } from "../api.js";
 import { chooseWidth } from "../charts.js";
 import { h, show } from "../dom.js";
 import { whenIdle } from "../page/press.js";
+import { StopButton, once } from "../parts/once.js";
 import { SearchModel, describeSearch } from "../parts/search_model.js";
 import { NetworkPanel, drawConvergence, drawScore, drawSpecies } from "../parts/search_panels.js";
 import { makeBudget } from "./learn.js";
@@ -39,6 +40,7 @@ export function mountRun(container, context, first) {
   const call = (action, body) => context.attempt(() => context.api.post(`${path`/api/runs/${run.name}`}/${action}`, body));
 
   const buttons = h("div", { class: "actions" });
+  const stop = new StopButton(() => call("stop"));
   const facts = h("p", { class: "progress-text" });
   const status = h("p", { class: "soft", role: "status" });
   const bar = h("progress", { max: "1", "aria-label": "Used share of the budget" });
@@ -67,10 +69,11 @@ export function mountRun(container, context, first) {
 
   const drawButtons = () => {
     const isActive = ACTIVE.includes(run.state);
+    if (!isActive) stop.reset();
     show(buttons,
       h("span", { class: `state ${run.state}` }, STATES[run.state] ?? run.state),
-      isActive && h("button", { onclick: () => call("stop") }, "Stop"),
-      !isActive && run.options && run.table && ["stopped", "interrupted", "failed"].includes(run.state) && h("button", { onclick: () => call("resume", {}) }, "Resume"),
+      isActive && stop.node,
+      !isActive && run.options && run.table && ["stopped", "interrupted", "failed"].includes(run.state) && h("button", { onclick: once(() => call("resume", {})) }, "Resume"),
       !isActive && run.table && ["done", "stopped"].includes(run.state) && h("button", { onclick: extend }, "Extend ..."),
       !isActive && run.has_network && h("a", { class: "button main", href: context.makeAddress("explore", `run:${run.name}`) }, "Explore the network"));
   };
@@ -128,6 +131,7 @@ export function mountRun(container, context, first) {
     ended = true;
     window.removeEventListener("resize", plan);
     network.end();
+    stop.reset();
     context.follow(null);
   };
 }

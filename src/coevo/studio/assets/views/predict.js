@@ -1,7 +1,7 @@
 // The Predict view: a table through a network, and how good its predictions are.
 
 import { h } from "../dom.js";
-import { count, fill, formatShare, label, select } from "../parts/element.js";
+import { count, fill, formatShare, label, makeAbsent, select } from "../parts/element.js";
 import { makeCalibration, makeConfusion, makeRoc } from "../parts/prediction_charts.js";
 
 class PredictView {
@@ -19,7 +19,7 @@ class PredictView {
     this.tables = found.tables;
     const ids = found.networks.map(one => one.id);
     this.network = select(found.networks.map(one => [one.id, one.title]),
-      ids.includes(network) ? network : ids[0], { id: "network", onchange: () => this.chooseNetwork() });
+      network ?? ids[0], { id: "network", onchange: () => this.chooseNetwork() });
     this.table = select(this.tables.map(one => [one, one]), null, { id: "table" });
     this.target = select([], null, { id: "target" });
     this.result = h("section", { id: "result", "aria-live": "polite" });
@@ -32,11 +32,14 @@ class PredictView {
         label("Network", this.network), label("Table", this.table), label("Target", this.target), this.button),
       this.result);
     await this.chooseNetwork();
+    if (network && !ids.includes(network)) fill(this.result, makeAbsent("network", network));
   }
 
   async chooseNetwork() {
     const id = this.network.value, fields = [this.table, this.target, this.button];
     for (const one of fields) one.disabled = true; // the answer sets them
+    this.result.querySelector(".error")?.remove();
+    if (!id) return; // the address names no network
     const found = await this.context.attempt(() => this.api.get(`/api/predict/${encodeURIComponent(id)}`));
     if (this.network.value !== id) return;
     for (const one of fields) one.disabled = false;
@@ -80,7 +83,7 @@ class PredictView {
       h("h2", {}, "First rows"), this.makePreview(found));
   }
 
-  makeMetrics({ metrics, states, roc }) {
+  makeMetrics({ metrics, states, n_states: total, roc }) {
     const facts = [
       ["accuracy", formatShare(metrics.accuracy), "rows whose most probable state is the true one"],
       ["AUC", metrics.auc === null ? "–" : metrics.auc.toFixed(4), "1 is best, 0.5 is chance"],
@@ -92,7 +95,10 @@ class PredictView {
     return [
       h("dl", { class: "facts", id: "metrics" }, facts.map(([name, value, title]) =>
         h("div", { title }, h("dt", {}, name), h("dd", {}, value)))),
-      h("div", { class: "charts" }, makeConfusion(states, metrics.confusion),
+      states.length < total && h("p", { class: "soft", id: "left-out" },
+        `The ${states.length} most frequent of ${count(total, "state")} are shown below. The download has the ` +
+        "probabilities of all states; coevo evaluate has all measures."),
+      h("div", { class: "charts" }, makeConfusion(states, metrics.confusion, states.map(one => metrics.per_state[one].n_rows)),
         Object.keys(roc).length > 0 && makeRoc(roc, areas), makeCalibration(metrics.calibration)),
       this.makeStates(metrics.per_state),
     ];

@@ -119,6 +119,19 @@ def test_a_job_is_stopped_while_its_process_starts(studio, monkeypatch, processe
     assert jobs.read_state("one")["state"] == "stopped"
 
 
+def test_a_job_is_ended_at_once_only_if_that_is_said(client, jobs, processes):
+    """A second tab shows Stop, too; pressing it must not lose the network."""
+    killed = []
+    jobs.submit("one", "learn")
+    wait_for(lambda: len(processes) == 1)
+    processes[0].kill = lambda: killed.append("one")
+    for _ in range(3):
+        assert client.post("/api/runs/one/stop").status_code == 200
+    assert (killed, processes[0].stdin.getvalue()) == ([], b"stop\n")
+    assert client.post("/api/runs/one/stop", json={"at_once": True}).status_code == 200
+    assert killed == ["one"]
+
+
 def test_a_failed_bootstrap_leaves_the_network(client, studio):
     folder = studio.workspace.make_folder("runs", "one")
     (folder / "model.bif").write_text("network unknown {}")

@@ -121,8 +121,9 @@ def test_stop_at_once_is_offered_late(open_tab, server):
     expect(tab.locator(".stop small")).to_have_text(
         "It has not stopped yet. If you stop it at once, what is not saved is lost."
     )
-    with tab.expect_request("**/stop"):
+    with tab.expect_request("**/stop") as asked:
         stop.press("Enter")
+    assert asked.value.post_data_json == {"at_once": True}
     expect(stop).to_have_text("Stopping …")
     assert len(posted) == 2
     (folder / "job.json").write_text('{"state": "stopped", "kind": "learn"}')
@@ -141,7 +142,7 @@ def test_stop_and_extend(open_tab, server):
     tab.dblclick("text=Start the search")  # impatient, and still one search
     tab.wait_for_selector(".orders")
     assert tab.is_visible("progress")
-    tab.dblclick("button >> text=Stop")  # a second request would end the process without a result
+    tab.dblclick("button >> text=Stop")  # impatient again
     tab.wait_for_selector("text=stopped by the user")
     tab.wait_for_selector("text=Explore the network")
     assert [place for place in posted if "drawing" not in place] == [

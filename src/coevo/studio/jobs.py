@@ -119,8 +119,8 @@ class Jobs:
                     names.append(name)
         return names
 
-    def stop(self, name: str) -> None:
-        """Stop a job: it saves the best result so far. A second call ends it at once."""
+    def stop(self, name: str, at_once: bool = False) -> None:
+        """Stop a job: it saves the best result so far, unless it must end at once."""
         with self._lock:
             job = self._find(name)
             if job is None:
@@ -131,9 +131,9 @@ class Jobs:
                 job.ended.set()
                 return
             if job.process is not None:
-                if job.is_stopping:
+                if at_once:
                     job.process.kill()
-                else:
+                elif not job.is_stopping:
                     _send(job.process, b"stop\n")
             job.is_stopping = True
 

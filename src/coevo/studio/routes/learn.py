@@ -54,7 +54,9 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         return Answer(await studio.run(_describe, studio, request.path_params["name"]))
 
     async def stop(request: Request) -> Response:
-        await studio.run_quick(studio.jobs.stop, request.path_params["name"])
+        body = await read_body(request) if "content-type" in request.headers else {}
+        name, at_once = request.path_params["name"], body.get("at_once") is True
+        await studio.run_quick(studio.jobs.stop, name, at_once)
         return Answer({})
 
     async def resume(request: Request) -> Response:

@@ -25,11 +25,11 @@ export function once(work) {
   };
 }
 
-// The button that stops the work on a run. The server ends the process at once when it is asked a
-// second time, and what was not saved is lost. So the second step is offered late, under another name.
+// The button that stops the work on a run. If that takes long, it offers to end the process at once:
+// what was not saved is lost then.
 export class StopButton {
   constructor(stop, properties = {}) {
-    this.stop = stop; // returns undefined if the server refused
+    this.stop = stop; // called with a body for the request; returns undefined if the server refused
     this.button = h("button", { type: "button", ...properties, onclick: () => this.press() });
     this.note = h("small", { class: "soft", role: "status" });
     this.node = h("span", { class: "stop" }, this.button, this.note);
@@ -43,6 +43,7 @@ export class StopButton {
   }
 
   show(title, note = "", isWaiting = false) {
+    this.isLate = note !== "";
     this.isWaiting = isWaiting;
     this.button.textContent = title;
     this.button.setAttribute("aria-disabled", String(isWaiting));
@@ -51,9 +52,10 @@ export class StopButton {
 
   async press() {
     if (this.isWaiting) return;
+    const body = this.isLate ? { at_once: true } : undefined;
     this.show("Stopping …", "", true);
     this.timer = setTimeout(() => this.show("Stop at once",
       "It has not stopped yet. If you stop it at once, what is not saved is lost."), LONG);
-    if (await this.stop() === undefined) this.reset();
+    if (await this.stop(body) === undefined) this.reset();
   }
 }

@@ -16,7 +16,7 @@ class ConfidenceView {
     this.samples = h("input", { type: "number", min: 0, max: 10000, value: 50, id: "samples" });
     this.posterior = h("input", { type: "checkbox", id: "posterior" });
     this.button = h("button", { class: "main", id: "start" }, "Start");
-    this.stop = new StopButton(() => this.end(), { id: "stop" });
+    this.stop = new StopButton(body => this.end(body), { id: "stop" });
     this.progress = h("div", { class: "row", role: "status", id: "progress" });
     this.body = h("div", { id: "strengths" });
     fill(container, h("h1", {}, "Confidence"),
@@ -65,8 +65,8 @@ class ConfidenceView {
     });
   }
 
-  end() {
-    return this.context.attempt(() => this.api.post(path`/api/runs/${this.name}/stop`));
+  end(body) {
+    return this.context.attempt(() => this.api.post(path`/api/runs/${this.name}/stop`, body));
   }
 
   draw(record) {

@@ -40,7 +40,7 @@ export function mountRun(container, context, first) {
   const call = (action, body) => context.attempt(() => context.api.post(`${path`/api/runs/${run.name}`}/${action}`, body));
 
   const buttons = h("div", { class: "actions" });
-  const stop = new StopButton(() => call("stop"));
+  const stop = new StopButton(body => call("stop", body));
   const facts = h("p", { class: "progress-text" });
   const status = h("p", { class: "soft", role: "status" });
   const bar = h("progress", { max: "1", "aria-label": "Used share of the budget" });

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from coevo.data.table import RowDigest, Table
 from coevo.data.variable import Variable
 from coevo.errors import DataError, find_duplicate
+from coevo.memory import check_memory
 
 __all__ = ["Codes", "Dataset", "combine_row_hashes", "hash_rows"]
 
@@ -28,6 +29,7 @@ Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
 # time only if the share of distinct rows is small (see benchmarks/README.md, "Deduplication").
 MAX_DISTINCT_SHARE = 1 / 16
 
+BYTES_PER_ROW = 96  # row numbers, hashes and answers, for those who expand a table and use it
 MAX_OBSERVATIONS = 2**53  # floats count exactly up to here
 
 
@@ -143,6 +145,11 @@ class Dataset(Table):
         """Return the same observations with every row stored."""
         if self._weights is None:
             return self
+        check_memory(
+            self.n_rows * (BYTES_PER_ROW + 2 * len(self._codes) * self._codes.itemsize),
+            f"The table with each of its {self.n_rows:,} rows stored",
+            "Use a sample of its rows.",
+        )
         stored_rows = np.repeat(np.arange(len(self._weights)), self._weights)
         codes: Codes = self._codes[:, stored_rows].copy(order="C")
         return Dataset._from_parts(self._source, self._variables, codes, None)
@@ -264,7 +271,7 @@ def combine_row_hashes(hashes: NDArray[np.uint64], weights: Weights | None = Non
     return int((hashes * times).sum()), int((hashes * hashes * times).sum())  # both wrap around
 
 
-def hash_rows(codes: Codes) -> NDArray[np.uint64]:
+def hash_rows(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     """Return a 64-bit hash of each row.
 
     Each step adds the next code to the hash and applies the mixing function of splitmix64

@@ -185,7 +185,7 @@ def cross_validate(
     >>> import coevo
     >>> rows = coevo.sample(coevo.load_network("asia"), 600, random_state=1)
     >>> cross_validate(rows, cv=3, predict="bronc", method="hill_climb", random_state=1)
-    <CrossValidation: 3 folds, 600 rows, log-likelihood -2.2438 a row, accuracy 0.832>
+    <CrossValidation: 3 folds, 600 rows, log-likelihood -2.2328 a row, accuracy 0.840>
     """
     check_progress(progress, "cross_validate")
     with show_progress(progress, "Reading the table ...") as show:

@@ -232,6 +232,10 @@ def test_refusals(asia):
     assert refusal(ParameterError, cross_validate, asia, cv=401) == (
         "'cv' of cross_validate must be an int from 2 to 400; got 401."
     )
+    alone = coevo.Dataset(asia.variables[:1], [[0, 1]])
+    assert refusal(DataError, cross_validate, alone, cv=2) == (
+        "A network needs at least two columns, and one column is left, 'asia'."
+    )
     one = coevo.Dataset(asia.variables, [[0]] * 8)
     assert refusal(DataError, cross_validate, one, cv=2) == (
         "The table has one row. A cross-validation needs at least two."

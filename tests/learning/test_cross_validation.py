@@ -198,13 +198,10 @@ def test_ctrl_c_ends_it(asia, has_missing, monkeypatch):
 def test_weights_that_no_memory_can_hold():
     variables = [Variable(name, ("0", "1")) for name in "ab"]
     table = coevo.Dataset(variables, [[0, 1], [0, 1]], weights=np.array([10**15, 10**15]))
-    message = (
+    assert refusal(ParameterError, cross_validate, table, **FAST).startswith(
         "The table with each of its 2,000,000,000,000,000 rows stored needs 200,000,000.0 GB of "
         "memory; this machine has "
     )
-    for work in (table.expand, lambda: cross_validate(table, **FAST)):
-        assert refusal(ParameterError, work).startswith(message)
-    assert refusal(ParameterError, table.expand).endswith(" GB. Use a sample of its rows.")
 
 
 def test_folds_are_even_and_stratified(seed):

@@ -20,7 +20,7 @@ from coevo.data.variable import Variable
 from coevo.errors import DataError, find_duplicate
 from coevo.memory import check_memory
 
-__all__ = ["Codes", "Dataset", "combine_row_hashes", "hash_rows"]
+__all__ = ["BYTES_PER_DRAW", "Codes", "Dataset", "combine_row_hashes", "hash_rows"]
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]  # (n_vars, n_stored_rows)
 Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
@@ -29,6 +29,7 @@ Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
 # time only if the share of distinct rows is small (see benchmarks/README.md, "Deduplication").
 MAX_DISTINCT_SHARE = 1 / 16
 
+BYTES_PER_DRAW = 24  # a row number, its slot and a copy
 BYTES_PER_ROW = 96  # row numbers, hashes and answers, for those who expand a table and use it
 MAX_OBSERVATIONS = 2**53  # floats count exactly up to here
 
@@ -165,6 +166,12 @@ class Dataset(Table):
         >>> dataset.resample(np.random.default_rng(1)).codes
         array([[1, 1, 0]], dtype=uint8)
         """
+        if self._weights is not None:  # else the rows that are stored take more than the draw
+            check_memory(
+                BYTES_PER_DRAW * self.n_rows,
+                f"A bootstrap sample of {self.n_rows:,} rows",
+                "Use a sample of the rows.",
+            )
         order = np.argsort(self._row_hashes, kind="stable")
         drawn = rng.integers(self.n_rows, size=self.n_rows)
         if self._weights is None:

@@ -1,8 +1,8 @@
 """Functions that share keyword options: the options are listed once, in a `TypedDict`.
 
 Type checkers read ``**options: Unpack[SomeOptions]``. `accept_options` adds what they do at run
-time: an unknown name is a `TypeError` with a suggestion, and ``help`` and the documentation show
-every option with its default.
+time: an unknown name is a `TypeError` with a suggestion, ``help`` and the documentation show
+every option with its default, and the function receives the defaults that are shown.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def accept_options(
 ) -> Callable[[Function], Function]:
     """Return a decorator for a function that takes the keys of a `TypedDict` as ``**options``.
 
-    `defaults` are shown in the signature; `own_defaults` replace some of them. The function itself
-    applies them.
+    `defaults` are shown in the signature and passed to the function; `own_defaults` replace some
+    of them.
 
     >>> from typing import TypedDict, Unpack
     >>> class Colours(TypedDict, total=False):
@@ -34,6 +34,8 @@ def accept_options(
     ... def draw(size, **options: Unpack[Colours]): return size, options
     >>> draw(3, line="red"), str(inspect.signature(draw))
     ((3, {'line': 'red'}), "(size, *, line: 'str' = 'black')")
+    >>> draw(3)
+    (3, {'line': 'black'})
     >>> draw(3, lime="red")
     Traceback (most recent call last):
     TypeError: draw() got an unexpected keyword argument 'lime'. Did you mean 'line'?
@@ -41,6 +43,8 @@ def accept_options(
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
+        applied = {**defaults, **own_defaults}
+        applied = {name: applied[name] for name in options.__annotations__}
         given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         own = [p for p in given if p.kind is p.KEYWORD_ONLY]
         first = [p for p in given if p.kind is not p.KEYWORD_ONLY]
@@ -48,7 +52,7 @@ def accept_options(
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default={**defaults, **own_defaults}[name],
+                default=applied[name],
                 annotation=getattr(kind, "__forward_arg__", kind),
             )
             for name, kind in options.__annotations__.items()
@@ -64,7 +68,7 @@ def accept_options(
                         f"{function.__qualname__}() got an unexpected keyword argument {name!r}."
                         f"{suggest_match(name, names)}"
                     )
-            return function(*args, **kwargs)
+            return function(*args, **{**applied, **kwargs})
 
         accept.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return accept  # type: ignore[return-value]

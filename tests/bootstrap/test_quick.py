@@ -206,3 +206,8 @@ def test_a_cluster_and_shards_have_none(found):
         there = replace(task, settings=replace(settings, cluster="tcp://HOST:8786"))
         assert there.count_quick_samples(found) == 0
         assert there.run_bootstraps(found) is found
+
+
+def test_a_table_too_large_to_resample_has_none(found, monkeypatch):
+    monkeypatch.setattr(quick, "get_machine_memory", lambda: 24 * 400 - 1)
+    assert quick.run_quick_bootstrap(ROWS, found.spec, found.search, found.gains) is None

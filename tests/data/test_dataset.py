@@ -7,8 +7,10 @@ import pickle
 import numpy as np
 import pytest
 
-from coevo.data import Dataset, Variable
-from coevo.errors import DataError
+from coevo import memory
+from coevo.data import Dataset, Variable, write_data
+from coevo.errors import DataError, ParameterError
+from helpers.errors import refusal
 
 
 def random_dataset(seed, n_rows=200, arities=(2, 3, 4)):
@@ -254,3 +256,23 @@ def test_resample_draws_observations_with_equal_probability(deduplicated, seed):
     draws = [count_rows(table.resample(rng)) for _ in range(3000)]
     means = [np.mean([draw.get((state,), 0) for draw in draws]) for state in range(3)]
     assert means == pytest.approx([1, 3, 2], abs=0.12)  # five standard errors
+
+
+def test_weighted_rows_are_expanded_only_if_they_fit_into_memory(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "get_machine_memory", lambda: 10**9)
+    variables = [Variable(name, ("0", "1")) for name in "ab"]
+    table = Dataset(variables, [[0, 1], [0, 1]], weights=np.array([10**9, 10**9]))
+    rng, has = np.random.default_rng(1), "this machine has 1.0 GB"
+    expanded = (
+        f"The table with each of its 2,000,000,000 rows stored needs 200.0 GB of memory; {has}. "
+        "Use a sample of its rows."
+    )
+    assert refusal(ParameterError, table.expand) == expanded
+    assert refusal(ParameterError, table.split, rng, 3) == expanded
+    assert refusal(ParameterError, table.resample, rng) == (
+        f"A bootstrap sample of 2,000,000,000 rows needs 48.0 GB of memory; {has}. Use a sample of "
+        "the rows."
+    )
+    assert refusal(ParameterError, write_data, table, tmp_path / "t.parquet") == (
+        f"The table as Parquet needs 32.0 GB of memory; {has}. Write it as CSV."
+    )

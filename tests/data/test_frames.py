@@ -228,3 +228,66 @@ def test_a_column_of_infinite_numbers_has_no_value(values):
         found = read_incomplete(frame)
     assert list(found.names) == ["a", "b"]
     assert str(caught[-1].message).startswith("'c' has no value in any row; it is left out.")
+
+
+def write_files(frame, folder):
+    """Return the paths of a frame as files that keep its cells."""
+    frame.to_csv(folder / "t.csv", index=False)
+    frame.to_parquet(folder / "t.parquet")
+    frame.to_feather(folder / "t.feather")
+    return [folder / name for name in ("t.csv", "t.parquet", "t.feather")]
+
+
+@pytest.mark.parametrize("has_missing", [False, True])
+def test_moments_with_a_zone_are_read_by_the_wall_clock(has_missing, tmp_path):
+    """Midnight in Vienna is in the year before by UTC, and in summer two hours away from it."""
+    days = pd.Series(pd.date_range("2020-01-01", periods=40, freq="31D", tz="Europe/Vienna"))
+    if has_missing:
+        days[3] = pd.NaT
+    frame = pd.DataFrame({"A": days, "B": list("ab") * 20})
+    table = pa.Table.from_pandas(frame)
+    cells = [None if pd.isna(day) else day.to_pydatetime() for day in days]
+    sources = [
+        frame,
+        table,
+        pl.from_arrow(table),
+        frame.assign(A=pd.Series(cells, dtype=object)),
+        frame.assign(A=days.astype(object)),
+        frame.assign(A=days.convert_dtypes(dtype_backend="pyarrow")),
+        *write_files(frame, tmp_path),
+    ]
+    local = frame.assign(A=days.dt.tz_localize(None))
+    expected, info = read_incomplete(local, discretise="mdl", return_info=True)
+    assert expected.names == ("A_month", "A_year", "B")  # every hour is the same
+    assert ("2019" in info.columns[0].states) is False
+    for source in sources:
+        found, _ = read_incomplete(source, discretise="mdl", return_info=True)
+        assert found.content_hash == expected.content_hash
+
+
+@pytest.mark.parametrize("cells", [(0, 1, 2), (0.0, 1.0, 2.0), (0, 1, None), (0.0, 1.0, None)])
+def test_whole_numbers_have_the_same_states_from_every_source(cells, tmp_path):
+    columns = {"n": list(cells) * 10, "t": list("abcba") * 6}
+    frame, table = pd.DataFrame(columns), pl.DataFrame(columns)
+    table.write_csv(tmp_path / "polars.csv")
+    table.write_parquet(tmp_path / "polars.parquet")
+    sources = [
+        frame,
+        frame.astype({"n": object}),
+        frame.astype({"n": "Int64"}),
+        frame.astype({"n": "double[pyarrow]"}),
+        table,
+        pa.table(columns),
+        tmp_path / "polars.csv",
+        tmp_path / "polars.parquet",
+        *write_files(frame, tmp_path),
+    ]
+    found = [read_incomplete(source, discretise="mdl") for source in sources]
+    states = ("0", "1") if None in cells else ("0", "1", "2")
+    assert {one.dataset.variables[0].states for one in found} == {states}
+    assert len({one.content_hash for one in found}) == 1
+
+
+def test_zero_has_no_sign():
+    whole = pd.DataFrame({"n": [-0.0, 1.0, 0.0] * 10, "t": list("abcba") * 6})
+    assert read_data(whole, discretise="mdl").variables[0].states == ("0", "1")

@@ -75,6 +75,9 @@ def test_no_family_exceeds_the_bounds_and_the_certificate_holds(stop_after, scor
         assert verdict.score + verdict.gap >= best
         assert verdict.gap == pytest.approx(task.make_search().compute_gap(last.state), abs=1e-8)
         assert (families.part.reason, families.part.note) == ("memory", "The memory ends here.")
+        names, certain = problem.names, task.make_search().find_certain_arcs(last.state)
+        arcs = {(names[u], names[v]) for u, v in np.argwhere(certain) if u != v}
+        assert arcs == set(verdict.arcs)
 
 
 def test_a_network_keeps_families_that_are_not_listed(stop_after):

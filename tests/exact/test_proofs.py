@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import coevo
 import naive
 from coevo.exact import check_certificate, separation
 from coevo.exact.rounding import make_adjacency
@@ -42,24 +43,45 @@ def test_eight_variables(seed):
     assert check_certificate(certificate, problem.scorer.dataset).gap < 1e-6
 
 
+def find_common_arcs(problem):
+    """Return the arcs of all optimal networks, by enumeration."""
+    n, local = problem.n_variables, list_local_scores(problem)
+    scores = {}
+    for arcs in map(frozenset, naive.all_dags(n)):
+        families = [(v, frozenset(naive.parents_in(arcs, v))) for v in range(n)]
+        if all(family in local for family in families):  # else it breaks the constraints
+            scores[arcs] = sum(local[family] for family in families)
+    best = max(scores.values())
+    return frozenset.intersection(*(arcs for arcs, s in scores.items() if s > best - 1e-9))
+
+
+def list_arcs(flags):
+    return {(int(u), int(v)) for u, v in np.argwhere(flags) if u != v}
+
+
+@pytest.mark.parametrize("is_constrained", [False, True])
+@pytest.mark.parametrize("n_variables", [3, 4])
 @pytest.mark.parametrize("score", ["k2", "bic"])
 @pytest.mark.parametrize("seed", range(6))
-def test_certain_arcs_are_in_every_optimal_network(seed, score):
-    problem = random_problem(seed, score, 4, 50)
-    local = list_local_scores(problem)
-    scores = {
-        arcs: sum(local[v, frozenset(naive.parents_in(arcs, v))] for v in range(4))
-        for arcs in map(frozenset, naive.all_dags(4))
-    }
-    best = max(scores.values())
-    common = frozenset.intersection(*(arcs for arcs, s in scores.items() if s > best - 1e-9))
+def test_certain_arcs_are_in_every_optimal_network(seed, score, n_variables, is_constrained):
+    problem = random_problem(seed, score, n_variables, 50, is_constrained)
     task, last, certificate = prove_problem(problem)
-    verdict = check_certificate(certificate, problem.scorer.dataset)
-    names = problem.names
+    verdict, names = check_certificate(certificate, problem.scorer.dataset), problem.names
     certain = {(names.index(a), names.index(b)) for a, b in verdict.arcs}
-    assert certain <= common
-    found = task.make_search().find_certain_arcs(last.state)
-    assert {(int(u), int(v)) for u, v in np.argwhere(found) if u != v} == certain
+    assert certain <= find_common_arcs(problem)
+    assert certain >= list_arcs(problem.rules.required)
+    search = task.make_search()
+    assert list_arcs(search.find_certain_arcs(last.state)) == certain
+    assert list_arcs(search.combine_certain_arcs(last.state)) <= certain
+
+
+def test_a_proof_that_closes_at_once_has_the_arcs_of_its_certificate(seed):
+    rows = np.random.default_rng(seed).integers(0, 2, (300, 3))
+    for arcs in ([("a", "b")], [("a", "b"), ("b", "c")]):
+        knowledge = coevo.Constraints(required=arcs)
+        found = coevo.prove(rows, names=list("abc"), score="bic", constraints=knowledge)
+        assert set(arcs) <= set(found.arcs)
+        assert found.arcs == coevo.check_proof(found.certificate, rows, names=list("abc")).arcs
 
 
 def test_every_bound_on_the_way_is_valid():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import numpy as np
@@ -9,11 +10,13 @@ import pandas as pd
 import pytest
 
 import coevo
-from coevo.data.known_rows import read_known_rows
+from coevo.data import Variable
 from coevo.errors import DataError, ParameterError
-from coevo.learning import cross_validate
-from coevo.learning.cross_validation import split_rows
+from coevo.learning import cross_validate, cross_validation
+from coevo.learning.folds import split_rows
+from coevo.learning.options import LEARN_DEFAULTS
 from helpers.errors import refusal
+from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
 FAST = {"method": "hill_climb", "random_state": 1}
 
@@ -39,11 +42,17 @@ def make_frame(seed, n=240):
     return frame
 
 
+def find_folds(table, cv, target=None):
+    """Return the rows that are held out in each fold."""
+    options = {**LEARN_DEFAULTS, **FAST}
+    return cross_validation._make_plan(table, cv, target, None, options).folds
+
+
 def test_a_fixed_structure_by_hand(asia):
     """Fit and measure each fold with the parts of the library."""
     dag = coevo.load_network("asia").dag
     found = cross_validate(asia, cv=4, structure=dag, score="bdeu", **FAST)
-    folds = split_rows(np.zeros(400, np.int32), 4, np.random.default_rng([1, 0]))
+    folds = find_folds(asia, 4)
     rows = asia.expand()
     expected = np.empty(400)
     for fold in folds:
@@ -59,8 +68,7 @@ def test_a_fixed_structure_by_hand(asia):
 
 def test_learning_agrees_with_learn_on_each_fold(asia):
     found = cross_validate(asia, cv=3, predict="bronc", **FAST)
-    strata = read_known_rows(asia.expand(), [found.target]).codes["bronc"]
-    folds = split_rows(strata, 3, np.random.default_rng([1, 0]))
+    folds = find_folds(asia, 3, "bronc")
     rows = asia.expand()
     for fold in folds:
         others = np.setdiff1d(np.arange(400), fold)
@@ -91,18 +99,17 @@ def test_a_table_as_it_comes():
 
 
 def test_cut_points_come_from_the_rows_that_are_learned_from():
-    """Rows that are held out may have any numbers: the networks of other folds do not change."""
+    """Learn from the other rows alone: rows that are held out have no part in it."""
     frame = make_frame(4)
-    folds = split_rows(
-        (frame["ill"] == "yes").to_numpy().astype(np.int32), 3, np.random.default_rng([1, 0])
-    )
-    other = frame.copy()
-    place = other.columns.get_loc("dose")
-    rows = folds[0][other["dose"].notna().to_numpy()[folds[0]]]
-    other.iloc[rows, place] = other.iloc[rows, place] + 0.001
-    one = cross_validate(frame, cv=3, predict="ill", **FAST)
-    two = cross_validate(other, cv=3, predict="ill", **FAST)
-    assert one.folds[0].n_arcs == two.folds[0].n_arcs
+    found = cross_validate(frame, cv=3, predict="ill", **FAST)
+    states = {"ill": ("no", "yes"), "ward": ("a", "b", "c")}
+    for fold in find_folds(frame, 3, "ill"):
+        others = frame.iloc[np.setdiff1d(np.arange(len(frame)), fold)]
+        learned = coevo.learn(
+            others, states=states, drop=["id"], bootstraps=0, missing="evolve", **FAST
+        )
+        expected = learned.network.predict(frame.iloc[fold], "ill")
+        np.testing.assert_allclose(found.probabilities[fold], expected.probabilities, atol=1e-12)
 
 
 def test_a_number_can_be_predicted():
@@ -119,9 +126,88 @@ def test_the_same_input_gives_the_same_answer(asia):
     assert other.per_row.tolist() != one.per_row.tolist()
 
 
+def test_the_default_seed_is_a_seed(asia):
+    one, two = (cross_validate(asia, cv=3, method="hill_climb") for _ in range(2))
+    assert one.per_row.tolist() == two.per_row.tolist()
+    shown = inspect.signature(cross_validate).parameters["random_state"].default
+    three = cross_validate(asia, cv=3, method="hill_climb", random_state=shown)
+    assert one.per_row.tolist() == three.per_row.tolist()
+
+
+def numbers_of(found):
+    """Return all that a cross-validation says, but times and the declared order of states."""
+    answer = found.as_dict()
+    answer.pop("states")
+    answer["metrics"].pop("confusion")
+    for fold in answer["folds"]:
+        fold.pop("seconds")
+    return answer
+
+
+def test_neither_order_nor_storage_matters(seed):
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 2, 300)
+    columns = [a, np.where(rng.random(300) < 0.8, a, 1 - a), rng.integers(0, 3, 300)]
+    states = [("1", "0"), ("0", "1"), ("0", "1", "2")]  # one of them is not in canonical order
+    variables = [Variable(*pair) for pair in zip("abc", states, strict=True)]
+    columns[0] = 1 - columns[0]
+    full, order = coevo.Dataset(variables, columns), rng.permutation(300)
+    pairs = zip(variables, columns, strict=True)
+    frame = pd.DataFrame({v.name: [v.states[i] for i in c] for v, c in pairs})
+    assert full.deduplicate().weights is not None
+    options = {"cv": 4, "predict": "a", **FAST}
+    expected = numbers_of(cross_validate(full, **options))
+    tables = [
+        full.deduplicate(),
+        coevo.Dataset(variables, [column[order] for column in columns]),
+        coevo.Dataset(variables[::-1], columns[::-1]),
+        frame,
+        frame.astype(int).iloc[order],
+        frame[["c", "a", "b"]],
+    ]
+    for table in tables:
+        assert numbers_of(cross_validate(table, **options)) == expected
+
+
+def test_the_order_of_numbers_and_missing_values_does_not_matter(seed):
+    frame = make_frame(seed).drop(columns="id")
+    order = np.random.default_rng(seed).permutation(len(frame))
+    one = cross_validate(frame, cv=3, predict="ill", **FAST)
+    two = cross_validate(frame.iloc[order], cv=3, predict="ill", **FAST)
+    assert numbers_of(one) == numbers_of(two)
+    assert sorted(two.per_row) == sorted(one.per_row)  # equal rows may change places
+
+
+@pytest.mark.parametrize("has_missing", [False, True])
+def test_ctrl_c_ends_it(asia, has_missing, monkeypatch):
+    """The first fold is interrupted while it is learned; no other fold is begun."""
+    table = make_frame(6).drop(columns="id") if has_missing else asia
+    begun, learn = [], cross_validation.open_task
+
+    def press_and_open(settings, raw):
+        begun.append(raw)
+        press_ctrl_c()
+        return learn(settings, raw)
+
+    monkeypatch.setattr(cross_validation, "open_task", press_and_open)
+    with ctrl_c_works(), pytest.raises(KeyboardInterrupt):
+        cross_validate(table, cv=3, **FAST)
+    assert len(begun) == 1
+
+
+def test_weights_that_no_memory_can_hold():
+    variables = [Variable(name, ("0", "1")) for name in "ab"]
+    table = coevo.Dataset(variables, [[0, 1], [0, 1]], weights=np.array([10**15, 10**15]))
+    assert refusal(ParameterError, cross_validate, table, **FAST).startswith(
+        "The table with each of its 2,000,000,000,000,000 rows stored needs 200,000,000.0 GB of "
+        "memory; this machine has "
+    )
+
+
 def test_folds_are_even_and_stratified(seed):
     strata = np.random.default_rng(seed).integers(0, 3, 100)
-    folds = split_rows(strata, 7, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    folds = split_rows(strata, 7, rng, rng.permutation(100))
     assert sorted(np.concatenate(folds).tolist()) == list(range(100))
     assert {len(fold) for fold in folds} <= {14, 15}
     for stratum in range(3):
@@ -142,6 +228,14 @@ def test_refusals(asia):
     )
     assert refusal(ParameterError, cross_validate, asia, cv=401) == (
         "'cv' of cross_validate must be an int from 2 to 400; got 401."
+    )
+    alone = coevo.Dataset(asia.variables[:1], [[0, 1]])
+    assert refusal(DataError, cross_validate, alone, cv=2) == (
+        "A network needs at least two columns, and one column is left, 'asia'."
+    )
+    one = coevo.Dataset(asia.variables, [[0]] * 8)
+    assert refusal(DataError, cross_validate, one, cv=2) == (
+        "The table has one row. A cross-validation needs at least two."
     )
     assert refusal(DataError, cross_validate, asia, cv=2, predict="bronk") == (
         "'bronk' is not a variable of the table, so it cannot be predicted. Did you mean 'bronc'?"

@@ -403,3 +403,12 @@ def test_a_distribution():
 )
 def test_invalid_queries(kind, targets, given, sentence):
     assert refusal(kind, load_network("earthquake").query, targets, given) == sentence
+
+
+def test_soft_evidence_of_any_size():
+    asia = load_network("asia")
+    for factor in (1e-300, 1e308, 2.0**1000):
+        weights = {"yes": factor, "no": 0.9 * factor}
+        found = asia.query("lung", {"xray": weights})
+        expected = asia.query("lung", {"xray": {"yes": 1, "no": 0.9}})
+        np.testing.assert_allclose(found.probabilities, expected.probabilities, rtol=1e-12)

@@ -7,8 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from coevo import memory
 from coevo.data import Variable
+from coevo.errors import ParameterError
 from coevo.network.metrics import compute_metrics, compute_roc
+from helpers.errors import refusal
 
 
 def draw(seed, arity, n=300):
@@ -87,3 +90,20 @@ def test_a_state_that_does_not_occur_has_no_measures():
     impossible = compute_metrics(variable, np.array([[1.0, 0.0]]), np.array([1]))
     assert impossible.log_loss == math.inf
     assert impossible.as_dict()["log_loss"] is None
+
+
+def test_a_target_of_many_states_needs_memory(monkeypatch):
+    monkeypatch.setattr(memory, "get_machine_memory", lambda: 10**9)
+    variable = Variable("y", tuple(f"s{i:05}" for i in range(40_000)))
+    shares = np.full((1, 40_000), 1 / 40_000)
+    assert refusal(ParameterError, compute_metrics, variable, shares, np.array([3])) == (
+        "The evaluation of 'y' with 40,000 states and 1 row needs 25.6 GB of memory; this "
+        "machine has 1.0 GB. Group its states, or evaluate fewer rows."
+    )
+
+
+def test_the_order_of_rows_changes_no_digit(seed):
+    variable, shares, true = draw(seed, 4)
+    order = np.random.default_rng(seed).permutation(len(true))
+    found = compute_metrics(variable, shares, true)
+    assert compute_metrics(variable, shares[order], true[order]).as_dict() == found.as_dict()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import naive
 from coevo.bundled import load_network
 from coevo.data import CutPoints, Dataset, IncompleteDataset, Variable
 from coevo.data.known_rows import KnownRows, read_known_rows
-from coevo.errors import DataError, ParameterError
+from coevo.errors import CoevoWarning, DataError, ParameterError
 from coevo.network import BayesianNetwork, row_elimination, sample
 from helpers.errors import refusal
 from helpers.random_networks import random_network
@@ -274,3 +275,54 @@ def test_predictions_join_the_rows_of_a_data_frame(kind):
     assert refusal(ParameterError, prediction.join, [1]) == (
         "'frame' of join must be a data frame; got [1]."
     )
+
+
+def test_a_contradiction_anywhere_in_a_row_is_found(seed):
+    """Predict rows of random states, of which the joint distribution says whether they occur."""
+    n_impossible = n_possible = 0
+    for number in range(6):
+        network = random_network([seed, number, 7], 6, zeros=0.25, min_states=1 + (number > 0))
+        rng = np.random.default_rng([seed, number, 7])
+        columns = [rng.integers(0, v.arity, 60) for v in network.variables]
+        table = hide_cells(Dataset(network.variables, columns), 0.4, rng)
+        rows, joint = list_rows(network, table), enumerate_joint(network)
+        for place, variable in enumerate(network.variables):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CoevoWarning)
+                found = network.predict(table, variable.name)
+            prior = joint.sum(axis=tuple(i for i in range(joint.ndim) if i != place))
+            for row, shares in zip(rows, found.probabilities, strict=True):
+                known = [*row[:place], -1, *row[place + 1 :]]
+                others = tuple(i for i in range(joint.ndim) if known[i] < 0 and i != place)
+                part = joint[tuple(slice(None) if c < 0 else slice(c, c + 1) for c in known)]
+                part = part.sum(axis=others).ravel()
+                expected = part / part.sum() if part.sum() > 0 else prior
+                np.testing.assert_allclose(shares, expected, atol=1e-12)
+            sums = [joint[slice_of([*row[:place], -1, *row[place + 1 :]])].sum() for row in rows]
+            assert found.impossible.tolist() == np.flatnonzero(np.array(sums) == 0).tolist()
+            n_impossible += len(found.impossible)
+            n_possible += len(rows) - len(found.impossible)
+    assert min(n_impossible, n_possible) > 100
+
+
+def test_a_contradiction_away_from_the_target():
+    states = ("no", "yes")
+    network = BayesianNetwork(
+        [Variable(name, states) for name in "tabc"],
+        {"a": ["t"], "b": ["a"], "c": ["b"]},
+        {
+            "t": [0.4, 0.6],
+            "a": [[0.9, 0.1], [0.2, 0.8]],
+            "b": [[1, 0], [0.5, 0.5]],
+            "c": [[1, 0], [0.5, 0.5]],
+        },
+    )
+    row = pd.DataFrame({"a": ["no"], "b": ["yes"], "c": ["yes"]})
+    with pytest.warns(CoevoWarning) as caught:
+        found = network.predict(row, "t")
+    assert [str(warning.message) for warning in caught] == [
+        "1 row is impossible under the network for every state of 't' (Row 1 is the first); its "
+        "prediction uses no evidence."
+    ]
+    np.testing.assert_allclose(found.probabilities, [[0.4, 0.6]])
+    assert found.impossible.tolist() == [0]

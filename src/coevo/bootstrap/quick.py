@@ -25,8 +25,10 @@ from coevo.bootstrap.result import BootstrapResult
 from coevo.bootstrap.run import make_consensus_rules, summarise_runs
 from coevo.bootstrap.samples import ORIGINAL, ROWS, BootstrapRun, record_original
 from coevo.data import Dataset
+from coevo.data.dataset import BYTES_PER_DRAW
 from coevo.graph import DAG, Arc
 from coevo.interrupts import defer_interrupts, is_interrupt
+from coevo.memory import get_machine_memory
 from coevo.randomness import random_stream
 from coevo.search import HillClimb, Problem, SearchResult, SearchSpec
 from coevo.search.base import LEAST_GAIN
@@ -89,8 +91,8 @@ def run_quick_bootstrap(
     >>> run_quick_bootstrap(rows, found.spec, found.search, found.gains)
     <BootstrapResult: 6 of 6 arcs above 0, 12 bootstrap samples>
     """
-    n_samples = count_quick_samples(search)
-    if not n_samples:
+    n_samples, memory = count_quick_samples(search), get_machine_memory()
+    if not n_samples or (memory is not None and BYTES_PER_DRAW * dataset.n_rows > memory):
         return None
     runs = {ORIGINAL: record_original(search, 0.0, gains)}
     try:

@@ -2,7 +2,8 @@
 
 Spreadsheets, JSON, databases and files of statistics programs give such values. Dates and times
 become text in the form of ISO 8601, so that later code treats them as it treats those of a text
-table: a date without a time if no value of the column has one. A column of lists or of bytes
+table: a date without a time if no value of the column has one, and the wall clock if they have a
+time zone. A column of lists or of bytes
 cannot have states. `collect_columns` leaves it out, unless the caller declares that the column is
 categorical: its states are then JSON for lists and objects, and text for all other values.
 """
@@ -140,7 +141,7 @@ def _format_value(name: str, value: Any, has_time: bool) -> str | None:
     if isinstance(value, datetime.date):  # a datetime is a date, too
         return _format_date(value, has_time)
     if isinstance(value, datetime.time):
-        return value.isoformat()
+        return value.replace(tzinfo=None).isoformat()
     raise make_unsupported_type_error(name, type(value).__name__)
 
 
@@ -177,7 +178,8 @@ def _make_plain(value: Any) -> Any:
 def _format_date(value: datetime.date, has_time: bool) -> str:
     if not isinstance(value, datetime.datetime):
         return f"{value.isoformat()}T00:00:00" if has_time else value.isoformat()
-    return value.isoformat() if has_time else value.date().isoformat()
+    wall_clock = value.replace(tzinfo=None)
+    return wall_clock.isoformat() if has_time else wall_clock.date().isoformat()
 
 
 def _is_decimal(value: Any) -> bool:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from coevo.data.table import RowDigest, Table
 from coevo.data.variable import Variable
 from coevo.errors import DataError, find_duplicate
+from coevo.memory import check_memory
 
-__all__ = ["Codes", "Dataset", "combine_row_hashes", "hash_rows"]
+__all__ = ["BYTES_PER_DRAW", "Codes", "Dataset", "combine_row_hashes", "hash_rows"]
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]  # (n_vars, n_stored_rows)
 Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
@@ -28,6 +29,8 @@ Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
 # time only if the share of distinct rows is small (see benchmarks/README.md, "Deduplication").
 MAX_DISTINCT_SHARE = 1 / 16
 
+BYTES_PER_DRAW = 24  # a row number, its slot and a copy
+BYTES_PER_ROW = 96  # row numbers, hashes and answers, for those who expand a table and use it
 MAX_OBSERVATIONS = 2**53  # floats count exactly up to here
 
 
@@ -143,6 +146,11 @@ class Dataset(Table):
         """Return the same observations with every row stored."""
         if self._weights is None:
             return self
+        check_memory(
+            self.n_rows * (BYTES_PER_ROW + 2 * len(self._codes) * self._codes.itemsize),
+            f"The table with each of its {self.n_rows:,} rows stored",
+            "Use a sample of its rows.",
+        )
         stored_rows = np.repeat(np.arange(len(self._weights)), self._weights)
         codes: Codes = self._codes[:, stored_rows].copy(order="C")
         return Dataset._from_parts(self._source, self._variables, codes, None)
@@ -158,6 +166,12 @@ class Dataset(Table):
         >>> dataset.resample(np.random.default_rng(1)).codes
         array([[1, 1, 0]], dtype=uint8)
         """
+        if self._weights is not None:  # else the rows that are stored take more than the draw
+            check_memory(
+                BYTES_PER_DRAW * self.n_rows,
+                f"A bootstrap sample of {self.n_rows:,} rows",
+                "Use a sample of the rows.",
+            )
         order = np.argsort(self._row_hashes, kind="stable")
         drawn = rng.integers(self.n_rows, size=self.n_rows)
         if self._weights is None:
@@ -264,7 +278,7 @@ def combine_row_hashes(hashes: NDArray[np.uint64], weights: Weights | None = Non
     return int((hashes * times).sum()), int((hashes * hashes * times).sum())  # both wrap around
 
 
-def hash_rows(codes: Codes) -> NDArray[np.uint64]:
+def hash_rows(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     """Return a 64-bit hash of each row.
 
     Each step adds the next code to the hash and applies the mixing function of splitmix64

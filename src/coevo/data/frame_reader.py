@@ -71,6 +71,8 @@ def read_series(name: str, series: nw.Series[Any], options: ReadOptions) -> Colu
         return Column(name, labels, codes, declared or states)
     if kind in (nw.String, nw.Categorical):
         return Column(name, *_encode_text(series.cast(nw.String)), declared)
+    if isinstance(kind, nw.Datetime) and kind.time_zone is not None:
+        series = _take_wall_clock(series)
     nulls = series.is_null()
     if nulls.any() and not options.keeps_missing:  # a later check rejects the nulls
         return Column(name, ["present", None], nulls.to_numpy().astype(np.uint8))
@@ -86,6 +88,22 @@ def read_series(name: str, series: nw.Series[Any], options: ReadOptions) -> Colu
         return read_values(name, series.to_numpy(), options)
     present = read_values(name, series.drop_nulls().to_numpy(), options)
     return insert_nulls(present, nulls.to_numpy())
+
+
+def _take_wall_clock(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Return moments as a clock in their time zone shows them, without the zone.
+
+    A text table holds them so, and the hour and the day of a person are those of the clock.
+    """
+    native = series.to_native()
+    if hasattr(
+        getattr(native, "dtype", None), "pyarrow_dtype"
+    ):  # before 3, pandas takes that of UTC
+        from pyarrow import compute
+
+        local = compute.local_timestamp(native.array.__arrow_array__())
+        return nw.from_native(local, series_only=True)
+    return series.dt.replace_time_zone(None)
 
 
 def _has_own_categories(series: nw.Series[Any]) -> bool:

@@ -30,6 +30,7 @@ from coevo.errors import DataError
 __all__ = ["are_states", "infer_columns"]
 
 MAX_INTEGER_STATES = 20  # a column with more distinct integers is a measurement
+MAX_EXACT = 1 << 53  # larger floats do not have all whole numbers
 MAX_DECIMAL_STATES = 10  # the same for decimal numbers, if each occurs
 ROWS_PER_STATE = 5  # so often on average
 
@@ -164,10 +165,17 @@ def are_states(n_distinct: int, n_rows: int, *, is_integer: bool) -> bool:
 
 
 def _use_numbers_as_states(column: Column, numbers: Numbers, is_declared: bool) -> Column:
-    """Return a column whose numbers are its states; ``0.5`` and ``.50`` are the same state."""
+    """Return a column whose numbers are its states; ``0.5`` and ``.50`` are the same state.
+
+    If all are whole numbers, they are written so: a column of ``0.0`` and ``1.0`` is the same
+    table as one of 0 and 1, whatever the library that stores it.
+    """
     if column.decimal is None:
         return _declare_labels(column) if is_declared else column
     texts = [str(label) for label in column.labels]
+    observed = numbers[column.counts > 0]
+    if bool((observed == np.floor(observed)).all()) and np.abs(observed).max() < MAX_EXACT:
+        texts = [format_number(number + 0.0) for number in numbers.tolist()]  # -0.0 is 0
     ranks = [
         (number, text != format_number(number), len(text), text)
         for number, text in zip(numbers.tolist(), texts, strict=True)

@@ -96,6 +96,8 @@ def write_parquet(dataset: Dataset, path: Path) -> None:
     """Write the rows of a dataset as columns of categories."""
     parquet = import_optional("pyarrow.parquet", "PyArrow", "parquet")
     arrow = import_optional("pyarrow", "PyArrow", "parquet")
+    n_cells = dataset.n_rows * dataset.n_variables
+    check_memory(2 * BYTES_PER_CELL * n_cells, "The table as Parquet", "Write it as CSV.")
     columns = {}
     for variable in dataset.source_variables:
         position = dataset.find_position(variable.name)

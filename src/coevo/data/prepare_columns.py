@@ -166,8 +166,8 @@ def _make_empty_error(column: Column, options: ReadOptions) -> DataError:
 def _make_too_few_error(columns: Sequence[Column], decisions: Sequence[Decision]) -> DataError:
     """Return the error for a table of which fewer than two columns are left."""
     left = f"one column is left, {columns[0].name!r}" if columns else "no column is left"
-    reasons = " ".join(decision.sentence for decision in decisions if decision.columns)
-    return DataError(
-        f"A network needs at least two columns, and {left}. {reasons} Keep a column with types= "
-        "(--type COLUMN=categorical)."
-    )
+    sentences = [f"A network needs at least two columns, and {left}."]
+    reasons = [decision.sentence for decision in decisions if decision.columns]
+    if reasons:  # else the caller left out the others
+        sentences += [*reasons, "Keep a column with types= (--type COLUMN=categorical)."]
+    return DataError(" ".join(sentences))

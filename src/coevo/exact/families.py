@@ -21,6 +21,7 @@ class PartOfFamilies:
 
     n_free: int  # the list has all families of so many parents beside the required ones
     bounds: Units  # (n,), no family of a child exceeds it, whether it is listed or not
+    rests: Values  # (n,), the same for those that are not listed; minus infinity if all are
     reason: str  # "time", "memory" or "interrupt"
     note: str  # one sentence, with the way out
 

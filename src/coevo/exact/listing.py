@@ -144,6 +144,7 @@ def _make_partial(children: list[_Child], listed: int, end: BaseException) -> Fa
     part = PartOfFamilies(
         listed,
         round_up(np.maximum(best, rests)),
+        rests,
         reasons.get(type(end), "memory"),
         str(end) if is_memory else "Give more time, or a smaller limit on parents.",
     )

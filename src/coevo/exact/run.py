@@ -99,7 +99,7 @@ class _Loop(GenerationLoop[ProofState, ProofRow]):
             improved=state.improved,
             score=state.score,
             gap=search.compute_gap(state),
-            n_certain=int((search.find_certain_arcs(state) & network).sum()),
+            n_certain=int((search.combine_certain_arcs(state) & network).sum()),
             n_open=len(search.list_open(state)),
         )
 

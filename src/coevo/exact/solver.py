@@ -56,12 +56,13 @@ class ProofSearch:
         """Return the first state, for the network of these families."""
         best, part = self.families.units[self.families.begin[:-1]], self.families.part
         best = best if part is None else part.bounds
-        none_certain = np.zeros_like(self.required)
-        root = Node(-1, NO_ARC, True, int(best.sum()), Weights(), none_certain)
+        root = Node(-1, NO_ARC, True, int(best.sum()), Weights(), np.zeros_like(self.required))
         none = np.empty(0, dtype=np.int64)
         clusters = Clusters.make_empty(self.families.n_variables)
         score = float(np.sum(self.families.scores[chosen]))
-        return ProofState(0, 0, 0, score, chosen, clusters, none, (root,))
+        state = ProofState(0, 0, 0, score, chosen, clusters, none, (root,))
+        certain = self.find_certain_arcs(state)
+        return replace(state, nodes=(replace(root, certain=certain),))
 
     def compute_floor(self, state: ProofState) -> int:
         """Return units that every network as good as the best one has at least."""
@@ -76,15 +77,47 @@ class ProofSearch:
         """Return how many nats better than the best network another one can be, rounded up."""
         return to_nats(self.compute_bound(state) - self.compute_floor(state))
 
+    def combine_certain_arcs(self, state: ProofState) -> Flags:
+        """Return arcs that are in every optimal network, as far as the nodes have noted them.
+
+        This costs little. A node notes arcs for the best network of its time, so that
+        `find_certain_arcs` can find more.
+        """
+        floor = self.compute_floor(state)
+        leaves = [node for node in state.nodes if not node.is_split and node.bound >= floor]
+        return np.asarray(np.logical_and.reduce([node.certain for node in leaves]))
+
     def find_certain_arcs(self, state: ProofState) -> Flags:
         """Return the arcs that are in every optimal network, ``[parent, child]``.
 
         An optimal network is in some leaf, and has the arcs that are certain there. (A network of
         dominated families can be replaced by one that has fewer arcs and is as good.)
         """
-        floor = self.compute_floor(state)
-        leaves = [node for node in state.nodes if not node.is_split and node.bound >= floor]
-        return np.asarray(np.logical_and.reduce([node.certain for node in leaves]))
+        families, floor = self._add_rests(), self.compute_floor(state)
+        is_alive = np.ones(len(families), dtype=np.bool_)
+        for one in state.filters:
+            bound = _apply(one.weights, state.clusters, families, is_alive)
+            is_alive &= bound.find_possible(families, floor)
+        certain = np.ones_like(self.required)
+        for number, node in enumerate(state.nodes):
+            if not node.is_split:
+                decisions = list_decisions(state.nodes, number)
+                is_allowed = allow_families(families, decisions, self.required) & is_alive
+                bound = _apply(node.weights, state.clusters, families, is_allowed)
+                certain &= bound.find_certain_arcs(families, is_allowed, floor)
+        return certain
+
+    def _add_rests(self) -> Families:
+        """Return the families; one with the required parents alone stands for all not listed."""
+        families = self.families
+        if families.part is None:
+            return families
+        more = []
+        for child, rest in enumerate(families.part.rests.tolist()):
+            sets = np.flatnonzero(self.required[:, child])[None]
+            n_more = int(rest > -np.inf)
+            more.append((sets[:n_more], np.full(n_more, rest)))
+        return families.add(more)
 
     def restore(self, state: ProofState) -> ProofState:
         """Return a state from a file, with all bounds computed again from its weights."""

@@ -32,19 +32,19 @@ from coevo.errors import (
     suggest_match,
 )
 from coevo.graph import DAG, Constraints
+from coevo.interrupts import defer_interrupts
+from coevo.learning.folds import RowNumbers, order_rows, split_rows
 from coevo.learning.options import LEARN_DEFAULTS, LearnOptions
-from coevo.learning.settings import check_settings
+from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import open_task
 from coevo.network import BayesianNetwork, PredictionMetrics
-from coevo.network.metrics import compute_metrics
+from coevo.network.metrics import check_evaluation, compute_metrics
 from coevo.progress import ProgressCallback, check_progress, show_progress
 from coevo.randomness import resolve_seed
 from coevo.signatures import accept_options
 from coevo.warmup import ensure_compiled
 
-__all__ = ["CrossValidation", "FoldResult", "cross_validate", "run_folds", "split_rows"]
-
-RowNumbers = NDArray[np.intp]
+__all__ = ["CrossValidation", "FoldResult", "cross_validate", "run_folds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,8 @@ class CrossValidation:
         """The standard error of the mean log-likelihood, over rows; NaN if a row is impossible."""
         if not np.isfinite(self.per_row).all():
             return math.nan
-        return float(self.per_row.std(ddof=1) / math.sqrt(len(self.per_row)))
+        n_rows, squares = len(self.per_row), (self.per_row - self.log_likelihood) ** 2
+        return math.sqrt(math.fsum(squares) / (n_rows - 1) / n_rows)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values; an infinite one is None."""
@@ -172,14 +173,19 @@ def cross_validate(
     progress : bool, optional
         As for `learn`.
     **options
-        As for `learn`; `random_state` also determines the folds.
+        As for `learn`; `random_state` also determines the folds. The order of rows does not.
+
+    Returns
+    -------
+    CrossValidation
+        Ctrl-C is a `KeyboardInterrupt`: a mean over some folds would not be that of the table.
 
     Examples
     --------
     >>> import coevo
     >>> rows = coevo.sample(coevo.load_network("asia"), 600, random_state=1)
     >>> cross_validate(rows, cv=3, predict="bronc", method="hill_climb", random_state=1)
-    <CrossValidation: 3 folds, 600 rows, log-likelihood -2.2438 a row, accuracy 0.832>
+    <CrossValidation: 3 folds, 600 rows, log-likelihood -2.2328 a row, accuracy 0.840>
     """
     check_progress(progress, "cross_validate")
     with show_progress(progress, "Reading the table ...") as show:
@@ -199,8 +205,9 @@ def run_folds(
         raise bad_parameter("cv", "cross_validate", "an int >= 2", cv)
     if structure is not None and not isinstance(structure, DAG):
         raise bad_parameter("structure", "cross_validate", "a DAG or None", structure)
-    seed = resolve_seed(options.get("random_state"), "cross_validate")
-    fixed = cast(LearnOptions, {**options, "random_state": seed, "bootstraps": 0})
+    chosen: LearnOptions = {**LEARN_DEFAULTS, **options}
+    seed = resolve_seed(chosen["random_state"], "cross_validate")
+    fixed: LearnOptions = {**chosen, "random_state": seed, "bootstraps": 0}
     ensure_compiled()
     plan = _make_plan(table, cv, predict, structure, fixed)
     return _run(plan, lambda fold: show(f"Fold {fold + 1} of {cv} ..."))
@@ -235,14 +242,19 @@ def _make_plan(
         chosen |= {"method": "hill_climb", "max_table": None}
     variable = None if target is None else _find_target(rows, infos, target)
     n_rows = len(raw.columns[0].codes)
+    if n_rows < 2:
+        raise DataError("The table has one row. A cross-validation needs at least two.")
     if cv > n_rows:
         raise bad_parameter("cv", "cross_validate", f"an int from 2 to {n_rows:,}", cv)
     kept = [column for column in raw.columns if _is_used(column.name, infos)]
     raw = replace(raw, columns=kept)
     strata = np.zeros(n_rows, np.int32)
     if variable is not None:
-        strata = read_known_rows(raw, [variable]).codes[variable.name]
-    folds = split_rows(strata, cv, np.random.default_rng([int(chosen["random_state"]), 0]))
+        strata = read_known_rows(raw, [variable.to_canonical()]).codes[variable.name]
+    continuous = {name for name, column in infos.items() if column.type == "continuous"}
+    order = order_rows(kept, continuous, settings.labels_of_missing)
+    rng = np.random.default_rng([int(chosen["random_state"]), 0])
+    folds = split_rows(strata, cv, rng, order)
     chosen["types"] = {name: _fix_type(column, target) for name, column in infos.items()}
     chosen |= {"drop": (), "names": None, "states": None, "strict": False}
     return _Plan(raw, tuple(infos), variable, folds, cast(LearnOptions, chosen))
@@ -295,34 +307,22 @@ def _fix_structure(structure: DAG) -> Constraints:
     return Constraints(required=sorted(arcs), forbidden=[p for p in pairs if p not in arcs])
 
 
-def split_rows(
-    strata: NDArray[np.integer], n_folds: int, rng: np.random.Generator
-) -> tuple[RowNumbers, ...]:
-    """Return the rows of each fold, in ascending order; each stratum is spread evenly.
-
-    >>> folds = split_rows(np.array([0, 0, 0, 0, 1, 1]), 2, np.random.default_rng(1))
-    >>> [(np.array([0, 0, 0, 0, 1, 1])[fold] == 1).sum().item() for fold in folds]
-    [1, 1]
-    """
-    shuffled = rng.permutation(len(strata))
-    order = shuffled[np.argsort(strata[shuffled], kind="stable")]
-    return tuple(np.sort(order[fold::n_folds]) for fold in range(n_folds))
-
-
 def _run(plan: _Plan, show: Callable[[int], None]) -> CrossValidation:
     """Learn and measure in each fold."""
     n_rows, variable = len(plan.raw.columns[0].codes), plan.target
     settings = check_settings("cross_validate", **plan.options)
     per_row, folds = np.empty(n_rows), []
-    shares = None if variable is None else np.zeros((n_rows, variable.arity))
+    shares = None
+    if variable is not None:
+        check_evaluation(variable, n_rows)
+        shares = np.zeros((n_rows, variable.arity))
     for number, held_out in enumerate(plan.folds):
         show(number)
         began = time.perf_counter()
         others = np.setdiff1d(np.arange(n_rows), held_out)
         with warnings.catch_warnings():  # a column may be constant, a row impossible, in one fold
             warnings.simplefilter("ignore", CoevoWarning)
-            with open_task(settings, plan.raw.take(others)) as task:
-                network = task.search([]).network
+            network = _learn(settings, plan.raw.take(others))
             rows = read_known_rows(plan.raw.take(held_out), network.variables)
             likelihood = network.log_likelihood(rows)
             per_row[held_out] = likelihood.per_row
@@ -339,6 +339,21 @@ def _run(plan: _Plan, show: Callable[[int], None]) -> CrossValidation:
     true = read_known_rows(plan.raw, [variable]).codes[variable.name]
     metrics = compute_metrics(variable, shares, true)
     return replace(found, target=variable, probabilities=shares, true=true, metrics=metrics)
+
+
+def _learn(settings: LearnSettings, raw: RawTable) -> BayesianNetwork:
+    """Return the network of some rows.
+
+    Ctrl-C ends the search after its generation, and then the cross-validation: the network of a
+    search that was cut short would be measured as if it was the answer of the method.
+    """
+    with defer_interrupts() as interrupts:
+        with open_task(settings, raw) as task:
+            learned = task.search([lambda row: interrupts.is_pending])
+        network = learned.network
+    if interrupts.is_pending or learned.search.stop_reason == "interrupt":
+        raise KeyboardInterrupt
+    return network
 
 
 def _predict(network: BayesianNetwork, rows: Any, variable: Variable) -> NDArray[np.float64]:

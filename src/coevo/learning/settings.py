@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Unpack, cast
 
@@ -120,6 +120,11 @@ class LearnSettings:
         options = ReadOptions.from_parameters(self.states, self.drop, **binning, opening=opening)
         options = options.use_decimal(self.decimal).use_missing_labels(self.missing_labels)
         return replace(options, keeps_missing=self.missing != REFUSE)
+
+    @property
+    def labels_of_missing(self) -> Set[str]:
+        """The labels that stand for missing values."""
+        return self._make_read_options(is_read=False).missing_labels
 
     def load_raw(self, table: Any) -> RawTable:
         """Open a table and return its columns as they are, so that rows can be taken of them."""

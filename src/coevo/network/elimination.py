@@ -33,6 +33,7 @@ __all__ = [
     "check_table_size",
     "find_relevant",
     "logarithm",
+    "make_point",
 ]
 
 Conditionals = dict[str, NDArray[np.float64]]  # axes: the clique; sums to 1 over the last
@@ -226,6 +227,17 @@ def argmax_first(logs: NDArray[np.float64]) -> NDArray[np.intp]:
     top = logs.max(axis=-1, keepdims=True)
     positions: NDArray[np.intp] = (logs >= top - TIE).argmax(axis=-1)
     return positions
+
+
+def make_point(arity: int, code: int) -> NDArray[np.float64]:
+    """Return the distribution over `arity` states that is sure of one of them.
+
+    >>> make_point(3, 1).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    point = np.zeros(arity)
+    point[code] = 1.0
+    return point
 
 
 def logarithm(values: NDArray[np.float64]) -> NDArray[np.float64]:

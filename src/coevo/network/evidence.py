@@ -89,16 +89,18 @@ def encode_evidence(
 
 def _encode_finding(variable: Variable, weights: Mapping[Any, Any]) -> list[float]:
     """Return the weight of each state, with the sum 1; a state that is left out has 0."""
-    found = [0.0] * variable.arity
     for state, weight in weights.items():
         if not (is_number(weight) and weight >= 0):
             raise ParameterError(
                 f"The soft evidence on {variable.name!r} must have finite numbers of 0 or above; "
                 f"got {weight!r} for {state!r}."
             )
-        found[encode_state(variable, state)] += float(weight)
+    largest = max((float(weight) for weight in weights.values()), default=0.0)
+    found = [0.0] * variable.arity
+    for state, weight in weights.items():  # in units of a power of 2, so that the sum is finite
+        found[encode_state(variable, state)] += math.ldexp(weight, -math.frexp(largest)[1])
     total = math.fsum(found)
-    if not 0 < total < math.inf:
+    if total == 0:
         raise ParameterError(
             f"The soft evidence on {variable.name!r} has no number above 0. Give the weight of at "
             "least one state."

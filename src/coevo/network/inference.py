@@ -22,6 +22,7 @@ from coevo.network.elimination import (
     broadcast_shape,
     check_table_size,
     find_relevant,
+    make_point,
 )
 from coevo.network.elimination_order import EliminationStep
 from coevo.network.evidence import check_targets, enter_evidence, make_impossible_evidence_error
@@ -167,7 +168,7 @@ def condition(network: BayesianNetwork, given: Evidence | None, owner: str) -> B
     tables = dict(_sum_out_checked(network, evidence, elimination, parents))
     for name, code in evidence.items():
         parents[name] = ()
-        tables[name] = np.eye(network.variable(name).arity)[code]
+        tables[name] = make_point(network.variable(name).arity, code)
     for variable in variables:
         if variable.name not in parents:
             parents[variable.name] = network.parents(variable.name)

@@ -32,6 +32,7 @@ from coevo.errors import NetworkError
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
 from coevo.network.clique_tree import make_clique_tree
 from coevo.network.distribution import Distribution
+from coevo.network.elimination import make_point
 from coevo.network.evidence import encode_evidence, make_impossible_evidence_error
 from coevo.network.inference import log_probability, marginals
 
@@ -154,7 +155,7 @@ class JunctionTree:
         found = marginals(self.network, None, given)
         for variable in self.network.variables:
             if variable.name in codes:
-                point = np.eye(variable.arity)[codes[variable.name]]
+                point = make_point(variable.arity, codes[variable.name])
                 found[variable.name] = Distribution((variable,), point)
         ordered = {variable.name: found[variable.name] for variable in self.network.variables}
         return Beliefs(ordered, log_probability(self.network, given))
@@ -287,7 +288,7 @@ class JunctionTree:
         for variable in self.network.variables:
             name = variable.name
             if name in self._codes or variable.arity == 1:
-                point = np.eye(variable.arity)[self._codes.get(name, 0)]
+                point = make_point(variable.arity, self._codes.get(name, 0))
                 self._marginals[name] = Distribution((variable,), point)
         stale = {edge: names for i in sorted(self._stale) for edge, names in tree.residents[i]}
         for edge, names in stale.items():

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from coevo.checks import finite_or_none
 from coevo.data.match_states import UNKNOWN
 from coevo.data.variable import Variable
-from coevo.errors import DataError
+from coevo.errors import DataError, format_count
+from coevo.memory import check_memory
 
 __all__ = [
     "CalibrationBin",
     "PredictionMetrics",
     "StateMetrics",
+    "check_evaluation",
     "compute_metrics",
     "compute_roc",
 ]
@@ -147,6 +149,17 @@ class PredictionMetrics:
         }
 
 
+def check_evaluation(variable: Variable, n_rows: int) -> None:
+    """Raise `ParameterError` if the measures of so many predictions do not fit into memory."""
+    n_states = variable.arity
+    check_memory(
+        8 * (2 * n_states * n_states + 6 * n_rows * n_states),  # the confusion matrix; the shares
+        f"The evaluation of {variable.name!r} with {n_states:,} states and "
+        f"{format_count(n_rows, 'row')}",
+        "Group its states, or evaluate fewer rows.",
+    )
+
+
 def compute_metrics(
     variable: Variable,
     probabilities: Numbers,
@@ -181,23 +194,23 @@ def compute_metrics(
     codes, shares = np.asarray(true)[known].astype(np.intp), probabilities[known]
     counts = np.ones(len(known), np.int64) if weights is None else weights[known]
     n_rows, arity = int(counts.sum()), variable.arity
+    check_evaluation(variable, len(known))
     predicted = argmax_first(logarithm(shares))
     confusion = np.bincount(codes * arity + predicted, counts, minlength=arity * arity)
     confusion = confusion.astype(np.int64).reshape(arity, arity)
-    logs = logarithm(shares[np.arange(len(codes)), codes])
-    per_state = {
-        state: _measure_state(code, confusion, shares[:, code], codes, counts)
-        for code, state in enumerate(variable.states)
-    }
+    of_true = shares[np.arange(len(codes)), codes]
+    per_state = _measure_states(variable, confusion, shares, codes, counts)
     areas = [one.auc for one in per_state.values()]
     complete = [area for area in areas if area is not None]
     bins = _calibrate(shares, codes, counts)
-    squares = (shares - np.eye(arity)[codes]) ** 2
-    brier = math.fsum(counts @ squares) / n_rows / (2 if arity == 2 else 1)
+    errors = shares.copy()
+    errors[np.arange(len(codes)), codes] -= 1
+    squares = np.square(errors).sum(axis=1)
+    brier = math.fsum(counts * squares) / n_rows / (2 if arity == 2 else 1)
     return PredictionMetrics(
         n_rows=n_rows,
         accuracy=float(np.trace(confusion) / n_rows),
-        log_loss=-math.fsum(counts * logs) / n_rows + 0.0,
+        log_loss=-math.fsum(counts * logarithm(of_true)) / n_rows + 0.0,
         brier=brier,
         auc=math.fsum(complete) / len(complete) if len(complete) == len(areas) else None,
         calibration_error=sum(b.n * abs(b.predicted - b.observed) for b in bins) / (n_rows * arity),
@@ -207,23 +220,27 @@ def compute_metrics(
     )
 
 
-def _measure_state(
-    code: int,
+def _measure_states(
+    variable: Variable,
     confusion: NDArray[np.int64],
     shares: Numbers,
     codes: NDArray[np.intp],
     counts: NDArray[np.int64],
-) -> StateMetrics:
-    """Return the measures of one state against all others."""
-    n_own, n_all = int(confusion[code].sum()), int(confusion.sum())
-    n_other = n_all - n_own
-    n_false = int(confusion[:, code].sum() - confusion[code, code])
-    return StateMetrics(
-        n_rows=n_own,
-        sensitivity=float(confusion[code, code] / n_own) if n_own else None,
-        specificity=1 - n_false / n_other if n_other else None,
-        auc=_compute_auc(shares, codes == code, counts) if n_own and n_other else None,
-    )
+) -> dict[str, StateMetrics]:
+    """Return the measures of each state against all others."""
+    right, own, predicted = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
+    n_all, found = int(own.sum()), {}
+    for code, state in enumerate(variable.states):
+        n_own = int(own[code])
+        n_other, n_false = n_all - n_own, int(predicted[code] - right[code])
+        is_split = n_own > 0 and n_other > 0
+        found[state] = StateMetrics(
+            n_rows=n_own,
+            sensitivity=float(right[code] / n_own) if n_own else None,
+            specificity=1 - n_false / n_other if n_other else None,
+            auc=_compute_auc(shares[:, code], codes == code, counts) if is_split else None,
+        )
+    return found
 
 
 def _compute_auc(shares: Numbers, is_own: NDArray[np.bool_], counts: NDArray[np.int64]) -> float:
@@ -262,21 +279,20 @@ def _calibrate(
     shares: Numbers, codes: NDArray[np.intp], counts: NDArray[np.int64]
 ) -> tuple[CalibrationBin, ...]:
     """Return the calibration bins of all predicted probabilities."""
-    is_true = np.eye(shares.shape[1])[codes].ravel()
-    values, weights = shares.ravel(), np.repeat(counts, shares.shape[1])
+    n_states = shares.shape[1]
+    values, weights = shares.ravel(), np.repeat(counts, n_states)
     place = np.minimum((values * CALIBRATION_BINS).astype(np.intp), CALIBRATION_BINS - 1)
-    sums = [
-        np.bincount(place, weights * one, minlength=CALIBRATION_BINS)
-        for one in (np.ones(len(values)), values, is_true)
-    ]
+    weighted = weights * values
+    n_in = np.bincount(place, weights, minlength=CALIBRATION_BINS)
+    of_true = place[np.arange(len(codes)) * n_states + codes]
+    observed = np.bincount(of_true, counts, minlength=CALIBRATION_BINS)
     return tuple(
         CalibrationBin(
             i / CALIBRATION_BINS,
             (i + 1) / CALIBRATION_BINS,
-            int(n),
-            float(predicted / n),
-            float(observed / n),
+            int(n_in[i]),
+            math.fsum(weighted[place == i]) / float(n_in[i]),
+            float(observed[i] / n_in[i]),
         )
-        for i, (n, predicted, observed) in enumerate(zip(*sums, strict=True))
-        if n
+        for i in np.flatnonzero(n_in).tolist()
     )

@@ -82,13 +82,29 @@ class RowInference:
 
     def iterate_components(self, known: int, target: int | None = None) -> Iterator[Component]:
         """Yield the components of rows with these known variables; of the target alone if given."""
+        relevant = self._find_relevant(known, target)
+        if target is None:
+            yield from self._take_apart(relevant & ~known, known, relevant)
+        else:
+            yield self._grow(1 << target, relevant & ~known, relevant)
+
+    def iterate_other_components(self, known: int, target: int) -> Iterator[Component]:
+        """Yield all components of rows with these known variables but that of the target."""
+        relevant = self._find_relevant(known, target)
+        own = self._grow(1 << target, relevant & ~known, relevant)
+        yield from self._take_apart(relevant & ~known & ~own.unknown, known, relevant)
+
+    def _find_relevant(self, known: int, target: int | None) -> int:
+        """Return the known variables, the target and their ancestors."""
         relevant = 0
         for i in iterate_bits(known if target is None else known | 1 << target):
             relevant |= self._ancestors[i]
-        unknown = relevant & ~known
-        left = unknown if target is None else 1 << target
+        return relevant
+
+    def _take_apart(self, left: int, known: int, relevant: int) -> Iterator[Component]:
+        """Yield the components of some unknown variables."""
         while left:
-            component = self._grow(left & -left, unknown, relevant)
+            component = self._grow(left & -left, relevant & ~known, relevant)
             left &= ~component.unknown
             yield component
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -38,6 +39,7 @@ __all__ = [
 GUESSES = ("decimal_mark", "date_order")  # decisions that may differ from those of the network
 
 RowNumbers = NDArray[np.intp]
+FindComponents = Callable[[int], Iterator[Component]]  # of rows that know these variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,10 +191,8 @@ def log_likelihood(network: BayesianNetwork, table: Any) -> RowLikelihood:
         family = (*network.parents(name), name)
         if any(member not in columns for member in family):
             continue
-        known = np.flatnonzero(_find_known([columns[member] for member in family]))
-        codes = {member: columns[member][known] for member in family}
+        known, cells = _find_cells(network, name, columns)
         table_logs = logarithm(network.table(name))
-        cells = network.find_configurations(name, codes) * table_logs.shape[1] + codes[name]
         per_row[known] += table_logs.ravel()[cells]
         if len(known) == rows.n_stored:
             n_rows = np.bincount(cells, rows.weights, minlength=table_logs.size)
@@ -200,7 +200,7 @@ def log_likelihood(network: BayesianNetwork, table: Any) -> RowLikelihood:
             per_variable[name] = math.fsum(n_rows[occurring] * table_logs.ravel()[occurring])
     is_complete = len(per_variable) == len(network.variables)
     if not is_complete:
-        for component, numbers in _group_rows(inference, columns, rows.n_stored, None):
+        for component, numbers in _group_rows(inference, columns, rows.n_stored):
             per_row[numbers] += inference.compute(component, _take(columns, numbers))
     _warn_of_impossible_rows(rows, np.flatnonzero(np.isneginf(per_row)))
     weighted = per_row if rows.weights is None else per_row * rows.weights
@@ -232,9 +232,12 @@ def predict(network: BayesianNetwork, table: Any, target: str) -> Prediction:
     logs = np.zeros((n_rows, variable.arity))
     if variable.arity > 1:
         columns.pop(target, None)
-        for component, numbers in _group_rows(inference, columns, n_rows, target):
+        number = inference.number[target]
+        find = partial(inference.iterate_components, target=number)
+        for component, numbers in _group_rows(inference, columns, n_rows, find):
             logs[numbers] = inference.compute(component, _take(columns, numbers), target)
-    impossible = np.flatnonzero(np.isneginf(logs.max(axis=1)))
+    is_impossible = _find_contradictions(network, inference, columns, n_rows, target)
+    impossible = np.flatnonzero(np.isneginf(logs.max(axis=1)) | is_impossible)
     if len(impossible):
         logs[impossible] = logarithm(network.query(target).probabilities)
         _warn_of_ignored_evidence(rows, impossible, target)
@@ -243,6 +246,47 @@ def predict(network: BayesianNetwork, table: Any, target: str) -> Prediction:
     logs /= logs.sum(axis=1, keepdims=True)
     logs.flags.writeable = False
     return Prediction(variable, logs, rows.unknown, impossible)
+
+
+def _find_contradictions(
+    network: BayesianNetwork,
+    inference: RowInference,
+    columns: Mapping[str, NDArray[np.int32]],
+    n_rows: int,
+    target: str,
+) -> NDArray[np.bool_]:
+    """Return whether each row is impossible because of tables that do not concern the target.
+
+    Only a table with a probability of 0 can make a row impossible; most networks have none.
+    """
+    found = np.zeros(n_rows, dtype=np.bool_)
+    strict = [name for name in inference.names if not network.table(name).all()]
+    for name in strict:
+        if all(member in columns for member in (*network.parents(name), name)):
+            known, cells = _find_cells(network, name, columns)
+            found[known] |= network.table(name).ravel()[cells] == 0
+    if not strict:
+        return found
+    find: FindComponents = inference.iterate_components
+    if target not in columns:
+        find = partial(inference.iterate_other_components, target=inference.number[target])
+    tables = inference.make_set(strict)
+    for component, numbers in _group_rows(inference, columns, n_rows, find):
+        if component.tables & tables:
+            logs = inference.compute(component, _take(columns, numbers))
+            found[numbers] |= np.isneginf(logs)
+    return found
+
+
+def _find_cells(
+    network: BayesianNetwork, name: str, columns: Mapping[str, NDArray[np.int32]]
+) -> tuple[RowNumbers, NDArray[np.intp]]:
+    """Return the rows that know a variable and its parents, and the cell of its table in each."""
+    family = (*network.parents(name), name)
+    known = np.flatnonzero(_find_known([columns[member] for member in family]))
+    codes = {member: columns[member][known] for member in family}
+    arity = network.variable(name).arity
+    return known, network.find_configurations(name, codes) * arity + codes[name]
 
 
 def _warn_of_ignored_evidence(rows: KnownRows, impossible: RowNumbers, target: str) -> None:
@@ -280,13 +324,13 @@ def _group_rows(
     inference: RowInference,
     columns: Mapping[str, NDArray[np.int32]],
     n_rows: int,
-    target: str | None,
+    find: FindComponents | None = None,
 ) -> Iterator[tuple[Component, RowNumbers]]:
-    """Yield each component that occurs, with its rows; only that of the target if given."""
+    """Yield each component that occurs, with its rows; `find` chooses some of the components."""
     groups: dict[Component, list[RowNumbers]] = defaultdict(list)
-    number = None if target is None else inference.number[target]
+    iterate = inference.iterate_components if find is None else find
     for known, numbers in _find_patterns(inference, columns, n_rows):
-        for component in inference.iterate_components(known, number):
+        for component in iterate(known):
             groups[component].append(numbers)
     for component, parts in groups.items():
         yield component, parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))

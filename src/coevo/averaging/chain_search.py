@@ -49,7 +49,7 @@ FEW_CANDIDATES = 4  # by which the candidates grow, until they are as many as as
 LEAST_CANDIDATES = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PosteriorState(SearchState):
     """The candidates and the fields of `ChainState`."""
 

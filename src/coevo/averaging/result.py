@@ -16,7 +16,7 @@ from coevo.averaging.diagnostics import ChainDiagnostics
 from coevo.averaging.edges import EdgeProbability, find_median_graph, list_edges
 from coevo.averaging.sample import DagSample
 from coevo.averaging.settings import PosteriorSettings
-from coevo.checks import finite_or_none
+from coevo.checks import finite_or_none, is_int
 from coevo.data import Dataset
 from coevo.errors import ParameterError, bad_parameter, format_count, suggest_match
 from coevo.graph import DAG, Arc
@@ -209,6 +209,8 @@ class Posterior:
 
     def top_networks(self, number: int = 10) -> list[tuple[DAG, float]]:
         """Return the structures that were drawn most often, with their share of the draws."""
+        if not is_int(number, 1):
+            raise bad_parameter("number", "top_networks", "an int >= 1", number)
         counted = self.sample.count_networks()[:number]
         return [(self.sample[first], count / len(self.sample)) for first, count in counted]
 

@@ -16,7 +16,7 @@ from coevo.averaging.settings import (
     describe_score,
 )
 from coevo.data import Dataset
-from coevo.errors import ParameterError, warn_caller
+from coevo.errors import warn_caller
 from coevo.interrupts import defer_interrupts
 from coevo.learning.checkpoints import CheckpointFile
 from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
@@ -25,6 +25,7 @@ from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import LearnTask, open_task
 from coevo.parallel import Cluster, check_cluster
 from coevo.progress import check_progress, show_progress
+from coevo.run_files import check_output
 from coevo.search import Callback, Checkpoint, HistoryRow
 from coevo.signatures import accept_options
 from coevo.warmup import ensure_compiled
@@ -136,8 +137,7 @@ missing_labels, decimal, strict : optional
     [('Cancer', 'Xray', 0.92), ('Cancer', 'Smoker', 0.82)]
     """
     check_progress(progress, "posterior")
-    if resume and output is None:
-        raise ParameterError("'resume' of posterior needs 'output', the run folder to resume.")
+    check_output(output, resume, "posterior")
     given: dict[str, Any] = dict(options)
     cluster = given.pop("cluster", None)
     check_cluster("posterior", cluster)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-__all__ = ["as_plain", "finite_or_none", "is_bool", "is_int", "is_number", "is_true"]
+__all__ = [
+    "as_plain",
+    "finite_or_none",
+    "is_bool",
+    "is_choice",
+    "is_int",
+    "is_number",
+    "is_true",
+]
 
 
 def is_int(value: Any, minimum: int) -> bool:
@@ -21,6 +30,15 @@ def is_int(value: Any, minimum: int) -> bool:
     """
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return bool(is_integer and minimum <= value < 1 << 63)
+
+
+def is_choice(value: Any, choices: Iterable[str]) -> bool:
+    """Return whether a value is one of these texts. An array or a missing value is none of them.
+
+    >>> is_choice("a", ["a", "b"]), is_choice(np.array(["a", "b"]), ["a", "b"])
+    (True, False)
+    """
+    return isinstance(value, str) and value in tuple(choices)
 
 
 def is_bool(value: Any) -> bool:

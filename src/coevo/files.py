@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from coevo.errors import FileError, import_optional, suggest_match
+from coevo.errors import FileError, bad_parameter, import_optional, suggest_match
 from coevo.memory import format_bytes, get_machine_memory
 from coevo.output_files import (
     check_output_path,
@@ -211,6 +211,12 @@ class _Remainder:
         else:
             part = self._stream.read(size)
         return part
+
+
+def check_path(path: Any, name: str, owner: str, expected: str = "a path") -> None:
+    """Raise `ParameterError` unless a parameter is a path."""
+    if not isinstance(path, str | os.PathLike):
+        raise bad_parameter(name, owner, expected, path)
 
 
 @contextlib.contextmanager

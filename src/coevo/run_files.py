@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from coevo.checks import as_plain
-from coevo.errors import CoevoError, FileError, FormatError
+from coevo.checks import as_plain, is_bool
+from coevo.errors import CoevoError, FileError, FormatError, ParameterError, bad_parameter
 from coevo.files import replace_file, write_text
 from coevo.json_text import load_json
 
@@ -29,8 +29,20 @@ __all__ = [
 ]
 
 
+def check_output(output: Any, resume: Any, owner: str) -> None:
+    """Raise `ParameterError` unless these are the run folder of a function, and a bool."""
+    if not is_bool(resume):
+        raise bad_parameter("resume", owner, "a bool", resume)
+    if output is None and resume:
+        raise ParameterError(f"'resume' of {owner} needs 'output', the run folder to resume.")
+    if output is not None and not isinstance(output, str | os.PathLike):
+        raise bad_parameter("output", owner, "the path of a folder or None", output)
+
+
 def check_run_folder(folder: Path) -> None:
     """Raise `FileError` unless this folder can be created, or exists and can be written to."""
+    if not _can_be_named(folder):
+        raise FileError(f"{str(folder)!r} cannot be the name of a folder. Choose another name.")
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{str(folder)!r} is a file. Name a folder.")
     nearest = folder
@@ -65,6 +77,13 @@ def _holds_a_run(folder: Path) -> bool:
             if isinstance(found, dict) and "version" in found:
                 return True
     return False
+
+
+def _can_be_named(folder: Path) -> bool:
+    try:
+        return b"\0" not in os.fsencode(folder)
+    except UnicodeEncodeError:
+        return False
 
 
 def make_run_folder(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from itertools import pairwise
 
 import numpy as np
@@ -50,7 +51,7 @@ class Threads:
 
         There is one part for each thread, and several if `is_uneven`: some items then take
         much longer than others. A part has at least `min_items` items, so that the overhead
-        of a thread pays off.
+        of a thread pays off. The deadline of the caller holds in every part.
         """
         n_parts = self.n * PARTS_PER_THREAD if is_uneven else self.n
         n_parts = min(n_parts, max(1, n_items // min_items))
@@ -59,5 +60,10 @@ class Threads:
             return
         borders = np.linspace(0, n_items, n_parts + 1).astype(int).tolist()
         begins, ends = zip(*pairwise(borders), strict=True)
-        for _ in self._pool.map(work, begins, ends, range(n_parts)):
+        contexts = [copy_context() for _ in range(n_parts)]
+
+        def run(begin: int, end: int, part: int) -> None:
+            contexts[part].run(work, begin, end, part)
+
+        for _ in self._pool.map(run, begins, ends, range(n_parts)):
             pass

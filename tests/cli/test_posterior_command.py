@@ -10,6 +10,7 @@ import pytest
 
 import coevo
 from coevo.data import read_data
+from coevo.learning.task import LearnTask
 
 QUICK = ("cancer.csv", "-s", "bdeu", "--seed", 5)
 CHAINS = (*QUICK, "--sampler", "chains", "--max-steps", 4)
@@ -171,3 +172,28 @@ def test_a_stored_posterior_has_no_explanation_and_may_be_damaged(run, folder):
         code, out, err = run("query", "run/posterior", "Cancer")
         assert (code, out) == (2, "")
         assert err.endswith("does not hold averaged networks. Compute the posterior again.\n")
+
+
+def press_ctrl_c(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_in_the_search_ends_the_posterior_too(run, monkeypatch):
+    def search(task, callbacks):
+        found = original(task, callbacks)
+        return dataclasses.replace(
+            found, search=dataclasses.replace(found.search, stop_reason="interrupt")
+        )
+
+    original = LearnTask.search
+    monkeypatch.setattr(LearnTask, "search", search)
+    code, out, err = run("posterior", *CHAINS, "--max-generations", 1)
+    assert (code, out, err) == (130, "", "\nInterrupted.\n")
+
+
+def test_learn_prints_the_network_if_ctrl_c_comes_before_the_posterior(run, monkeypatch):
+    name = "coevo.learning.structure_posterior.compute_posterior"
+    monkeypatch.setattr(name, press_ctrl_c)
+    code, out, err = run("learn", *QUICK, "--max-generations", 1, "--posterior")
+    assert (code, err) == (130, "Interrupted. The network is complete; the posterior is not.\n")
+    assert "Cancer" in out

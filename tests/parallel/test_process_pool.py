@@ -4,15 +4,19 @@ A fresh interpreter must be able to import the function of a job, so the functio
 the standard library.
 """
 
+import multiprocessing
 import operator
 import os
 import signal
+import subprocess
+import sys
 from multiprocessing import util
 
 import pytest
 
 from coevo.errors import WorkerError
-from coevo.parallel import run_in_processes
+from coevo.parallel import process_pool, run_in_processes
+from coevo.parallel.main_module import needs_main
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
 pytestmark = pytest.mark.spawned  # a process is what is tested
@@ -118,12 +122,23 @@ def test_an_exception_of_a_job_reaches_the_caller():
         list(run_in_processes(int, ["x", "x", "x"], 2))
 
 
-def test_a_process_that_dies():
+@pytest.mark.parametrize(
+    ("is_main_needed", "message"),
+    [
+        (False, "A worker process died, perhaps because memory ran out. Use fewer processes (-j)."),
+        (
+            True,
+            "A worker process died. It needs a function or class of your script, so it runs the "
+            "script again. Move these into a module, or the work of the script under if __name__ "
+            "== '__main__'.",
+        ),
+    ],
+)
+def test_a_process_that_dies(is_main_needed, message, monkeypatch):
+    monkeypatch.setattr(process_pool, "needs_main", lambda *values: is_main_needed)
     with pytest.raises(WorkerError) as raised:
         list(run_in_processes(os._exit, [3, 3, 3], 2))
-    assert str(raised.value) == (
-        "A worker process died, perhaps because memory ran out. Use fewer processes (-j)."
-    )
+    assert str(raised.value) == message
     assert raised.value.args == (str(raised.value),)
     assert raised.value.__suppress_context__
 
@@ -134,3 +149,45 @@ def test_closing_the_iterator_ends_the_processes():
     results.close()
     with pytest.raises(StopIteration):
         next(results)
+
+
+SCRIPT = """
+import sys
+from coevo.parallel import process_pool, run_in_processes
+from coevo.parallel.main_module import needs_main
+
+def negate(number):
+    return -number
+
+print("runs as", __name__)
+if __name__ == "__main__" or "guarded" not in sys.argv:
+    print(sorted(run_in_processes(negate if "own" in sys.argv else abs, [1, -2, 3], 2)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "n_runs", "end"), [([], 1, "[1, 2, 3]"), (["guarded", "own"], 3, "[-3, -1, 2]")]
+)
+def test_a_worker_runs_the_script_only_if_a_job_needs_it(arguments, n_runs, end, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = [sys.executable, str(script), *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    lines = ended.stdout.splitlines()
+    assert 1 <= lines.count("runs as __main__") + lines.count("runs as __mp_main__") <= n_runs
+    assert (ended.stderr, lines[-1]) == ("", end)
+
+
+def test_a_process_that_may_have_no_children_runs_the_jobs_itself(monkeypatch):
+    monkeypatch.setattr(multiprocessing.process.current_process(), "_config", {"daemon": True})
+    calls = Calls()
+    assert list(run_in_processes(calls, NUMBERS, 2)) == [-job for job in NUMBERS]
+    assert calls.seen == NUMBERS
+
+
+def test_what_needs_the_script(monkeypatch):
+    assert not needs_main(operator.neg, [1, "main", b"x" * 10**6])
+    assert needs_main(lambda: None)  # it cannot be pickled: the processes say why
+    monkeypatch.setattr(Calls, "__module__", "__main__")
+    monkeypatch.setattr(sys.modules["__main__"], "Calls", Calls, raising=False)
+    assert needs_main(operator.neg, [b"x" * 10**6, Calls()])

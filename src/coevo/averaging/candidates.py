@@ -28,7 +28,7 @@ from coevo.score import FamilyBatch
 from coevo.search.archive import Archive
 from coevo.search.base import LEAST_GAIN, Problem
 
-__all__ = ["choose_candidates"]
+__all__ = ["choose_candidates", "choose_least_candidates"]
 
 MAX_CORE = 4  # parents of the best family beside whose subsets gains are computed
 
@@ -64,6 +64,21 @@ def choose_candidates(
         _choose_for_child(problem, archive, child, n_candidates, adjacent[child])
         for child in range(n)
     ]
+
+
+def choose_least_candidates(problem: Problem, n_candidates: int) -> list[NDArray[np.int64]]:
+    """Return the required parents of each child, and others that the start has: without a score."""
+    rules, start = problem.rules, problem.start
+    is_near = (start | start.T) & rules.allowed
+    chosen = []
+    for child in range(problem.n_variables):
+        required = np.flatnonzero(rules.required[:, child]).tolist()
+        parents = np.flatnonzero(start[:, child]).tolist()
+        near = np.flatnonzero(is_near[:, child]).tolist()
+        ranked = list(dict.fromkeys([*required, *parents, *near]))
+        kept = ranked[: max(n_candidates, len(required))]
+        chosen.append(np.array(sorted(kept), dtype=np.int64))
+    return chosen
 
 
 def _choose_for_child(

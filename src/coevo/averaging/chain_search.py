@@ -11,22 +11,23 @@ checked after 8, 16, 32, ... steps, so that it depends on the number of steps al
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.averaging.candidates import choose_candidates
+from coevo.averaging.candidates import choose_candidates, choose_least_candidates
 from coevo.averaging.chain_state import ChainSettings, ChainState
 from coevo.averaging.chain_tables import ChainTables, check_table_memory
 from coevo.averaging.chains import ChainRunner, make_tables, start_chains, step_chains
 from coevo.averaging.diagnostics import diagnose_chains, measure_difference
-from coevo.averaging.family_weights import ParentSets, make_family_weights
-from coevo.averaging.refinement import choose_weights
+from coevo.averaging.family_weights import FamilyWeights, ParentSets, make_family_weights
+from coevo.averaging.refinement import improve_weights
 from coevo.search import Budget, Method, Problem
 from coevo.search.archive import Archive
 from coevo.search.base import Info, Search, SearchState
@@ -40,13 +41,15 @@ from coevo.search.state_schema import (
     make_range,
 )
 
-__all__ = ["ChainMethod", "ChainSearch", "PosteriorState"]
+__all__ = ["ChainMethod", "ChainSearch", "FamilyChoice", "PosteriorState", "draw_chain_seed"]
 
 FIRST_CHECK = 8  # steps
 DEFAULT_SECONDS = 60.0
+FEW_CANDIDATES = 4  # by which the candidates grow, until they are as many as asked for
+LEAST_CANDIDATES = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PosteriorState(SearchState):
     """The candidates and the fields of `ChainState`."""
 
@@ -183,6 +186,19 @@ def _flatten(chains: ChainState) -> dict[str, Any]:
     return {name: int(v) if np.ndim(v) == 0 else v for name, v in values.items()}
 
 
+class FamilyChoice(NamedTuple):
+    """The families of the chains: the sets of the candidates of each child, and those beside."""
+
+    weights: FamilyWeights
+    outside: ParentSets
+    n_candidates: int  # of each child, if there are as many
+
+
+def draw_chain_seed(rng: Generator) -> int:
+    """Return the seed of the chains, from the random stream of generation 0."""
+    return int(rng.integers(2**63))
+
+
 @dataclass(frozen=True)
 class ChainMethod(Method):
     """Settings of the chains; `coevo.posterior` explains them."""
@@ -200,6 +216,7 @@ class ChainMethod(Method):
     tolerance: float = 0.05
     archive: Archive | None = field(default=None, repr=False, compare=False)
     runner: ChainRunner | None = field(default=None, repr=False, compare=False)
+    first: PosteriorState | None = field(default=None, repr=False, compare=False)
     store: TableStore = field(default_factory=lambda: TableStore(), repr=False, compare=False)
 
     @property
@@ -233,21 +250,52 @@ class ChainSearch(Search[PosteriorState]):
 
     def start(self, rng: Generator) -> tuple[PosteriorState, Info]:
         """Return chains that have made no step."""
+        first = self._method.first
+        if first is None:
+            seed = draw_chain_seed(rng)
+            first = self.make_first(deque(self.improve_choice(seed), maxlen=1).pop(), seed)
+        return first, {"largest_difference": 1.0}
+
+    def improve_choice(self, seed: int) -> Iterator[FamilyChoice]:
+        """Yield better and better choices of families, from few candidates on."""
         problem, method = self._problem, self._method
-        good = problem.start[None] if problem.has_start else None
         check_table_memory(problem.n_variables, method.candidates, method.temperatures)
-        candidates = choose_candidates(problem, method.archive, method.candidates, good)
-        seed = int(rng.integers(2**63))
-        weights, outside = choose_weights(
-            problem, candidates, method.family_prior, method.chain_settings, good, seed
-        )
-        tables = method.store.keep(
-            weights.candidates, outside, make_tables(weights, method.chain_settings)
-        )
-        threads = problem.scorer.threads
-        chains = start_chains(tables, method.chain_settings, good, seed, threads)
+        good = self._good
+        for number in range(FEW_CANDIDATES, method.candidates, FEW_CANDIDATES):
+            chosen = choose_candidates(problem, method.archive, number, good)
+            if all(len(some) < number for some in chosen):
+                break  # there are no more
+            weights = make_family_weights(problem, chosen, method.family_prior)
+            yield FamilyChoice(weights, ParentSets.make_empty(problem.n_variables), number)
+        chosen = choose_candidates(problem, method.archive, method.candidates, good)
+        settings = method.chain_settings
+        for weights, outside in improve_weights(
+            problem, chosen, method.family_prior, settings, good, seed
+        ):
+            yield FamilyChoice(weights, outside, method.candidates)
+
+    def choose_least(self) -> FamilyChoice:
+        """Return a choice that is always quick: the sets of two neighbours in the start."""
+        problem = self._problem
+        chosen = choose_least_candidates(problem, LEAST_CANDIDATES)
+        weights = make_family_weights(problem, chosen, self._method.family_prior)
+        return FamilyChoice(weights, ParentSets.make_empty(problem.n_variables), LEAST_CANDIDATES)
+
+    @property
+    def _good(self) -> NDArray[np.bool_] | None:
+        return self._problem.start[None] if self._problem.has_start else None
+
+    def make_first(
+        self, choice: FamilyChoice, seed: int, warm_up: int | None = None
+    ) -> PosteriorState:
+        """Return chains on chosen families that have made no step."""
+        problem, method = self._problem, self._method
+        weights, outside, _ = choice
+        settings = replace(method.chain_settings, warm_up=warm_up)
+        tables = method.store.keep(weights.candidates, outside, make_tables(weights, settings))
+        chains = start_chains(tables, settings, self._good, seed, problem.scorer.threads)
         sizes = [len(chosen) for chosen in weights.candidates]
-        state = PosteriorState(
+        return PosteriorState(
             generation=0,
             evaluations=weights.n_scored,
             improved=0,
@@ -260,7 +308,10 @@ class ChainSearch(Search[PosteriorState]):
             outside_parents=outside.parents,
             **_flatten(chains),
         )
-        return state, {"largest_difference": 1.0}
+
+    def step_briefly(self, state: PosteriorState) -> PosteriorState:
+        """Return the chains after a step of a single round. It cannot be resumed."""
+        return self.step(np.random.default_rng(0), replace(state, rounds=1))[0]
 
     def step(self, rng: Generator, state: PosteriorState) -> tuple[PosteriorState, Info]:
         """Return the chains after one more step."""

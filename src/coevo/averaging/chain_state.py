@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.averaging.chain_tables import ChainTables
-from coevo.checks import is_int
+from coevo.checks import is_choice, is_int
 from coevo.errors import bad_choice, bad_parameter
 
 __all__ = ["EXCHANGE", "STRUCTURE_PRIORS", "ChainRecords", "ChainSettings", "ChainState"]
@@ -81,7 +81,7 @@ class ChainSettings:
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        if self.prior not in STRUCTURE_PRIORS:
+        if not is_choice(self.prior, STRUCTURE_PRIORS):
             raise bad_choice("prior", owner, STRUCTURE_PRIORS, self.prior)
         for name, least in (("chains", 1), ("temperatures", 1), ("max_dags", 2)):
             if not is_int(getattr(self, name), least):
@@ -116,7 +116,7 @@ class ChainSettings:
         return np.array([relocations, blocks, min(self.block_size, max(1, n_variables))])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ChainRecords:
     """What all chains wrote in one step; see `coevo.averaging.chain_kernels.Records`."""
 
@@ -138,7 +138,7 @@ class ChainRecords:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ChainState:
     """Chains after a number of steps.
 

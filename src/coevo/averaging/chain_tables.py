@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from coevo.averaging.chain_kernels import Tables
 from coevo.averaging.family_weights import FamilyWeights
 from coevo.memory import check_memory, get_machine_memory
+from coevo.work_time import check_deadline
 
 __all__ = [
     "ChainTables",
@@ -183,7 +184,10 @@ def prepare_tables(
 
     Which families are left out does not depend on them.
     """
-    children = [_prepare_child(weights, v, negligible) for v in range(weights.n_variables)]
+    children = []
+    for v in range(weights.n_variables):
+        check_deadline()
+        children.append(_prepare_child(weights, v, negligible))
     support = np.stack([child.support for child in children], axis=1)
     n = weights.n_variables
     is_near = (support >= PLAUSIBLE) | (support.T >= PLAUSIBLE)

@@ -48,6 +48,7 @@ from coevo.averaging.family_weights import FamilyWeights
 from coevo.averaging.tempering import exchange_neighbours, list_segments, make_powers
 from coevo.randomness import random_stream
 from coevo.threads import Threads
+from coevo.work_time import check_deadline
 
 __all__ = [
     "ChainJob",
@@ -62,6 +63,7 @@ __all__ = [
     "step_chains",
 ]
 
+ROUNDS_PER_CHECK = 5  # of the deadline
 WARM_UP = 1 << 62  # in place of the number of a step, the key of the random numbers of the start
 
 
@@ -249,11 +251,19 @@ def _run_chain(
     uniforms: NDArray[np.float64],
     records: Records,
 ) -> None:
-    """Run one chain, and overwrite its level and its records."""
-    if prior == "order":
-        run_orders(arrays, plan, level, uniforms, records)
-    else:
-        run_layerings(arrays, list_blocks(int(plan[2])), plan, level, uniforms, records)
+    """Run one chain, and overwrite its level and its records.
+
+    The deadline is checked every few rounds. A chain continues from its level alone.
+    """
+    blocks = list_blocks(int(plan[2]))
+    for begin in range(0, len(uniforms), ROUNDS_PER_CHECK):
+        check_deadline()
+        some = slice(begin, begin + ROUNDS_PER_CHECK)
+        part = records._replace(trace=records.trace[some], dags=records.dags[some])
+        if prior == "order":
+            run_orders(arrays, plan, level, uniforms[some], part)
+        else:
+            run_layerings(arrays, blocks, plan, level, uniforms[some], part)
 
 
 def _find_start(
@@ -271,7 +281,7 @@ def _find_start(
     for _ in range(2):
         new = _make_records(tables, 1, n_rounds)
         uniforms = rng.random((n_rounds, count_uniforms(n, plan)))
-        run_orders(tables.arrays, plan, level, uniforms, _view(new, 0, n_rounds))
+        _run_chain(tables.arrays, "order", plan, level, uniforms, _view(new, 0, n_rounds))
     if settings.prior == "uniform":
         level = find_layering(tables.make_adjacency(new.dags[0, -1]))
     return level, new.arcs[0] / n_rounds, new.dags[0]

@@ -48,7 +48,7 @@ ROUND_OFF = 1e-18  # a variance of probabilities that is below it is none
 Draws = NDArray[np.float64]  # (n_chains, n_draws)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ChainDiagnostics:
     """How far chains agree.
 

@@ -22,7 +22,7 @@ from coevo.averaging.exact_dags import DagSampler
 from coevo.averaging.exact_orders import OrderSampler
 from coevo.averaging.exact_tables import CompleteTables, make_complete_tables
 from coevo.averaging.family_weights import FamilyWeights, count_family_sets
-from coevo.checks import is_int
+from coevo.checks import is_choice, is_int
 from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.memory import check_memory
 
@@ -61,7 +61,7 @@ class ExactCost(NamedTuple):
         return self.operations * 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ExactPosterior:
     """The exact posterior over structures.
 
@@ -172,7 +172,7 @@ def _compute_posterior(sampler: OrderSampler | DagSampler) -> ExactPosterior:
 
 
 def _check_prior(prior: str, owner: str) -> None:
-    if prior not in STRUCTURE_PRIORS:
+    if not is_choice(prior, STRUCTURE_PRIORS):
         raise bad_choice("prior", owner, STRUCTURE_PRIORS, prior)
 
 

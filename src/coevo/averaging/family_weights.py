@@ -82,7 +82,7 @@ class OutsideFamilies(NamedTuple):
     parents: NDArray[np.int32]  # ascending within a family
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FamilyWeights:
     """The log weights of the families of all children.
 

@@ -5,11 +5,14 @@ their tables, and `coevo.averaging.outside` measures how probable other parents 
 networks. The more probable ones take the place of the least probable candidates. After three rounds
 of this the most probable families that still have a parent outside the candidates are kept one by
 one. Only tables of children whose candidates have changed are scored again.
+
+Each round ends with a complete choice of families, so the choice can end early.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +25,7 @@ from coevo.averaging.family_weights import FamilyWeights, ParentSets, make_famil
 from coevo.averaging.outside import choose_families, exchange_candidates, measure_outside
 from coevo.search.base import Problem
 
-__all__ = ["choose_weights"]
+__all__ = ["choose_weights", "improve_weights"]
 
 ROUNDS = 3  # in which candidates are exchanged
 REFINEMENT = 1 << 61  # in place of the number of a step, the key of their random numbers
@@ -40,11 +43,28 @@ def choose_weights(
 
     The parameters are those of `start_chains`, and the first candidates.
     """
+    choices = improve_weights(problem, candidates, family_prior, settings, starts, seed)
+    return deque(choices, maxlen=1).pop()
+
+
+def improve_weights(
+    problem: Problem,
+    candidates: Sequence[NDArray[np.int64]],
+    family_prior: str,
+    settings: ChainSettings,
+    starts: NDArray[np.bool_] | None,
+    seed: int,
+) -> Iterator[tuple[FamilyWeights, ParentSets]]:
+    """Yield the families of the first candidates, and then the better ones of each round.
+
+    The last ones are those of `choose_weights`.
+    """
     weights = make_family_weights(problem, candidates, family_prior)
     n = problem.n_variables
+    yield weights, ParentSets.make_empty(n)
     n_allowed = problem.rules.allowed.sum(axis=0)
     if all(len(candidates[child]) == n_allowed[child] for child in range(n)):
-        return weights, ParentSets.make_empty(n)  # nothing is left out
+        return  # nothing is left out
     warm_up, n_scored = settings.count_warm_up(n) // 2, weights.n_scored
     short = replace(settings, prior="order", warm_up=warm_up)
     outside = ParentSets.make_empty(n)
@@ -61,4 +81,4 @@ def choose_weights(
             outside = choose_families(found)
         weights = make_family_weights(problem, chosen, family_prior, outside, weights)
         n_scored += weights.n_scored + len(found.share)
-    return replace(weights, n_scored=n_scored), outside
+        yield replace(weights, n_scored=n_scored), outside

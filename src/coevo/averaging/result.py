@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from coevo.averaging.diagnostics import ChainDiagnostics
 from coevo.averaging.edges import EdgeProbability, find_median_graph, list_edges
 from coevo.averaging.sample import DagSample
 from coevo.averaging.settings import PosteriorSettings
-from coevo.checks import finite_or_none
+from coevo.checks import finite_or_none, is_int
 from coevo.data import Dataset
 from coevo.errors import ParameterError, bad_parameter, format_count, suggest_match
 from coevo.graph import DAG, Arc
@@ -78,7 +79,11 @@ class Posterior:
         An upper bound on the probability of all scored families that were dropped as improbable.
     left_out : array of float, (n,), or None
         The measured probability that the family of each variable has a parent that was not
-        considered: one outside its candidates (`coevo.averaging.outside`). None if it is exact.
+        considered: one outside its candidates (`coevo.averaging.outside`). None if it is exact,
+        nan if there was no time to measure it.
+    n_candidates : int or None
+        Number of candidate parents of each variable if the time limit or Ctrl-C ended their choice
+        early; None if the choice is complete.
     dataset : Dataset or None
         The rows, for averaged answers.
     """
@@ -104,6 +109,7 @@ class Posterior:
     stop_reason: str = "finished"
     dropped: float = 0.0
     left_out: NDArray[np.float64] | None = None
+    n_candidates: int | None = None
     dataset: Dataset | None = None
 
     @property
@@ -131,16 +137,27 @@ class Posterior:
 
     @property
     def coverage(self) -> str:
-        """One sentence that says how much probability the candidate parents leave out."""
+        """How much probability the candidate parents leave out, and whether their choice ended."""
         if self.left_out is None:
             return "Every family is considered."
-        total, worst = float(self.left_out.sum()), int(self.left_out.argmax())
-        subject = f"The {self.settings.candidates} candidate parents of each variable leave out"
+        if self.n_candidates is None:
+            return self._describe_left_out(self.left_out, self.settings.candidates)
+        cause = "Ctrl-C" if self.stop_reason == "interrupt" else "The time limit"
+        return (
+            f"{cause} ended the choice of candidate parents: more of them, or better ones, were to "
+            f"be found. {self._describe_left_out(self.left_out, self.n_candidates)}"
+        )
+
+    def _describe_left_out(self, left_out: NDArray[np.float64], candidates: int) -> str:
+        total, worst = float(left_out.sum()), int(left_out.argmax())
+        subject = f"The {candidates} candidate parents of each variable leave out"
+        if math.isnan(total):
+            return f"{subject} an unknown number of families: there was no time to measure it."
         if total < 0.001:
             return f"{subject} less than 0.001 families of a network."
         return (
             f"{subject} {total:.3f} families of a network on average, at most "
-            f"{self.left_out[worst]:.3f} of one variable ({self.names[worst]})."
+            f"{left_out[worst]:.3f} of one variable ({self.names[worst]})."
         )
 
     @cached_property
@@ -192,6 +209,8 @@ class Posterior:
 
     def top_networks(self, number: int = 10) -> list[tuple[DAG, float]]:
         """Return the structures that were drawn most often, with their share of the draws."""
+        if not is_int(number, 1):
+            raise bad_parameter("number", "top_networks", "an int >= 1", number)
         counted = self.sample.count_networks()[:number]
         return [(self.sample[first], count / len(self.sample)) for first, count in counted]
 
@@ -277,7 +296,7 @@ class Posterior:
             "dropped": self.dropped,
             "coverage": self.coverage,
             "left_out": None
-            if self.left_out is None
+            if self.left_out is None or np.isnan(self.left_out).any()
             else dict(zip(self.names, self.left_out.round(6).tolist(), strict=True)),
             "diagnostics": None if found is None else _describe(found),
         }

@@ -6,6 +6,7 @@ chains run until they agree or a limit stops them. What was chosen is part of th
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
@@ -13,6 +14,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from coevo.averaging.chain_search import ChainMethod, PosteriorState
+from coevo.averaging.chain_start import start_in_time
 from coevo.averaging.chains import ChainRunner
 from coevo.averaging.cluster_chains import open_chain_runner
 from coevo.averaging.diagnostics import diagnose_chains
@@ -28,13 +30,16 @@ from coevo.averaging.sample import DagSample
 from coevo.averaging.settings import PosteriorSettings, check_score
 from coevo.data import Dataset
 from coevo.errors import ParameterError
+from coevo.interrupts import defer_interrupts
 from coevo.parallel import Cluster
 from coevo.randomness import random_stream
 from coevo.score import Scorer
 from coevo.search import Budget, Callback, Checkpoint, Problem, SearchResult, SearchSpec, run_search
 from coevo.search.ccma import CCMAState
+from coevo.search.loop import SHARE_OF_GRACE
 from coevo.search.run import CheckpointCallback
 from coevo.warmup import ensure_compiled
+from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["choose_sampler", "compute_posterior", "make_chain_method"]
 
@@ -123,29 +128,47 @@ def compute_posterior(
         return _compute_exactly(problem, spec, settings, found)
     with open_chain_runner(cluster) as runner:
         method = make_chain_method(settings, found, runner)
+        budget = Budget(max_time=max_time, max_generations=settings.max_steps)
+        budget = budget.with_default(method.default_budget)
+        first = None
+        if state is None:
+            limit = math.inf if budget.max_time is None else budget.max_time
+            from_found = Problem.from_scorer(scorer, spec.constraints, found.dag)
+            first = start_in_time(method, from_found, spec.seed, limit)
+            method = replace(method, first=first.state)
+        ended_by = None if first is None else first.ended_by
+        result = run_search(
+            method,
+            scorer,
+            constraints=spec.constraints,
+            budget=replace(budget, max_generations=0) if ended_by == "interrupt" else budget,
+            random_state=spec.seed,
+            callbacks=callbacks,
+            start=found.dag,
+            state=state,
+            on_checkpoint=on_checkpoint if ended_by is None else None,  # more time: choose again
+            seconds=0.0 if first is None else first.seconds,
+        )
+    if ended_by == "interrupt":
+        result = replace(result, stop_reason=ended_by)
+    on_end(result.checkpoint if ended_by is None else None, result.stop_reason)
+    with defer_interrupts():  # keep the result even if Ctrl-C comes now
+        result = _ensure_step(method, problem, result)
+        answer = _summarise_chains(method, problem, spec, settings, result, budget)
+    return replace(answer, n_candidates=None if first is None else first.n_candidates)
 
-        def run(budget: Budget, state: Checkpoint | None) -> SearchResult:
-            return run_search(
-                method,
-                scorer,
-                constraints=spec.constraints,
-                budget=budget,
-                random_state=spec.seed,
-                callbacks=callbacks,
-                start=found.dag,
-                state=state,
-                on_checkpoint=on_checkpoint,
-            )
 
-        result = run(Budget(max_time=max_time, max_generations=settings.max_steps), state)
-        if result.generations == 0 and result.stop_reason == "time":  # an answer needs a step
-            first = run(Budget(max_generations=1), result.checkpoint)
-            is_stopped = first.stop_reason == "interrupt"
-            result = first if is_stopped else replace(first, stop_reason="time")
-    on_end(result.checkpoint, result.stop_reason)
-    if not isinstance(result.state, PosteriorState) or result.state.step == 0:
-        raise KeyboardInterrupt  # no step has ended: there is nothing to report
-    return _summarise_chains(method, problem, spec, settings, result)
+def _ensure_step(method: ChainMethod, problem: Problem, result: SearchResult) -> SearchResult:
+    """Return the result with at least a step: of a single round if no step has ended in time."""
+    state = result.state
+    if not isinstance(state, PosteriorState):
+        raise KeyboardInterrupt  # there is nothing to report
+    if state.step:
+        return result
+    after = method.make_search(problem).step_briefly(state)
+    return replace(
+        result, state=after, dag=problem.make_dag(after.adjacency), score=after.score, generations=1
+    )
 
 
 def _compute_exactly(
@@ -181,6 +204,7 @@ def _summarise_chains(
     spec: SearchSpec,
     settings: PosteriorSettings,
     result: SearchResult,
+    budget: Budget,
 ) -> Posterior:
     """Return the posterior of chains, from their last state."""
     state = result.state
@@ -190,15 +214,21 @@ def _summarise_chains(
     draws = chains.kept_dags.reshape(-1, len(names))
     drawn = (tables.make_adjacency(choice) for choice in draws)  # all at once may not fit
     diagnostics = diagnose_chains(chains)
-    outside = measure_outside(problem, tables, draws, settings.family_prior)
     arcs = diagnostics.arcs
-    is_measured = ~tables.arrays.is_possible & (outside.chance > 0)
-    chance = outside.chance / np.maximum(1.0, outside.chance + outside.chance.T)
-    chance = np.minimum(chance, 1.0 - arcs.T)  # one direction excludes the other
+    try:
+        with limit_work_time(measure_work_time() + _find_time_left(budget, result.seconds)):
+            outside = measure_outside(problem, tables, draws, settings.family_prior)
+        is_outside = ~tables.arrays.is_possible & (outside.chance > 0)
+        chance = outside.chance / np.maximum(1.0, outside.chance + outside.chance.T)
+        chance = np.minimum(chance, 1.0 - arcs.T)  # one direction excludes the other
+        left_out = outside.probability
+    except OutOfTime:
+        is_outside = ~tables.arrays.is_possible & problem.rules.allowed
+        chance, left_out = np.zeros_like(arcs), np.full(len(names), np.nan)
     return Posterior(
         names=names,
-        arcs=np.where(is_measured, chance, arcs),
-        errors=np.where(is_measured, np.nan, diagnostics.standard_error),
+        arcs=np.where(is_outside, chance, arcs),
+        errors=np.where(is_outside, np.nan, diagnostics.standard_error),
         sample=DagSample.from_matrices(names, drawn).thin(settings.networks),
         sampler="chains",
         settings=settings,
@@ -215,9 +245,16 @@ def _summarise_chains(
         exchange_rate=chains.exchange_rate,
         stop_reason=result.stop_reason,
         dropped=tables.dropped,
-        left_out=outside.probability,
+        left_out=left_out,
         dataset=_get_dataset(problem),
     )
+
+
+def _find_time_left(budget: Budget, seconds: float) -> float:
+    """Return the seconds for the measure of what is left out; some are within the grace."""
+    if budget.max_time is None:
+        return math.inf
+    return max(0.0, budget.max_time - seconds) + SHARE_OF_GRACE * budget.grace
 
 
 def _get_dataset(problem: Problem) -> Dataset | None:

@@ -7,7 +7,7 @@ from typing import TypedDict, cast
 
 from coevo.averaging.exact import STRUCTURE_PRIORS
 from coevo.averaging.family_weights import FAMILY_PRIORS
-from coevo.checks import is_int, is_number
+from coevo.checks import is_choice, is_int, is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.score import Score
 
@@ -60,7 +60,7 @@ class PosteriorSettings:
             ("family_prior", FAMILY_PRIORS),
             ("sampler", SAMPLERS),
         ):
-            if getattr(self, name) not in choices:
+            if not is_choice(getattr(self, name), choices):
                 raise bad_choice(name, owner, choices, getattr(self, name))
         for name, least in (("candidates", 1), ("chains", 2), ("temperatures", 1), ("networks", 1)):
             if not is_int(getattr(self, name), least):

@@ -15,6 +15,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from coevo.errors import FileError, FormatError, bad_choice, suggest_match
+from coevo.files import check_path
 from coevo.graph import DAG
 from coevo.io import Model, read_bif, read_model
 from coevo.io.run_folder import FACTS, MODEL
@@ -131,7 +132,7 @@ def open_network(source: str | os.PathLike[str], format_name: str | None = None)
     Traceback (most recent call last):
     coevo.errors.FileError: There is no file and no bundled network 'alrm'. Did you mean 'alarm'?
     """
-    model = open_model(source, format_name)
+    model = open_model(source, format_name, "open_network")
     if isinstance(model, DAG):
         raise FormatError(
             f"{str(source)!r} holds a structure without tables, but a network is needed. Name "
@@ -153,18 +154,23 @@ def open_structure(source: str | os.PathLike[str], format_name: str | None = Non
     >>> open_structure("asia")
     <DAG: 8 variables, 8 arcs>
     """
-    model = open_model(source, format_name)
+    model = open_model(source, format_name, "open_structure")
     return model if isinstance(model, DAG) else model.dag
 
 
-def open_model(source: str | os.PathLike[str], format_name: str | None = None) -> Model:
+def open_model(
+    source: str | os.PathLike[str], format_name: str | None = None, owner: str = "open_model"
+) -> Model:
     """Open a network, or a structure if the file has no tables.
 
     Parameters
     ----------
     source, format_name
         As for `open_network`.
+    owner : str
+        The function that error messages name.
     """
+    check_path(source, "source", owner, "a path, or the name of a bundled network")
     path = Path(source)
     if str(source) in list_networks() and not path.is_file():
         return load_network(str(source))

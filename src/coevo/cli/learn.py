@@ -184,9 +184,12 @@ def command(
     n_rows = EXAMPLE_ROWS if rows is None else rows
     status = f"Reading {data} ..." if data else f"Sampling {n_rows:,} rows of {example} ..."
     with show_status(status) as show:
-        from coevo.averaging.settings import PosteriorSettings
         from coevo.learning import check_settings, open_task
-        from coevo.learning.structure_posterior import describe_step, run_posterior
+        from coevo.learning.structure_posterior import (
+            describe_step,
+            extend_with_posterior,
+            was_posterior_interrupted,
+        )
         from coevo.learning.structure_proof import extend_with_proof
 
         declared = read_declared_states(columns["states"])
@@ -221,15 +224,16 @@ def command(
                 result = task.run_bootstraps(
                     result, on_interrupt=lambda: interrupts.append("quick")
                 )
-            if posterior and result.search.stop_reason != "interrupt":
-                result = run_posterior(
-                    task, result, PosteriorSettings(), resume, [describe_step(show)]
-                )
-            if settings.prove is not None and result.search.stop_reason != "interrupt":
+            if posterior and not interrupts:
+                result = extend_with_posterior(task, result, resume, [describe_step(show)])
+                if was_posterior_interrupted(result):
+                    interrupts.append("posterior")
+            is_stopped = result.search.stop_reason == "interrupt" or bool(interrupts)
+            if settings.prove is not None and not is_stopped:
                 result = extend_with_proof(task, result, settings.prove, resume, show)
         n_shown = _print_notices(task, n_shown)
     imputed_files, failure = _write_imputed(result, imputed, data, settings.opening)
-    if bootstraps and result.search.stop_reason != "interrupt":
+    if bootstraps and not is_stopped:
         with show_bootstrap_progress() as show_run:
             result = task.run_bootstraps(result, show_run, announce_interrupt)
         _print_notices(task, n_shown)
@@ -238,8 +242,10 @@ def command(
     if failures:
         raise failures[0]
     sentence = _describe_interrupt(result, bootstraps, output)
-    if interrupts and result.quick_bootstrap is None:
+    if "quick" in interrupts and result.quick_bootstrap is None:
         sentence = "Interrupted. This is the network, without the quick bootstrap."
+    elif "posterior" in interrupts and result.search.stop_reason != "interrupt":
+        sentence = "Interrupted. The network is complete; the posterior is not."
     if sentence:
         print(sentence, file=sys.stderr)
         raise click.exceptions.Exit(130)

@@ -33,6 +33,12 @@ def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> RawT
         fields = list(table.dtype.names)
         column_names = fields if names is None else _parse_names(names, len(fields))
         values = [table[field] for field in fields]
+        for field, cells in zip(fields, values, strict=True):
+            if cells.ndim != 1:
+                raise DataError(
+                    f"The field {field!r} of the array has the shape {cells.shape[1:]} in each "
+                    "row. Give one field for each value."
+                )
     else:
         if array.ndim != 2:
             raise DataError(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from coevo.checks import is_int
+from coevo.checks import is_choice, is_int
 from coevo.data.binning import BINNINGS
 from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_ORDERS, DATE_PARTS
@@ -47,7 +47,7 @@ class Binning:
         """
         default = "mdl" if bins is None else "quantile"
         chosen = default if method is None else method
-        if chosen not in BIN_METHODS:
+        if not is_choice(chosen, BIN_METHODS):
             raise bad_choice("discretise", owner, BIN_METHODS, method)
         if bins is None:
             return cls(str(chosen), MAX_MDL_BINS if chosen == "mdl" else DEFAULT_BINS)

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.checks import is_int
 from coevo.data.table import RowDigest, Table
 from coevo.data.variable import Variable
-from coevo.errors import DataError, find_duplicate
+from coevo.errors import DataError, bad_parameter, find_duplicate
 from coevo.memory import check_memory
 
 __all__ = ["BYTES_PER_DRAW", "Codes", "Dataset", "combine_row_hashes", "hash_rows"]
@@ -166,6 +167,7 @@ class Dataset(Table):
         >>> dataset.resample(np.random.default_rng(1)).codes
         array([[1, 1, 0]], dtype=uint8)
         """
+        _check_generator(rng, "resample")
         if self._weights is not None:  # else the rows that are stored take more than the draw
             check_memory(
                 BYTES_PER_DRAW * self.n_rows,
@@ -193,6 +195,10 @@ class Dataset(Table):
         >>> rest.n_rows, held_out.n_rows
         (2, 1)
         """
+        _check_generator(rng, "split")
+        if not is_int(n_held_out, 0) or n_held_out > self.n_rows:
+            expected = f"an int from 0 to {self.n_rows}, the number of rows"
+            raise bad_parameter("n_held_out", "split", expected, n_held_out)
         rows = self.expand()
         drawn = np.argsort(rows._row_hashes, kind="stable")[rng.permutation(self.n_rows)]
         parts = (drawn[n_held_out:], drawn[:n_held_out])
@@ -296,3 +302,8 @@ def hash_rows(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
         np.right_shift(hashes, np.uint64(31), out=shifted)
         hashes ^= shifted
     return hashes
+
+
+def _check_generator(rng: object, owner: str) -> None:
+    if not isinstance(rng, np.random.Generator):
+        raise bad_parameter("rng", owner, "a Generator of NumPy", rng)

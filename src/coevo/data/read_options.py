@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
+from coevo.checks import is_choice
 from coevo.data.column_types import Binning, ColumnType
 from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_PARTS
@@ -83,7 +84,7 @@ class ReadOptions:
 
     def use_decimal(self, decimal: object) -> ReadOptions:
         """Return options with this decimal mark; None finds the mark."""
-        if decimal is not None and decimal not in MARKS:
+        if decimal is not None and not is_choice(decimal, MARKS):
             raise bad_parameter("decimal", "read_data", "'.', ',' or None", decimal)
         return replace(self, decimal=None if decimal is None else str(decimal))
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 
+from coevo.checks import is_bool
 from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import Column, assemble_dataset, check_rows
 from coevo.data.dataset import Dataset
@@ -25,7 +26,7 @@ from coevo.data.prepare_columns import PreparedTable, prepare_columns
 from coevo.data.read_options import ReadOptions
 from coevo.data.source_options import SourceOptions, SourceParameters
 from coevo.data.variable import Variable
-from coevo.errors import DataError, ParameterError, format_list, warn_caller
+from coevo.errors import DataError, ParameterError, bad_parameter, format_list, warn_caller
 
 __all__ = [
     "as_dataset",
@@ -230,6 +231,8 @@ def read_data(
     >>> [(column.name, column.type, column.holds) for column in info.columns]
     [('mm', 'continuous', 'decimal numbers'), ('day', 'categorical', 'whole numbers')]
     """
+    if not is_bool(deduplicate):
+        raise bad_parameter("deduplicate", "read_data", "a bool", deduplicate)
     source_options = SourceOptions.from_parameters("read_data", **opening)
     options = ReadOptions.from_parameters(
         states, drop, types, discretise, bins, only, opening=source_options

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
-from coevo.checks import is_bool, is_int
+from coevo.checks import is_bool, is_choice, is_int
 from coevo.errors import (
     DataError,
     ParameterError,
@@ -137,7 +137,7 @@ got '--'.
             value = getattr(chosen, name)
             if value is not None and not is_int(value, 0):
                 raise bad_parameter(name, owner, "an int >= 0 or None", value)
-        if chosen.header not in (None, True, False):
+        if not (chosen.header is None or is_bool(chosen.header)):
             raise bad_parameter("header", owner, "True, False or None", chosen.header)
         if not is_bool(chosen.value_labels):
             raise bad_parameter("value_labels", owner, "a bool", chosen.value_labels)
@@ -179,7 +179,7 @@ got '--'.
         return renamed
 
     def _check_rows(self, owner: str) -> None:
-        if self.bad_rows not in BAD_ROWS:
+        if not is_choice(self.bad_rows, BAD_ROWS):
             raise bad_choice("bad_rows", owner, BAD_ROWS, self.bad_rows)
         if not is_bool(self.keep_empty_rows):
             raise bad_parameter("keep_empty_rows", owner, "a bool", self.keep_empty_rows)

@@ -11,7 +11,7 @@ from typing import Any, Self, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.checks import is_number
+from coevo.checks import is_choice, is_number
 from coevo.data import Dataset, Variable
 from coevo.data.reader import DeclaredStates
 from coevo.errors import ParameterError, bad_choice, bad_parameter, warn_caller
@@ -117,7 +117,7 @@ missing_labels, decimal, strict, bootstraps
         structure, smoothing = params.pop("structure"), params.pop("smoothing")
         if not (is_number(smoothing) and smoothing > 0):
             raise bad_parameter("smoothing", owner, "a number > 0", smoothing)
-        if structure not in (FREE, *STRUCTURES):
+        if not is_choice(structure, (FREE, *STRUCTURES)):
             raise bad_choice("structure", owner, (FREE, *STRUCTURES), structure)
         features = open_features(X, owner)
         if features.names is None:

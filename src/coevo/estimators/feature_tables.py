@@ -121,7 +121,7 @@ def open_features(table: Any, owner: str, min_features: int = 1) -> FeatureTable
     if isinstance(table, str | os.PathLike | Dataset | IncompleteDataset):
         return FeatureTable(table)
     if isinstance(table, list | tuple):
-        array = np.asarray(table)
+        array = _stack_rows(table)
     elif isinstance(table, np.ndarray):
         array = table
     elif (frame := as_frame(table)) is not None:
@@ -133,6 +133,15 @@ def open_features(table: Any, owner: str, min_features: int = 1) -> FeatureTable
     else:
         read_data(table)  # raises, and says how to convert it
     return _open_array(array, min_features)
+
+
+def _stack_rows(rows: Sequence[Any]) -> NDArray[Any]:
+    try:
+        return np.asarray(rows)
+    except ValueError:
+        raise DataError(
+            "The rows of X have different lengths. Give each row the same number of values."
+        ) from None
 
 
 def _open_array(given: NDArray[Any], min_features: int) -> FeatureTable:

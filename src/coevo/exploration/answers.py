@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+from coevo.checks import is_choice
 from coevo.errors import NetworkError, ParameterError, bad_choice
 from coevo.graph.active_paths import find_active_paths
 from coevo.network import BayesianNetwork, JunctionTree
@@ -61,7 +62,7 @@ class Explorer:
 
     def answer(self, question: str, body: Body) -> Answer:
         """Return the answer to a question of `QUESTIONS`; variables are numbered by name."""
-        if question not in QUESTIONS:
+        if not is_choice(question, QUESTIONS):
             raise bad_choice("question", "Explorer", QUESTIONS, question)
         return QUESTIONS[question](self, body)
 

@@ -19,7 +19,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coevo.errors import GraphError, suggest_match
+from coevo.errors import GraphError, bad_parameter, suggest_match
 from coevo.graph.cpdag import CPDAG
 from coevo.graph.dag import DAG, Arc
 from coevo.graph.intervention import bound_sid, count_sid
@@ -164,6 +164,9 @@ def compare(found: DAG, true: DAG) -> Comparison:
     >>> result.skeleton_f1, result.arc_f1
     (0.5, 0.0)
     """
+    for name, dag in (("found", found), ("true", true)):
+        if not isinstance(dag, DAG):
+            raise bad_parameter(name, "compare", "a DAG", dag)
     _check_same_variables(found, true)
     found_arcs, true_arcs = set(found.arcs), set(true.arcs)
     lower, upper = bound_sid(found, true) or (None, None)

@@ -30,12 +30,13 @@ from coevo.errors import (
     format_count,
     suggest_match,
 )
+from coevo.graph.arguments import read_arcs, read_names
 from coevo.graph.dag import DAG, Arc
 
 __all__ = ["ArcRules", "Constraints"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ArcRules:
     """Constraints over numbered variables; ``[i, j]`` is about the arc i -> j."""
 
@@ -144,11 +145,16 @@ class Constraints:
         if max_parents is not None and not is_int(max_parents, 1):
             raise bad_parameter("max_parents", "Constraints", "an int >= 1 or None", max_parents)
         self._max_parents = None if max_parents is None else int(max_parents)
-        self._required = tuple(sorted({(parent, child) for parent, child in required}))
-        self._forbidden = tuple(sorted({(parent, child) for parent, child in forbidden}))
-        self._tiers = tuple(tier for tier in map(tuple, tiers) if tier)
-        self._roots = tuple(sorted(set(roots)))
-        self._leaves = tuple(sorted(set(leaves)))
+        owner = "Constraints"
+        self._required = tuple(sorted({*read_arcs(required, "required", owner)}))
+        self._forbidden = tuple(sorted({*read_arcs(forbidden, "forbidden", owner)}))
+        nested = "a list of lists of names"
+        if isinstance(tiers, str) or not isinstance(tiers, Iterable):
+            raise bad_parameter("tiers", owner, nested, tiers)
+        named = [read_names(tier, "tiers", owner, nested) for tier in tiers]
+        self._tiers = tuple(filter(None, named))
+        self._roots = tuple(sorted({*read_names(roots, "roots", owner)}))
+        self._leaves = tuple(sorted({*read_names(leaves, "leaves", owner)}))
 
     @property
     def max_parents(self) -> int | None:

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from coevo.errors import bad_parameter
 from coevo.graph.dag import DAG, Arc
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class CPDAG:
     __slots__ = ("__dict__", "_arcs", "_edges", "_nodes")
 
     def __init__(self, dag: DAG) -> None:
+        if not isinstance(dag, DAG):
+            raise bad_parameter("dag", "CPDAG", "a DAG", dag)
         compelled = _find_compelled_parents(dag)
         self._nodes = dag.nodes
         self._arcs = tuple(arc for arc in dag.arcs if arc[0] in compelled[arc[1]])

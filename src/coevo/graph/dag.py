@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import GraphError, find_duplicate, suggest_match
+from coevo.errors import GraphError, bad_parameter, find_duplicate, suggest_match
+from coevo.graph.arguments import read_arcs, read_names
 
 if TYPE_CHECKING:
     from coevo.picture import Picture
@@ -54,13 +55,13 @@ class DAG:
     __slots__ = ("__dict__", "_children", "_nodes", "_parents")
 
     def __init__(self, nodes: Sequence[str], arcs: Iterable[Arc] = ()) -> None:
-        self._nodes = tuple(nodes)
+        self._nodes = read_names(tuple(nodes) if isinstance(nodes, str) else nodes, "nodes", "DAG")
         duplicate = find_duplicate(self._nodes)
         if duplicate is not None:
             raise GraphError(f"The variable {duplicate!r} is listed twice.")
         parents: dict[str, list[str]] = {node: [] for node in self._nodes}
         children: dict[str, list[str]] = {node: [] for node in self._nodes}
-        for parent, child in sorted(arcs):
+        for parent, child in sorted(read_arcs(arcs, "arcs", "DAG")):
             for end in (parent, child):
                 if end not in parents:
                     raise GraphError(
@@ -83,6 +84,15 @@ class DAG:
         >>> DAG.from_parents({"a": [], "b": ["a"]}).arcs
         (('a', 'b'),)
         """
+        if not isinstance(parents, Mapping):
+            raise bad_parameter(
+                "parents", "DAG", "a mapping of each variable to its parents", parents
+            )
+        for names in parents.values():
+            if not isinstance(names, Iterable):
+                raise bad_parameter(
+                    "parents", "DAG", "lists of the parents of each variable", names
+                )
         return cls(list(parents), [(p, child) for child, names in parents.items() for p in names])
 
     @property

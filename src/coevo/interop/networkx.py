@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from coevo.errors import GraphError, import_optional
+from coevo.errors import GraphError, bad_parameter, import_optional
 from coevo.graph import DAG
 from coevo.interop.names import check_names
-from coevo.io.structures import Model, get_dag
+from coevo.io.structures import Model, check_model, get_dag
 
 __all__ = ["from_networkx", "to_networkx"]
 
@@ -27,6 +27,7 @@ def to_networkx(model: Model) -> Any:
     DependencyError
         If networkx is not installed.
     """
+    check_model(model, "to_networkx")
     dag = get_dag(model)
     graph = import_optional("networkx", "networkx", "networkx").DiGraph()
     graph.add_nodes_from(dag.nodes)
@@ -47,6 +48,8 @@ def from_networkx(graph: Any) -> DAG:
     GraphError
         If the graph is undirected, has a cycle, or has a node that is not a string.
     """
+    if not hasattr(graph, "is_directed"):
+        raise bad_parameter("graph", "from_networkx", "a DiGraph of networkx", graph)
     if not graph.is_directed():
         raise GraphError("The graph is undirected. Pass a networkx DiGraph.")
     names = check_names(graph.nodes, "networkx")

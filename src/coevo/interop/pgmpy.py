@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from coevo.data.variable import Variable
-from coevo.errors import NetworkError, import_optional
+from coevo.errors import NetworkError, bad_parameter, import_optional
 from coevo.graph import DAG
 from coevo.interop.names import check_names
-from coevo.io.structures import Model
+from coevo.io.structures import Model, check_model
 from coevo.network import BayesianNetwork
 
 __all__ = ["from_pgmpy", "to_pgmpy"]
@@ -31,6 +31,7 @@ def to_pgmpy(model: Model) -> Any:
     DependencyError
         If pgmpy is not installed.
     """
+    check_model(model, "to_pgmpy")
     import_optional("pgmpy", "pgmpy", "pgmpy")
     if isinstance(model, DAG):
         from pgmpy.base import DAG as PgmpyDAG  # noqa: N811
@@ -78,6 +79,10 @@ def from_pgmpy(model: Any) -> Model:
     NetworkError
         If some variables have tables and others have none.
     """
+    if not hasattr(model, "nodes"):
+        raise bad_parameter(
+            "model", "from_pgmpy", "a DiscreteBayesianNetwork or DAG of pgmpy", model
+        )
     names = check_names(model.nodes, "pgmpy")
     tables = {cpd.variable: cpd for cpd in getattr(model, "cpds", ())}
     if not tables:

@@ -66,6 +66,8 @@ def from_pyagrum(model: Any) -> BayesianNetwork:
     model : pyagrum.BayesNet
         The model to convert. The labels of its variables become states.
     """
+    if not hasattr(model, "nodes"):
+        raise bad_parameter("model", "from_pyagrum", "a BayesNet of pyAgrum", model)
     nodes = sorted(model.nodes())
     variables = [
         Variable(model.variable(node).name(), tuple(model.variable(node).labels()))

@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coevo.checks import is_choice
 from coevo.errors import FormatError, ParameterError, bad_choice
+from coevo.files import check_path
 from coevo.io.bif_reader import parse_bif
 from coevo.io.bif_writer import format_bif
 from coevo.io.csv_structures import (
@@ -33,7 +35,7 @@ from coevo.io.graphml import format_graphml, parse_graphml
 from coevo.io.json_model import format_json, parse_json
 from coevo.io.model_string import format_modelstring, parse_modelstring
 from coevo.io.net import format_net, parse_net
-from coevo.io.structures import Model
+from coevo.io.structures import Model, check_model
 from coevo.io.text_files import decode_text, read_bytes, write_text_file
 from coevo.io.xml_tree import decode_xml
 from coevo.io.xmlbif import format_xmlbif, parse_xmlbif
@@ -185,6 +187,8 @@ def write_model(model: Model, path: str | os.PathLike[str], format_name: str | N
     OSError
         When the file cannot be written.
     """
+    check_model(model, "write_model")
+    check_path(path, "path", "write_model")
     picture = find_picture(str(path), format_name)
     if picture is not None:
         model.plot().save(path, picture)
@@ -243,7 +247,7 @@ def get_format(name: str, parameter: str, owner: str, is_output: bool = False) -
             f"{parameter!r} of {owner} cannot be {name!r}. coevo writes pictures, but it cannot "
             f"read them. Use one of {', '.join(map(repr, sorted(FORMATS)))}."
         )
-    if name not in FORMATS:
+    if not is_choice(name, FORMATS):
         choices = (*FORMATS, *PICTURE_FORMATS) if is_output else FORMATS
         raise bad_choice(parameter, owner, choices, name)
     return FORMATS[name]

@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.errors import GraphError, bad_parameter, suggest_match
+from coevo.files import check_path
 from coevo.graph import Arc, Constraints
 from coevo.io.knowledge_entries import NODE_KINDS, KnowledgeEntry, read_entries
 from coevo.io.run_folder import write_json
@@ -129,6 +130,7 @@ class KnowledgeFile:
 
 def open_knowledge(path: str | Path) -> KnowledgeFile:
     """Read a file of prior knowledge and check its form, but not the names in it."""
+    check_path(path, "path", "read_knowledge")
     return KnowledgeFile(read_entries(Path(path)))
 
 

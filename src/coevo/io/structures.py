@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
-from coevo.errors import FormatError, GraphError
+from coevo.errors import FormatError, GraphError, bad_parameter
 from coevo.graph import DAG, Arc
 from coevo.io.network_builder import uncapitalise
 from coevo.network import BayesianNetwork
@@ -66,6 +66,12 @@ class StructureBuilder(Generic[Place]):
 def get_dag(model: Model) -> DAG:
     """Return the structure of a model: the DAG of a network, or the DAG itself."""
     return model.dag if isinstance(model, BayesianNetwork) else model
+
+
+def check_model(model: object, owner: str) -> None:
+    """Raise `ParameterError` unless this is a network or a structure."""
+    if not isinstance(model, BayesianNetwork | DAG):
+        raise bad_parameter("model", owner, "a BayesianNetwork or a DAG", model)
 
 
 def iterate_texts(model: Model) -> Iterator[str]:

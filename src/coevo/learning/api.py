@@ -6,16 +6,17 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
-from coevo.averaging.settings import PosteriorSettings
-from coevo.errors import ParameterError, warn_caller
+from coevo.errors import warn_caller
 from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import check_settings
-from coevo.learning.structure_posterior import run_posterior
+from coevo.learning.structure_posterior import extend_with_posterior, was_posterior_interrupted
 from coevo.learning.structure_proof import extend_with_proof
 from coevo.learning.task import open_task
 from coevo.progress import check_progress, show_progress
+from coevo.run_files import check_output
 from coevo.search import Callback
+from coevo.search.run import list_callbacks
 from coevo.signatures import accept_options
 from coevo.warmup import ensure_compiled
 
@@ -175,8 +176,8 @@ def learn(
 'bic', 'fnml', 'k2', 'loglik', 'qnml'; got 'bicc'. Did you mean 'bic'?
     """
     check_progress(progress, "learn")
-    if resume and output is None:
-        raise ParameterError("'resume' of learn needs 'output', the run folder to resume.")
+    check_output(output, resume, "learn")
+    functions = list_callbacks(callbacks, "learn")
     settings = check_settings("learn", **options)
     ensure_compiled(*settings.spec.method.kernel_rooms)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
@@ -185,11 +186,13 @@ def learn(
         _warn([str(decision) for decision in task.info.decisions])
         n_shown = _warn(task.notices)
         with show_progress(progress, f"Learning by {settings.spec.method.name} ...") as show:
-            result = task.search([*callbacks, task.make_progress().as_callback(show)])
+            result = task.search([*functions, task.make_progress().as_callback(show)])
         result = task.run_bootstraps(result)
+        is_stopped = False
         if settings.posterior:
-            result = run_posterior(task, result, PosteriorSettings(), resume)
-        if settings.prove is not None:
+            result = extend_with_posterior(task, result, resume)
+            is_stopped = was_posterior_interrupted(result)
+        if settings.prove is not None and not is_stopped:
             result = extend_with_proof(task, result, settings.prove, resume)
     _warn(task.notices[n_shown:])
     _warn(task.describe_failures())

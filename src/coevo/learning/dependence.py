@@ -35,6 +35,7 @@ from coevo.errors import (
     suggest_match,
     warn_caller,
 )
+from coevo.graph.arguments import read_names
 from coevo.learning.options import DeclaredStates, GivenTypes
 from coevo.learning.settings import check_settings
 from coevo.score import FamilyScorer, TripleBatch
@@ -204,7 +205,12 @@ def measure_dependence(
     """
     columns: dict[str, Any] = {"states": states, "drop": drop, "names": names, "types": types}
     columns |= {"discretise": discretise, "bins": bins, "missing_labels": missing_labels}
-    triple = (x, y, (given,) if isinstance(given, str) else tuple(given))
+    for name, value in (("x", x), ("y", y)):
+        if not isinstance(value, str):
+            raise bad_parameter(name, "measure_dependence", "the name of a column", value)
+    expected = "the name of a column, or a list of names"
+    columns_given = (given,) if isinstance(given, str) else given
+    triple = (x, y, read_names(columns_given, "given", "measure_dependence", expected))
     found = read_and_measure(
         "measure_dependence", table, triple, test, alpha, **columns, decimal=decimal, **opening
     )

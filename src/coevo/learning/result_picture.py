@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from coevo.checks import is_choice
 from coevo.errors import ParameterError, bad_choice
 from coevo.picture import Link, Picture, draw_graph
 from coevo.picture.notebook import Table, render_block, render_graph_and_table
@@ -22,7 +23,7 @@ def draw_result(
     nodes: Sequence[str], arcs: Sequence[ArcFacts], widths: LineWidths, cpdag: bool
 ) -> Picture:
     """Draw the structure of a result, or its equivalence class."""
-    if widths not in WIDTHS:
+    if not is_choice(widths, WIDTHS):
         raise bad_choice("widths", "plot", WIDTHS, widths)
     if widths == "strength" and any("strength" not in arc for arc in arcs):
         raise ParameterError(

@@ -16,7 +16,7 @@ from coevo.averaging.settings import (
     describe_score,
 )
 from coevo.data import Dataset
-from coevo.errors import ParameterError, warn_caller
+from coevo.errors import warn_caller
 from coevo.interrupts import defer_interrupts
 from coevo.learning.checkpoints import CheckpointFile
 from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
@@ -25,11 +25,19 @@ from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import LearnTask, open_task
 from coevo.parallel import Cluster, check_cluster
 from coevo.progress import check_progress, show_progress
+from coevo.run_files import check_output
 from coevo.search import Callback, Checkpoint, HistoryRow
 from coevo.signatures import accept_options
 from coevo.warmup import ensure_compiled
 
-__all__ = ["describe_step", "limit_search", "posterior", "run_posterior"]
+__all__ = [
+    "describe_step",
+    "extend_with_posterior",
+    "limit_search",
+    "posterior",
+    "run_posterior",
+    "was_posterior_interrupted",
+]
 
 
 class PosteriorCall(PosteriorOptions, LearnOptions, total=False):
@@ -81,7 +89,10 @@ def posterior(
     max_steps : int, optional
         Stop the chains after this number of steps. The answer is then the same on every machine.
     max_time : float, optional
-        Stop the chains after this time (default: 60 seconds), and the search before them.
+        Stop the chains after this time (default: 60 seconds), and the search before them. Both
+        have this time. Three quarters of that of the chains are for the choice of the candidate
+        parents. If they are too short for it, the chains have fewer candidates, and a warning says
+        so; with more time the choice starts again.
     output : path, optional
         The run folder, as for `learn`, with the posterior in its sub-folder ``posterior``.
     resume : bool
@@ -110,7 +121,8 @@ missing_labels, decimal, strict : optional
     Returns
     -------
     Posterior
-        Ctrl-C stops the chains with what they have so far.
+        Ctrl-C stops the chains with what they have so far. Before there is anything to sample it
+        is a `KeyboardInterrupt`; the network of the search is then in `output`.
 
     Examples
     --------
@@ -125,8 +137,7 @@ missing_labels, decimal, strict : optional
     [('Cancer', 'Xray', 0.92), ('Cancer', 'Smoker', 0.82)]
     """
     check_progress(progress, "posterior")
-    if resume and output is None:
-        raise ParameterError("'resume' of posterior needs 'output', the run folder to resume.")
+    check_output(output, resume, "posterior")
     given: dict[str, Any] = dict(options)
     cluster = given.pop("cluster", None)
     check_cluster("posterior", cluster)
@@ -164,8 +175,11 @@ def run_posterior(
     """Return the result of a search with the posterior on its rows, and write the run folder.
 
     The chains have the time limit of the search, from their own beginning. On a cluster each step
-    of a chain is a job of a worker.
+    of a chain is a job of a worker. After an interrupted search, and after Ctrl-C before there are
+    families to sample, it raises `KeyboardInterrupt`.
     """
+    if learned.search.stop_reason == "interrupt":
+        raise KeyboardInterrupt  # there is nothing to report of the posterior
     spec, scorer = task.spec, task.scorer
     if task.incomplete is not None:
         assert isinstance(learned.dataset, Dataset)
@@ -197,8 +211,26 @@ def run_posterior(
     sentence = describe_score(spec.score)
     task.notices.extend(() if sentence is None else (sentence,))
     task.notices.extend(() if found.is_converged else (found.verdict,))
+    task.notices.extend(() if found.n_candidates is None else (found.coverage,))
     with defer_interrupts():  # keep the result even if Ctrl-C comes now
         return task.write(replace(learned, posterior=found))
+
+
+def extend_with_posterior(
+    task: LearnTask, learned: LearnResult, resume: bool = False, callbacks: Iterable[Callback] = ()
+) -> LearnResult:
+    """Return the result of `learn` with a posterior, or as it was if Ctrl-C came before that."""
+    if learned.search.stop_reason == "interrupt":
+        return learned
+    try:
+        return run_posterior(task, learned, PosteriorSettings(), resume, callbacks)
+    except KeyboardInterrupt:
+        return learned
+
+
+def was_posterior_interrupted(result: LearnResult) -> bool:
+    """Return whether Ctrl-C ended the posterior of a result that was asked for one."""
+    return result.posterior is None or result.posterior.stop_reason == "interrupt"
 
 
 def _open_checkpoints(task: LearnTask, settings: PosteriorSettings) -> CheckpointFile:

@@ -24,6 +24,7 @@ from coevo.errors import (
 )
 from coevo.exact import (
     CERTIFICATE,
+    Certificate,
     Families,
     GoodNetworks,
     PartOfFamilies,
@@ -56,6 +57,7 @@ from coevo.learning.structure_posterior import limit_search
 from coevo.learning.task import LearnTask, open_task
 from coevo.network import BayesianNetwork
 from coevo.progress import ProgressCallback, check_progress, show_progress
+from coevo.run_files import check_output
 from coevo.score import FamilyScorer
 from coevo.search import Budget, Problem
 from coevo.signatures import accept_options
@@ -145,8 +147,7 @@ missing_labels, decimal, strict : optional
     True
     """
     check_progress(progress, "prove")
-    if resume and output is None:
-        raise ParameterError("'resume' of prove needs 'output', the run folder to resume.")
+    check_output(output, resume, "prove")
     chosen = {**options, "bootstraps": 0, "posterior": False, "prove": None}
     if structure is not None:
         chosen |= {"start": structure, "max_generations": 0}
@@ -185,6 +186,8 @@ def check_proof(certificate: Any, table: Any, **options: Unpack[LearnOptions]) -
     if isinstance(certificate, str | os.PathLike):
         path = pathlib.Path(certificate)
         certificate = read_certificate(path / PROOF / CERTIFICATE if path.is_dir() else path)
+    if not isinstance(certificate, Certificate):
+        raise bad_parameter("certificate", "check_proof", "a Certificate or a path", certificate)
     settings = check_settings("check_proof", **options)
     ensure_compiled()
     rows, _ = settings.read_table(table)

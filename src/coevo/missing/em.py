@@ -28,7 +28,7 @@ N_CHAINS = 4  # Gibbs chains that estimate the probabilities of missing values
 N_SWEEPS = 25  # of each chain, and as many for burn-in
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Round(Stage):
     """One round: the imputed values, and the structures of the earlier rounds."""
 

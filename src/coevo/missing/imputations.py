@@ -43,7 +43,7 @@ STREAM = 1  # first key of the random streams of imputations
 EQUIVALENT_SAMPLE_SIZE = 1.0  # of the prior of each table; the default of `fit_network`
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MissingValues:
     """The positions of the missing values of a table, row by row.
 
@@ -79,7 +79,7 @@ class MissingValues:
         return len(self.rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ImputationProbabilities:
     """The probability of each state of each missing value.
 

@@ -47,7 +47,7 @@ class ImputedValue:
     probability: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ImputedTable:
     """The table with the most probable state of each missing value.
 

@@ -20,7 +20,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.checks import is_int
+from coevo.checks import is_choice, is_int
 from coevo.data import Dataset, IncompleteDataset
 from coevo.errors import bad_choice, bad_parameter
 from coevo.graph import DAG
@@ -182,7 +182,7 @@ POLICIES: dict[str, Callable[[PolicyInput], PolicyOutput]] = {
 
 def check_policy(missing: str, owner: str) -> None:
     """Raise `ParameterError` unless this is the name of a policy."""
-    if missing not in tuple(POLICIES):
+    if not is_choice(missing, POLICIES):
         raise bad_choice("missing", owner, POLICIES, missing)
 
 

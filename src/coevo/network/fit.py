@@ -88,6 +88,9 @@ def _fit_all(dags: Sequence[DAG], table: Any, ess: float, name: str) -> list[Fit
     """Return the networks of structures with the same variables."""
     if not (is_number(ess) and ess >= 0):
         raise bad_parameter("ess", "fit_network", "a number >= 0", ess)
+    for dag in dags:
+        if not isinstance(dag, DAG):
+            raise bad_parameter("dag", "fit_network", "a DAG", dag)
     nodes = dags[0].nodes
     dataset = table if isinstance(table, Table) else as_dataset(table, nodes)
     source = {variable.name: variable for variable in dataset.source_variables}

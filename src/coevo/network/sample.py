@@ -63,6 +63,8 @@ def sample(
     >>> [variable.states for variable in rows.variables if variable.name == "xray"]
     [('no', 'yes')]
     """
+    if not isinstance(network, BayesianNetwork):
+        raise bad_parameter("network", "sample", "a BayesianNetwork", network)
     if not is_int(rows, 1):
         raise bad_parameter("rows", "sample", "an int >= 1", rows)
     # Twice: the rows as they are drawn, and in the order of the Dataset.

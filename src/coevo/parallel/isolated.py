@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, Literal, TypeVar
 
+from coevo.parallel.main_module import leave_main_out, needs_main
 from coevo.parallel.signals import become_worker, block_interrupts, end_with_parent
 
 __all__ = ["JobOutcome", "StartClock", "run_isolated"]
@@ -105,7 +106,9 @@ class _JobProcess(Generic[Job, Result]):
         context = multiprocessing.get_context("spawn")
         self.reader, writer = context.Pipe(duplex=False)
         self._process = context.Process(target=_run_job, args=(function, job, writer), daemon=True)
-        self._process.start()
+        is_main_needed = needs_main(function, job)
+        with contextlib.nullcontext() if is_main_needed else leave_main_out():
+            self._process.start()
         writer.close()  # this end only; the pipe ends when the job closes its own end
         self.sentinel = self._process.sentinel
         self.deadline = time.monotonic() + MAX_LOAD_SECONDS

@@ -3,11 +3,12 @@
 A job is a picklable value, and a module-level function turns it into a result. Results are
 yielded as they arrive, so the caller can save each one at once. A job carries its own seed, so
 its result does not depend on the process that runs it. The processes end with the one that started
-them.
+them. They do not run the script that started them (`coevo.parallel.main_module`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -15,10 +16,16 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 from coevo.errors import WorkerError
+from coevo.parallel.main_module import leave_main_out, needs_main
 from coevo.parallel.signals import become_worker, block_interrupts
 
 __all__ = ["never_stop", "run_in_processes"]
 
+MEMORY_NEEDED = "A worker process died, perhaps because memory ran out. Use fewer processes (-j)."
+SCRIPT_NEEDED = (
+    "A worker process died. It needs a function or class of your script, so it runs the script "
+    "again. Move these into a module, or the work of the script under if __name__ == '__main__'."
+)
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -36,14 +43,15 @@ def run_in_processes(
 ) -> Iterator[Result]:
     """Yield the result of each job, in the order in which the jobs end.
 
-    With one process, the jobs run in this process, one after another. `should_stop` is called
-    after each job. Once it returns True, no further job starts; the running jobs finish and their
-    results are yielded too.
+    With one process, the jobs run in this process, one after another; so they do in a process that
+    may have no children (one of a `multiprocessing.Pool`, or a Dask worker). `should_stop` is
+    called after each job. Once it returns True, no further job starts; the running jobs finish and
+    their results are yielded too.
 
     >>> sorted(run_in_processes(abs, [-1, 2, -3], n_jobs=1))
     [1, 2, 3]
     """
-    if n_jobs == 1 or len(jobs) < 2:
+    if n_jobs == 1 or len(jobs) < 2 or multiprocessing.current_process().daemon:
         for job in jobs:
             if should_stop():
                 return
@@ -52,8 +60,10 @@ def run_in_processes(
     # Fresh interpreters: a forked one would inherit threads in unknown states.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(n_jobs, len(jobs)), context, initializer=become_worker)
+    is_main_needed = needs_main(function, jobs)
+    keep_out = contextlib.nullcontext() if is_main_needed else leave_main_out()
     try:
-        with block_interrupts():  # the processes inherit this until they ignore Ctrl-C
+        with keep_out, block_interrupts():  # they inherit this until they ignore Ctrl-C
             futures = [pool.submit(function, job) for job in jobs]
         for future in as_completed(futures):
             if future.cancelled():
@@ -64,9 +74,7 @@ def run_in_processes(
     except BrokenProcessPool:
         if should_stop():  # the signal that ends this process has also ended the others
             return
-        raise WorkerError(
-            "A worker process died, perhaps because memory ran out. Use fewer processes (-j)."
-        ) from None
+        raise WorkerError(SCRIPT_NEEDED if is_main_needed else MEMORY_NEEDED) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

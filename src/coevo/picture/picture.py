@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from coevo.checks import is_choice
 from coevo.errors import ParameterError, bad_choice
 from coevo.files import check_output_path, replace_file
 from coevo.picture.graph_scene import Link, LinkKind, make_scene
@@ -73,7 +74,7 @@ of .svg, .png, .pdf.
 
         PNG and PDF need matplotlib (``pip install 'coevo[plot]'``).
         """
-        if format_name not in PICTURE_FORMATS:
+        if not is_choice(format_name, PICTURE_FORMATS):
             raise bad_choice("format_name", "Picture", PICTURE_FORMATS, format_name)
         if format_name == "svg":
             return self.svg.encode("utf-8")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from coevo import __version__
 from coevo.checkpoints import write_with_retries
+from coevo.checks import is_choice
 from coevo.errors import ParameterError, bad_choice, bad_parameter, warn_caller
 from coevo.interrupts import defer_interrupts
 from coevo.problems.champion import ChampionOrderings, ChampionTours
@@ -147,7 +148,7 @@ class SolveTask:
 
 def open_task(problem: Problem, settings: SolveSettings, owner: str) -> SolveTask:
     """Validate the settings and the run folder; return the task."""
-    if settings.form not in FORMS:
+    if not is_choice(settings.form, FORMS):
         raise bad_choice("form", owner, FORMS, settings.form)
     budget = Budget() if settings.budget is None else settings.budget
     if not isinstance(budget, Budget):

@@ -22,7 +22,7 @@ from coevo.score.families import FamilyBatch
 __all__ = ["ArcWeights"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ArcWeights:
     """The weights of the arcs between numbered variables.
 
@@ -43,7 +43,7 @@ class ArcWeights:
         cls, weights: Mapping[Arc, float], names: Sequence[str], parent_penalty: float = 0.0
     ) -> ArcWeights:
         """Check the weights against the variables; subtract the penalty from every arc."""
-        if not isinstance(weights, Mapping):
+        if not _is_of_arcs(weights):
             expected = "a mapping of (parent, child) to a number"
             raise bad_parameter("weights", "FamilyScorer", expected, weights)
         position = {name: i for i, name in enumerate(names)}
@@ -81,3 +81,10 @@ class ArcWeights:
         children = np.repeat(families.members[starts], np.diff(families.start))
         # The members include the child; its weight to itself is 0.
         return np.add.reduceat(self.matrix[families.members, children], starts)
+
+
+def _is_of_arcs(weights: object) -> bool:
+    """Return whether this is a mapping whose keys are pairs."""
+    if not isinstance(weights, Mapping):
+        return False
+    return all(isinstance(arc, tuple) and len(arc) == 2 for arc in weights)

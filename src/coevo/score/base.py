@@ -92,8 +92,10 @@ class Scorer(ABC):
         self.parent_penalty = float(parent_penalty)
         self.max_table = check_max_table(chosen["max_table"], owner)
         self._weights = None
-        if weights or parent_penalty:
-            self._weights = ArcWeights.from_mapping(weights or {}, table.names, parent_penalty)
+        given = {} if weights is None else weights
+        checked = ArcWeights.from_mapping(given, table.names, parent_penalty)
+        if checked.arcs or parent_penalty:
+            self._weights = checked
         self._options: ScorerOptions = {**chosen, "ess": None, "weights": self.weights}
         self._cache_bytes = int(cache_bytes)
         self.threads = Threads(int(n_jobs))

@@ -18,7 +18,7 @@ from coevo.errors import ParameterError
 __all__ = ["FamilyBatch", "toggle_families"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FamilyBatch:
     """A batch of families, each stored as its child and then its parents in ascending order.
 

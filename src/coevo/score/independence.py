@@ -61,7 +61,7 @@ def check_test(test: str, owner: str) -> str:
     return test
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TripleBatch(FamilyBatch):
     """A batch of triples (x, y, Z), each stored as x, y and then the variables of Z.
 

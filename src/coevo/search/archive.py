@@ -40,7 +40,7 @@ MAX_FAMILIES_PER_CHILD = 1 << 12  # the worst families above this number are dro
 NOT_ALLOWED = -np.inf  # the score of a child without its required parents
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Archive:
     """The arrays of `Families`, and the hashes of the extended parent sets, ascending."""
 

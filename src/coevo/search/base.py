@@ -45,7 +45,7 @@ BYTES_PER_PAIR = 128  # of variables: gains, arcs, paths, and families during co
 Info = Mapping[str, float]  # figures of one generation for the history
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """A scorer, the constraints and the start structure."""
 
@@ -105,7 +105,7 @@ class Problem:
         return math.fsum(self.local_scores(adjacency))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchState:
     """The fields that the states of all methods have; each method adds its own.
 

@@ -71,7 +71,7 @@ __all__ = ["CCGA", "CCGAState"]
 GENERATIONS = 250  # table 2 of the paper
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CCGAState(SearchState):
     """Both populations with the scores of their individuals."""
 

@@ -27,7 +27,7 @@ from coevo.search.state_schema import (
 __all__ = ["CCMAState", "make_archive_fields"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CCMAState(SearchState):
     """Both species and the archive; during the first generations, the hill climbing."""
 

@@ -62,7 +62,7 @@ class Species:
     mutate: Callable[[Generator, Population], Population]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Generation:
     """The populations of all species, and the best solution that was tried to make them.
 

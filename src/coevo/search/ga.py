@@ -44,7 +44,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.checks import is_int, is_number
+from coevo.checks import is_choice, is_int, is_number
 from coevo.errors import bad_choice, bad_parameter
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
@@ -64,7 +64,7 @@ GENERATIONS = 500
 REPAIRS = ("information", "random")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GAState(SearchState):
     """The population, best first."""
 
@@ -134,7 +134,7 @@ class GA(Method):
                 raise bad_parameter(name, "GA", expected, value)
         if not (is_number(self.parents) and self.parents >= 0):
             raise bad_parameter("parents", "GA", "a number >= 0", self.parents)
-        if self.repair not in REPAIRS:
+        if not is_choice(self.repair, REPAIRS):
             raise bad_choice("repair", "GA", REPAIRS, self.repair)
         if isinstance(self.order, str):
             raise bad_parameter("order", "GA", "a sequence of names or None", self.order)

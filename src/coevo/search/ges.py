@@ -64,7 +64,7 @@ OPERATORS_PER_STEP = 16  # the budget is checked between steps
 N_PHASES = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GESState(SearchState):
     """The structure, which stands for its class, and the phase."""
 
@@ -111,7 +111,7 @@ class GES(Method):
         return GESSearch(self, problem)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Place:
     """A class, one of its DAGs, and the local scores of this DAG."""
 

@@ -31,7 +31,7 @@ from coevo.search.state_schema import Flag, Number, Schema
 __all__ = ["HillClimb", "HillClimbState"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HillClimbState(SearchState):
     """The best structure and the current one."""
 

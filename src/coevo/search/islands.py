@@ -82,7 +82,7 @@ def run_in_sequence(epoch: Epoch, islands: Sequence[Island]) -> list[CCMAState]:
     return [epoch(island) for island in islands]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IslandsState(SearchState):
     """The states of all islands."""
 

@@ -43,7 +43,7 @@ FAMILIES_PER_STEP = 1 << 16  # a step ends before the variable that exceeds this
 WORK_PER_STEP = 1 << 30  # or this number of families times rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class K2State(SearchState):
     """The order, and which variables may still take a parent."""
 

@@ -39,7 +39,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.checks import is_int, is_number
+from coevo.checks import is_choice, is_int, is_number
 from coevo.errors import bad_choice, bad_parameter
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
@@ -57,7 +57,7 @@ DEFAULT_MAX_PARENTS = 4
 GENERATIONS = 200
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class K2GAState(SearchState):
     """The population, best first."""
 
@@ -119,7 +119,7 @@ class K2GA(Method):
     def __post_init__(self) -> None:
         self.check_counts(population=2, offspring=1)
         for name, choices in (("crossover", CROSSOVERS), ("mutation", MUTATIONS)):
-            if getattr(self, name) not in choices:
+            if not is_choice(getattr(self, name), choices):
                 raise bad_choice(name, "K2GA", choices, getattr(self, name))
         if not (is_number(self.p_mutation) and 0 <= self.p_mutation <= 1):
             raise bad_parameter("p_mutation", "K2GA", "a number from 0 to 1", self.p_mutation)

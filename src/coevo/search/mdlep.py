@@ -57,7 +57,7 @@ GENERATIONS, PATIENCE = 5000, 200
 CHANCES = (0.2, 0.2, 0.2, 0.2, 0.1, 0.1)  # of one to six mutations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MDLEPState(SearchState):
     """The population, most wins first."""
 

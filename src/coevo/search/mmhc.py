@@ -49,7 +49,7 @@ TESTS_PER_BATCH = 1 << 14  # between two checks of the deadline
 FORWARD, BACKWARD, CLIMB = 0, 1, 2  # phases
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MMHCState(SearchState):
     """The neighbours of each target so far, then the climb."""
 

@@ -25,7 +25,7 @@ __all__ = ["ClimbDraws", "find_responses", "improve_orders"]
 Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClimbDraws:
     """The random numbers of the climbs of some orders."""
 

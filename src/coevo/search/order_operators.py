@@ -49,7 +49,7 @@ class CrossoverDraws:
         return cls(segments, rng.random((n_pop, n)) < 0.5, rng.random((n_pop, n)), third)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MutationDraws:
     """The random choices of a mutation; each operator reads some of them."""
 

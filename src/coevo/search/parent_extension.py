@@ -22,7 +22,7 @@ __all__ = ["Extensions", "add_extensions", "extend_parent_sets"]
 LARGEST_Q = 1e300  # parent configurations; a larger number would overflow
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Extensions:
     """Parent sets with their scores, and the scores with one more parent.
 

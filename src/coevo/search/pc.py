@@ -71,7 +71,7 @@ TESTS_PER_BATCH = 1 << 14  # between two checks of the deadline
 EDGES, COLLIDERS = 0, 1  # phases
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PCState(SearchState):
     """The edges that are left, what separated the others, and the next test."""
 

@@ -220,7 +220,7 @@ class EdgeTests:
                 self.separators[x, y] = given
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TripleVotes:
     """What the sets that separate a and b say about each triple a - c - b."""
 

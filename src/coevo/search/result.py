@@ -49,7 +49,7 @@ class HistoryRow:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Checkpoint:
     """The state and the history of a search: all that is needed to resume it.
 
@@ -68,7 +68,7 @@ class Checkpoint:
         return self.history[-1].seconds if self.history else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchResult:
     """The best structure of a search, with its score and its history.
 

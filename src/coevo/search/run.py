@@ -29,7 +29,7 @@ from coevo.search.support import Support, arc_support
 from coevo.warmup import ensure_compiled
 from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
-__all__ = ["Callback", "CheckpointCallback", "run_search"]
+__all__ = ["Callback", "CheckpointCallback", "list_callbacks", "run_search"]
 
 Callback = Callable[[HistoryRow], object]  # the search stops if it returns True
 CheckpointCallback = Callable[[Checkpoint], object]
@@ -90,6 +90,7 @@ def run_search(
     >>> found.stop_reason, len(found.history), found.score == scorer.score(found.dag)
     ('generations', 31, True)
     """
+    functions = list_callbacks(callbacks, "run_search")
     selected = choose_method(method, "run_search")
     chosen = selected.method
     if not isinstance(scorer, Scorer):
@@ -114,12 +115,20 @@ def run_search(
         _check_state(checkpoint.state, chosen, problem, search)
     ensure_compiled(*chosen.kernel_rooms)  # before the clock starts
     before = scorer.cache_statistics
-    loop = _Loop(search, limits, seed, tuple(callbacks), on_checkpoint)
+    loop = _Loop(search, limits, seed, functions, on_checkpoint)
     if checkpoint is not None:
         loop.resume(checkpoint.state, checkpoint.history)
     reason = loop.run(seconds if checkpoint is None else max(seconds, checkpoint.seconds))
     with defer_interrupts():  # keep the result even if Ctrl-C comes now
         return _make_result(problem, chosen, loop, reason, seed, before)
+
+
+def list_callbacks(callbacks: Iterable[Callback], owner: str) -> tuple[Callback, ...]:
+    """Return the callbacks; raise `ParameterError` unless they are functions."""
+    functions = tuple(callbacks) if isinstance(callbacks, Iterable) else (None,)
+    if not all(map(callable, functions)):
+        raise bad_parameter("callbacks", owner, "a list of functions", callbacks)
+    return functions
 
 
 class _Loop(GenerationLoop[SearchState, HistoryRow]):

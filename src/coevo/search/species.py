@@ -28,7 +28,7 @@ __all__ = ["Populations", "count_pairs", "summarise_species"]
 MAX_PAIRS = 250  # that are listed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Populations:
     """The two species of a state, with the best order first. A method may lack one of them."""
 

@@ -29,7 +29,7 @@ from coevo.work_time import check_deadline
 __all__ = ["Tabu", "TabuState"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TabuState(SearchState):
     """The best structure, the current one, and the tabu list."""
 

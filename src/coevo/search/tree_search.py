@@ -38,7 +38,7 @@ __all__ = ["TreeSearch", "TreeState", "find_paths"]
 FAMILIES_PER_STEP = 20_000  # a step ends after the variable that reaches this number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TreeState(SearchState):
     """The gains of the arcs that were scored so far."""
 

@@ -61,7 +61,7 @@ NO_LOOPS = Rule(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WongState(SearchState):
     """The pairs that may be connected, the next variable to test them with, and the species.
 

@@ -64,7 +64,9 @@ def test_the_parent_penalty(rows):
     assert min(priced.gains.values()) > 0
     assert priced.as_dict()["parent_penalty"] == 30
     assert "parent_penalty" not in plain.as_dict()
-    with pytest.raises(ParameterError, match="'parent_penalty' of learn must be a number >= 0"):
+    with pytest.raises(
+        ParameterError, match="'parent_penalty' of learn must be a number from 0 to 1,000,000"
+    ):
         learn(rows, parent_penalty=-1)
 
 

@@ -111,7 +111,7 @@ def test_refusals(dataset):
     a, b = dataset.names[:2]
     arc = f"{a!r} -> {b!r}"
     assert refusal(ParameterError, FamilyScorer, dataset, weights={(a, b): math.nan}) == (
-        f"The weight of {arc} must be a number; got nan."
+        f"The weight of {arc} must be a number from -1,000,000 to 1,000,000; got nan."
     )
     assert refusal(GraphError, FamilyScorer, dataset, weights={(a, a): 1}) == (
         f"The arc {a!r} -> {a!r} has a weight, but it starts and ends at the same variable. "
@@ -120,9 +120,13 @@ def test_refusals(dataset):
     assert refusal(GraphError, FamilyScorer, dataset, weights={(a, "zz"): 1}).startswith(
         f"The weight of {a!r} -> 'zz' names 'zz', which is not a variable."
     )
-    for penalty in (-1, math.nan, "2"):
+    assert refusal(ParameterError, FamilyScorer, dataset, weights={(a, b): 1e308}).endswith(
+        "1e+308."
+    )
+    for penalty in (-1, math.nan, "2", 1e308):
         assert refusal(ParameterError, FamilyScorer, dataset, parent_penalty=penalty) == (
-            f"'parent_penalty' of FamilyScorer must be a number >= 0; got {penalty!r}."
+            "'parent_penalty' of FamilyScorer must be a number from 0 to 1,000,000; "
+            f"got {penalty!r}."
         )
     assert refusal(ParameterError, FamilyScorer, dataset, weights=[(a, b)]) == (
         "'weights' of FamilyScorer must be a mapping of (parent, child) to a number; got "

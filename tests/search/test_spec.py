@@ -106,11 +106,11 @@ def test_a_specification_runs_as_its_parts_do(seed):
     [
         (
             {"parent_penalty": -1},
-            "'parent_penalty' of learn must be a number >= 0 or None; got -1.",
+            "'parent_penalty' of learn must be a number from 0 to 1,000,000 or None; got -1.",
         ),
         (
             {"parent_penalty": True},
-            "'parent_penalty' of learn must be a number >= 0 or None; got True.",
+            "'parent_penalty' of learn must be a number from 0 to 1,000,000 or None; got True.",
         ),
         ({"budget": 3}, "'budget' of learn must be a Budget or None; got 3."),
         ({"constraints": []}, "'constraints' of learn must be a Constraints or None; got []."),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,18 @@ from coevo.errors import GraphError, ParameterError, bad_parameter, suggest_matc
 from coevo.graph import Arc
 from coevo.score.families import FamilyBatch
 
-__all__ = ["ArcWeights"]
+__all__ = ["LARGEST_WEIGHT", "ArcWeights", "is_penalty"]
+
+LARGEST_WEIGHT = 1_000_000  # nats; with more, the rows would not count, and sums could overflow
+
+
+def is_penalty(value: Any) -> bool:
+    """Return whether a value can be a parent penalty.
+
+    >>> is_penalty(4.0), is_penalty(-1), is_penalty(1e308)
+    (True, False, False)
+    """
+    return is_number(value) and 0 <= value <= LARGEST_WEIGHT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,8 +74,11 @@ class ArcWeights:
                     f"The arc {arc} has a weight, but it starts and ends at the same variable. "
                     "Remove it."
                 )
-            if not is_number(weight):
-                raise ParameterError(f"The weight of {arc} must be a number; got {weight!r}.")
+            if not (is_number(weight) and abs(weight) <= LARGEST_WEIGHT):
+                raise ParameterError(
+                    f"The weight of {arc} must be a number from {-LARGEST_WEIGHT:,} to "
+                    f"{LARGEST_WEIGHT:,}; got {weight!r}."
+                )
             matrix[position[parent], position[child]] += weight
         arcs = ((arc, float(weight)) for arc, weight in weights.items())
         return cls(tuple(sorted(arcs)), matrix)

@@ -16,11 +16,11 @@ from typing import TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.checks import is_int, is_number
+from coevo.checks import is_int
 from coevo.data import Table, format_drop_hint
 from coevo.errors import DataError, bad_parameter
 from coevo.graph import DAG, Arc
-from coevo.score.arc_weights import ArcWeights
+from coevo.score.arc_weights import LARGEST_WEIGHT, ArcWeights, is_penalty
 from coevo.score.cache import CacheStatistics, FamilyCache
 from coevo.score.families import FamilyBatch
 from coevo.score.independence import (
@@ -87,8 +87,9 @@ class Scorer(ABC):
         self._table = table
         self._score = make_score(score, chosen["ess"], owner)
         self._spec = self._score.make_spec(table.n_rows, int(table.arities.max()))
-        if not (is_number(parent_penalty) and parent_penalty >= 0):
-            raise bad_parameter("parent_penalty", owner, "a number >= 0", parent_penalty)
+        if not is_penalty(parent_penalty):
+            expected = f"a number from 0 to {LARGEST_WEIGHT:,}"
+            raise bad_parameter("parent_penalty", owner, expected, parent_penalty)
         self.parent_penalty = float(parent_penalty)
         self.max_table = check_max_table(chosen["max_table"], owner)
         self._weights = None

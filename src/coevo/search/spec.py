@@ -18,12 +18,13 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from coevo import __version__
 from coevo.checkpoints import describe_difference
-from coevo.checks import as_plain, is_number
+from coevo.checks import as_plain
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.graph import DAG, Arc, Constraints
 from coevo.randomness import RandomState, resolve_seed
 from coevo.score import FamilyScorer, Score, Scorer, make_score
+from coevo.score.arc_weights import LARGEST_WEIGHT, is_penalty
 from coevo.score.base import ScorerOptions, check_max_table
 from coevo.search.base import Method, SearchState
 from coevo.search.budget import Budget
@@ -235,7 +236,8 @@ def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> Searc
     {'order': None, 'max_parents': None}
     >>> make_spec("learn", parent_penalty=-1)
     Traceback (most recent call last):
-    coevo.errors.ParameterError: 'parent_penalty' of learn must be a number >= 0 or None; got -1.
+    coevo.errors.ParameterError: 'parent_penalty' of learn must be a number from 0 to 1,000,000 or \
+None; got -1.
     """
     chosen: SpecOptions = {**SPEC_DEFAULTS, **options}
     for name, kind in (("constraints", Constraints), ("budget", Budget)):
@@ -267,8 +269,9 @@ def _resolve_objective(chosen: SpecOptions, owner: str) -> tuple[Score, float]:
     says: it has no parent penalty unless one is given.
     """
     name, ess, penalty = chosen["score"], chosen["ess"], chosen["parent_penalty"]
-    if penalty is not None and not (is_number(penalty) and penalty >= 0):
-        raise bad_parameter("parent_penalty", owner, "a number >= 0 or None", penalty)
+    if penalty is not None and not is_penalty(penalty):
+        expected = f"a number from 0 to {LARGEST_WEIGHT:,} or None"
+        raise bad_parameter("parent_penalty", owner, expected, penalty)
     if name is None:
         score: Score = make_score("bdeu", DEFAULT_ESS if ess is None else ess, owner)
         return score, DEFAULT_PARENT_PENALTY if penalty is None else float(penalty)

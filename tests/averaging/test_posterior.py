@@ -295,6 +295,10 @@ def test_samples_are_thinned_evenly():
         ({"prior": "flat"}, "'prior' of posterior must be one of 'order', 'uniform'; got 'flat'."),
         ({"chains": 1}, "'chains' of posterior must be an int >= 2; got 1."),
         ({"temperatures": 0}, "'temperatures' of posterior must be an int >= 1; got 0."),
+        (
+            {"chains": 30_000, "temperatures": 2},
+            "'chains' times 'temperatures' of posterior must be at most 1,000; got 60,000.",
+        ),
         ({"tolerance": 0}, "'tolerance' of posterior must be a number between 0 and 1; got 0."),
         ({"resume": True}, "'resume' of posterior needs 'output', the run folder to resume."),
     ],

@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 SAMPLERS = ("auto", "exact", "chains")
+MOST_CHAINS = 1000  # each needs time and memory before its first step
 MARGINAL_LIKELIHOODS = ("bdeu", "bds", "k2")
 APPROXIMATIONS = ("bic", "fnml", "qnml")
 
@@ -65,6 +66,11 @@ class PosteriorSettings:
         for name, least in (("candidates", 1), ("chains", 2), ("temperatures", 1), ("networks", 1)):
             if not is_int(getattr(self, name), least):
                 raise bad_parameter(name, owner, f"an int >= {least}", getattr(self, name))
+        if self.chains * self.temperatures > MOST_CHAINS:
+            raise ParameterError(
+                f"'chains' times 'temperatures' of posterior must be at most {MOST_CHAINS:,}; got "
+                f"{self.chains * self.temperatures:,}."
+            )
         if self.max_steps is not None and not is_int(self.max_steps, 1):
             raise bad_parameter("max_steps", owner, "an int >= 1 or None", self.max_steps)
         if not is_number(self.tolerance) or not 0 < self.tolerance < 1:

@@ -7,11 +7,13 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numba
 import pytest
 
+from coevo import kernel_cache
 from coevo.kernel_cache import KernelFiles, find_fault, make_folder
 
 pytestmark = [
@@ -173,3 +175,12 @@ def test_a_full_disk_is_a_warning(work, tmp_path):
         "its kernels again. Free some space, or set COEVO_CACHE_DIR to a folder that is writable."
     )
     assert list(Path(folder).iterdir()) == []  # no half file
+
+
+def test_a_worker_leaves_the_warning_to_its_parent(monkeypatch):
+    monkeypatch.setattr(kernel_cache._State, "has_warned", False)
+    monkeypatch.setenv(kernel_cache.WORKER_MARK, "1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernel_cache.warn_once("The cache cannot be written.")
+    assert kernel_cache.has_warned()

@@ -28,6 +28,7 @@ from coevo.errors import warn_caller
 
 __all__ = ["KernelFiles", "find_fault", "has_warned", "make_folder", "warn_once"]
 
+WORKER_MARK = "COEVO_IS_WORKER"  # `coevo.parallel.signals` sets it in worker processes
 _DIGEST_BYTES = 32
 _O_BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 _AGAIN = "Each start compiles its kernels again."
@@ -45,10 +46,11 @@ def has_warned() -> bool:
 
 
 def warn_once(message: str) -> None:
-    """Warn about the cache, unless this process did so before."""
+    """Warn about the cache, unless this process did so before, or the one that it works for."""
     if not _State.has_warned:
         _State.has_warned = True
-        warn_caller(message)
+        if WORKER_MARK not in os.environ:
+            warn_caller(message)
 
 
 def make_folder(folder: Path) -> None:

@@ -52,7 +52,7 @@ def test_nothing_is_pickled(method, seed, tmp_path):
 
 def test_a_state_that_needs_pickle_is_refused(tmp_path):
     odd = SearchState(0, 0, 0, {"a": 1}, np.zeros((2, 2), dtype=bool))
-    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+    with pytest.raises(ValueError, match="holds objects, which cannot be stored without a pickle"):
         write_state(odd, tmp_path / "state.npz")
     assert list(tmp_path.iterdir()) == []  # no partial file remains
 

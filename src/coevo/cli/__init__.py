@@ -125,6 +125,15 @@ def _describe(error: OSError) -> str:
     return f"{reason}."
 
 
+def _drop_output() -> None:
+    """Drop what cannot be written, or Python would try again at its end and say so."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _run() -> None:
     try:
         with announce_readings(lambda sentence: print(sentence, file=sys.stderr)):
@@ -154,6 +163,7 @@ def _run() -> None:
         sys.exit(1)
     except OSError as error:
         print(f"Error: {_describe(error)}", file=sys.stderr)
+        _drop_output()
         sys.exit(1 if error.filename is None else 2)
     except MemoryError as error:
         print(f"Error: There is not enough memory. {error}".rstrip(), file=sys.stderr)

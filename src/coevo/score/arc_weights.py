@@ -31,7 +31,7 @@ def is_penalty(value: Any) -> bool:
     >>> is_penalty(4.0), is_penalty(-1), is_penalty(1e308)
     (True, False, False)
     """
-    return is_number(value) and 0 <= value <= LARGEST_WEIGHT
+    return is_number(value) and 0 <= float(value) <= LARGEST_WEIGHT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +74,7 @@ class ArcWeights:
                     f"The arc {arc} has a weight, but it starts and ends at the same variable. "
                     "Remove it."
                 )
-            if not (is_number(weight) and abs(weight) <= LARGEST_WEIGHT):
+            if not (is_number(weight) and abs(float(weight)) <= LARGEST_WEIGHT):
                 raise ParameterError(
                     f"The weight of {arc} must be a number from {-LARGEST_WEIGHT:,} to "
                     f"{LARGEST_WEIGHT:,}; got {weight!r}."

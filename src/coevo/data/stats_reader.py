@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from coevo.data.cell_values import collect_columns, read_cells
@@ -25,6 +27,12 @@ __all__ = ["read_sas", "read_sas_transport", "read_spss", "read_spss_portable", 
 
 ValueLabels = dict[Any, str]
 _CELLS_PER_BYTE = 1000  # no compressed file has more
+_BYTES_PER_TYPE = 2  # what a column of a Stata file takes at least
+_STATA_119 = re.compile(
+    rb"<stata_dta><header><release>119</release><byteorder>(?P<order>LSF|MSF)</byteorder>"
+    rb"<K>(?P<n>.{4})</K>",
+    re.DOTALL,
+)
 
 
 def read_stata(source: ByteSource, options: ReadOptions) -> RawTable:
@@ -56,6 +64,7 @@ def _read(source: ByteSource, options: ReadOptions, function: str, title: str) -
     library = import_optional("pyreadstat", "pyreadstat", "stats")
     read: Callable[..., Any] = getattr(library, function)
     content = source.read_all()
+    _check_stata_header(content, source.path)
     parameters: dict[str, Any] = {"output_format": "dict"}
     if options.opening.encoding is not None:
         parameters["encoding"] = options.opening.encoding
@@ -83,6 +92,22 @@ def _read(source: ByteSource, options: ReadOptions, function: str, title: str) -
     ]
     decisions = [*found.decisions, *table.decisions, *_decide_labels(labelled)]
     return RawTable(found.columns, decisions)
+
+
+def _check_stata_header(content: bytes, path: Path) -> None:
+    """Raise `DataError` if a Stata file cannot have as many columns as its header says.
+
+    Only release 119 can say so many that pyreadstat takes seconds for each kilobyte.
+    """
+    found = _STATA_119.match(content)
+    if found is None:
+        return
+    n_columns = int.from_bytes(found["n"], "little" if found["order"] == b"LSF" else "big")
+    if n_columns * _BYTES_PER_TYPE > len(content):
+        raise DataError(
+            f"{str(path)!r} is not a Stata file, or is damaged ({n_columns:,} columns in "
+            f"{len(content):,} bytes). Write it again, or save its table as CSV."
+        )
 
 
 def _check_size(metadata: Any, n_bytes: int) -> None:

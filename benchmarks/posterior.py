@@ -28,7 +28,7 @@ from coevo.averaging.chains import start_chains, step_chains
 from coevo.averaging.diagnostics import diagnose_chains
 from coevo.averaging.family_weights import FamilyWeights, make_family_weights
 from coevo.averaging.outside import measure_outside
-from coevo.averaging.refinement import choose_weights
+from coevo.averaging.refinement import improve_weights
 from coevo.search import CCMA, Budget, run_search
 from coevo.search.base import Problem
 from coevo.warmup import ensure_compiled
@@ -80,7 +80,8 @@ class Setting:
         """Return the weights of the families that `coevo posterior` chooses."""
         best, first = self.state.adjacency[None], self.choose(n_candidates)
         chosen = (self.family_prior, ChainSettings(), best, 1)
-        return choose_weights(self.problem, first, *chosen)[0]
+        *_, (weights, _) = improve_weights(self.problem, first, *chosen)
+        return weights
 
     def make_tables(self, n_candidates: int) -> ChainTables:
         """Return the tables of the chains."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -36,6 +37,19 @@ def _no_colour_no_terminal(monkeypatch):
 def _no_wait_for_the_disk(monkeypatch):
     """Let files reach the disk whenever the system likes: no test cuts the power."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+@pytest.fixture
+def stopped_search(monkeypatch):
+    """Press Ctrl-C in every search of `learn`, `posterior` and `prove`."""
+    from coevo.learning.task import LearnTask
+
+    def search(task, callbacks):
+        found = original(task, callbacks)
+        return replace(found, search=replace(found.search, stop_reason="interrupt"))
+
+    original = LearnTask.search
+    monkeypatch.setattr(LearnTask, "search", search)
 
 
 @pytest.fixture(scope="session")

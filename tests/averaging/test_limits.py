@@ -14,7 +14,6 @@ from coevo.averaging.chain_search import ChainSearch
 from coevo.averaging.run import compute_posterior
 from coevo.averaging.settings import PosteriorSettings
 from coevo.learning import check_settings
-from coevo.learning.task import LearnTask
 from coevo.search import Budget, run_search
 from coevo.threads import Threads
 from coevo.work_time import OutOfTime, check_deadline, limit_work_time
@@ -125,18 +124,6 @@ def test_ctrl_c_in_the_first_step_ends_with_a_round(monkeypatch, seed):
     answer, _ = compute_slowly(random_table(seed, 9), monkeypatch, seed)
     assert (answer.stop_reason, answer.n_steps, len(answer.sample)) == ("interrupt", 1, 4)
     assert answer.n_candidates is None
-
-
-@pytest.fixture
-def stopped_search(monkeypatch):
-    """Press Ctrl-C in every search."""
-
-    def search(task, callbacks):
-        found = original(task, callbacks)
-        return replace(found, search=replace(found.search, stop_reason="interrupt"))
-
-    original = LearnTask.search
-    monkeypatch.setattr(LearnTask, "search", search)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from coevo.averaging.outside import (
     exchange_candidates,
     measure_outside,
 )
-from coevo.averaging.refinement import choose_weights
+from coevo.averaging.refinement import improve_weights
 from coevo.averaging.sample import find_descendants
 from coevo.search.base import Problem
 from helpers.problems import random_table
@@ -186,7 +186,7 @@ def test_the_choice_leaves_less_out_and_does_not_depend_on_threads(seed):
     problem = Problem.from_scorer(FamilyScorer(table, "bdeu", ess=1))
     settings = ChainSettings(chains=2)
     first = choose_candidates(problem, None, 4)
-    weights, outside = choose_weights(problem, first, "uniform", settings, None, 5)
+    *_, (weights, outside) = improve_weights(problem, first, "uniform", settings, None, 5)
     assert [len(chosen) for chosen in weights.candidates] == 20 * [4]
     lost = []
     for one in (make_family_weights(problem, first), weights):
@@ -195,7 +195,8 @@ def test_the_choice_leaves_less_out_and_does_not_depend_on_threads(seed):
         lost.append(measure_outside(problem, tables, rough.dags).probability.sum())
     assert lost[1] < 0.5 * lost[0]
     again = FamilyScorer(table, "bdeu", ess=1, n_jobs=2)
-    other, sets = choose_weights(Problem.from_scorer(again), first, "uniform", settings, None, 5)
+    choices = improve_weights(Problem.from_scorer(again), first, "uniform", settings, None, 5)
+    *_, (other, sets) = choices
     np.testing.assert_array_equal(
         np.concatenate(other.candidates), np.concatenate(weights.candidates)
     )

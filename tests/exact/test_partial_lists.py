@@ -2,7 +2,6 @@
 
 import math
 import signal
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from coevo.exact import (
 )
 from coevo.exact.certificate import parse_certificate
 from coevo.graph import DAG
-from coevo.learning.task import LearnTask
 from coevo.search import Budget
 from helpers.proofs import (
     SCORES,
@@ -147,13 +145,8 @@ def test_without_a_bound_there_is_no_partial_list(stop_after):
         find_families(problem)
 
 
-def test_ctrl_c_in_the_search_ends_the_proof_too(monkeypatch):
-    def search(task, callbacks):
-        found = original(task, callbacks)
-        return replace(found, search=replace(found.search, stop_reason="interrupt"))
-
-    original = LearnTask.search
-    monkeypatch.setattr(LearnTask, "search", search)
+@pytest.mark.usefixtures("stopped_search")
+def test_ctrl_c_in_the_search_ends_the_proof_too():
     rows = coevo.sample(coevo.load_network("asia"), 300, random_state=1)
     with pytest.warns(coevo.CoevoWarning, match="Only the families of at most 0 parents"):
         proof = coevo.prove(rows, score="bic")

@@ -11,7 +11,6 @@ Each round ends with a complete choice of families, so the choice can end early.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -25,26 +24,10 @@ from coevo.averaging.family_weights import FamilyWeights, ParentSets, make_famil
 from coevo.averaging.outside import choose_families, exchange_candidates, measure_outside
 from coevo.search.base import Problem
 
-__all__ = ["choose_weights", "improve_weights"]
+__all__ = ["improve_weights"]
 
 ROUNDS = 3  # in which candidates are exchanged
 REFINEMENT = 1 << 61  # in place of the number of a step, the key of their random numbers
-
-
-def choose_weights(
-    problem: Problem,
-    candidates: Sequence[NDArray[np.int64]],
-    family_prior: str,
-    settings: ChainSettings,
-    starts: NDArray[np.bool_] | None,
-    seed: int,
-) -> tuple[FamilyWeights, ParentSets]:
-    """Return the weights of the chosen families, and which of them are outside the candidates.
-
-    The parameters are those of `start_chains`, and the first candidates.
-    """
-    choices = improve_weights(problem, candidates, family_prior, settings, starts, seed)
-    return deque(choices, maxlen=1).pop()
 
 
 def improve_weights(
@@ -55,9 +38,10 @@ def improve_weights(
     starts: NDArray[np.bool_] | None,
     seed: int,
 ) -> Iterator[tuple[FamilyWeights, ParentSets]]:
-    """Yield the families of the first candidates, and then the better ones of each round.
+    """Yield the weights of the first candidates' families, then the better ones of each round.
 
-    The last ones are those of `choose_weights`.
+    With them come the parent sets beside the candidates. The parameters are those of
+    `start_chains`, and the first candidates.
     """
     weights = make_family_weights(problem, candidates, family_prior)
     n = problem.n_variables

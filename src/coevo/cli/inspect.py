@@ -13,7 +13,7 @@ from coevo.cli.console import print_json, show_status
 from coevo.cli.inspect_output import format_inspection
 from coevo.cli.options import format_option
 from coevo.cli.table_options import reading_options
-from coevo.cli.tables import list_reading_options, read_declared_states
+from coevo.cli.tables import list_reading_options, read_declared_states, refuse_overwriting
 
 if TYPE_CHECKING:
     from coevo.inspection import TableInspection
@@ -117,8 +117,7 @@ def _check_types_file(path: str | None, data: str, force: bool) -> None:
     from coevo.files import check_output_path
     from coevo.inspection.types_file import check_types_path
 
-    if Path(path).resolve() == Path(data).resolve():
-        raise click.UsageError(f"--write-types would overwrite DATA, {path!r}. Give another name.")
+    refuse_overwriting("--write-types", path, data)
     check_types_path(Path(path), force)
     check_output_path(Path(path))
 

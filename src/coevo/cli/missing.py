@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from coevo.cli.tables import refuse_overwriting
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
@@ -55,10 +56,8 @@ def check_imputed_file(imputed: str, data: str | None) -> None:
             f"--imputed needs DATA to be a file that can be read twice; {data!r} is not one."
         )
     for path in (Path(imputed), choose_probability_path(imputed)):
-        if data is not None and path.resolve() == Path(data).resolve():
-            raise click.UsageError(
-                f"--imputed would overwrite DATA, {str(path)!r}. Give another name."
-            )
+        if data is not None:
+            refuse_overwriting("--imputed", path, data)
 
 
 def write_imputed_data(

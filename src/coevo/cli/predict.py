@@ -15,7 +15,7 @@ from coevo.cli.console import print_json, show_status
 from coevo.cli.options import format_option
 from coevo.cli.prediction_output import format_confusion, format_metrics
 from coevo.cli.table_options import drop_option, row_options
-from coevo.cli.tables import open_answering, read_network_rows
+from coevo.cli.tables import open_answering, read_network_rows, refuse_overwriting
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ def command(
         network.variable(target)  # raises an error if there is none
         if output is not None:
             check_writable(output)
-            if data != "-" and Path(output).resolve() == Path(data).resolve():
-                raise click.UsageError(f"-o would overwrite DATA, {data!r}. Give another name.")
+            refuse_overwriting("-o", output, data)
         rows = read_network_rows(network, path, opening, drop=drop)
         prediction = network.predict(rows, target)
         answer = _make_answer(prediction, rows.n_rows)

@@ -30,6 +30,7 @@ __all__ = [
     "read_declared_states",
     "read_network_rows",
     "read_table",
+    "refuse_overwriting",
     "split_model",
 ]
 
@@ -92,6 +93,12 @@ def read_table(
     for decision in info.decisions:
         warn_caller(format_decision(decision.as_dict()))
     return dataset
+
+
+def refuse_overwriting(option: str, output: str | Path, data: str) -> None:
+    """Raise an error if an output is the table itself; a table on stdin (``-``) is no file."""
+    if data != "-" and Path(output).resolve() == Path(data).resolve():
+        raise click.UsageError(f"{option} would overwrite DATA, {data!r}. Give another name.")
 
 
 def open_answering(source: str) -> Answering:

@@ -4,9 +4,10 @@ from coevo.data.audit import Finding, audit
 from coevo.data.column_types import BIN_METHODS, ColumnInfo, read_types
 from coevo.data.cut_points import CutPoints
 from coevo.data.dataset import Codes, Dataset, combine_row_hashes, hash_rows
-from coevo.data.decisions import Decision, TableInfo, check_strict, format_type_hint
+from coevo.data.decisions import Decision, TableInfo, check_strict
 from coevo.data.incomplete import IncompleteDataset, Rows
-from coevo.data.read_options import ReadOptions, format_drop_hint
+from coevo.data.option_hints import format_drop_hint, format_type_hint
+from coevo.data.read_options import ReadOptions
 from coevo.data.reader import as_dataset, as_rows, read_data, read_incomplete, read_table
 from coevo.data.table import RowDigest, Table
 from coevo.data.variable import MAX_STATES, Variable, sort_naturally

@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from coevo.data.columns import Column, UnsupportedTypeError, make_unsupported_type_error
-from coevo.data.decisions import Decision, RawTable, format_type_hint
+from coevo.data.decisions import Decision, RawTable
+from coevo.data.option_hints import format_type_hint
 from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError
 

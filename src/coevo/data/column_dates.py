@@ -17,10 +17,11 @@ from coevo.data.column_types import ColumnInfo, ColumnType
 from coevo.data.columns import Column
 from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_ORDERS, WEEKDAYS, ParsedDates, parse_dates
-from coevo.data.decisions import Decision, format_type_hint
+from coevo.data.decisions import Decision
 from coevo.data.drafts import Draft, Notes, use_numbers_as_labels
 from coevo.data.infer_columns import are_states
 from coevo.data.number_labels import NumberLabels
+from coevo.data.option_hints import format_type_hint
 from coevo.data.variable import sort_naturally
 from coevo.errors import DataError
 

@@ -15,7 +15,7 @@ import numpy as np
 from coevo.data.audit import Finding
 from coevo.data.columns import Column, check_no_missing, mask_codes
 from coevo.data.cut_points import CutPoints
-from coevo.data.decisions import Decision, format_type_hint
+from coevo.data.decisions import Decision
 from coevo.data.drafts import Draft, Notes, Numbers, use_numbers_as_labels
 from coevo.data.number_formats import (
     NumericLabels,
@@ -24,6 +24,7 @@ from coevo.data.number_formats import (
     parse_formatted_numbers,
 )
 from coevo.data.number_labels import MISSING_LABELS, NumberLabels, parse_numbers
+from coevo.data.option_hints import format_type_hint
 from coevo.errors import format_count, format_list
 
 __all__ = ["find_sentinel", "read_numbers"]

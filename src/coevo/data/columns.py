@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from coevo.data.dataset import Dataset
 from coevo.data.number_labels import MISSING_LABELS, NumberLabels, parse_numbers
-from coevo.data.read_options import format_drop_hint
+from coevo.data.option_hints import format_drop_hint
 from coevo.data.variable import MAX_STATES, Variable, sort_naturally
 from coevo.errors import DataError, format_list, warn_caller
 

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.columns import Column
-from coevo.data.decisions import STRICT_UNDO, Decision, format_type_hint
+from coevo.data.decisions import STRICT_UNDO, Decision
 from coevo.data.number_labels import NumberLabels
+from coevo.data.option_hints import format_type_hint
 
 __all__ = ["CopyCandidate", "find_copies"]
 

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from coevo.data.audit import Finding
 from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import Column
-from coevo.data.option_hints import format_rename_hint, format_type_hint
 from coevo.errors import DataError, format_count
 
 __all__ = [
@@ -30,8 +29,6 @@ __all__ = [
     "RawTable",
     "TableInfo",
     "check_strict",
-    "format_rename_hint",
-    "format_type_hint",
 ]
 
 STRICT_UNDO = "strict=True, or --strict"

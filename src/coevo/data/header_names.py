@@ -14,13 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from coevo.data.columns import Column
-from coevo.data.decisions import (
-    STRICT_UNDO,
-    Decision,
-    RawTable,
-    format_rename_hint,
-    format_type_hint,
-)
+from coevo.data.decisions import STRICT_UNDO, Decision, RawTable
+from coevo.data.option_hints import format_rename_hint, format_type_hint
 from coevo.data.read_options import ReadOptions, check_column_count
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.errors import format_count, format_list

@@ -23,7 +23,8 @@ from coevo.data.columns import IDENTIFIER_ABOVE, Column
 from coevo.data.cut_points import CutPoints, format_number
 from coevo.data.mdl import DiscreteColumn, NumericColumn, bin_coarsely, cut_by_mdl
 from coevo.data.number_labels import parse_numbers
-from coevo.data.read_options import ReadOptions, format_drop_hint
+from coevo.data.option_hints import format_drop_hint
+from coevo.data.read_options import ReadOptions
 from coevo.data.variable import sort_naturally
 from coevo.errors import DataError
 

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.columns import IDENTIFIER_ABOVE, Column
-from coevo.data.decisions import STRICT_UNDO, Decision, format_type_hint
+from coevo.data.decisions import STRICT_UNDO, Decision
 from coevo.data.number_labels import parse_numbers
+from coevo.data.option_hints import format_type_hint
 from coevo.data.variable import MAX_STATES
 
 __all__ = ["find_constant", "find_empty", "find_number_identifier", "find_text_identifier"]

@@ -29,7 +29,8 @@ from coevo.data.left_out import (
     find_text_identifier,
 )
 from coevo.data.number_formats import has_leading_zeros
-from coevo.data.read_options import ReadOptions, format_drop_hint
+from coevo.data.option_hints import format_drop_hint
+from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError
 
 __all__ = ["PreparedTable", "prepare_columns"]

@@ -22,7 +22,7 @@ from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, format_list, suggest_match
 from coevo.names import split_items
 
-__all__ = ["ReadOptions", "check_column_count", "format_drop_hint"]
+__all__ = ["ReadOptions", "check_column_count"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from coevo.data.cell_values import collect_columns, read_cells
@@ -64,11 +63,11 @@ def _read(source: ByteSource, options: ReadOptions, function: str, title: str) -
     library = import_optional("pyreadstat", "pyreadstat", "stats")
     read: Callable[..., Any] = getattr(library, function)
     content = source.read_all()
-    _check_stata_header(content, source.path)
     parameters: dict[str, Any] = {"output_format": "dict"}
     if options.opening.encoding is not None:
         parameters["encoding"] = options.opening.encoding
     try:
+        _check_stata_header(content)
         _, metadata = read(io.BytesIO(content), metadataonly=True, **parameters)
         _check_size(metadata, len(content))
         values, metadata = read(io.BytesIO(content), **parameters)
@@ -94,8 +93,8 @@ def _read(source: ByteSource, options: ReadOptions, function: str, title: str) -
     return RawTable(found.columns, decisions)
 
 
-def _check_stata_header(content: bytes, path: Path) -> None:
-    """Raise `DataError` if a Stata file cannot have as many columns as its header says.
+def _check_stata_header(content: bytes) -> None:
+    """Raise `ValueError` if a Stata file cannot have as many columns as its header says.
 
     Only release 119 can say so many that pyreadstat takes seconds for each kilobyte.
     """
@@ -104,10 +103,7 @@ def _check_stata_header(content: bytes, path: Path) -> None:
         return
     n_columns = int.from_bytes(found["n"], "little" if found["order"] == b"LSF" else "big")
     if n_columns * _BYTES_PER_TYPE > len(content):
-        raise DataError(
-            f"{str(path)!r} is not a Stata file, or is damaged ({n_columns:,} columns in "
-            f"{len(content):,} bytes). Write it again, or save its table as CSV."
-        )
+        raise ValueError(f"{n_columns:,} columns in {len(content):,} bytes")
 
 
 def _check_size(metadata: Any, n_bytes: int) -> None:

@@ -21,7 +21,8 @@ from coevo.data.columns import Column, make_overflow_error, make_variable
 from coevo.data.cut_points import CutPoints
 from coevo.data.infer_columns import are_states
 from coevo.data.number_labels import parse_numbers
-from coevo.data.read_options import ReadOptions, format_drop_hint
+from coevo.data.option_hints import format_drop_hint
+from coevo.data.read_options import ReadOptions
 from coevo.data.variable import MAX_STATES, Variable, sort_naturally
 from coevo.errors import DataError
 

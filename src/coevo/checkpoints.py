@@ -57,6 +57,7 @@ PAUSES = (0.1, 0.4, 1.0)  # seconds before each further attempt to write the las
 DIGEST = "digest"  # the entry with the hash of all others
 KIND, HISTORY, FACTS = "kind", "history.json", "facts.json"  # entries beside those of a state
 ENDED = "stop_reason"  # stored once a run has ended; a killed run does not have it
+_ABSENT = {"sparse_penalty": 0.0}  # what files of 0.2.0 mean by not having a setting
 _LABELS = {"data_hash": "other data: hash", "code_hash": "other code of the method: hash"}
 
 Content = TypeVar("Content")
@@ -125,9 +126,10 @@ def describe_difference(stored: Facts, asked: Facts) -> str | None:
     'seed 3; this is 4'
     """
     for name, value in asked.items():
-        if stored.get(name) != value:
+        found = stored.get(name, _ABSENT.get(name))
+        if found != value:
             label = _LABELS.get(name, name)
-            return f"{label} {stored.get(name)}; this is {value}"
+            return f"{label} {found}; this is {value}"
     return None
 
 

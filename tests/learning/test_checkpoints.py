@@ -6,11 +6,13 @@ import errno
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import coevo
 from coevo import checkpoints
 from coevo.bundled import load_network
+from coevo.checkpoints import read_entries, write_entries
 from coevo.errors import CoevoWarning, FileError, FormatError, GraphError, ParameterError
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, read_run
@@ -18,6 +20,7 @@ from coevo.learning import learn
 from coevo.learning.checkpoints import CheckpointFile
 from coevo.network import sample
 from coevo.search import CCGA, StoredCheckpoint, write_checkpoint
+from helpers.errors import refusal
 from helpers.problems import drop_times
 
 CHECKPOINT = Path("run/checkpoint.npz")
@@ -70,6 +73,39 @@ def test_resume_after_a_kill(method, generation, rows, seed, write_every_checkpo
     assert drop_times(found.history) == drop_times(uninterrupted.history)
     assert found.as_dict() | {"seconds": 0} == uninterrupted.as_dict() | {"seconds": 0}
     assert StoredCheckpoint(CHECKPOINT).facts["stop_reason"] == uninterrupted.search.stop_reason
+    # The cache is not part of a checkpoint, so some families are counted again.
+    assert found.search.families_scored == read_run(Path("run")).facts["families_scored"]
+    assert found.search.families_scored >= uninterrupted.search.families_scored > 0
+
+
+def test_families_scored_before_a_resume_are_counted(rows, seed):
+    options = {"max_generations": 6, "random_state": seed, "output": "run"}
+    first = learn(rows, **options)
+    assert first.search.families_scored == first.search.cache.scored > 0
+    again = learn(rows, **options, resume=True)  # it has nothing left to do
+    assert again.search.cache.scored == 0
+    assert read_run(Path("run")).facts["families_scored"] == first.search.families_scored
+
+
+def test_a_checkpoint_of_0_2_0_does_not_say_how_many_families_were_scored(rows, seed):
+    options = {"random_state": seed, "output": "run"}
+    learn(rows, **options, max_generations=3)
+    entries = read_entries(CHECKPOINT)
+    assert int(str(entries.pop("families_scored.json"))) > 0
+    write_entries(CHECKPOINT, {name: entries[name] for name in entries if name != "digest"})
+    assert learn(rows, **options, max_generations=5, resume=True).search.families_scored is None
+    assert read_run(Path("run")).facts["families_scored"] is None
+    assert learn(rows, **options, max_generations=6, resume=True).search.families_scored is None
+
+
+@pytest.mark.parametrize("count", ["-1", "1.5", "many", "[]", "true"])
+def test_a_damaged_number_of_families_is_refused(count, rows, seed):
+    options = {"random_state": seed, "output": "run", "max_generations": 2}
+    learn(rows, **options)
+    entries = read_entries(CHECKPOINT) | {"families_scored.json": np.array(count)}
+    write_entries(CHECKPOINT, {name: entries[name] for name in entries if name != "digest"})
+    message = refusal(FormatError, learn, rows, **options, resume=True)
+    assert message == f"{str(CHECKPOINT)!r} is not a checkpoint."
 
 
 def fail_to_write(monkeypatch, *numbers):

@@ -1,7 +1,5 @@
 """CCMA finds the best of all structures, and parents that greedy search misses."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,6 @@ from coevo.network import sample
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import CCMA, Budget, Problem, run_search
 from coevo.search.archive import Archive
-from coevo.search.mask_credit import select_survivors
 from coevo.search.parent_extension import extend_parent_sets
 from helpers.problems import collect_states, make_problem, random_table
 from helpers.random_tables import dataset_of
@@ -141,15 +138,3 @@ def test_a_hill_climbing_state_is_rescored_on_other_rows(seed):
     assert again.gains.tolist() == fresh.gains.tolist()
     assert again.score == pytest.approx(fresh.score)
     assert len(search.rank_structures(again)) == 1
-
-
-@pytest.mark.filterwarnings("error")
-def test_credit_that_fades_for_many_generations(seed):
-    """A negative credit doubles in each generation until it overflows to -inf."""
-    table = random_table([seed, 0], n_variables=4, n_rows=80)
-    few = {"budget": Budget(max_generations=8), "random_state": seed}
-    state = run_search("ccma", FamilyScorer(table), **few).state
-    faded = replace(state, credit=np.full_like(state.credit, -1e308))
-    masks, credit = select_survivors(faded, (), np.empty(0))
-    assert (masks == state.masks).all()
-    assert np.isneginf(credit).all()

@@ -1,5 +1,7 @@
 """Every method passes the contract suite, with several settings."""
 
+import textwrap
+
 import pytest
 
 from coevo.errors import ParameterError
@@ -131,8 +133,7 @@ class TestNaiveBayes(SearchContract):
     def make_method(self, names):
         return NaiveBayes(class_variable=names[-1])
 
-    def test_threads_change_nothing(self):
-        """It scores one family for each variable, too few for threads."""
+    scores_batches = False  # one family for each variable, too few for threads
 
     @pytest.mark.parametrize("cache", ["warm"])  # too few families to fill the smallest cache
     def test_the_cache_changes_nothing(self, cache, seed, monkeypatch):
@@ -149,11 +150,11 @@ class TestTANInSmallSteps(TestTAN):
     def _take_small_steps(self, monkeypatch):
         monkeypatch.setattr(tree_search, "FAMILIES_PER_STEP", 1)
 
-    def test_the_hash_seed_changes_nothing(self):
-        """Other processes take steps of the usual size."""
+    scores_batches = False  # a step has too few families for threads
 
-    def test_threads_change_nothing(self):
-        """A step has too few families for threads."""
+    def write_code(self, code):
+        small = "mock.patch('coevo.search.tree_search.FAMILIES_PER_STEP', 1)"
+        return f"from unittest import mock\nwith {small}:\n{textwrap.indent(code, '    ')}"
 
 
 class TestPC(SearchContract):

@@ -28,6 +28,7 @@ OTHERS = {
     "constraints": Constraints(max_parents=2),
     "weights": {("asia", "tub"): 2.0},
     "parent_penalty": 1.5,
+    "sparse_penalty": 0.0,
     "max_table": 64,
     "start": DAG(["asia", "tub"], [("asia", "tub")]),
     "seed": 9,
@@ -42,6 +43,12 @@ def test_every_field_but_the_budget_is_in_the_fingerprint():
         after = replace(spec, **{name: value}).fingerprint("hash")
         assert describe_difference(before, after) is not None, name
     assert replace(spec, budget=Budget(max_generations=1)).fingerprint("hash") == before
+    named = make_spec(score="k2").fingerprint("hash")
+    of_0_2_0 = {key: value for key, value in named.items() if key != "sparse_penalty"}
+    assert describe_difference(of_0_2_0, named) is None
+    assert describe_difference(of_0_2_0, named | {"sparse_penalty": 1.0}) == (
+        "sparse_penalty 0.0; this is 1.0"
+    )
     assert describe_difference(before, spec.fingerprint("other")) == (
         "other data: hash hash; this is other"
     )
@@ -78,7 +85,8 @@ def test_every_function_that_searches_takes_the_settings_of_a_search(function):
     with pytest.raises(TypeError) as caught:
         function(None, parent_penalti=1)
     assert str(caught.value) == (
-        f"{function.__qualname__}() got an unexpected keyword argument 'parent_penalti'. "
+        f"{function.__qualname__.removesuffix('.__init__')}() got an unexpected keyword argument "
+        "'parent_penalti'. "
         "Did you mean 'parent_penalty'?"
     )
 
@@ -113,7 +121,10 @@ def test_a_specification_runs_as_its_parts_do(seed):
             "'parent_penalty' of learn must be a number from 0 to 1,000,000 or None; got True.",
         ),
         ({"budget": 3}, "'budget' of learn must be a Budget or None; got 3."),
-        ({"constraints": []}, "'constraints' of learn must be a Constraints or None; got []."),
+        (
+            {"constraints": []},
+            "'constraints' of learn must be Constraints, a dict or None; got [].",
+        ),
         ({"start": "asia"}, "'start' of learn must be a DAG, a Method or None; got 'asia'."),
     ],
 )

@@ -15,16 +15,22 @@ from coevo.search.operators import Orders
 from coevo.search.species import Populations
 from coevo.search.state_schema import (
     FINITE,
+    LARGEST_SCORE,
     OFFSETS,
     PERMUTATIONS,
     SCORES,
     Array,
     Flag,
+    Rule,
     Schema,
     make_range,
 )
 
 __all__ = ["CCMAState", "make_archive_fields"]
+
+# In files of 0.2.0 and earlier, the credit of an old parent set may be any negative number. The
+# next generation bounds it (`coevo.search.mask_credit.fade_credit`). NaN is refused.
+CREDIT = Rule("credit", lambda values, sizes: bool((values <= LARGEST_SCORE).all()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +45,7 @@ class CCMAState(SearchState):
         "orders": Array(np.int64, ("orders", "n"), PERMUTATIONS),
         "choice": Array(np.int64, ("orders", "n")),
         "masks": Array(np.bool_, ("masks", "n", "n")),
-        "credit": Array(np.float64, ("masks", "n"), SCORES),
+        "credit": Array(np.float64, ("masks", "n"), CREDIT),
         "probes": Array(np.int32, ("n", "others"), make_range(0, "n")),
         "begin": Array(np.int64, ("children",), OFFSETS),
         "family_scores": Array(np.float64, ("families",), SCORES),

@@ -1,7 +1,8 @@
 """Read and write states and checkpoints as NPZ files.
 
 A state file has one entry for each field. NumPy alone can read it. A checkpoint file is a
-state file with two more entries, both JSON: the history, and facts that identify the search.
+state file with more entries, all JSON: the history, facts that identify the search, and the number
+of families that were scored (not in files of 0.2.0).
 It may also hold the extra arrays of the checkpoint. All parts are in one file, so they always
 belong together.
 
@@ -42,6 +43,7 @@ __all__ = ["StoredCheckpoint", "read_state", "write_checkpoint", "write_state"]
 State = TypeVar("State", bound=SearchState)
 KIND = "kind"  # the entry with the name of the state type
 HISTORY, FACTS = "history.json", "facts.json"  # the further entries of a checkpoint
+FAMILIES_SCORED = "families_scored.json"
 EXTRA = "beside/"  # the prefix of the entries of extra arrays
 
 
@@ -70,6 +72,8 @@ def write_checkpoint(checkpoint: Checkpoint, facts: Mapping[str, Any], path: Pat
     """
     history = [row.as_dict() for row in checkpoint.history]
     texts = {HISTORY: json.dumps(history), FACTS: json.dumps(facts)}
+    if checkpoint.families_scored is not None:
+        texts[FAMILIES_SCORED] = json.dumps(checkpoint.families_scored)
     extra = {EXTRA + name: array for name, array in checkpoint.extra_arrays.items()}
     _write_state(checkpoint.state, path, texts | extra)
 
@@ -93,6 +97,9 @@ class StoredCheckpoint:
         try:
             self.facts: dict[str, Any] = dict(json.loads(str(self._values[FACTS])))
             self._history = [_parse_row(line) for line in json.loads(str(self._values[HISTORY]))]
+            self._n_scored = json.loads(str(self._values.get(FAMILIES_SCORED, "null")))
+            if self._n_scored is not None and not is_int(self._n_scored, 0):
+                raise ValueError
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
             raise FormatError(f"{str(path)!r} is not a checkpoint.") from None
 
@@ -103,7 +110,7 @@ class StoredCheckpoint:
         state = _build_state(self._path, self._values, state_type)
         entries = self._values.items()
         extra = {name.removeprefix(EXTRA): v for name, v in entries if name.startswith(EXTRA)}
-        return Checkpoint(state, tuple(self._history), extra)
+        return Checkpoint(state, tuple(self._history), extra, self._n_scored)
 
 
 def _parse_row(line: dict[str, Any]) -> HistoryRow:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from coevo.search.archive import ParentSet
 from coevo.search.ccma_state import CCMAState
 from coevo.search.parent_extension import Extensions
+from coevo.search.state_schema import LARGEST_SCORE
 
-__all__ = ["assign_credit", "select_survivors"]
+__all__ = ["assign_credit", "fade_credit", "select_survivors"]
 
 
 def assign_credit(
@@ -45,9 +46,7 @@ def select_survivors(
     state: CCMAState, parent_sets: tuple[ParentSet, ...], new_credit: NDArray[np.float64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Return the masks in which better new parent sets have replaced the worst of each child."""
-    # Old credit fades by half in each generation, until it overflows or underflows.
-    with np.errstate(over="ignore"):
-        credit = np.where(state.credit < 0, state.credit * 2, state.credit / 2)
+    credit = fade_credit(state.credit)
     masks = state.masks.copy()
     for s in np.argsort(-new_credit, kind="stable"):
         child, parents = parent_sets[s]
@@ -57,3 +56,19 @@ def select_survivors(
             masks[worst, list(parents), child] = True
             credit[worst, child] = new_credit[s]
     return masks, credit
+
+
+def fade_credit(credit: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the credit of parent sets that are one generation older.
+
+    A gain halves and a loss doubles, so new parent sets replace old ones in the end. The bound
+    keeps the credit valid after any number of generations. It is far below the loss of any new
+    parent set: only the order among parent sets that are hundreds of generations old is lost.
+    Minus infinity means that there is no parent set yet.
+
+    >>> fade_credit(np.array([3.0, -3.0, -1e300, -np.inf])).tolist()
+    [1.5, -6.0, -1e+100, -inf]
+    """
+    bounded = np.where(credit == -np.inf, credit, np.maximum(credit, -LARGEST_SCORE / 2))
+    faded: NDArray[np.float64] = np.where(bounded < 0, bounded * 2, bounded / 2)
+    return faded

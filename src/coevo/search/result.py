@@ -55,12 +55,14 @@ class Checkpoint:
 
     A resumed search gives the same result as one that was never stopped. Its clock continues:
     the seconds already spent count against the time limit. `extra_arrays` belong to a caller
-    that runs several searches in a row: they identify this search.
+    that runs several searches in a row: they identify this search. `families_scored` is the number
+    of families that were counted so far; files of 0.2.0 do not have it (None).
     """
 
     state: SearchState
     history: Sequence[HistoryRow]  # may grow while the search runs
     extra_arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    families_scored: int | None = 0
 
     @property
     def seconds(self) -> float:
@@ -96,7 +98,12 @@ class SearchResult:
     seed : int
         The same seed with the same data, settings and limits gives the same structure.
     cache : CacheStatistics
-        How many local scores were computed, and how many came from the cache.
+        How many local scores were computed, and how many came from the cache, since the search
+        was started or resumed.
+    families_scored : int or None
+        How many local scores were computed, also before the search was resumed. None if that is
+        not known: a checkpoint of 0.2.0 does not say it. The cache is not part of a checkpoint, so
+        a resumed search computes some scores again.
     state : SearchState or None
         The last state, to resume from; None if the search was interrupted before it began.
     support : array of float, (n, n), or None
@@ -117,13 +124,16 @@ class SearchResult:
     settings: dict[str, Any]
     seed: int
     cache: CacheStatistics
+    families_scored: int | None
     state: SearchState | None
     support: Support | None
 
     @property
     def checkpoint(self) -> Checkpoint | None:
         """The checkpoint to resume from; None if the search never began."""
-        return None if self.state is None else Checkpoint(self.state, self.history)
+        if self.state is None:
+            return None
+        return Checkpoint(self.state, self.history, families_scored=self.families_scored)
 
     def plot(self) -> Picture:
         """Draw the structure, as `DAG.plot` does."""

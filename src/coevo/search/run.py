@@ -6,7 +6,7 @@ The loop with its budget, clock, history and interrupts is `coevo.search.loop`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_parameter
-from coevo.graph import DAG, Constraints
+from coevo.graph import DAG, Constraints, read_constraints
 from coevo.interrupts import defer_interrupts
 from coevo.memory import check_memory
 from coevo.randomness import RandomState, resolve_seed
@@ -26,6 +26,7 @@ from coevo.search.registry import choose_method, open_search
 from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.state_schema import find_flaw
 from coevo.search.support import Support, arc_support
+from coevo.signatures import check_keywords
 from coevo.warmup import ensure_compiled
 from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
@@ -35,11 +36,12 @@ Callback = Callable[[HistoryRow], object]  # the search stops if it returns True
 CheckpointCallback = Callable[[Checkpoint], object]
 
 
+@check_keywords()
 def run_search(
     method: str | Method,
     scorer: Scorer,
     *,
-    constraints: Constraints | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
     budget: Budget | None = None,
     random_state: RandomState = None,
     callbacks: Iterable[Callback] = (),
@@ -58,8 +60,9 @@ def run_search(
         such as ``CCGA(population=50)``.
     scorer : FamilyScorer
         The data and the score. Several searches may share its cache.
-    constraints : Constraints, optional
-        Required and forbidden arcs, tiers, and the limit on parents (default: none).
+    constraints : Constraints or dict, optional
+        Required and forbidden arcs, tiers, roots, leaves, and the limit on parents (default:
+        none). A dict has the parameters of `Constraints`, as ``{"roots": ["age"]}``.
     budget : Budget, optional
         The limits of the search (default: the default budget of the method).
     random_state : int, numpy Generator or None
@@ -95,16 +98,13 @@ def run_search(
     chosen = selected.method
     if not isinstance(scorer, Scorer):
         raise bad_parameter("scorer", "run_search", "a FamilyScorer", scorer)
-    for name, value, kind in (
-        ("budget", budget, Budget),
-        ("constraints", constraints, Constraints),
-    ):
-        if value is not None and not isinstance(value, kind):
-            raise bad_parameter(name, "run_search", f"a {kind.__name__} or None", value)
+    if budget is not None and not isinstance(budget, Budget):
+        raise bad_parameter("budget", "run_search", "a Budget or None", budget)
     limits = selected.limit(budget, "run_search").with_default(chosen.default_budget)
     if start is not None and not isinstance(start, DAG):
         raise bad_parameter("start", "run_search", "a DAG or None", start)
-    problem = Problem.from_scorer(scorer, constraints, start)
+    known = read_constraints(constraints, "run_search")
+    problem = Problem.from_scorer(scorer, known, start)
     needed = scorer.estimate_memory() + chosen.estimate_memory(problem.n_variables)
     what = f"A search by {chosen.name} on {problem.n_variables:,} variables"
     check_memory(needed, what, "Leave columns out, or give the scorer a smaller cache.")
@@ -114,13 +114,13 @@ def run_search(
     if checkpoint is not None:
         _check_state(checkpoint.state, chosen, problem, search)
     ensure_compiled(*chosen.kernel_rooms)  # before the clock starts
-    before = scorer.cache_statistics
-    loop = _Loop(search, limits, seed, functions, on_checkpoint)
+    counter = _FamilyCounter(scorer, 0 if checkpoint is None else checkpoint.families_scored)
+    loop = _Loop(search, limits, seed, functions, on_checkpoint, counter)
     if checkpoint is not None:
         loop.resume(checkpoint.state, checkpoint.history)
     reason = loop.run(seconds if checkpoint is None else max(seconds, checkpoint.seconds))
     with defer_interrupts():  # keep the result even if Ctrl-C comes now
-        return _make_result(problem, chosen, loop, reason, seed, before)
+        return _make_result(problem, chosen, loop, reason, seed)
 
 
 def list_callbacks(callbacks: Iterable[Callback], owner: str) -> tuple[Callback, ...]:
@@ -129,6 +129,21 @@ def list_callbacks(callbacks: Iterable[Callback], owner: str) -> tuple[Callback,
     if not all(map(callable, functions)):
         raise bad_parameter("callbacks", owner, "a list of functions", callbacks)
     return functions
+
+
+class _FamilyCounter:
+    """Counts the families that a search has scored; `earlier` ones before it was resumed."""
+
+    def __init__(self, scorer: Scorer, earlier: int | None) -> None:
+        self._scorer, self._earlier, self._before = scorer, earlier, scorer.cache_statistics
+
+    def measure(self) -> CacheStatistics:
+        """Return the statistics of the cache since the search was started or resumed."""
+        return self._scorer.cache_statistics.since(self._before)
+
+    def count(self) -> int | None:
+        """Return the number of families of the whole search; None if it is not known."""
+        return None if self._earlier is None else self._earlier + self.measure().scored
 
 
 class _Loop(GenerationLoop[SearchState, HistoryRow]):
@@ -141,9 +156,10 @@ class _Loop(GenerationLoop[SearchState, HistoryRow]):
         seed: int,
         callbacks: tuple[Callback, ...],
         on_checkpoint: CheckpointCallback | None,
+        counter: _FamilyCounter,
     ) -> None:
         super().__init__(budget, seed, callbacks)
-        self.search, self.on_checkpoint = search, on_checkpoint
+        self.search, self.on_checkpoint, self.counter = search, on_checkpoint, counter
         self.info: Info = {}
 
     def start(self, rng: Generator) -> SearchState:
@@ -172,7 +188,8 @@ class _Loop(GenerationLoop[SearchState, HistoryRow]):
 
     def save(self, state: SearchState) -> None:
         if self.on_checkpoint is not None:
-            self.on_checkpoint(Checkpoint(state, self.history))
+            n_scored = self.counter.count()
+            self.on_checkpoint(Checkpoint(state, self.history, families_scored=n_scored))
 
 
 def _check_state(state: SearchState, method: Method, problem: Problem, search: Search[Any]) -> None:
@@ -206,11 +223,10 @@ def _make_result(
     loop: _Loop,
     reason: StopReason,
     seed: int,
-    before: CacheStatistics,
 ) -> SearchResult:
     """Return the result; after an end before generation 0, it is the start structure."""
     state, seconds = loop.state, loop.seconds
-    after = problem.scorer.cache_statistics
+    cache, n_scored = loop.counter.measure(), loop.counter.count()  # before the answer is scored
     adjacency = _choose_structure(problem, loop)
     dag = problem.make_dag(np.asarray(adjacency))
     return SearchResult(
@@ -225,7 +241,8 @@ def _make_result(
         method=method.name,
         settings=method.settings,
         seed=seed,
-        cache=after.since(before),
+        cache=cache,
+        families_scored=n_scored,
         state=state,
         support=_measure_support(loop, reason),
     )

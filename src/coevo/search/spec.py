@@ -21,7 +21,7 @@ from coevo.checkpoints import describe_difference
 from coevo.checks import as_plain
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
-from coevo.graph import DAG, Arc, Constraints
+from coevo.graph import DAG, Arc, Constraints, read_constraints
 from coevo.randomness import RandomState, resolve_seed
 from coevo.score import FamilyScorer, Score, Scorer, make_score
 from coevo.score.arc_weights import LARGEST_WEIGHT, is_penalty
@@ -51,6 +51,7 @@ class SearchOptions(TypedDict, total=False):
     method: str | Method
     ess: float | None
     parent_penalty: float | None
+    sparse_penalty: float | None
     max_table: int | None
     random_state: RandomState
 
@@ -59,7 +60,7 @@ class SpecOptions(SearchOptions, total=False):
     """The settings of a search as values; `learn` reads some of them from files."""
 
     score: str | Score | None
-    constraints: Constraints | None
+    constraints: Constraints | Mapping[str, Any] | None
     weights: Mapping[Arc, float] | None
     start: DAG | Method | None
     budget: Budget | None
@@ -69,12 +70,16 @@ class SpecOptions(SearchOptions, total=False):
 # and this price on each parent. Nothing else is as good in both held-out likelihood and SHD.
 DEFAULT_ESS = 5.0
 DEFAULT_PARENT_PENALTY = 4.0  # nats
+# Without it, ten independent columns of 15 states and 60 rows give 7 "decisive" arcs
+# (benchmarks/null_tables.py).
+DEFAULT_SPARSE_PENALTY = 1.0  # of the regret of a variable
 MAX_TABLE = 10_000  # cells: such a table can be written, shown and read
 
 SEARCH_DEFAULTS: SearchOptions = {
     "method": "ccma",
     "ess": None,
     "parent_penalty": None,
+    "sparse_penalty": None,
     "max_table": MAX_TABLE,
     "random_state": 0,
 }
@@ -104,6 +109,8 @@ class SearchSpec:
         The log prior of some arcs.
     parent_penalty : float
         The log prior of every arc, as a cost in nats.
+    sparse_penalty : float
+        The cost of tables with few rows, as a multiple of the regret of the child.
     max_table : int or None
         The maximum number of cells of the table of a variable with parents.
     start : DAG, Method or None
@@ -120,6 +127,7 @@ class SearchSpec:
     constraints: Constraints = field(default_factory=Constraints)
     weights: Mapping[Arc, float] = field(default_factory=dict)
     parent_penalty: float = 0.0
+    sparse_penalty: float = 0.0
     max_table: int | None = None
     start: DAG | Method | None = None
     budget: Budget = field(default_factory=Budget)
@@ -136,6 +144,7 @@ class SearchSpec:
             "n_jobs": n_jobs,
             "weights": self.weights,
             "parent_penalty": self.parent_penalty,
+            "sparse_penalty": self.sparse_penalty,
             "max_table": self.max_table,
         }
 
@@ -240,21 +249,20 @@ def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> Searc
 None; got -1.
     """
     chosen: SpecOptions = {**SPEC_DEFAULTS, **options}
-    for name, kind in (("constraints", Constraints), ("budget", Budget)):
-        value: Any = dict(chosen)[name]
-        if value is not None and not isinstance(value, kind):
-            raise bad_parameter(name, owner, f"a {kind.__name__} or None", value)
-    start = chosen["start"]
+    budget, start = chosen["budget"], chosen["start"]
+    if budget is not None and not isinstance(budget, Budget):
+        raise bad_parameter("budget", owner, "a Budget or None", budget)
     if start is not None and not isinstance(start, DAG | Method):
         raise bad_parameter("start", owner, "a DAG, a Method or None", start)
-    score, penalty = _resolve_objective(chosen, owner)
+    score, parent_penalty, sparse_penalty = _resolve_objective(chosen, owner)
     selected = choose_method(chosen["method"], owner)
     return SearchSpec(
         method=selected.method,
         score=score,
-        constraints=chosen["constraints"] or Constraints(),
+        constraints=read_constraints(chosen["constraints"], owner),
         weights={} if chosen["weights"] is None else chosen["weights"],
-        parent_penalty=penalty,
+        parent_penalty=parent_penalty,
+        sparse_penalty=sparse_penalty,
         max_table=check_max_table(chosen["max_table"], owner),
         start=start,
         budget=selected.limit(chosen["budget"], owner),
@@ -262,17 +270,23 @@ None; got -1.
     )
 
 
-def _resolve_objective(chosen: SpecOptions, owner: str) -> tuple[Score, float]:
-    """Return the score and the parent penalty.
+def _resolve_objective(chosen: SpecOptions, owner: str) -> tuple[Score, float, float]:
+    """Return the score, the parent penalty and the sparse penalty.
 
-    Without a score, both are those of the default objective. A score that is named is what its name
-    says: it has no parent penalty unless one is given.
+    Without a score, all are those of the default objective. A score that is named is what its name
+    says: it has no penalty unless one is given.
     """
-    name, ess, penalty = chosen["score"], chosen["ess"], chosen["parent_penalty"]
-    if penalty is not None and not is_penalty(penalty):
-        expected = f"a number from 0 to {LARGEST_WEIGHT:,} or None"
-        raise bad_parameter("parent_penalty", owner, expected, penalty)
-    if name is None:
-        score: Score = make_score("bdeu", DEFAULT_ESS if ess is None else ess, owner)
-        return score, DEFAULT_PARENT_PENALTY if penalty is None else float(penalty)
-    return make_score(name, ess, owner), 0.0 if penalty is None else float(penalty)
+    name, ess = chosen["score"], chosen["ess"]
+    penalties = []
+    for key, default in (
+        ("parent_penalty", DEFAULT_PARENT_PENALTY),
+        ("sparse_penalty", DEFAULT_SPARSE_PENALTY),
+    ):
+        given: Any = dict(chosen)[key]
+        if given is not None and not is_penalty(given):
+            expected = f"a number from 0 to {LARGEST_WEIGHT:,} or None"
+            raise bad_parameter(key, owner, expected, given)
+        plain = default if name is None else 0.0
+        penalties.append(plain if given is None else float(given))
+    ess = DEFAULT_ESS if name is None and ess is None else ess
+    return make_score("bdeu" if name is None else name, ess, owner), penalties[0], penalties[1]

@@ -23,6 +23,7 @@ from coevo.checks import is_int
 __all__ = [
     "ACYCLIC",
     "FINITE",
+    "LARGEST_SCORE",
     "OFFSETS",
     "PERMUTATIONS",
     "SCORES",

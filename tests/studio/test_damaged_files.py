@@ -1,24 +1,34 @@
 """A workspace whose files were changed by hand: each view answers with a sentence."""
 
 import json
+import shutil
 
 import pytest
 
 import coevo
+from coevo.studio.events import read_events
 
 FACTS = "does not hold the facts of a run."
 
 
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """Return a folder with a table and a run that was learned from it."""
+    folder = tmp_path_factory.mktemp("learned")
+    rows = coevo.sample(coevo.load_network("earthquake"), 2000, random_state=1)
+    coevo.write_data(rows, folder / "t.csv")
+    coevo.learn(folder / "t.csv", output=folder / "one", method="k2", bootstraps=2, progress=False)
+    given = {"table": "t", "options": {"method": "k2", "bootstraps": 2}, "command": ["learn"]}
+    (folder / "one" / "studio.json").write_text(json.dumps(given))
+    return folder
+
+
 @pytest.fixture
-def workspace(studio):
+def workspace(studio, learned):
     """Return the folder of a workspace with one table, and one run that was started in it."""
     space = studio.workspace
-    rows = coevo.sample(coevo.load_network("earthquake"), 2000, random_state=1)
-    space.store_table("t", "t.csv", lambda path: coevo.write_data(rows, path))
-    run = space.make_folder("runs", "one")
-    coevo.learn(rows, output=run, method="k2", bootstraps=2, random_state=1, progress=False)
-    given = {"table": "t", "options": {"method": "k2"}, "command": ["learn"]}
-    (run / "studio.json").write_text(json.dumps(given))
+    space.store_table("t", "t.csv", lambda path: shutil.copy(learned / "t.csv", path))
+    shutil.copytree(learned / "one", space.root / "runs" / "one")
     return space.root
 
 
@@ -75,13 +85,74 @@ def test_a_record_of_the_start_of_a_run_that_is_damaged(client, workspace, value
     assert ask(client, "predict/run:one")[0] == 200
 
 
-@pytest.mark.parametrize("text", ['{"state": 1e999}', '{"error": "\\ud800"}'])
-def test_what_json_cannot_hold(client, workspace, text):
-    (workspace / "runs" / "one" / "job.json").write_text(text)
+def test_what_json_cannot_hold(client, workspace):
+    (workspace / "runs" / "one" / "job.json").write_text('{"error": "\\ud800"}')
     assert ask(client, "runs/one") == (
         400,
         "A file of the workspace holds a number that is not finite, or text that is not Unicode.",
     )
+
+
+CONTENTS = [
+    *(b"\xff\xfe\0\0", b"5", b"[1]", b"{}", b"[" * 5000, b'{"options": {"drop": 5}, "arcs": 5}'),
+    *(b'{"state": [], "options": "abc"}', b'{"arcs": [{}], "tiers": [5], "table": 5, "file": []}'),
+]
+FILES = [
+    *("tables/t/t.csv", "tables/t/table.json", "tables/t/types.json", "tables/t/constraints.json"),
+    *(f"runs/one/{name}" for name in ("job.json", "studio.json", "run.json", "events.jsonl")),
+    *(f"runs/one/{name}" for name in ("history.jsonl", "model.bif", "checkpoint.npz")),
+    *("runs/one/strength/strength.json", "runs/one/posterior/posterior.json", "networks/n.bif"),
+]
+VIEWS = {  # by the folder that they read
+    "tables": ["tables", "tables/t", "tables/t/settings", "tables/t/knowledge", "explore/run:one"],
+    "runs": [
+        *("runs/one", "explore/run:one", "confidence/one", "confidence/one/graph.svg"),
+        *("predict/run:one", "export/run:one", "export/run:one/report", "compare/run:one/run:one"),
+    ],
+    "networks": ["explore", "predict", "export", "explore/file:n.bif", "export/file:n.bif"],
+}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_any_damaged_file_is_a_sentence_and_hides_nothing_else(
+    client, studio, workspace, monkeypatch, file
+):
+    monkeypatch.setattr(studio.jobs, "submit", lambda *args: None)  # no process
+    good = studio.workspace.make_folder("runs", "good")
+    (good / "job.json").write_text('{"state": "done"}')
+    path = workspace / file
+    path.parent.mkdir(exist_ok=True)
+    for content in CONTENTS:
+        path.write_bytes(content)
+        found = client.get("/api/workspace").json()
+        assert [run["name"] for run in found["runs"]] == ["good", "one"], content
+        assert set(studio.jobs.resume_interrupted()) <= {"one"}
+        for view in VIEWS[file.split("/")[0]]:
+            answer = client.get(f"/api/{view}")
+            assert answer.status_code < 500, (content, view, answer.text)
+            if answer.status_code >= 400:
+                assert answer.json()["error"].endswith("."), (content, view, answer.text)
+
+
+def test_a_damaged_state_is_one_damaged_run_that_can_be_resumed(client, studio, workspace):
+    path = workspace / "runs" / "one" / "job.json"
+    sentence = "it does not hold the state of a run. Resume the run to write it anew."
+    for options in (5, "abc", [1], None):
+        path.write_text(json.dumps({"state": "interrupted", "options": options}))
+        assert studio.jobs.resume_interrupted() == []
+        (run,) = client.get("/api/workspace").json()["runs"]
+        assert (run["state"], run["table"]) == ("damaged", "t")
+        assert run["error"] == f"{str(path)!r} is damaged: {sentence}"
+    rows = b'{"kind": "rows", "rows": [[0, 1, 0.1, 0, -5.5, 2]], "left": null, "fraction": null}\n'
+    damaged = [b'{"kind": "ro', b"[1]", b"{}", b'{"kind": "rows", "rows": 5}', b"\xff\0"]
+    damaged += [b'{"kind": "rows", "rows": []}', b'{"kind": "rows", "rows": [[NaN]]}']
+    (path.parent / "events.jsonl").write_bytes(rows + b"\n".join(damaged) + b"\n" + rows)
+    assert [event["kind"] for event in read_events(path.parent)] == ["rows", "rows"]
+    assert client.post("/api/runs/one/resume", json={}).status_code == 200
+    assert studio.jobs.wait("one", 120)
+    run = client.get("/api/runs/one").json()
+    assert (run["state"], run["error"]) == ("done", None)
+    assert read_events(path.parent)[-1]["kind"] == "done"
 
 
 def test_a_table_without_its_file(client, workspace):

@@ -1,7 +1,9 @@
 """Events: each tab receives every one, in order, once, whenever it connects."""
 
 import asyncio
+import errno
 import json
+import os
 import random
 
 import pytest
@@ -29,7 +31,7 @@ async def read_until_done(feed, folder, rng, n_events):
     while len(seen) < n_events:
         after = seen[-1][0] if seen else 0
         patience = rng.randint(1, 40)
-        stream = feed.follow(folder, after)
+        stream = feed.follow([("r", folder, after)])
         async for part in stream:
             seen += [pair for pair in parse(part) if pair[0] is not None]
             patience -= 1
@@ -47,7 +49,7 @@ def test_many_clients_lose_no_event(tmp_path, seed):
             for i in range(N_CLIENTS)
         ]
         for number in range(N_EVENTS):
-            log.append("rows", {"number": number})
+            log.append("step", {"number": number})
             feed.wake(tmp_path)
             if number % 3 == 0:
                 await asyncio.sleep(0)
@@ -55,7 +57,7 @@ def test_many_clients_lose_no_event(tmp_path, seed):
         log.close()
         return found
 
-    expected = [(i + 1, {"kind": "rows", "number": i}) for i in range(N_EVENTS)]
+    expected = [(i + 1, {"kind": "step", "number": i}) for i in range(N_EVENTS)]
     for seen in asyncio.run(follow_all()):
         assert seen == expected
 
@@ -63,7 +65,7 @@ def test_many_clients_lose_no_event(tmp_path, seed):
 def test_notices_reach_those_who_listen(tmp_path):
     async def follow():
         feed = Feed()
-        stream = feed.follow(None)
+        stream = feed.follow()
         assert await anext(stream) == b": connected\n\n"
         feed.notify("runs")
         assert await anext(stream) == format_event(b'{"kind": "runs"}')
@@ -78,7 +80,7 @@ def test_a_file_that_was_made_anew_starts_again(tmp_path):
     async def follow():
         feed, log = Feed(), EventLog(tmp_path)
         log.append("begin", {})
-        stream = feed.follow(tmp_path, after=7)
+        stream = feed.follow([("r", tmp_path, 7)])
         await anext(stream)
         return parse(await anext(stream))
 
@@ -92,6 +94,74 @@ def test_an_incomplete_line_is_removed(tmp_path):
     log.append("done", {})
     log.close()
     assert read_events(tmp_path) == [{"kind": "begin"}, {"kind": "done"}]
+
+
+def test_damaged_lines_are_passed_over_and_counted(tmp_path):
+    (tmp_path / EVENTS).write_bytes(b'{"kind": "begin"}\n[1]\n{"kind": "ro\n{"kind": "done"}\n')
+
+    async def follow():
+        stream = Feed().follow([("r", tmp_path, 0)])
+        await anext(stream)
+        return parse(await anext(stream))
+
+    assert asyncio.run(follow()) == [
+        (1, {"kind": "begin"}),
+        (2, {"kind": "done"}),
+        (None, {"kind": "damaged", "n_lines": 2}),
+    ]
+
+
+@pytest.mark.parametrize("n_written", [0, 7])
+def test_events_wait_while_the_disk_is_full(tmp_path, monkeypatch, n_written):
+    """A part of a line may be written before the disk is full: the file has none of it."""
+    log, write = EventLog(tmp_path), os.write
+    assert log.append("begin", {}) == b""
+
+    def fail(file, content):
+        if n_written:
+            monkeypatch.setattr("os.write", refuse)
+            return write(file, content[:n_written])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def refuse(file, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.write", fail)
+    unsaved = [log.append("step", {"number": i}) for i in range(3)]
+    assert [json.loads(line)["number"] for line in unsaved] == [0, 1, 2]
+    assert read_events(tmp_path) == [{"kind": "begin"}]
+    monkeypatch.undo()
+    assert log.append("done", {}) == b""  # there is space again
+    kinds = [event["kind"] for event in read_events(tmp_path)]
+    assert kinds == ["begin", "step", "step", "step", "done"]
+
+
+def test_short_writes_are_completed(tmp_path, monkeypatch):
+    write = os.write
+    monkeypatch.setattr("os.write", lambda file, content: write(file, content[:3]))
+    EventLog(tmp_path).append("step", {"text": "abcdefghij"})
+    assert read_events(tmp_path) == [{"kind": "step", "text": "abcdefghij"}]
+
+
+def test_events_without_space_reach_all_tabs_once(tmp_path):
+    async def follow():
+        feed, log = Feed(), EventLog(tmp_path)
+        log.append("begin", {})
+        stream = feed.follow([("r", tmp_path, 0)])
+        await anext(stream)
+        found = [*parse(await anext(stream))]
+        feed.wake(tmp_path, [b'{"kind": "step"}'])
+        found += parse(await anext(stream))
+        late = feed.follow([("r", tmp_path, 0)])
+        await anext(late)
+        assert len(parse(await anext(late))) == 2
+        log.append("step", {})
+        log.append("done", {})
+        feed.wake(tmp_path)
+        return found + parse(await anext(stream))
+
+    kinds = [(number, event["kind"]) for number, event in asyncio.run(follow())]
+    assert kinds == [(1, "begin"), (2, "step"), (3, "done")]
 
 
 @pytest.mark.parametrize("value", ["-1", "x", "9" * 40, "1e9", ""])
@@ -110,12 +180,12 @@ def test_a_run_with_the_name_of_a_removed_one_has_its_own_events(tmp_path):
         feed, first, second, found = Feed(), tmp_path / "one", tmp_path / "trash", []
         first.mkdir()
         write_events(first, ["old", "older"])
-        stream = feed.follow(first)
+        stream = feed.follow([("one", first, 0)])
         found.append(await read_part(stream))
         first.rename(second)
         first.mkdir()
         write_events(first, ["new", "newer", "newest"])
-        late = feed.follow(first)
+        late = feed.follow([("one", first, 0)])
         assert [event["kind"] for event in await read_part(late)] == ["new", "newer", "newest"]
         feed.wake(first)
         found.append(await read_part(stream))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import threading
 from types import SimpleNamespace
 
@@ -16,11 +17,11 @@ class Output:
     """The output of a process that ends when it is told to."""
 
     def __init__(self):
-        self.has_ended = threading.Event()
+        self.has_ended, self.lines = threading.Event(), []
 
     def readline(self):
         self.has_ended.wait(30)
-        return b""
+        return self.lines.pop(0) if self.lines else b""
 
     def close(self):
         pass
@@ -79,13 +80,31 @@ def test_a_full_disk_at_the_end_of_a_job_stops_nothing(studio, jobs, processes, 
     processes[0].stdout.has_ended.set()
     assert job.ended.wait(30)
     assert jobs.read_state("one")["state"] == "failed"
-    assert jobs.wait("two", 30)  # it could not be marked as running either
+    wait_for(lambda: len(processes) == 2)  # it cannot be marked as running, but it runs
+    assert jobs.read_state("two")["state"] == "running"
+    processes[1].stdout.has_ended.set()
+    assert jobs.wait("two", 30)
     monkeypatch.undo()
     assert json.loads((job.folder / "job.json").read_text())["state"] == "running"
     monkeypatch.setattr(jobs_module, "_start_process", lambda *_: 1 / 0)
     jobs.submit("one", "learn")  # there is space again
     assert jobs.wait("one", 30)
     assert json.loads((job.folder / "job.json").read_text())["state"] == "failed"
+
+
+def test_events_without_space_reach_the_server_through_the_process(studio, jobs, processes):
+    """The disk is full: the events, and how the job ended, come as lines instead."""
+    lines = [b'{"kind": "rows", "rows": [[0, 1, 0.1, 0, -5.5, 2]]}\n', b'{"kind": "done"}\n']
+    seen = []
+    jobs._on_events = lambda folder, unsaved: seen.append(unsaved)
+    jobs.submit("one", "learn")
+    wait_for(lambda: len(processes) == 1)
+    job = jobs._find("one")
+    processes[0].stdout.lines += lines
+    processes[0].stdout.has_ended.set()
+    assert job.ended.wait(30)
+    assert jobs.read_state("one")["state"] == "done"
+    assert seen == [tuple(line.strip() for line in lines[:n]) for n in (1, 2, 2)]
 
 
 def test_a_damaged_state_is_written_anew(jobs, processes):
@@ -151,3 +170,22 @@ def test_requests_that_compute_do_not_delay_a_stop(client, studio):
         assert answer.json() == {"error": "No work is under way on the run 'none'."}
     finally:
         may_end.set()
+
+
+def test_a_run_that_a_command_writes_to_is_not_removed(client, studio):
+    folder = studio.workspace.make_folder("runs", "one")
+    (folder / "run.json").write_text("{}")
+    fcntl = pytest.importorskip("fcntl")
+    descriptor = os.open(folder, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)  # as another process has it
+    answer = client.delete("/api/runs/one")
+    sentence = (
+        "Another command is writing to the run 'one'. Wait until it has ended, or end it, then "
+        "remove the run."
+    )
+    assert (answer.status_code, answer.json()) == (409, {"error": sentence})
+    assert (folder / "run.json").exists()
+    assert list((studio.workspace.root / "trash").iterdir()) == []
+    os.close(descriptor)
+    assert client.delete("/api/runs/one").status_code == 200
+    assert not folder.exists()

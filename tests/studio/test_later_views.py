@@ -167,7 +167,21 @@ def test_strengths_need_a_run_of_the_studio(client, studio):
     coevo.learn(rows, random_state=7, output=studio.workspace.root / "runs" / "mine")
     found = client.get("/api/confidence/mine").json()
     assert found["source"] == "quick"
-    assert found["arcs"]
+    run = json.loads((studio.workspace.root / "runs" / "mine" / "run.json").read_text())
+    assert [arc["strength"] for arc in found["arcs"]] == [
+        arc["strength"] for arc in run["quick_bootstrap"]["arcs"]
+    ]
+    assert {arc["in_network"] for arc in found["arcs"]} == {True, False}
+    run["quick_bootstrap"] = {"method": "hill_climb", "n_bootstraps": 12}  # of version 0.2.0
+    for arc in run["arcs"]:
+        del arc["interval"], arc["direction"], arc["reverse"]
+    (studio.workspace.root / "runs" / "mine" / "run.json").write_text(json.dumps(run))
+    old = client.get("/api/confidence/mine").json()
+    assert (old["source"], old["n_bootstraps"], len(old["arcs"])) == (
+        "climbs",
+        12,
+        len(run["arcs"]),
+    )
     answer = client.post("/api/confidence/mine", json={"bootstraps": 5})
     assert answer.json() == {
         "error": "The run 'mine' was not started in the studio. Use coevo learn --resume "

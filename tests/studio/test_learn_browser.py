@@ -168,3 +168,21 @@ def test_a_mistake_is_said(open_tab, server):
     assert tab.locator(".note").count() == 0
     # the browser itself says on its console that the request was refused
     tab.allowed.append("Failed to load resource: the server responded with a status of 400")
+
+
+def test_eight_tabs_of_one_browser_share_a_stream(open_tab, server):
+    """A browser allows six connections to a server: the seventh tab with a stream would freeze."""
+    add_nasty_table(server, "shared")
+    first = open_tab("/learn/new/shared")
+    before = server.studio.feed.n_streams
+    tabs = [first]
+    for _ in range(7):
+        tab = first.context.new_page()
+        tab.goto(f"{server.base}/#/learn/new/shared")
+        tab.wait_for_selector("text=Start the search")
+        tabs.append(tab)
+    tabs[-1].click("summary")
+    tabs[-1].fill("#field-name-of-the-run", "of the last tab")
+    tabs[-1].click("text=Start the search")
+    tabs[-1].wait_for_selector("text=Explore the network")
+    assert server.studio.feed.n_streams <= before

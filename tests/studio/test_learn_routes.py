@@ -63,8 +63,8 @@ def wait_for(studio, name, kind):
     folder = studio.workspace.locate("runs", name)
     seen, woken = studio.jobs._on_events, threading.Event()
 
-    def on_events(changed):
-        seen(changed)
+    def on_events(changed, unsaved=()):
+        seen(changed, unsaved)
         if any(event["kind"] == kind for event in read_events(folder)):
             woken.set()
 

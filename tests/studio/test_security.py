@@ -146,6 +146,45 @@ def test_the_cookie_of_another_port_is_refused(stranger, studio):
     assert stranger.get("/api/workspace", headers=headers).status_code == 401
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        *(
+            "theme=dark mode",
+            'a={"b": [1, "c"]}',
+            "mail=a@b.c",
+            "x=[1]",
+            "bare",
+            "=",
+            "",
+            ";;",
+            ",",
+            "a,b=c",
+        ),
+        *(
+            'q="half',
+            "a==;b=\\",
+            "ü=ü",
+            "a=\x7f",
+            "expires=Mon, 01 Jan 2029",
+            "$Version=1",
+            "a\tb=c\td",
+        ),
+    ],
+)
+def test_cookies_of_other_programs_do_not_lock_the_owner_out(stranger, studio, others):
+    """All ports of a host share their cookies, so any program of the machine can set some."""
+    own = f"{studio.rules.cookie}={studio.rules.secret}"
+    wrong = f"{studio.rules.cookie}=wrong"
+    for texts in ([f"{others}; {own}"], [f"{own};{others}"], [others, own], [own, others]):
+        headers = [("cookie", text.encode("latin-1")) for text in texts]
+        assert stranger.get("/api/workspace", headers=headers).status_code == 200
+        both = [("cookie", f"{wrong}; {texts[0]}".encode("latin-1")), *headers[1:]]
+        assert stranger.get("/api/workspace", headers=both).status_code == 200
+    headers = {"cookie": f"{others}; {wrong}".encode("latin-1")}
+    assert stranger.get("/api/workspace", headers=headers).status_code == 401
+
+
 def test_the_first_request_receives_the_cookie(stranger, studio):
     path = f"/?token={studio.rules.secret}"
     answer = stranger.get(path, follow_redirects=False)

@@ -1,8 +1,5 @@
 """The page of the studio: it starts, shows the workspace, and changes with it."""
 
-import contextlib
-import select
-import socket
 import subprocess
 import sys
 
@@ -49,25 +46,3 @@ def test_home_follows_the_workspace(open_tab, server):
     tab.click('[aria-label="Remove the run made elsewhere"]')
     tab.wait_for_selector(".cards >> text=made elsewhere", state="detached")
     assert not (server.studio.workspace.root / "runs" / "made elsewhere").exists()
-
-
-def test_too_many_connections_are_closed_at_once(server, monkeypatch):
-    """Whoever can reach the port could use up all files of the process."""
-    monkeypatch.setattr("coevo.studio.server.MAX_CONNECTIONS", 20)
-    with contextlib.ExitStack() as stack:
-        waiting, n_closed = [stack.enter_context(connect(server)) for _ in range(60)], 0
-        while n_closed < 40:
-            ready, _, _ = select.select(waiting, [], [], 60)
-            assert ready
-            n_closed += sum(one.recv(1) == b"" for one in ready)
-            waiting = [one for one in waiting if one not in ready]
-
-
-def test_a_connection_without_a_request_is_closed(server, monkeypatch):
-    monkeypatch.setattr("coevo.studio.server.KEEP_ALIVE", 0)
-    with connect(server) as silent:
-        assert silent.recv(1) == b""
-
-
-def connect(server):
-    return socket.create_connection(("127.0.0.1", server.studio.rules.port), timeout=60)

@@ -7,6 +7,10 @@ Events with that number as the id. A tab that lost its connection says the last 
 saw (``Last-Event-ID``) and receives everything after it. So no event is lost, whatever happens to
 tabs, connection, worker or server.
 
+A line that is no event (`parse_event`) is passed over; tabs are told how many there are. Where the
+disk is full, an event waits in the process until there is space, and reaches the server through
+its output instead (`EventLog`, `Feed.wake`): the search and its page continue.
+
 Notices (``runs``, ``tables``) tell all tabs that a list has changed. They have no number: a tab
 reads the list again when it connects.
 """
@@ -16,59 +20,177 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from coevo.json_text import load_json
 from coevo.run_files import format_json_line
 
-__all__ = ["EVENTS", "EventLog", "Feed", "format_event", "read_events"]
+__all__ = ["EVENTS", "EventLog", "Feed", "format_event", "parse_event", "read_events"]
 
 EVENTS = "events.jsonl"
 HEARTBEAT = 15.0  # seconds without an event, after which a comment keeps the connection
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _are(value: Any, is_one: Callable[[Any], bool], n: int | None = None) -> bool:
+    """Return whether a value is a list (of `n` parts) whose parts have a property."""
+    return isinstance(value, list) and n in (None, len(value)) and all(map(is_one, value))
+
+
+def _are_rows(value: Any) -> bool:
+    return bool(value) and _are(value, lambda row: _are(row, _is_number, 6))
+
+
+def _are_arcs(value: Any) -> bool:
+    return _are(value, lambda arc: _are(arc, lambda end: isinstance(end, int) and end >= 0, 2))
+
+
+def _are_orders(value: Any) -> bool:
+    numbers, lists = ("n", "agreement"), ("best", "low", "high", "mean")
+    return (
+        isinstance(value, dict)
+        and all(_is_number(value.get(key)) for key in numbers)
+        and all(_are(value.get(key), _is_number) for key in lists)
+        and len({len(value[key]) for key in lists}) == 1
+    )
+
+
+def _are_masks(value: Any) -> bool:
+    numbers = ("n", "agreement", "n_pairs", "n_common")
+    return value is None or (
+        isinstance(value, dict)
+        and all(_is_number(value.get(key)) for key in numbers)
+        and _are(value.get("pairs"), lambda pair: _are(pair, _is_number, 3))
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+# What an event of each kind must hold, so that the page and a resumed search can use it.
+FIELDS: Mapping[str, Mapping[str, Callable[[Any], bool]]] = {
+    "status": {"text": _is_text},
+    "opened": {"variables": lambda value: _are(value, _is_text), "limits": _is_object},
+    "resumed": {"generation": _is_number},
+    "rows": {"rows": _are_rows},
+    "level": {"name": _is_text, "score": _is_number},
+    "network": {"arcs": _are_arcs},
+    "species": {"generation": _is_number, "orders": _are_orders, "masks": _are_masks},
+    "samples": {"done": _is_number, "total": _is_number},
+    "result": {"stop_reason": _is_text},
+    "failed": {"error": _is_text},
+}
+
+
+def parse_event(line: bytes) -> dict[str, Any] | None:
+    """Return the event of a line; None if the line is damaged.
+
+    >>> parse_event(b'{"kind": "status", "text": "Reading ..."}')
+    {'kind': 'status', 'text': 'Reading ...'}
+    >>> [parse_event(line) for line in (b"{", b"[1]", b"{}", b'{"kind": "rows", "rows": 5}')]
+    [None, None, None, None]
+    """
+    try:
+        found = load_json(line.decode(), parse_constant=_refuse_constant)
+        json.dumps(found, ensure_ascii=False).encode()  # half a character is no text
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or not isinstance(found.get("kind"), str):
+        return None
+    fields = FIELDS.get(found["kind"], {})
+    return found if all(check(found.get(name)) for name, check in fields.items()) else None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 class EventLog:
     """The end of a file of events to which a worker process appends.
 
     A process that was killed may have left an incomplete last line. It is removed. A lock keeps
-    out a second process, which may still be ending.
+    out a second process, which may still be ending. Events that cannot be written, because the
+    disk is full, wait for the next one.
     """
 
     def __init__(self, folder: Path) -> None:
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
-        self._file = os.open(folder / EVENTS, flags, 0o644)
-        with contextlib.suppress(ImportError):  # Windows has no such locks
-            import fcntl
+        self._path = folder / EVENTS
+        self._file: int | None = None
+        self._waiting: list[bytes] = []
+        self._end = 0  # of the last complete line
+        with contextlib.suppress(OSError):
+            self._open()
 
-            fcntl.flock(self._file, fcntl.LOCK_EX)
-        content = (folder / EVENTS).read_bytes()
-        os.ftruncate(self._file, content.rfind(b"\n") + 1)
-        os.lseek(self._file, 0, os.SEEK_END)
+    def _open(self) -> int:
+        if self._file is None:
+            binary, no_link = getattr(os, "O_BINARY", 0), getattr(os, "O_NOFOLLOW", 0)
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT | binary | no_link, 0o644)
+            with contextlib.suppress(ImportError):  # Windows has no such locks
+                import fcntl
 
-    def append(self, kind: str, content: Mapping[str, Any]) -> None:
-        """Append an event with one call of the system."""
-        os.write(self._file, format_json_line({"kind": kind, **content}).encode())
+                fcntl.flock(file, fcntl.LOCK_EX)
+            self._file, self._end = file, self._path.read_bytes().rfind(b"\n") + 1
+            os.ftruncate(file, self._end)
+        return self._file
+
+    def append(self, kind: str, content: Mapping[str, Any]) -> bytes:
+        """Append an event; return its line if it waits, else nothing."""
+        line = format_json_line({"kind": kind, **content}).encode()
+        self._waiting.append(line)
+        try:
+            while self._waiting:
+                self._write(self._waiting[0])
+                del self._waiting[0]
+        except OSError:
+            return line
+        return b""
+
+    def _write(self, line: bytes) -> None:
+        """Write a line, all of it or nothing."""
+        file, rest = self._open(), memoryview(line)
+        try:
+            os.lseek(file, self._end, os.SEEK_SET)
+            while rest:
+                rest = rest[os.write(file, rest) :]
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(file, self._end)
+            raise
+        self._end += len(line)
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._file)
+        if self._file is not None:
+            os.close(self._file)
 
 
 def read_events(folder: Path) -> list[dict[str, Any]]:
-    """Return all complete events of a run."""
-    return [json.loads(line) for line in _Tail(folder / EVENTS).lines]
+    """Return all events of a run; damaged lines are passed over."""
+    found = map(parse_event, _Tail(folder / EVENTS).lines)
+    return [event for event in found if event is not None]
 
 
 class _Tail:
-    """The complete lines of a growing file; `n_files` counts the files that had this path.
+    """The events in a growing file, as lines; `n_files` counts the files that had this path.
 
     A run can be removed, and another one gets its name: the lines are then those of the new file.
     """
 
     def __init__(self, path: Path) -> None:
         self.lines: list[bytes] = []
+        self.n_damaged = 0  # lines that are no events
         self.n_files = 0
         self._path, self._offset = path, 0
         self._file: tuple[int, int] | None = None
@@ -82,27 +204,32 @@ class _Tail:
                 self._look_at((facts.st_dev, facts.st_ino), facts.st_size)
                 stream.seek(self._offset)
                 content = stream.read()
-        except FileNotFoundError:
+        except OSError:
             return
         complete = content[: content.rfind(b"\n") + 1]
         self._offset += len(complete)
-        self.lines += complete.splitlines()
+        for line in complete.splitlines():
+            if parse_event(line) is None:
+                self.n_damaged += 1
+            else:
+                self.lines.append(line)
 
     def _look_at(self, file: tuple[int, int], size: int) -> None:
         """Begin again if this is another file than before, or has become shorter."""
         if file != self._file or size < self._offset:
-            self._file, self._offset, self.lines = file, 0, []
+            self._file, self._offset, self.lines, self.n_damaged = file, 0, [], 0
             self.n_files += 1
 
 
-def format_event(content: bytes, number: int | None = None) -> bytes:
+def format_event(content: bytes, number: int | None = None, run: str | None = None) -> bytes:
     r"""Return a Server-Sent Event.
 
-    >>> format_event(b'{"kind":"done"}', 3)
-    b'id: 3\ndata: {"kind":"done"}\n\n'
+    >>> format_event(b'{"kind":"done"}', 3, "alarm")
+    b'event: run:alarm\nid: 3\ndata: {"kind":"done"}\n\n'
     """
+    kind = b"" if run is None else f"event: run:{run}\n".encode()
     head = b"" if number is None else b"id: %d\n" % number
-    return head + b"data: " + content + b"\n\n"
+    return kind + head + b"data: " + content + b"\n\n"
 
 
 class Feed:
@@ -111,12 +238,20 @@ class Feed:
     def __init__(self) -> None:
         self._tails: dict[Path, _Tail] = {}
         self._n_readers: dict[Path, int] = {}
+        self._unsaved: dict[Path, list[bytes]] = {}  # lines of events for which there is no space
         self._n_changes: dict[str, int] = {}  # of each list that notices are about
         self._changed = asyncio.Event()
         self._is_closed = False
+        self.n_streams = 0
 
-    def wake(self, folder: Path) -> None:
-        """Read the new events of a run that somebody follows, and send them."""
+    def wake(self, folder: Path, unsaved: Sequence[bytes] = ()) -> None:
+        """Read the new events of a run that somebody follows, and send them.
+
+        `unsaved` are events after those in the file.
+        """
+        self._unsaved.pop(folder, None)
+        if unsaved:
+            self._unsaved[folder] = list(unsaved)
         if folder in self._tails:
             self._tails[folder].read()
             self._wake_all()
@@ -135,36 +270,39 @@ class Feed:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def follow(self, folder: Path | None, after: int = 0) -> AsyncIterator[bytes]:
-        """Yield the events of a run after a number, then new ones and notices, as they come."""
-        seen, told = max(0, after), dict(self._n_changes)
+    async def follow(self, runs: Sequence[tuple[str, Path, int]] = ()) -> AsyncIterator[bytes]:
+        """Yield the events of runs after a number, then new ones and notices, as they come.
+
+        `runs` has names, folders and numbers. An event names its run:
+        one stream serves all tabs of a browser.
+        """
+        told = dict(self._n_changes)
+        self.n_streams += 1
         yield b": connected\n\n"
-        with self._reading(folder) as tail:
-            n_files = tail.n_files
-            while not self._is_closed:
-                changed, parts = self._changed, []
-                if folder is not None and (seen > len(tail.lines) or n_files != tail.n_files):
-                    if seen:  # of a file that is gone
-                        parts.append(format_event(b'{"kind":"restart"}'))
-                    seen, n_files = 0, tail.n_files
-                fresh = tail.lines[seen:]
-                parts += [format_event(line, seen + i + 1) for i, line in enumerate(fresh)]
-                seen += len(fresh)
-                for kind, n_changes in self._n_changes.items():
-                    if told.get(kind) != n_changes:
-                        parts.append(format_event(json.dumps({"kind": kind}).encode()))
-                told = dict(self._n_changes)
-                if parts:
-                    yield b"".join(parts)
-                elif not await _wait(changed):
-                    yield b": still here\n\n"
+        try:
+            with contextlib.ExitStack() as stack:
+                readers = [
+                    _Reader(name, folder, stack.enter_context(self._reading(folder)), after)
+                    for name, folder, after in runs
+                ]
+                while not self._is_closed:
+                    changed, parts = self._changed, []
+                    for reader in readers:
+                        parts += reader.read(self._unsaved.get(reader.folder, ()))
+                    for kind, n_changes in self._n_changes.items():
+                        if told.get(kind) != n_changes:
+                            parts.append(format_event(json.dumps({"kind": kind}).encode()))
+                    told = dict(self._n_changes)
+                    if parts:
+                        yield b"".join(parts)
+                    elif not await _wait(changed):
+                        yield b": still here\n\n"
+        finally:
+            self.n_streams -= 1
 
     @contextlib.contextmanager
-    def _reading(self, folder: Path | None) -> Iterator[_Tail]:
+    def _reading(self, folder: Path) -> Iterator[_Tail]:
         """Keep the lines of a run while somebody reads them."""
-        if folder is None:  # notices only
-            yield _Tail(Path(os.devnull))
-            return
         if folder not in self._tails:
             self._tails[folder] = _Tail(folder / EVENTS)
         else:
@@ -177,6 +315,31 @@ class Feed:
             if not self._n_readers[folder]:
                 for kept in (self._tails, self._n_readers):
                     del kept[folder]
+
+
+class _Reader:
+    """What one stream has sent of the events of one run."""
+
+    def __init__(self, name: str, folder: Path, tail: _Tail, seen: int) -> None:
+        self._name, self.folder, self._tail, self._seen = name, folder, tail, max(0, seen)
+        self._n_files, self._n_damaged = tail.n_files, 0
+
+    def read(self, unsaved: Sequence[bytes]) -> list[bytes]:
+        """Return what is new, ready to be sent."""
+        tail, parts, run = self._tail, [], self._name
+        lines = [*tail.lines, *unsaved] if unsaved else tail.lines
+        if self._seen > len(lines) or self._n_files != tail.n_files:
+            if self._seen:  # of a file that is gone
+                parts.append(format_event(b'{"kind":"restart"}', run=run))
+            self._seen, self._n_files, self._n_damaged = 0, tail.n_files, 0
+        fresh = lines[self._seen :]
+        parts += [format_event(line, self._seen + i + 1, run) for i, line in enumerate(fresh)]
+        self._seen += len(fresh)
+        if tail.n_damaged != self._n_damaged:
+            self._n_damaged = tail.n_damaged
+            text = json.dumps({"kind": "damaged", "n_lines": tail.n_damaged})
+            parts.append(format_event(text.encode(), run=run))
+        return parts
 
 
 async def _wait(changed: asyncio.Event) -> bool:

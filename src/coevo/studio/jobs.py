@@ -27,12 +27,14 @@ from typing import Any
 
 from coevo.errors import CoevoError, FileError, FormatError, ParameterError
 from coevo.run_files import write_json
-from coevo.studio.events import read_events
-from coevo.studio.workspace import JOB_FILE, RUNS, Workspace, read_object
+from coevo.studio.events import parse_event, read_events
+from coevo.studio.workspace import JOB_FILE, RUNS, InUseError, Workspace, read_object
 
-__all__ = ["ACTIVE", "Job", "Jobs"]
+__all__ = ["ACTIVE", "KINDS", "Job", "Jobs", "read_job"]
 
 ACTIVE = ("queued", "running")
+STATES = (*ACTIVE, "done", "failed", "stopped", "interrupted")
+KINDS = ("learn", "confidence")  # of work; see `coevo.studio.worker.TASKS`
 WORKER = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from coevo.studio.worker import main; main()"
 )
@@ -48,7 +50,29 @@ class Job:
     folder: Path
     process: subprocess.Popen[bytes] | None = None
     is_stopping: bool = False
+    unsaved: list[bytes] = field(default_factory=list)  # events for which there is no space
     ended: threading.Event = field(default_factory=threading.Event)
+
+
+def read_job(folder: Path) -> dict[str, Any]:
+    """Return what ``job.json`` of a run holds; empty for a run of the command line.
+
+    A file that holds anything else raises `FormatError`.
+    """
+    known = read_object(folder / JOB_FILE)
+    state, kind, error = (known.get(key) for key in ("state", "kind", "error"))
+    is_right = (
+        state in (None, *STATES)
+        and kind in (None, *KINDS)
+        and isinstance(known.get("options", {}), dict)
+        and (error is None or isinstance(error, str))
+    )
+    if not is_right:
+        raise FormatError(
+            f"{str(folder / JOB_FILE)!r} is damaged: it does not hold the state of a run. "
+            "Resume the run to write it anew."
+        )
+    return known
 
 
 class Jobs:
@@ -59,7 +83,8 @@ class Jobs:
     workspace : Workspace
         The workspace.
     on_events : callable
-        Called with a run folder when there are new events; from any thread.
+        Called with a run folder when there are new events, and with those of them for which the
+        disk has no space; from any thread.
     on_change : callable
         Called when the state of a job has changed; from any thread.
     n_parallel : int
@@ -69,7 +94,7 @@ class Jobs:
     def __init__(
         self,
         workspace: Workspace,
-        on_events: Callable[[Path], object] = lambda folder: None,
+        on_events: Callable[[Path, tuple[bytes, ...]], object] = lambda folder, unsaved: None,
         on_change: Callable[[], object] = lambda: None,
         n_parallel: int = 1,
     ) -> None:
@@ -81,16 +106,16 @@ class Jobs:
         self._unwritten: dict[str, dict[str, Any]] = {}  # how jobs ended while a disk was full
         self._is_closed = False
 
-    def read_state(self, name: str) -> dict[str, Any]:
+    def read_state(self, name: str, folder: Path | None = None) -> dict[str, Any]:
         """Return what ``job.json`` of a run holds; empty for a run of the command line."""
-        known = read_object(self._workspace.locate(RUNS, name) / JOB_FILE)
+        known = read_job(self._workspace.locate(RUNS, name) if folder is None else folder)
         return {**known, **self._unwritten.get(name, {})}
 
     def check_idle(self, name: str) -> None:
         """Raise an error if a job of a run waits or runs."""
         with self._lock:
             if self._find(name) is not None:
-                raise ParameterError(f"The run {name!r} is being worked on. Stop it first.")
+                raise InUseError(f"The run {name!r} is being worked on. Stop it first.")
 
     def submit(self, name: str, kind: str, options: Mapping[str, Any] | None = None) -> None:
         """Start a job on a run, or let it wait for its turn.
@@ -111,7 +136,7 @@ class Jobs:
         """Resume all jobs that an earlier server left behind; return the names of their runs."""
         names = []
         for name in self._workspace.list_names(RUNS):
-            with contextlib.suppress(CoevoError):
+            with contextlib.suppress(CoevoError, OSError):  # the list says what is wrong with it
                 state = self.read_state(name)
                 if state.get("state") in (*ACTIVE, "interrupted"):
                     options = {**state.get("options", {}), "resume": True}
@@ -127,7 +152,7 @@ class Jobs:
                 raise ParameterError(f"No work is under way on the run {name!r}.")
             if job in self._waiting:
                 self._waiting.remove(job)
-                self._write_end(job, "stopped", None)
+                self._keep_state(job, "stopped", None)
                 job.ended.set()
                 return
             if job.process is not None:
@@ -172,27 +197,37 @@ class Jobs:
         """Run the process of a job to its end. This thread is the parent that it ends with."""
         try:
             with self._lock:
-                self._write_state(job, "running")
+                self._keep_state(job, "running", None)
                 job.process = _start_process(self._workspace.root, job.folder)
                 if job.is_stopping or self._is_closed:  # a user was faster
                     _send(job.process, b"stop\n")
-            _follow(job.process, lambda: self._on_events(job.folder))
+            _follow(job.process, lambda line: self._pass_on(job, line))
             state, error = self._judge(job)
         except Exception as failure:  # whatever it is, the run must not stay "running"
             state, error = "failed", f"The process could not be started: {failure}"
         with self._lock:
             self._running.pop(job.name, None)
-            self._write_end(job, state, error)
+            self._keep_state(job, state, error)
             self._start_waiting()
-        self._on_events(job.folder)
+        self._on_events(job.folder, tuple(job.unsaved))
         job.ended.set()
+
+    def _pass_on(self, job: Job, line: bytes) -> None:
+        """Pass on that there are new events: in the file, or, if there is no space, in the line."""
+        if line.strip():
+            job.unsaved.append(line.rstrip(b"\n"))
+        else:
+            job.unsaved.clear()
+        self._on_events(job.folder, tuple(job.unsaved))
 
     def _judge(self, job: Job) -> tuple[str, str | None]:
         """Return the state of a job whose process has ended, and its error."""
         if self._is_closed:
             return "interrupted", None
-        events = read_events(job.folder)
-        last = events[-1] if events else {}
+        if job.unsaved:
+            last = parse_event(job.unsaved[-1]) or {}
+        else:
+            last = next(reversed(read_events(job.folder)), {})
         if last.get("kind") == "failed":
             return "failed", str(last.get("error", UNKNOWN_END))
         if last.get("kind") == "done":
@@ -202,13 +237,13 @@ class Jobs:
     def _write_state(self, job: Job, state: str, **more: Any) -> None:
         known: dict[str, Any] = {}
         with contextlib.suppress(FormatError):  # a damaged file is written anew
-            known = read_object(job.folder / JOB_FILE)
+            known = read_job(job.folder)
         write_json(job.folder / JOB_FILE, {**known, "state": state, **more})
         self._unwritten.pop(job.name, None)
         self._on_change()
 
-    def _write_end(self, job: Job, state: str, error: str | None) -> None:
-        """Write how a job ended; keep it in mind where it cannot be written, on a full disk."""
+    def _keep_state(self, job: Job, state: str, error: str | None) -> None:
+        """Write the state of a job; keep it in mind where it cannot be written, on a full disk."""
         try:
             self._write_state(job, state, error=error)
         except (CoevoError, OSError):
@@ -229,12 +264,12 @@ def _start_process(root: Path, folder: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def _follow(process: subprocess.Popen[bytes], on_events: Callable[[], object]) -> None:
+def _follow(process: subprocess.Popen[bytes], on_line: Callable[[bytes], object]) -> None:
     """Call a function for each line that a process prints, until it ends."""
     assert process.stdin is not None
     assert process.stdout is not None
-    while process.stdout.readline():
-        on_events()
+    while line := process.stdout.readline():
+        on_line(line)
     process.wait()
     process.stdout.close()
     with contextlib.suppress(OSError):  # something may be left that it did not read

@@ -26,7 +26,7 @@ __all__ = [
     "store_knowledge",
 ]
 
-SOURCE = Path("knowledge.json")  # the name of what the browser sends, in messages
+SOURCE = "'knowledge.json'"  # the name of what the browser sends, in messages
 
 
 class KnowledgeError(GraphError):

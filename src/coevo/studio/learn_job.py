@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from coevo.bundled import list_networks, load_network
+from coevo.errors import FileError
 from coevo.learning import LearnTask
 from coevo.search import Checkpoint, HistoryRow
 from coevo.search.species import summarise_species
@@ -58,11 +59,14 @@ def run(context: JobContext) -> bool:
         is_stopped = search.stop_reason == "interrupt"
         if n_samples := 0 if is_stopped else task.count_quick_samples(result):
             context.emit(
-                "status", text=f"Quick bootstrap: {n_samples} samples by hill climbing ..."
+                "status", text=f"Quick bootstrap: {n_samples} samples by short searches ..."
             )
         task.run_bootstraps(result)
     for failure in task.failures.values():
-        raise failure
+        raise FileError(
+            f"The search has ended, but its files cannot be written: {failure}. Make room on the "
+            "disk, then resume the run to write them."
+        )
     return is_stopped
 
 
@@ -116,7 +120,7 @@ class Reporter:
         sent = -1
         for event in read_events(self._context.folder):
             if event["kind"] == "rows":
-                sent = max(sent, int(event["rows"][-1][0]))
+                sent = max(sent, *(int(row[0]) for row in event["rows"]))
         generation = checkpoint.state.generation
         self._context.emit("resumed", generation=generation)
         self._rows += [_list_row(row) for row in checkpoint.history if row.generation > sent]

@@ -108,7 +108,6 @@ def predict_table(
             path,
             types=types or None,
             decimal=given.get("decimal"),
-            missing_labels=given.get("missing_labels"),
             **opening,
         )
         prediction = network.predict(rows, target)

@@ -38,6 +38,7 @@ SEARCH = {
     "score": "--score",
     "ess": "--ess",
     "parent_penalty": "--parent-penalty",
+    "sparse_penalty": "--sparse-penalty",
     "max_table": "--max-table",
     "max_parents": "--max-parents",
     **BUDGET,
@@ -50,6 +51,8 @@ READING = {
     "bins": "--bins",
     "missing": "--missing",
     "missing_labels": "--missing-label",
+    "keep_labels": "--keep-label",
+    "merge": "--merge",
     "decimal": "--decimal",
     "strict": "--strict",
     "encoding": "--encoding",
@@ -58,11 +61,16 @@ READING = {
     "header": "--header",
     "skiprows": "--skiprows",
     "skipfooter": "--skipfooter",
+    "units_row": "--units-row",
     "bad_rows": "--bad-rows",
     "keep_empty_rows": "--keep-empty-rows",
     "rename": "--rename",
     "value_labels": "--value-labels",
     "sheet": "--sheet",
+    "duplicates": "--duplicates",
+    "totals": "--totals",
+    "weights": "--weights",
+    "cluster_by": "--cluster-by",
 }
 FLAGS = ("--strict", "--keep-empty-rows")  # off without the option
 FILES = {"types": "--types", "constraints": "--constraints"}  # added by the studio alone
@@ -110,10 +118,16 @@ def read_given(folder: Path) -> dict[str, Any]:
 
 
 def _check_value(name: str, value: Any) -> None:
-    parts = list(value.values()) if isinstance(value, dict) else value
-    listed = parts if isinstance(parts, list) else [parts]
+    listed = _flatten(value)
     if not all(part is None or isinstance(part, PLAIN) for part in listed):
         raise ParameterError(f"The option {name!r} must be a text, a number or a list of them.")
+
+
+def _flatten(value: Any) -> list[Any]:
+    """Return the plain values of an option: one, a list, or objects of lists and objects."""
+    if isinstance(value, dict):
+        return [one for part in value.values() for one in _flatten(part)]
+    return list(value) if isinstance(value, list) else [value]
 
 
 def _check_method(method: Any) -> None:
@@ -146,8 +160,13 @@ def _list_words(option: str, value: Any) -> Iterator[str]:
         if value or option not in FLAGS:
             yield option if value else f"--no-{option.removeprefix('--')}"
     elif isinstance(value, dict):
-        for old, new in value.items():
-            yield from (option, f"{old}={new}")
+        for key, part in value.items():
+            if isinstance(part, dict):  # of --merge: the new state of each old one of a column
+                for old, new in part.items():
+                    yield from (option, f"{key}:{old}={new}")
+            else:
+                for one in part if isinstance(part, list | tuple) else [part]:
+                    yield from (option, f"{key}={one}" if key or "=" in str(one) else str(one))
     else:
         for one in value if isinstance(value, list | tuple) else [value]:
             yield from (option, str(one))

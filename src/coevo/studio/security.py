@@ -10,22 +10,26 @@ order:
 3. **Secret.** A random text, known from the address that the server prints. The first request
    has it in the address and receives a cookie. It is compared in constant time. The browser that
    the server opens gets a ticket instead, which enters once: other users see its command line.
-4. **Size.** A body that is too large is refused while it is read, before anything holds it.
+4. **Size and time.** A body that is too large is refused while it is read, before anything holds
+   it. So is one that stops coming. An answer to a body that was not read ends its connection.
+5. **Number.** Whoever has the secret can have many requests open, but not any number.
+
+`coevo.studio.connections` limits what comes before a request is complete.
 
 Every answer has a content security policy without inline script, and forbids frames and sniffing.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hmac
 import ipaddress
 import json
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -38,6 +42,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers = Iterable[tuple[bytes, bytes]]
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -56,6 +61,9 @@ UPLOADS = "/api/upload/"  # requests below this address may be as large as an up
 PUBLIC = ("/assets/", "/login")  # the page itself and the login form hold no data of the user
 MAX_BODY = 1 << 22  # bytes of a request that is not an upload
 MAX_UPLOAD = 1 << 31  # bytes
+MAX_OPEN = 192  # requests at a time; a page has one that stays open, for its events
+BODY_SECONDS = 60.0  # without a byte of a body that somebody with the secret sends
+STRANGER_SECONDS = 10.0  # for the whole body of a request without it, as of a login
 SAFE_METHODS = ("GET", "HEAD")
 
 
@@ -146,6 +154,17 @@ class Rules:
         known = self.password
         return known is not None and hmac.compare_digest(_encode(text), _encode(known))
 
+    def is_known(self, headers: Headers) -> bool:
+        """Return whether a request has the secret, as a program or as a page sends it."""
+        given = list(headers)
+        return self.has_key(given) or any(map(self.is_secret, _list_cookies(given, self.cookie)))
+
+    def has_key(self, headers: Headers) -> bool:
+        """Return whether a program, not a page, sends the secret."""
+        values = (value.decode("latin-1") for name, value in headers if name == b"authorization")
+        kinds = (value.partition(" ") for value in values)
+        return any(kind.lower() == "bearer" and self.is_secret(key) for kind, _, key in kinds)
+
     def make_cookie(self) -> str:
         """Return the header that gives a browser the secret."""
         return f"{self.cookie}={self.secret}; Path=/; HttpOnly; SameSite=Strict"
@@ -154,6 +173,21 @@ class Rules:
 def _encode(text: str) -> bytes:
     """Return the bytes of a text; a request in JSON may hold half a character."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def _list_cookies(headers: Headers, name: str) -> Iterator[str]:
+    """Yield all values of a cookie.
+
+    Other programs of this machine share the cookies of its host, and put anything into theirs. So
+    nothing is decoded, and whatever looks odd is passed over. There may be several headers, and
+    several cookies of one name, with other paths.
+    """
+    for header, value in headers:
+        if header == b"cookie":
+            for part in value.decode("latin-1").split(";"):
+                found, _, text = part.partition("=")
+                if found.strip() == name:
+                    yield text.strip()
 
 
 def _is_address(name: str) -> bool:
@@ -169,6 +203,7 @@ class Guard:
 
     def __init__(self, app: App, rules: Rules) -> None:
         self.app, self.rules = app, rules
+        self._n_open = 0  # requests with the secret that have no complete answer yet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, and pass it on."""
@@ -189,7 +224,12 @@ class Guard:
         if enters:
             await _enter(send, self.rules)
             return
-        await self._pass_on(scope, receive, send)
+        is_known = self.rules.is_known(scope["headers"])
+        self._n_open += is_known
+        try:
+            await self._pass_on(scope, receive, send, is_known)
+        finally:
+            self._n_open -= is_known
 
     def _find_fault(
         self, scope: Scope, headers: dict[str, str], enters: bool
@@ -200,12 +240,15 @@ class Guard:
         if len(hosts) != 1 or not rules.is_own_host(host):
             return 421, "This address does not belong to the studio. Open the one that it printed."
         is_public = scope["path"].startswith(PUBLIC)
-        origin, has_key = headers.get("origin"), self._has_key(headers)
+        origin, has_key = headers.get("origin"), rules.has_key(scope["headers"])
         changes = scope["method"] not in SAFE_METHODS
         if (origin is not None or (changes and not has_key)) and origin != f"http://{host}":
             return 403, "The request comes from a page that is not the studio's."
-        if not (is_public or has_key or self._has_cookie(headers) or enters):
+        is_known = rules.is_known(scope["headers"])
+        if not (is_public or enters or is_known):
             return 401, "The secret is missing. Open the address that the studio printed."
+        if is_known and self._n_open >= MAX_OPEN:
+            return 503, "Too many requests are open. Close some pages of the studio."
         limit = self._find_limit(scope)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 18 or int(length) > limit:
@@ -215,19 +258,6 @@ class Guard:
     def _find_limit(self, scope: Scope) -> int:
         is_upload = scope["path"].startswith(UPLOADS)
         return self.rules.max_upload if is_upload else self.rules.max_body
-
-    def _has_key(self, headers: dict[str, str]) -> bool:
-        """Return whether a program, not a page, sends the secret."""
-        kind, _, key = headers.get("authorization", "").partition(" ")
-        return kind.lower() == "bearer" and self.rules.is_secret(key)
-
-    def _has_cookie(self, headers: dict[str, str]) -> bool:
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            return False
-        found = cookies.get(self.rules.cookie)
-        return found is not None and self.rules.is_secret(found.value)
 
     def _enters(self, scope: Scope, headers: dict[str, str]) -> bool:
         """Return whether this is the first request, with the secret in the address."""
@@ -242,30 +272,55 @@ class Guard:
             return False
         return self.rules.is_secret(tokens[0]) or self.rules.use_ticket(tokens[0])
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, is_known: bool) -> None:
         """Pass a request on: its body is bounded, and the answer has the headers of the guard."""
-        limit, n_bytes = self._find_limit(scope), 0
-
-        async def receive_bounded() -> Message:
-            nonlocal n_bytes
-            message = await receive()
-            n_bytes += len(message.get("body", b""))
-            if n_bytes > limit:
-                raise HTTPException(413, f"The request is larger than {limit:,} bytes.")
-            return message
+        body = _Body(receive, self._find_limit(scope), is_known)
+        has_body = any(name in _BODY_NAMES and value != b"0" for name, value in scope["headers"])
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = [pair for pair in message.get("headers", ()) if pair[0] not in _NAMES]
                 cache = [] if any(pair[0] == b"cache-control" for pair in given) else _NO_STORE
-                message = {**message, "headers": [*given, *HEADERS, *cache]}
+                is_read = body.is_complete or not has_body
+                end = [] if is_read else _CLOSE  # the rest would stay on the connection
+                message = {**message, "headers": [*given, *HEADERS, *cache, *end]}
             await send(message)
 
-        await self.app(scope, receive_bounded, send_guarded)
+        await self.app(scope, body.receive, send_guarded)
+
+
+class _Body:
+    """The body of a request while it is read: neither larger nor slower than allowed."""
+
+    def __init__(self, receive: Receive, limit: int, is_known: bool) -> None:
+        self._receive, self._limit, self._is_known = receive, limit, is_known
+        self._n_bytes = 0
+        self._ends = asyncio.get_running_loop().time() + STRANGER_SECONDS
+        self.is_complete = False
+
+    async def receive(self) -> Message:
+        """Return the next part; raise a 413 or a 408."""
+        if self.is_complete:  # what follows says that the client has gone, whenever that is
+            return await self._receive()
+        now = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout_at(now + BODY_SECONDS if self._is_known else self._ends):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(
+                408, "The rest of the request has not come. Send it again."
+            ) from None
+        self._n_bytes += len(message.get("body", b""))
+        if self._n_bytes > self._limit:
+            raise HTTPException(413, f"The request is larger than {self._limit:,} bytes.")
+        self.is_complete = not message.get("more_body", False)
+        return message
 
 
 _NAMES = {name for name, _ in HEADERS}
+_BODY_NAMES = (b"content-length", b"transfer-encoding")  # of a request that has a body
 _NO_STORE = [(b"cache-control", b"no-store")]
+_CLOSE = [(b"connection", b"close")]
 
 
 async def _refuse(send: Send, status: int, sentence: str) -> None:
@@ -274,7 +329,7 @@ async def _refuse(send: Send, status: int, sentence: str) -> None:
         (b"content-type", b"application/json"),
         *HEADERS,
         *_NO_STORE,
-        (b"connection", b"close"),
+        *_CLOSE,
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -20,12 +19,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coevo.errors import CoevoError, FileError
+from coevo.studio.connections import KEEP_ALIVE, make_connection_class
 from coevo.studio.routes import make_routes
 from coevo.studio.security import App, Guard, format_host
 from coevo.studio.studio import Studio
+from coevo.studio.workspace import InUseError
 
 __all__ = ["make_address", "make_app", "make_server", "open_socket", "serve"]
 
@@ -37,8 +37,6 @@ TYPES = {
     ".svg": "image/svg+xml",
 }
 MAX_ASSET_PATH = 100  # characters
-KEEP_ALIVE = 30  # seconds
-MAX_CONNECTIONS = 256  # a browser has at most six
 
 
 def make_app(studio: Studio) -> App:
@@ -72,7 +70,8 @@ async def _answer_error(request: Request, error: Exception) -> Response:
         sentence = error.detail if error.detail.endswith(".") else f"{error.detail}."
         return JSONResponse({"error": sentence}, error.status_code)
     missing = isinstance(error, FileError) and "There is no" in str(error)
-    return JSONResponse({"error": str(error)}, 404 if missing else 400)
+    status = 404 if missing else 409 if isinstance(error, InUseError) else 400
+    return JSONResponse({"error": str(error)}, status)
 
 
 async def _answer_disk_error(request: Request, error: Exception) -> Response:
@@ -121,22 +120,6 @@ async def _send_index(request: Request) -> Response:
 async def _send_login(request: Request) -> Response:
     content, kind = _read_asset("login.html")
     return Response(content, media_type=kind, headers={"cache-control": "no-cache"})
-
-
-class _Protocol(H11Protocol):
-    """A connection that must send a request soon, so that idle ones do not use up all files."""
-
-    def connection_made(self, transport: Any) -> None:
-        """Refuse a connection beyond the limit; wait for the first request of any other."""
-        super().connection_made(transport)
-        if len(self.connections) > MAX_CONNECTIONS:
-            transport.close()
-        else:
-            self.loop.call_later(KEEP_ALIVE, self._close_if_silent)
-
-    def _close_if_silent(self) -> None:
-        if self.cycle is None:  # no request has come
-            self.transport.close()
 
 
 class _Server(uvicorn.Server):
@@ -198,7 +181,8 @@ def make_server(studio: Studio) -> uvicorn.Server:
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=2,
-        http=_Protocol,
+        http=make_connection_class(studio.rules),
+        proxy_headers=False,  # whoever sends them could pretend to be another machine
         ws="none",
     )
     return _Server(config, studio)

@@ -43,14 +43,20 @@ def _describe_arc(arc: Mapping[str, Any], network: set[tuple[str, str]]) -> dict
 
 
 def _describe_quick(facts: Mapping[str, Any], network: set[tuple[str, str]]) -> dict[str, Any]:
-    """Return the strengths of the quick bootstrap: those of the arcs of the network."""
+    """Return the strengths of the quick bootstrap; before 0.3.0, only those of the network."""
     quick = facts.get("quick_bootstrap") or {}
+    if "arcs" in quick:
+        arcs = [_describe_arc(arc, network) for arc in quick["arcs"]]
+        selected = ("threshold", "n_bootstraps", "n_asked", "consensus")
+        return {"source": "quick", "arcs": arcs, **{key: quick[key] for key in selected}}
     arcs = [
         {
             "from": arc["from"],
             "to": arc["to"],
             "strength": arc["strength"],
+            "interval": arc.get("interval"),
             "direction": arc.get("direction"),
+            "reverse": arc.get("reverse"),
             "gain": arc.get("gain"),
             "in_consensus": False,
             "in_network": True,
@@ -59,7 +65,7 @@ def _describe_quick(facts: Mapping[str, Any], network: set[tuple[str, str]]) -> 
         if arc.get("strength") is not None
     ]
     arcs.sort(key=lambda arc: (-arc["strength"], arc["from"], arc["to"]))
-    source = "quick" if arcs else None
+    source = "climbs" if arcs else None  # hill climbs, which make strengths too high
     n_samples = quick.get("n_bootstraps", 0)
     return {
         "source": source,

@@ -120,8 +120,8 @@ class Studio:
             return network
         return open_network(place)
 
-    def _on_events(self, folder: Path) -> None:
-        self._call_soon(self.feed.wake, folder)
+    def _on_events(self, folder: Path, unsaved: tuple[bytes, ...]) -> None:
+        self._call_soon(self.feed.wake, folder, unsaved)
 
     def _on_change(self) -> None:
         self.notify("runs")

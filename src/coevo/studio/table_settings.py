@@ -8,7 +8,7 @@ command line, too. Only choices of the user are stored, never what was detected.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -130,8 +130,26 @@ def undo_decision(
             **settings.options.get("rename", {}),
             **_choose_names(rename, new_names or {}),
         }
+    for name in ("missing_labels", "keep_labels"):
+        if name in found:
+            found[name] = _add_labels(settings.options.get(name), found[name])
     changed = replace(settings, types=types, options={**settings.options, **found})
     return TableSettings.from_dict(changed.as_dict())
+
+
+def _add_labels(given: Any, labels: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Return the labels of columns, added to those that the user gave before."""
+    known = dict(given) if isinstance(given, Mapping) else {"": list(given or ())}
+    both = {
+        name: [*_as_list(known.get(name, ())), *_as_list(labels.get(name, ()))]
+        for name in dict.fromkeys((*known, *labels))
+    }
+    return {name: listed for name, listed in both.items() if listed}
+
+
+def _as_list(labels: Any) -> list[Any]:
+    is_one = isinstance(labels, str) or not isinstance(labels, Iterable)
+    return [labels] if is_one else list(labels)
 
 
 def _choose_names(rename: Mapping[str, str], new_names: Mapping[str, str]) -> dict[str, str]:

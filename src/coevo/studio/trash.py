@@ -6,12 +6,17 @@ file that says what it was. Nothing empties the trash but the user, who may dele
 
 from __future__ import annotations
 
+import contextlib
 import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 from coevo.errors import FileError, FormatError
 from coevo.run_files import make_run_folder, write_json
-from coevo.studio.workspace import KINDS, Workspace, check_name, read_object
+from coevo.run_lock import lock_run_folder
+from coevo.studio.workspace import KINDS, RUNS, InUseError, Workspace, check_name, read_object
 
 __all__ = ["TRASH", "put_back", "throw_away"]
 
@@ -34,10 +39,28 @@ def throw_away(workspace: Workspace, kind: str, name: str) -> str | None:
     make_run_folder(folder)
     write_json(folder / FACTS, {"kind": kind, "name": name})
     try:
-        path.rename(folder / CONTENT)
-    except OSError as error:
+        with _keep_commands_out(path) if kind == RUNS else contextlib.nullcontext():
+            path.rename(folder / CONTENT)
+    except (InUseError, OSError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, InUseError):
+            raise
         raise FileError(f"{name!r} cannot be removed: {error.strerror}.") from None
     return token
+
+
+@contextlib.contextmanager
+def _keep_commands_out(folder: Path) -> Iterator[None]:
+    """Hold the lock of a run folder; raise `InUseError` if a command is writing to it."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(lock_run_folder(folder))
+        except FileError:
+            raise InUseError(
+                f"Another command is writing to the run {folder.name!r}. Wait until it has ended, "
+                "or end it, then remove the run."
+            ) from None
+        yield
 
 
 def put_back(workspace: Workspace, token: str) -> tuple[str, str]:

@@ -2,7 +2,8 @@
 
 Its input is a pipe from the server. The line ``stop`` is a Ctrl-C: the work is saved. When the
 pipe closes the server has ended, and so does this process. Its output tells the server, with an
-empty line, that there are new events. Nothing else may write to it.
+empty line, that there are new events. A line that is not empty is an event for which the disk has
+no space. Nothing else may write to it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from typing import Any
 from coevo.errors import CoevoError
 from coevo.interrupts import is_interrupt
 from coevo.studio.events import EventLog
+from coevo.studio.jobs import read_job
 from coevo.studio.run_options import check_given
-from coevo.studio.workspace import JOB_FILE, STUDIO_FILE, Workspace, read_object
+from coevo.studio.workspace import STUDIO_FILE, Workspace, read_object
 
 __all__ = ["TASKS", "JobContext", "main"]
 
@@ -37,7 +39,7 @@ class JobContext:
     def __init__(self, folder: Path, ticks: int) -> None:
         self.folder, self._ticks = folder, ticks
         self.workspace = Workspace(Path.cwd())
-        self.job = read_object(folder / JOB_FILE)
+        self.job = read_job(folder)
         self.options: dict[str, Any] = self.job.get("options", {})
         self.log = EventLog(folder)
 
@@ -48,9 +50,10 @@ class JobContext:
 
     def emit(self, kind: str, **content: Any) -> None:
         """Append an event, and tell the server."""
-        self.log.append(kind, {"job": self.job.get("kind"), **content})
+        line = memoryview(self.log.append(kind, {"job": self.job.get("kind"), **content}) or b"\n")
         with contextlib.suppress(OSError):
-            os.write(self._ticks, b"\n")
+            while line:
+                line = line[os.write(self._ticks, line) :]
 
 
 def main() -> None:

@@ -23,7 +23,6 @@ import contextlib
 import os
 import re
 import shutil
-import stat
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,6 +37,7 @@ __all__ = [
     "NETWORKS",
     "RUNS",
     "TABLES",
+    "InUseError",
     "StoredTable",
     "Workspace",
     "check_name",
@@ -57,6 +57,10 @@ MAX_NAME = 100  # characters
 MAX_OBJECT = 1 << 24  # bytes of a small JSON file
 NAME = re.compile(r"[^\W_][\w .,()+=-]*", re.ASCII)
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # on Windows
+
+
+class InUseError(FileError):
+    """Something that cannot be changed now, because somebody else works on it."""
 
 
 def check_name(name: str) -> str:
@@ -243,12 +247,15 @@ class Workspace:
 
     def list_names(self, kind: str) -> list[str]:
         """Return the names of all tables, runs or networks, sorted."""
-        found = {name for at, name in self._named if at == kind}
+        return list(self.list_paths(kind))
+
+    def list_paths(self, kind: str) -> dict[str, Path]:
+        """Return the paths of all tables, runs or networks by their names, sorted."""
+        found = {name: path for (at, name), path in self._named.items() if at == kind}
         for path in (self.root / kind).iterdir():
-            with contextlib.suppress(FileError):
-                self.locate(kind, path.name)
-                found.add(path.name)
-        return sorted(found)
+            with contextlib.suppress(FileError, OSError):
+                found[path.name] = self.locate(kind, path.name)
+        return dict(sorted(found.items()))
 
     def open_table(self, name: str) -> StoredTable:
         """Return a table; raise `FileError` if there is none of this name."""
@@ -290,21 +297,30 @@ class Workspace:
 
 
 def _refuse_odd_files(path: Path, name: str) -> None:
-    """Raise `FileError` if a folder holds a link out of it, or a file that could block a reader."""
-    inside = os.walk(path) if path.is_dir() else [(str(path.parent), [], [path.name])]
-    for folder, folders, files in inside:
-        for entry in (*folders, *files):
-            found = Path(folder, entry)
-            with contextlib.suppress(FileNotFoundError):  # a temporary file that was renamed
-                mode = found.lstat().st_mode
-                if stat.S_ISLNK(mode):
-                    mode = found.stat().st_mode
-                    if not found.resolve().is_relative_to(path.resolve()):
-                        raise FileError(
-                            f"{str(found)!r} is a link out of its folder. Replace it by a copy."
-                        )
-                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                    raise FileError(f"{str(found)!r} is neither a file nor a folder.")
+    """Raise `FileError` if a folder holds a link out of it, or a file that could block a reader.
+
+    The list of a folder says what its entries are, so that few of them are asked one by one.
+    """
+    if not path.is_dir():
+        if not path.is_file():
+            raise FileError(f"{str(path)!r} is neither a file nor a folder.")
+        return
+    folders = [str(path)]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as listed:
+                entries = list(listed)
+        except OSError:  # it was removed, or nobody may read it
+            continue
+        for entry in entries:
+            if entry.is_symlink() and not Path(entry).resolve().is_relative_to(path.resolve()):
+                raise FileError(
+                    f"{entry.path!r} is a link out of its folder. Replace it by a copy."
+                )
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            elif not entry.is_file() and not entry.is_dir() and os.path.lexists(entry):
+                raise FileError(f"{entry.path!r} is neither a file nor a folder.")
 
 
 def _stay_inside(folder: Path, path: Path, name: str) -> Path:

@@ -1,14 +1,28 @@
-// One stream of Server-Sent Events for a tab: the events of the run that it follows, and notices.
+// The events of a tab: those of the run that it follows, and notices about lists that changed.
 //
-// A hidden tab closes its stream, because a browser allows six connections to a server. When it is
-// shown again it continues after the last event that it saw, so nothing is lost.
+// A browser allows six connections to a server, so that the seventh tab with a stream of its own
+// would freeze. All tabs share one stream, in a shared worker (shared_stream.js). Where a browser has
+// no shared workers, each tab has its own stream. A hidden tab hears nothing; when it is shown again
+// it continues after the last event that it saw, so nothing is lost.
+
+import { Stream } from "./stream.js";
 
 export class Live {
   constructor() {
     this.listeners = new Map();
     this.run = null;
     this.last = 0;
-    this.source = null;
+    const receive = message => this.receive(message);
+    if ("SharedWorker" in window) {
+      const worker = new SharedWorker(new URL("./shared_stream.js", import.meta.url), { type: "module" });
+      this.send = message => worker.port.postMessage(message);
+      worker.port.onmessage = message => receive(message.data);
+      addEventListener("pagehide", () => this.send({ kind: "leave" }));
+      addEventListener("pageshow", event => event.persisted && this.connect()); // back from the history
+    } else {
+      const stream = new Stream();
+      this.send = message => stream.change("tab", message, receive);
+    }
     document.addEventListener("visibilitychange", () => this.connect());
     this.connect();
   }
@@ -27,25 +41,18 @@ export class Live {
   }
 
   connect() {
-    this.source?.close();
-    this.source = null;
-    if (document.visibilityState === "hidden") return;
-    const query = new URLSearchParams({ after: this.last });
-    if (this.run !== null) query.set("run", this.run);
-    const source = new EventSource(`/api/events?${query}`);
-    this.source = source;
-    source.addEventListener("open", () => this.emit({ kind: "online" }));
-    source.addEventListener("error", () => {
-      this.emit({ kind: "offline" });
-      if (source.readyState === EventSource.CLOSED && this.source === source) {
-        setTimeout(() => this.source === source && this.connect(), 2000);
-      }
-    });
-    source.addEventListener("message", message => {
-      if (this.source !== source) return;
-      if (message.lastEventId) this.last = Number(message.lastEventId);
-      this.emit(JSON.parse(message.data));
-    });
+    const isHidden = document.visibilityState === "hidden";
+    this.send(isHidden ? { kind: "leave" } : { kind: "follow", run: this.run, last: this.last });
+  }
+
+  receive({ run, number, event }) {
+    if (run !== null) {
+      if (run !== this.run) return; // of the run that was followed before
+      if (event.kind === "restart") this.last = 0;
+      else if (number !== null && number <= this.last) return; // another tab needed it
+      else if (number !== null) this.last = number;
+    }
+    this.emit(event);
   }
 
   emit(event) {

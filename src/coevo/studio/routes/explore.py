@@ -125,7 +125,7 @@ def _list_choices(studio: Studio) -> dict[str, Any]:
     from coevo.bundled import read_network_index
 
     space = studio.workspace
-    runs = [name for name in space.list_names(RUNS) if _has_run(studio, name)]
+    runs = [name for name, folder in space.list_paths(RUNS).items() if _has_run(folder)]
     networks: list[dict[str, Any]] = [
         {"id": f"run:{name}", "name": name, "kind": "run"} for name in runs
     ]
@@ -144,8 +144,7 @@ def _list_choices(studio: Studio) -> dict[str, Any]:
     return {"networks": networks}
 
 
-def _has_run(studio: Studio, name: str) -> bool:
-    folder = studio.workspace.locate(RUNS, name)
+def _has_run(folder: Path) -> bool:
     return (folder / "run.json").is_file() and (folder / "model.bif").is_file()
 
 

@@ -217,13 +217,13 @@ def _list_levels(
     studio: Studio, name: str, table: str | None, options: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Return the scores of other runs of the same table under the same score, the best first."""
-    same = ("score", "ess", "parent_penalty", "types", "drop", "missing")
+    same = ("score", "ess", "parent_penalty", "sparse_penalty", "types", "drop", "missing")
     found: list[dict[str, Any]] = []
-    for other in studio.workspace.list_names(RUNS) if table is not None else ():
+    runs = studio.workspace.list_paths(RUNS) if table is not None else {}
+    for other, folder in runs.items():
         if other == name or len(found) >= MAX_LEVELS:
             continue
         with contextlib.suppress(CoevoError):
-            folder = studio.workspace.locate(RUNS, other)
             given = read_given(folder)
             chosen = given.get("options", {})
             score = read_object(folder / "run.json").get("score")

@@ -61,7 +61,7 @@ def list_network_ids(studio: Studio) -> list[dict[str, str]]:
     from coevo.bundled import list_networks
 
     space = studio.workspace
-    runs = [name for name in space.list_names(RUNS) if _has_network(space.locate(RUNS, name))]
+    runs = [name for name, folder in space.list_paths(RUNS).items() if _has_network(folder)]
     return [
         *({"id": f"run:{name}", "title": f"run {name}"} for name in runs),
         *({"id": f"file:{name}", "title": name} for name in space.list_names(NETWORKS)),

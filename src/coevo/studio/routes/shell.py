@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["make_routes"]
 
+MAX_STREAMS = 128  # a browser has one for all its tabs
+MAX_FOLLOWED = 100  # runs of one stream
 STREAM_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
@@ -34,11 +38,18 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         return Answer(await studio.run_quick(_describe, studio))
 
     async def get_events(request: Request) -> Response:
-        name = request.query_params.get("run")
-        folder = None if name is None else studio.workspace.locate(RUNS, name)
-        after = request.headers.get("last-event-id") or request.query_params.get("after", "0")
-        number = int(after) if after.isdecimal() and len(after) < 16 else 0
-        stream: AsyncIterator[bytes] = studio.feed.follow(folder, number)
+        if studio.feed.n_streams >= MAX_STREAMS:
+            raise HTTPException(503, "Too many pages of the studio are open. Close some of them.")
+        names = list(dict.fromkeys(request.query_params.getlist("run")))[:MAX_FOLLOWED]
+        # Each run has its number; a browser that connects again by itself sends that of the last.
+        afters = request.query_params.getlist("after")
+        if len(names) == 1 and "last-event-id" in request.headers:
+            afters = [request.headers["last-event-id"]]
+        runs = [
+            (name, studio.workspace.locate(RUNS, name), _parse_number(after))
+            for name, after in zip_longest(names, afters[: len(names)], fillvalue="0")
+        ]
+        stream: AsyncIterator[bytes] = studio.feed.follow(runs)
         return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
 
     async def remove(request: Request) -> Response:
@@ -75,6 +86,10 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
     ]
 
 
+def _parse_number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 16 else 0
+
+
 def _describe(studio: Studio) -> dict[str, Any]:
     """Return the lists of tables, runs and networks."""
     space = studio.workspace
@@ -83,18 +98,23 @@ def _describe(studio: Studio) -> dict[str, Any]:
         "folder": str(space.root),
         "opened": studio.opened,
         "tables": [{"name": name} for name in space.list_names(TABLES)],
-        "runs": [describe_run(studio, name) for name in space.list_names(RUNS)],
+        "runs": [describe_run(studio, *one) for one in space.list_paths(RUNS).items()],
         "networks": [{"name": name} for name in space.list_names(NETWORKS)],
     }
 
 
-def describe_run(studio: Studio, name: str) -> dict[str, Any]:
-    """Return a run in a few words: its table, its state, and whether it has a network."""
-    folder = studio.workspace.locate(RUNS, name)
+def describe_run(studio: Studio, name: str, known: Path | None = None) -> dict[str, Any]:
+    """Return a run in a few words: its table, its state, and whether it has a network.
+
+    `known` is its folder, if the caller has located it.
+    """
+    folder = studio.workspace.locate(RUNS, name) if known is None else known
+    given, state = {}, {}
     try:
-        state, given = studio.jobs.read_state(name), read_object(folder / STUDIO_FILE)
-    except CoevoError as error:
-        state, given = {"state": "failed", "error": str(error)}, {}
+        given = read_object(folder / STUDIO_FILE)
+        state = studio.jobs.read_state(name, folder)
+    except CoevoError as error:  # one damaged run, among others that are not
+        state = {"state": "damaged", "error": str(error)}
     has_network = (folder / "model.bif").is_file()
     if has_network and (state.get("kind"), state.get("state")) == ("confidence", "failed"):
         state = {**state, "state": "done"}  # of the search, whose network is as good as before

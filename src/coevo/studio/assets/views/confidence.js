@@ -9,6 +9,10 @@ import { StopButton, once } from "../parts/once.js";
 const SHOWN = 60; // arcs before "Show all"
 const ACTIVE = ["queued", "running"];
 
+// The shares of both directions. Runs of before 0.3.0 have no reverse: they counted undirected edges half.
+const formatDirections = ({ direction, reverse }) =>
+  [direction, reverse].map(share => typeof reverse === "number" ? share.toFixed(3) : "–");
+
 class ConfidenceView {
   constructor(container, context, runs, name) {
     Object.assign(this, { container, context, name, api: context.api });
@@ -75,9 +79,10 @@ class ConfidenceView {
       fill(this.body, h("p", { class: "empty" }, "No strengths yet. Start a bootstrap."));
       return;
     }
-    const words = record.source === "quick"
-      ? `From a quick bootstrap: ${count(record.n_bootstraps, "sample")}, learned by hill climbing. Start a full one for better strengths.`
-      : `From ${count(record.n_bootstraps, "bootstrap sample")}${record.n_bootstraps < record.n_asked ? ` of ${record.n_asked} (stopped)` : ""}. ` +
+    const words = record.source === "climbs"
+      ? `From a quick bootstrap of an older version: ${count(record.n_bootstraps, "sample")}, learned by hill climbing, ` +
+        "which makes many strengths too high. Start a full one."
+      : `From ${count(record.n_bootstraps, "bootstrap sample")}${record.n_bootstraps < record.n_asked ? ` of ${record.n_asked} (stopped)` : ""}${record.source === "quick" ? ", each learned by a short search" : ""}. ` +
         `Arcs above the threshold ${record.threshold.toFixed(2)} are significant. ` +
         `The consensus network has ${count(record.consensus.length, "arc")}.`;
     if (this.source !== record.source) this.least = record.threshold ?? 0.5;
@@ -110,16 +115,17 @@ class ConfidenceView {
     const { threshold } = this.record;
     const arcs = this.record.arcs.filter(arc => arc.strength >= this.least);
     const rows = this.isAll ? arcs : arcs.slice(0, SHOWN);
-    const heads = ["from", "to", "strength", "", "direction", "gain", "in the network", "in the consensus"];
+    const heads = ["from", "to", "strength", "", "95 % interval", "→", "←", "gain", "in the network", "in the consensus"];
     return h("div", {},
-      h("p", { class: "soft" }, "Direction: the share of the samples with this arc in which it leads this way; " +
-        "an edge that the data cannot direct counts half. Gain: the loss of score without the arc."),
+      h("p", { class: "soft" }, "→ and ←: the shares of the samples with this arc in which the data direct it this " +
+        "way and the other way; the others leave it undirected. Gain: the loss of score without the arc."),
       h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Strength of each arc" },
         h("table", { id: "arcs" }, h("thead", {}, h("tr", {}, heads.map(one => h("th", { scope: "col" }, one)))),
           h("tbody", {}, rows.map(arc => h("tr", { class: arc.in_network ? "" : "outside" },
             h("td", {}, arc.from), h("td", {}, arc.to), h("td", {}, arc.strength.toFixed(3)),
             h("td", {}, makeBar(arc.strength, threshold)),
-            h("td", {}, arc.direction === null || arc.direction === undefined ? "–" : arc.direction.toFixed(3)),
+            h("td", {}, arc.interval ? arc.interval.map(end => end.toFixed(2)).join(" to ") : "–"),
+            ...formatDirections(arc).map(share => h("td", {}, share)),
             h("td", {}, arc.gain === null || arc.gain === undefined ? "–" : arc.gain.toFixed(2)),
             h("td", {}, arc.in_network ? "yes" : "no"), h("td", {}, arc.in_consensus ? "yes" : "no")))))),
       rows.length < arcs.length && h("button", {

@@ -297,12 +297,35 @@ class DataView {
   }
 
   // The button that follows a recommendation: to leave out a column, or parts of a column of dates.
-  makeRemedy({ drop, types }, i) {
+  makeRemedy({ drop, types, options }, i) {
+    if (options) {
+      const [[name, columns]] = Object.entries(options);
+      const texts = { missing_labels: "Make them missing", merge: "Merge them", types: "Cut into bins" };
+      return h("button", {
+        type: "button", "data-key": `follow-${i}`, onclick: () => this.takeAdvice(name, columns),
+      }, texts[name] ?? "Follow");
+    }
     if (!drop && !types) return null;
     const [[name, type]] = Object.entries(types ?? { [drop]: "ignore" });
     return h("button", {
       type: "button", "data-key": `drop-${i}`, onclick: () => this.setType(name, type),
     }, type === "ignore" ? `Leave out ${name}` : `Set the type of ${name} to ${type}`);
+  }
+
+  // Take the advice of a finding: add its labels or states to those that were given before.
+  takeAdvice(name, columns) {
+    if (name === "types") {
+      const [[column, type]] = Object.entries(columns);
+      return this.setType(column, type);
+    }
+    const given = this.record.settings.options[name];
+    const known = Array.isArray(given) ? { "": given } : given ?? {};
+    const changed = { ...known };
+    for (const [column, value] of Object.entries(columns)) {
+      changed[column] = Array.isArray(value)
+        ? [...[known[column] ?? []].flat(), ...value] : { ...known[column], ...value };
+    }
+    return this.setOption(name, changed);
   }
 
   makeChanges() {
@@ -405,8 +428,12 @@ class DataView {
       choose("missing", "Missing values", MISSING),
       choose("discretise", "How numbers are cut", METHODS),
       write("bins", "Number of bins", "for mdl the maximum", readWhole),
-      write("missing_labels", "Labels of missing values", "with commas",
-        text => text.split(",").map(one => one.trim())),
+      write("missing_labels", "Labels of missing values", "with commas; age=-99 for one column",
+        readLabels, formatLabels),
+      write("keep_labels", "Labels that are values", "with commas; never missing",
+        readLabels, formatLabels),
+      write("merge", "Merged states", "column:old=new, with semicolons",
+        text => text.split(";").map(one => one.trim()).filter(Boolean), formatMerges),
       choose("decimal", "Decimal mark", [["", "as detected"], [".", "point"], [",", "comma"]]),
       write("delimiter", "Character between fields", "empty: as detected; \\t is a tab",
         text => text.replaceAll("\\t", "\t"), mark => mark.replaceAll("\t", "\\t")),
@@ -432,6 +459,23 @@ class DataView {
       }) }, "Put it back")));
     await this.listTables();
   }
+}
+
+function readLabels(text) {
+  return text.split(",").map(one => one.trim());
+}
+
+// Labels are a list, or an object with the labels of each column ("" is all columns).
+function formatLabels(given) {
+  if (given === null || typeof given !== "object" || Array.isArray(given)) return [given ?? []].flat().join(", ");
+  return Object.entries(given).flatMap(([column, labels]) =>
+    [labels].flat().map(label => (column ? `${column}=${label}` : label))).join(", ");
+}
+
+function formatMerges(given) {
+  if (given === null || typeof given !== "object" || Array.isArray(given)) return [given ?? []].flat().join("; ");
+  return Object.entries(given).flatMap(([column, states]) =>
+    Object.entries(states).map(([old, now]) => `${column}:${old}=${now}`)).join("; ");
 }
 
 // Return a whole number; undefined for any other text.

@@ -67,6 +67,7 @@ function makeForm(table, choices, context) {
     max_parents: ["Most parents", makeNumber("max_parents", { min: 1, step: 1, placeholder: "no limit" })],
     ess: ["Equivalent sample size", makeNumber("ess", { min: 0, placeholder: "by the score" }), "For BDeu and BDs."],
     parent_penalty: ["Cost of each parent", makeNumber("parent_penalty", { min: 0, placeholder: "by the score" }), "In nats."],
+    sparse_penalty: ["Cost of sparse tables", makeNumber("sparse_penalty", { min: 0, placeholder: "by the score" }), "Times what a table costs that the rows cannot fill."],
     max_table: ["Largest table", makeNumber("max_table", { min: 1, step: 1, placeholder: "10,000" }), "Cells of a conditional table."],
     patience: ["Patience", makeNumber("patience", { min: 1, step: 1, placeholder: "by the method" }), "Generations without improvement."],
     target: ["Target score", makeNumber("target", { placeholder: "none" })],

@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -75,6 +76,21 @@ def write_lists(name: str) -> str:
     return name
 
 
+def write_copies() -> str:
+    """Write a table that stands in its file three times."""
+    frame = pd.DataFrame({"a": [i * i % 11 for i in range(20)], "b": list("uvvwu") * 4})
+    pd.concat([frame.assign(c=[i * 7 % 20 for i in range(20)])] * 3).to_csv("t.csv", index=False)
+    return "t.csv"
+
+
+def write_counts() -> str:
+    """Write a frequency table of three columns."""
+    rows = [
+        f"{a},{b},{c},{3 + i * 5 % 7}" for i, (a, b, c) in enumerate(product("uv", "xy", "pqr"))
+    ]
+    return write_text("\n".join(["a,b,c,Freq", *rows, ""]))
+
+
 def make_words(i: int) -> str:
     """Return a sentence that no other row has."""
     return f"the patient of bed {i} is asleep now"
@@ -83,6 +99,11 @@ def make_words(i: int) -> str:
 AMOUNTS = [f"$ {1000 + 37 * i:,}.50" for i in range(N)]
 GROUPS = [f"{1 + i % 9},{100 + 7 * i}" for i in range(N)]
 DATES = [f"{1 + i % 12:02}/{1 + i * 7 % 12:02}/{2020 + i // 30}" for i in range(N)]
+MEASURED = [10 + i * 7 % 61 for i in range(N)]
+SUMS = [*range(200, 200 + N - 1), sum(range(200, 200 + N - 1))]
+STARTS = pd.date_range("2020-01-20", periods=N, freq="W")
+LENGTHS = [3 + i * 5 % 17 for i in range(N)]
+UNITS = "".join(f"{50 + i * 7 % 31},{'uv'[i % 2]},{20 + i * 11 % 47}\n" for i in range(N))
 SHEET = [["a", "b"], *[[i % 2, "uvw"[i % 3]] for i in range(N)]]
 # Each kind of decision, and functions that write a table which leads to it.
 CASES: dict[str, list[Callable[[], str]]] = {
@@ -110,6 +131,9 @@ CASES: dict[str, list[Callable[[], str]]] = {
         lambda: write_rows(after=",,\n0,u,p\n"),
         lambda: write_sheets([*SHEET[:9], [None, None], *SHEET[9:]]),
     ],
+    "totals": [lambda: write_csv(c=MEASURED, d=[*"pq" * 29, "p", "Total"], e=SUMS)],
+    "duplicates": [lambda: write_copies()],
+    "weights": [lambda: write_counts()],
     "sheet": [lambda: write_sheets(SHEET, SHEET[:40])],
     "names": [
         lambda: write_rows(" a,b ,c"),
@@ -137,16 +161,22 @@ CASES: dict[str, list[Callable[[], str]]] = {
         lambda: write_csv(c=range(N)),
     ],
     "free_text": [lambda: write_csv(c=map(make_words, range(N)))],
-    "mixed": [lambda: write_csv(c=[*range(1000, 1000 + N - 1), "ask the doctor"])],
+    "mixed": [lambda: write_csv(c=[*range(1000, 1000 + N - 20), *map(make_words, range(20))])],
     "too_many_states": [
         lambda: write_text("a,b,c\n" + "".join(f"p{i},{i % 2},{i % 3}\n" for i in range(66_000)))
     ],
     "copy": [lambda: write_csv(c=["U", "V", "U"] * (N // 3))],
+    "choices": [lambda: write_csv(c=["run", "run;swim", "swim;ski", "ski", "run;ski"] * (N // 5))],
     "date": [lambda: write_csv(c=pd.date_range("2020-01-20", periods=N, freq="W"))],
+    "duration": [lambda: write_csv(c=STARTS, d=STARTS + pd.to_timedelta(LENGTHS, "D"))],
     "date_order": [lambda: write_csv(c=DATES)],
     "number_format": [lambda: write_csv(c=AMOUNTS), lambda: write_csv(c=AMOUNTS, d=AMOUNTS[::-1])],
     "decimal_mark": [lambda: write_csv(c=GROUPS)],
     "missing_word": [lambda: write_csv(c=[*[i * i % 59 + i for i in range(N - 1)], "unknown"])],
+    "missing_code": [lambda: write_csv(c=[-999, -999, *MEASURED[2:]])],
+    "units_row": [lambda: write_text("a,b,c\nkg,,years\n" + UNITS)],
+    "blanks": [lambda: write_csv(c=["yes", "no", "yes "] * (N // 3))],
+    "spelling": [lambda: write_csv(c=["yes", "no", "Yes"] * (N // 3))],
     "missing": [lambda: write_csv(c=["u", "v", None] * (N // 3))],
 }
 # Options without which there is no such decision.

@@ -64,7 +64,8 @@ def test_the_sentences():
         ),
         (
             "rare_states",
-            "'rare' has 1 state with fewer than 5 rows: 's1'. Merge it with other states.",
+            "'rare' has 1 state with fewer than 5 rows: 's1'. Collect more rows, or leave it out "
+            "(drop=['rare'], or --drop rare).",
         ),
         (
             "few_rows",

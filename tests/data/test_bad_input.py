@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import pickle
+import shlex
 import sys
 
 import numpy as np
@@ -45,7 +46,9 @@ def file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("cell", ["", "NA", "NaN", "nan", "null", "NULL", "?", " ? ", "  "])
 def test_missing_values_in_text(file, cell):
-    hint = f" If {cell!r} is a state, declare the states of the column with states= (--states)."
+    text = cell.strip()
+    hint = f" If {cell!r} is a value, keep it (keep_labels={{'age': [{text!r}]}}, or --keep-label "
+    hint += f"{shlex.quote(f'age={text}')})."
     assert read_error(file(f"age,sex\n1,f\n2,m\n{cell},f\n1,m\n{cell},m\n")) == (
         "Column 'age' has 2 missing values, the first in row 3. Drop or impute them"
         + WAY_OUT
@@ -234,7 +237,7 @@ def test_too_many_states(file):
             "z": [0, 1, 1] * (2 * n // 3) + [0] * (2 * n % 3),
         }
     )
-    assert read_error(frame, strict=True) == (
+    assert read_error(frame, strict=True, duplicates="keep") == (
         f"{STRICT}'x' has more than 65,535 different values; it is left out.{NOT_STRICT}"
     )
 
@@ -532,8 +535,9 @@ def test_parameters():
         "'only' of read_data must be a list of column names or None; got 'ab'."
     )
     assert sentence(read_data(frame), drop=["a"]) == (
-        "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data do "
-        "not apply to a Dataset. Use them when you read the table that it comes from."
+        "'states', 'drop', 'names', 'types', 'discretise', 'bins', 'only', 'missing_labels', "
+        "'keep_labels', 'merge' and the options of files of read_data do not apply to a Dataset. "
+        "Use them when you read the table that it comes from."
     )
     assert read_error(array[0], names=["a"]) == (
         "The array has the shape (3,). Give one with two dimensions, rows and columns."

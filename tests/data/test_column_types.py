@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from coevo.data import CutPoints, Variable, read_data, read_types, write_data
+from coevo.data import CutPoints, Variable, read_data, read_incomplete, read_types, write_data
 from coevo.data.column_types import ColumnInfo
 from coevo.errors import CoevoError, DataError, FormatError, ParameterError
 from coevo.graph import DAG
@@ -224,9 +224,14 @@ def test_more_numbers_than_labels(tmp_path):
     assert read_data(tmp_path / "t.csv", states={"x": info.states}) == dataset
     (tmp_path / "t.csv").write_text("x,y\n" + lines + "high,1\n")
     assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == (
-        "A network needs at least two columns, and one column is left, 'y'. 'x' has more than "
-        "65,535 different values; it is left out. Keep a column with types= (--type "
-        "COLUMN=categorical)."
+        "Column 'x' has 1 missing value, in row 70,001. Drop or impute it, or learn with "
+        "missing='evolve' (--missing evolve of coevo learn and strength). 'high' among its numbers "
+        "counts as missing."
+    )
+    rows, lenient = read_incomplete(tmp_path / "t.csv", discretise="mdl", return_info=True)
+    assert rows.missing_counts == {"x": 1, "y": 0}
+    assert lenient.decisions[0].sentence == (
+        "'high' in 'x' stands for a missing value (row 70,001): the other values are numbers."
     )
     (tmp_path / "t.csv").write_text("x,y\n" + lines + "NA,1\n")
     assert refusal(DataError, read_data, tmp_path / "t.csv", discretise="mdl") == (
@@ -259,8 +264,8 @@ def test_infinite_numbers(infinite, tmp_path):
 
 
 WORDS = (
-    "'categorical', 'continuous', 'ignore', 'date', 'year', 'month', 'weekday', 'hour', 'dmy', "
-    "'mdy'"
+    "'categorical', 'continuous', 'ignore', 'choices', 'days', 'date', 'year', 'month', 'weekday', "
+    "'hour', 'dmy', 'mdy'"
 )
 FRAME = pd.DataFrame({"age": [1.5, 2.5, 3.5], "sex": ["f", "m", "f"]})
 
@@ -331,8 +336,9 @@ def test_options_do_not_apply_to_a_dataset(table):
     dataset = read_data(pd.DataFrame(table), discretise="mdl")
     assert read_data(dataset) is dataset
     assert refusal(ParameterError, read_data, dataset, bins=3) == (
-        "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data do "
-        "not apply to a Dataset. Use them when you read the table that it comes from."
+        "'states', 'drop', 'names', 'types', 'discretise', 'bins', 'only', 'missing_labels', "
+        "'keep_labels', 'merge' and the options of files of read_data do not apply to a Dataset. "
+        "Use them when you read the table that it comes from."
     )
 
 

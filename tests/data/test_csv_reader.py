@@ -148,9 +148,18 @@ def test_ways_to_write_the_same_table(path, text):
     assert [v.name for v in found.source_variables] == ["p", "q"]
 
 
-def test_spaces_are_part_of_the_text_but_not_of_names(path):
+def test_spaces_are_no_part_of_names_and_values(path):
+    name = str(write_bytes(path, "p, q\n a,b \nc,d\n"))
+    with pytest.warns(CoevoWarning) as caught:
+        found = read_data(name)
+    assert found == dataset_of(["p", "q"], [("a", "b"), ("c", "d")])
+    assert [str(warning.message).partition(":")[0] for warning in caught] == [
+        "The names of 1 column had spaces around them, which were removed",
+        "Blanks around values of 'p', 'q' were removed. Undo",
+    ]
+    types = {"p": "categorical", "q": "categorical"}
     with pytest.warns(CoevoWarning, match="The names of 1 column had spaces around them"):
-        found = read_data(str(write_bytes(path, "p, q\n a,b \nc,d\n")))
+        found = read_data(name, types=types)
     assert found == dataset_of(["p", "q"], [(" a", "b "), ("c", "d")])
 
 

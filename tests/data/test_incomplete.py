@@ -78,7 +78,11 @@ def test_missing_labels(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c\n1.5,x,NA\n-9,y,?\n2.5, none ,NA\n1.5,x,?\n")
     table, infos = read_incomplete(
-        path, missing_labels=["-9", "none"], types={"a": [2]}, return_info=True
+        path,
+        missing_labels=["-9", "none"],
+        keep_labels=["c=NA", "?"],
+        types={"a": [2]},
+        return_info=True,
     )
     assert np.argwhere(table.missing).tolist() == [[0, 1], [1, 2]]
     states = [info.states for info in infos.columns]
@@ -90,22 +94,25 @@ def test_missing_labels(tmp_path):
     with pytest.raises(ParameterError) as caught:
         read_incomplete(path, missing_labels="NA")
     assert str(caught.value) == (
-        "'missing_labels' of read_incomplete must be a list of labels; got 'NA'."
+        "'missing_labels' of read_incomplete must be a list of labels, or a mapping of columns to "
+        "labels; got 'NA'."
     )
 
 
-def test_default_missing_labels_are_text_if_not_listed(tmp_path):
-    """With other missing labels, ``NA`` among numbers is a state, and the column has no bins."""
+def test_default_missing_labels_are_text_if_they_are_kept(tmp_path):
+    """A kept ``NA`` among numbers is a state, and the column has no bins."""
     path = tmp_path / "t.csv"
     numbers = [str(i / 4) for i in range(40)]
     path.write_text(
         "\n".join(["a,b", *(f"{x},{i % 2}" for i, x in enumerate(numbers * 3)), "NA,?"])
     )
-    table, infos = read_incomplete(path, missing_labels=["?"], discretise="mdl", return_info=True)
+    table, infos = read_incomplete(
+        path, keep_labels={"a": "NA"}, discretise="mdl", return_info=True
+    )
     assert table.missing_counts == {"a": 0, "b": 1}
     assert (infos.columns[0].holds, infos.columns[0].cuts) == ("text", None)
     with pytest.raises(DataError, match="Column 'a' holds 'NA', first in row 121, which is not a"):
-        read_incomplete(path, missing_labels=["?"], types={"a": "continuous"})
+        read_incomplete(path, keep_labels=["NA"], types={"a": "continuous"})
 
 
 def test_a_declared_state_is_not_missing(tmp_path):

@@ -65,7 +65,7 @@ def test_nulls_of_strings_are_missing_values(null):
 
 def test_strings_without_a_null():
     array = np.array([["x", "nan"], ["y", "q"], ["y", "r"]] * 9, dtype=np.dtypes.StringDType())
-    rows = read_incomplete(array, names=["a", "b"], missing_labels=["q"])
+    rows = read_incomplete(array, names=["a", "b"], missing_labels=["q"], keep_labels=["nan"])
     assert rows.dataset.variables[1].states == ("nan", "r")
 
 

@@ -179,15 +179,21 @@ def test_a_later_table_keeps_the_decimal_mark():
 def test_words_among_numbers_are_missing_values():
     labels = [str(i) for i in range(60)]
     assert decide(frame_of([*labels, "-"])) == [
-        "'-' in 'x' stands for a missing value (3 rows): the other values are numbers."
+        "'-' in 'x' stands for a missing value (3 rows, the first is 61): the other values "
+        "are numbers."
     ]
     assert decide(frame_of([*labels, "unknown", "None"])) == [
-        "'None', 'unknown' in 'x' stand for missing values (6 rows): the other values are numbers."
+        "'None', 'unknown' in 'x' stand for missing values (6 rows, the first is 61): the other "
+        "values are numbers."
     ]
-    assert decide(frame_of([*labels, "high"])) == []  # text, as it is
+    assert decide(frame_of([*labels, "high"])) == [
+        "'high' in 'x' stands for a missing value (3 rows, the first is 61): the other values are "
+        "numbers."
+    ]
+    assert decide(frame_of([*labels[:9], "high"] * 6)) == []  # few numbers: text can be a state
     assert decide(frame_of(["1", "2", "unknown"])) == []  # unknown is one of three states
     assert decide(frame_of(["1", "2", "3", "-"]))[0].startswith("'-' in 'x' stands for")
-    assert decide(frame_of([*labels, "unknown"]), missing_labels=["?"]) == []
+    assert decide(frame_of([*labels, "unknown"]), keep_labels=["unknown"]) == []
     table = read_data(frame_of([*labels, "-"]), discretise="mdl", types={"x": "categorical"})
     assert table.n_rows == 183
 
@@ -210,19 +216,9 @@ def test_numbers_and_other_text():
 
 def test_infinite_numbers_are_missing_values():
     assert decide(frame_of([*(f"{i}.5" for i in range(60)), "inf"])) == [
-        "'inf' in 'x' stands for a missing value (3 rows): it is not a finite number."
+        "'inf' in 'x' stands for a missing value (3 rows, the first is 61): it is not a finite "
+        "number."
     ]
-
-
-def test_a_number_of_nines_is_a_finding():
-    frame = frame_of([*range(40), -999])
-    _, info = read_incomplete(frame, discretise="mdl", return_info=True)
-    assert [finding.sentence for finding in info.findings] == [
-        "-999 in 'x' (3 rows) is far from the other numbers. If it stands for a missing value, "
-        "add it to missing_labels= (--missing-label)."
-    ]
-    _, info = read_incomplete(frame_of([*range(85), 99]), discretise="mdl", return_info=True)
-    assert info.findings == ()
 
 
 def test_codes_with_leading_zeros_are_text():

@@ -68,7 +68,7 @@ def read_back(path, delimiter=","):
 
 
 def impute_with_evolve(source):
-    table = read_incomplete(source, drop=["id"], types={"age": [40, 55]})
+    table = read_incomplete(source, drop=["id"], types={"age": [40, 55], "note": "categorical"})
     found = learn_incomplete(table, "evolve", budget=Budget(max_generations=6))
     return found.imputation.imputed_table
 
@@ -106,7 +106,9 @@ def test_text(source, delimiter, bom, target, seed):
     imputed_table = impute_with_evolve(source)
     write_imputed(imputed_table, target, source)
     check(read_back(target, "\t" if "tsv" in target else ","), rows, imputed_table)
-    assert not read_incomplete(target, drop=["id"], types={"age": [40, 55]}).n_missing
+    assert not read_incomplete(
+        target, drop=["id"], types={"age": [40, 55], "note": "categorical"}
+    ).n_missing
 
 
 def test_imputed_numbers_are_medians_of_their_bins(seed):
@@ -183,8 +185,9 @@ def test_a_changed_table_is_an_error():
         with pytest.raises(DataError) as caught:
             write_imputed_file("a.csv", "b.csv", [column])
         assert str(caught.value) == (
-            f"The table has 3 rows, but {n_rows} rows were read. Do not change a table while coevo "
-            "learns from it."
+            f"The table has 3 rows, but {n_rows} rows were read. Keep all rows with "
+            "duplicates='keep' and totals='keep' (--duplicates keep --totals keep), use no "
+            "weights, and do not change a table while coevo learns from it."
         )
         assert not Path("b.csv").exists()
 

@@ -9,8 +9,9 @@ from coevo.data.incomplete import IncompleteDataset, Rows
 from coevo.data.option_hints import format_drop_hint, format_type_hint
 from coevo.data.read_options import ReadOptions
 from coevo.data.reader import as_dataset, as_rows, read_data, read_incomplete, read_table
+from coevo.data.state_order import sort_naturally
 from coevo.data.table import RowDigest, Table
-from coevo.data.variable import MAX_STATES, Variable, sort_naturally
+from coevo.data.variable import MAX_STATES, Variable
 from coevo.data.writer import check_writable, write_data
 
 __all__ = [

@@ -13,8 +13,9 @@ the rarest states rule out nearly every pair first (`_DeterminedColumns`).
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,13 @@ from numpy.typing import NDArray
 from coevo.data.column_types import ColumnInfo
 from coevo.data.dataset import Dataset
 from coevo.data.incomplete import IncompleteDataset
-from coevo.data.option_hints import find_part_types, format_drop_hint, format_part_hint
+from coevo.data.option_hints import (
+    find_part_types,
+    format_drop_hint,
+    format_merge_hint,
+    format_part_hint,
+    format_type_hint,
+)
 from coevo.data.table import Table
 from coevo.errors import format_count
 
@@ -32,6 +39,8 @@ __all__ = ["Finding", "audit"]
 MIN_ROWS = 50  # a table with fewer rows supports few arcs
 MIN_COUNT = 5  # a state, or a parameter, needs at least so many rows
 MAX_LISTED = 3  # names in a sentence
+MAX_MERGED = 12  # states in the option that merges them
+OTHER = "other"  # the state into which rare states are merged
 MAX_CELLS = 1 << 28  # limit of the full comparisons that find determined columns
 WITNESSES = 8  # rows per state that rule out most pairs
 
@@ -44,8 +53,8 @@ class Finding:
     ----------
     kind : str
         ``'constant'``, ``'identifier'``, ``'duplicate'``, ``'deterministic'``,
-        ``'not_compared'``, ``'rare_states'``, ``'few_rows'``, ``'small_table'`` or
-        ``'sentinel'``.
+        ``'not_compared'``, ``'rare_states'``, ``'few_rows'``, ``'small_table'``,
+        ``'sentinel'``, ``'missing_word'`` or ``'synonyms'``.
     columns : tuple of str
         The columns with the problem.
     sentence : str
@@ -53,21 +62,30 @@ class Finding:
     part : tuple of str or None
         If the recommendation leaves out a part of a date: its column of dates, and the type of
         this column that does so (``'ignore'`` if there is no other part).
+    options : dict or None
+        The keyword arguments of `learn` that follow the recommendation, if it is not to leave out
+        a column: ``missing_labels``, ``merge`` or ``types``.
     """
 
     kind: str
     columns: tuple[str, ...]
     sentence: str
     part: tuple[str, str] | None = None
+    options: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as plain values."""
-        found = {"kind": self.kind, "columns": list(self.columns), "sentence": self.sentence}
+        found: dict[str, Any] = {"kind": self.kind, "columns": list(self.columns)}
+        found["sentence"] = self.sentence
+        if self.options is not None:
+            found["options"] = dict(self.options)
         return found if self.part is None else found | {"types": dict([self.part])}
 
 
 def audit(
-    dataset: Table | IncompleteDataset, columns: Iterable[ColumnInfo] = ()
+    dataset: Table | IncompleteDataset,
+    columns: Iterable[ColumnInfo] = (),
+    known: Iterable[Finding] = (),
 ) -> tuple[Finding, ...]:
     """Find columns that a search cannot learn from, or that mislead it.
 
@@ -80,6 +98,9 @@ def audit(
     columns : iterable of ColumnInfo
         What the reader says about the columns. A part of a date is left out through its column of
         dates, because the source has no column of its name.
+    known : iterable of Finding
+        What the reader found. Columns that are computed from others are not found once more as
+        columns that another one determines.
 
     Returns
     -------
@@ -98,19 +119,27 @@ def audit(
     'wet' duplicates 'rain' in every row. Keep one of them (drop=['wet'], or --drop wet).
     """
     table: Table
-    parts = find_part_types(columns)
+    infos = {info.name: info for info in columns}
+    parts = find_part_types(infos.values())
     if isinstance(dataset, IncompleteDataset):
         table = dataset.add_missing_state()
-        summary = _TableSummary(dataset.dataset, dataset.state_counts, parts)
-        comparable = _TableSummary(table, table.state_counts, parts)
+        summary = _TableSummary(dataset.dataset, dataset.state_counts, parts, infos)
+        comparable = _TableSummary(table, table.state_counts, parts, infos)
         comparable.n_observed[summary.n_observed == 1] = 1  # do not compare constant columns
     else:
         table = dataset
-        summary = comparable = _TableSummary(table, table.state_counts, parts)
+        summary = comparable = _TableSummary(table, table.state_counts, parts, infos)
+    compared = [NOT_COMPARED]
+    if isinstance(table, Dataset):
+        computed = [set(finding.columns) for finding in known if finding.kind == "computed"]
+        found = _compare_columns(comparable, table)
+        compared = [
+            one for one in found if not any(set(one.columns) <= names for names in computed)
+        ]
     return (
         *_find_constant(summary),
         *_find_identifiers(summary),
-        *(_compare_columns(comparable, table) if isinstance(table, Dataset) else [NOT_COMPARED]),
+        *compared,
         *_find_rare_states(summary),
         *_find_few_rows(summary),
         *_find_small_table(summary),
@@ -133,8 +162,10 @@ class _TableSummary:
         dataset: Table,
         counts: tuple[NDArray[np.int64], ...],
         parts: Mapping[str, tuple[str, str]],
+        infos: Mapping[str, ColumnInfo],
     ) -> None:
         self.parts = parts
+        self.infos = infos
         self.variables = dataset.variables
         self.names = dataset.names
         self.n_rows = dataset.n_rows
@@ -278,19 +309,52 @@ class _DeterminedColumns:
 
 
 def _find_rare_states(summary: _TableSummary) -> Iterator[Finding]:
-    for i, counts in enumerate(summary.counts):
+    for i, counts in enumerate(summary.counts) if summary.n_rows > 1 else ():
         rare = (counts > 0) & (counts < MIN_COUNT)
         if summary.is_identifier[i] or not rare.any():
             continue
         name, states = summary.names[i], summary.format_states(i, rare)
         is_one = len(states) == 1
+        advice, options = _advise_merging(summary, i, rare)
         yield Finding(
             "rare_states",
             (name,),
             f"{name!r} has {len(states):,} {'state' if is_one else 'states'} with fewer than "
-            f"{MIN_COUNT} rows: {_list_first(states)}. Merge {'it' if is_one else 'them'} with "
-            "other states.",
+            f"{MIN_COUNT} rows: {_list_first(states)}. {advice}",
+            options=options,
         )
+
+
+def _advise_merging(
+    summary: _TableSummary, variable: int, rare: NDArray[np.bool_]
+) -> tuple[str, dict[str, Any] | None]:
+    """Return what to do about rare states, and the options of `learn` that do it.
+
+    Bins are made again with fewer cut points, and numbers are cut into bins. Other states are
+    merged into one, or with the only state that is not rare.
+    """
+    name, info = summary.names[variable], summary.infos.get(summary.names[variable])
+    if summary.parts.get(name) is not None:
+        return "They are parts of dates; use another part.", None
+    if info is not None and info.type == "continuous":
+        return "Use fewer bins with bins= (--bins).", None
+    if info is not None and info.holds in ("whole numbers", "decimal numbers"):
+        hint = format_type_hint(name, "continuous")
+        return f"Cut the numbers into bins ({hint}).", {"types": {name: "continuous"}}
+    states = summary.variables[variable].states
+    old = [states[code] for code in np.flatnonzero(rare)]
+    if len(old) > MAX_MERGED:
+        return f"Merge states with merge= (--merge {shlex.quote(f'{name}:OLD=NEW')}).", None
+    kept = [states[c] for c in np.flatnonzero((summary.counts[variable] > 0) & ~rare)]
+    if not kept or len(old) + len(kept) == 2:  # one state would be left
+        return f"Collect more rows, or leave it out ({summary.format_hint(name)}).", None
+    # A state alone goes to the most common one, several go together.
+    common = states[int(np.argmax(summary.counts[variable]))]
+    merged = dict.fromkeys(old, OTHER if len(old) > 1 else common)
+    merged.pop(OTHER, None)
+    hint = format_merge_hint(name, merged)
+    them = "them" if len(old) > 1 else "it with another state"
+    return f"Merge {them} ({hint}).", {"merge": {name: merged}}
 
 
 def _find_few_rows(summary: _TableSummary) -> Iterator[Finding]:

@@ -19,10 +19,11 @@ from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_ORDERS, WEEKDAYS, ParsedDates, parse_dates
 from coevo.data.decisions import Decision
 from coevo.data.drafts import Draft, Notes, use_numbers_as_labels
+from coevo.data.durations import find_days, take_days
 from coevo.data.infer_columns import are_states
 from coevo.data.number_labels import NumberLabels
 from coevo.data.option_hints import format_type_hint
-from coevo.data.variable import sort_naturally
+from coevo.data.state_order import sort_naturally
 from coevo.errors import DataError
 
 __all__ = ["read_dates"]
@@ -36,21 +37,32 @@ def read_dates(drafts: Sequence[Draft], notes: Notes) -> list[Draft]:
     """Return the columns with parts instead of dates, or numbers where numbers are wanted."""
     names = [draft.column.name for draft in drafts]
     wanted = notes.options.find_wanted_parts(names)
+    needed = {name for pair in notes.options.find_wanted_days(names).values() for name in pair}
     parsed = {
         draft.column.name: dates
         for draft in drafts
-        if (draft.column.name in wanted or _may_be_date(draft, notes))
+        if (draft.column.name in {*wanted, *needed} or _may_be_date(draft, notes))
         and (dates := _parse(draft, notes)) is not None
     }
     clear = {dates.order for dates in parsed.values() if not dates.is_ambiguous} - {""}
     order = clear.pop() if len(clear) == 1 else ""
+    if order:
+        for draft in drafts:
+            known = parsed.get(draft.column.name)
+            if known is not None and known.is_ambiguous:
+                parsed[draft.column.name] = _parse(draft, notes, order) or known
+    days, by_name = find_days(drafts, parsed, notes), {d.column.name: d for d in drafts}
     found: list[Draft] = []
     for draft in drafts:
         name = draft.column.name
         dates = parsed.get(name)
-        if dates is not None and dates.is_ambiguous and order:
-            dates = _parse(draft, notes, order)
         parts = tuple(part for part in wanted.get(name, ()))
+        if name in days and dates is not None and days[name] in parsed:
+            found.append(take_days(by_name[days[name]], draft, parsed, notes))
+            if not parts:
+                continue
+        if name in needed and not parts and _is_only_source(name, ("day",), notes):
+            continue
         if dates is not None:
             found += _replace(draft, dates, parts, names, notes)
         elif not _is_only_source(name, parts, notes):
@@ -65,7 +77,7 @@ def _may_be_date(draft: Draft, notes: Notes) -> bool:
         return False
     declared = notes.types.get(column.name)
     if declared is not None:
-        return declared.kind in ("parts", "continuous")
+        return declared.kind in ("parts", "continuous", "days")
     return column.declared is None or CutPoints.from_states(column.declared) is not None
 
 
@@ -167,6 +179,8 @@ def _decide(column: Column, dates: ParsedDates, what: str, asked: str = "") -> D
     form = "%Y-%m-%d" if dates.has_date else "%H:%M"
     noun = "dates" if dates.has_date else "times"
     text = f"{name!r} holds {noun} from {min(values):{form}} to {max(values):{form}}; {what}."
+    if len({dates.offsets.get(code) for code in dates.values}) > 1 and dates.has_time:
+        text += " Its time zones differ; the times are the local ones."
     if not dates.is_ambiguous:
         undo = f"{format_type_hint(name, 'ignore')}; other types are {CHOICES}"
         return Decision("date", (name,), text, undo)
@@ -178,9 +192,9 @@ def _decide(column: Column, dates: ParsedDates, what: str, asked: str = "") -> D
 
 def _check_not_dates(column: Column, declared: ColumnType | None) -> None:
     """Raise `DataError` for a column without dates whose declared type needs dates."""
-    if declared is None or declared.kind != "parts":
+    if declared is None or declared.kind not in ("parts", "days"):
         return
-    word = "+".join(declared.parts) or declared.format
+    word = "+".join(declared.parts) or declared.format or declared.kind
     first = column.labels[int(column.codes[column.find_first_row(range(len(column.labels)))])]
     raise DataError(
         f"Column {column.name!r} has the type {word!r}, but does not hold dates that coevo knows; "

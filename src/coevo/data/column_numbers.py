@@ -13,25 +13,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from coevo.data.audit import Finding
-from coevo.data.columns import Column, check_no_missing, mask_codes
-from coevo.data.cut_points import CutPoints
+from coevo.data.columns import Column, check_no_missing, make_overflow_error, mask_codes
+from coevo.data.cut_points import CutPoints, format_number
 from coevo.data.decisions import Decision
 from coevo.data.drafts import Draft, Notes, Numbers, use_numbers_as_labels
+from coevo.data.missing_codes import find_missing_codes
 from coevo.data.number_formats import (
     NumericLabels,
     has_leading_zeros,
     may_have_groups,
     parse_formatted_numbers,
 )
-from coevo.data.number_labels import MISSING_LABELS, NumberLabels, parse_numbers
-from coevo.data.option_hints import format_type_hint
+from coevo.data.number_labels import NumberLabels, parse_number, parse_numbers
+from coevo.data.option_hints import format_label_hint, format_type_hint
 from coevo.errors import format_count, format_list
 
-__all__ = ["find_sentinel", "read_numbers"]
+__all__ = ["read_numbers"]
 
-SENTINEL_DIGITS = frozenset("9")
-MIN_SENTINEL = 99
-
+_NUMBERS = "the other values are numbers"
 _NOUNS = {"amount": "amounts", "percentage": "percentages", "limit": "limits of measurement"}
 
 
@@ -88,6 +87,7 @@ def read_numbers(drafts: Sequence[Draft], notes: Notes) -> None:
             continue
         mark, is_guess = marks[one.column.name]
         _mask_words(draft, one, mark, notes)
+        _mask_codes_of_missing(draft, notes)
         if not notes.is_measurement(draft):
             continue
         if not one.is_plain(mark) or notes.has_bins:  # plain numbers would be parsed again later
@@ -121,6 +121,8 @@ def _parse_column(draft: Draft, notes: Notes) -> _ParsedColumn | None:
         if CutPoints.from_states(column.declared) is None or most_common in column.declared:
             return None
     if isinstance(column.labels, NumberLabels):
+        if column.strays:
+            _decide_strays(column, notes)
         return _ParsedColumn(column, {".": column.labels.numbers.astype(np.float64)})
     observed = np.flatnonzero(column.counts)
     texts = [column.labels[code] for code in observed.tolist()]
@@ -132,11 +134,33 @@ def _parse_column(draft: Draft, notes: Notes) -> _ParsedColumn | None:
         numbers[observed] = plain
         marks = "." if any("." in str(text) for text in texts) else ".,"
         return _ParsedColumn(column, dict.fromkeys(marks, numbers))
-    found = parse_formatted_numbers(column.labels, observed.tolist())
-    has_own_labels = notes.options.missing_labels != MISSING_LABELS
-    if found is None or (found.words and has_own_labels):
+    words = [str(text) for text in texts if parse_number(text) is None]
+    if any(notes.options.opening.cells.is_kept(column.name, word) for word in words):
+        return None  # the caller wants a word as a state
+    found = parse_formatted_numbers(column.labels, observed.tolist(), column.counts)
+    if found is None:
         return None
     return _ParsedColumn(column, found.numbers, found)
+
+
+def _decide_strays(column: Column, notes: Notes) -> None:
+    """Record that cells among very many numbers that are no numbers are missing values."""
+    if any(notes.options.opening.cells.is_kept(column.name, one.label) for one in column.strays):
+        raise make_overflow_error(column)  # with text as a state, each number would be a state
+    if not notes.options.keeps_missing:
+        return  # `check_no_missing` refused them
+    shown = [one for one in column.strays if not _is_known_word(one.label, column.name, notes)]
+    if not shown:
+        return
+    n_rows = sum(one.count for one in shown)
+    labels, first = [one.label for one in shown], min(one.first_row for one in shown) + 1
+    notes.decisions.append(_make_word_decision(column.name, labels, n_rows, first, _NUMBERS))
+    notes.missing[column.name] = tuple(labels)
+
+
+def _is_known_word(label: str, name: str, notes: Notes) -> bool:
+    """Return whether the caller gave this label of missing values."""
+    return notes.options.opening.cells.is_missing(name, label)
 
 
 def _find_mark(parsed: Sequence[_ParsedColumn]) -> str | None:
@@ -163,7 +187,9 @@ def _mask_words(draft: Draft, parsed: _ParsedColumn, mark: str, notes: Notes) ->
     if notes.options.keeps_missing:  # elsewhere they need given cut points
         infinite = np.flatnonzero(np.isinf(numbers) & (column.counts > 0)).tolist()
     if words:
-        notes.decisions.append(_decide_words(column, words, "the other values are numbers"))
+        notes.decisions.append(_decide_words(column, words, _NUMBERS))
+        labels = tuple(sorted(str(column.labels[code]).strip() for code in words))
+        notes.missing[column.name] = labels
     if infinite:
         notes.decisions.append(_decide_words(column, infinite, "it is not a finite number"))
     kept = np.ones(len(column.labels), dtype=np.bool_)
@@ -173,12 +199,23 @@ def _mask_words(draft: Draft, parsed: _ParsedColumn, mark: str, notes: Notes) ->
 
 def _decide_words(column: Column, codes: Sequence[int], reason: str) -> Decision:
     """Return the decision that some labels of a column of numbers are missing values."""
-    labels = format_list(sorted(repr(column.labels[code]) for code in codes))
-    rows = format_count(int(column.counts[list(codes)].sum()), "row")
-    verb = "stands for a missing value" if len(codes) == 1 else "stand for missing values"
-    text = f"{labels} in {column.name!r} {verb} ({rows}): {reason}."
-    undo = format_type_hint(column.name, "categorical")
-    return Decision("missing_word", (column.name,), text, undo)
+    labels = [str(column.labels[code]) for code in codes]
+    n_rows = int(column.counts[list(codes)].sum())
+    first = column.find_first_row(codes) + 1
+    return _make_word_decision(column.name, labels, n_rows, first, reason)
+
+
+def _make_word_decision(
+    name: str, labels: Sequence[str], n_rows: int, first: int, reason: str
+) -> Decision:
+    listed = format_list(sorted(map(repr, labels)))
+    verb = "stands for a missing value" if len(labels) == 1 else "stand for missing values"
+    text = f"{listed} in {name!r} {verb} ({_format_rows(n_rows, first)}): {reason}."
+    return Decision("missing_word", (name,), text, format_type_hint(name, "categorical"))
+
+
+def _format_rows(n_rows: int, first: int) -> str:
+    return f"row {first:,}" if n_rows == 1 else f"{n_rows:,} rows, the first is {first:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,30 +258,60 @@ def _decide_formats(formats: Sequence[_Format]) -> Iterator[Decision]:
             yield Decision("number_format", names, text, undo)
 
 
-def find_sentinel(column: Column, numbers: Numbers) -> Finding | None:
-    """Return the finding on a number like -999 that may stand for a missing value; else None.
+def _mask_codes_of_missing(draft: Draft, notes: Notes) -> None:
+    """Make numbers like -999 missing values if they are far from the others; propose others.
 
-    Such a number has only nines, and lies farther from the other numbers than they spread.
+    A column with a declared type keeps all its numbers, but the bins of a network do not say
+    anything about -999: the network learned without it.
     """
-    occurs = (column.counts > 0) & np.isfinite(numbers)
-    distinct = np.unique(numbers[occurs])
-    if len(distinct) < 4:
-        return None
-    spread = float(distinct[-2] - distinct[1])
-    for value, gap in (
-        (distinct[0], distinct[1] - distinct[0]),
-        (distinct[-1], distinct[-1] - distinct[-2]),
-    ):
-        text = f"{abs(value):.0f}"
-        is_nines = abs(value) == np.floor(abs(value)) and set(text) <= SENTINEL_DIGITS
-        if is_nines and abs(value) >= MIN_SENTINEL and gap > spread:
-            rows = int(column.counts[occurs & (numbers == value)].sum())
-            label = f"{value:.0f}"
-            return Finding(
-                "sentinel",
-                (column.name,),
-                f"{label} in {column.name!r} ({format_count(rows, 'row')}) is far from the other "
-                "numbers. If it stands for a missing value, add it to missing_labels= "
-                "(--missing-label).",
-            )
-    return None
+    column, numbers = draft.column, draft.numbers
+    assert numbers is not None
+    has_network_bins = notes.options.allows_extra_states and column.name not in notes.types
+    if not (draft.is_free or has_network_bins):
+        return
+    values, index = np.unique(numbers[column.counts > 0], return_inverse=True)
+    rows = np.bincount(index, weights=column.counts[column.counts > 0]).astype(np.int64)
+    is_finite = np.isfinite(values)
+    found = find_missing_codes(values[is_finite], rows[is_finite])
+    cells = notes.options.opening.cells
+    far, near = (
+        [value for value in some if not cells.is_kept(column.name, format_number(value))]
+        for some in (found.far, found.near)
+    )
+    if near and draft.is_free:
+        notes.findings.append(_propose_codes(column, numbers, near))
+    if not far:
+        return
+    codes = np.flatnonzero(np.isin(numbers, far) & (column.counts > 0)).tolist()
+    if not notes.options.keeps_missing:
+        check_no_missing([column], {column.name: codes})
+    labels = [format_number(value) for value in far]
+    verb = "stands for a missing value" if len(far) == 1 else "stand for missing values"
+    where = _format_rows(int(column.counts[codes].sum()), column.find_first_row(codes) + 1)
+    text = (
+        f"{format_list(labels)} in {column.name!r} {verb} ({where}): far from the other numbers, "
+        "and written like a code."
+    )
+    undo = format_label_hint("keep_labels", column.name, labels)
+    notes.decisions.append(Decision("missing_code", (column.name,), text, undo))
+    notes.missing[column.name] = (*notes.missing.get(column.name, ()), *labels)
+    kept = np.ones(len(numbers), dtype=np.bool_)
+    kept[codes] = False
+    draft.column, draft.numbers = mask_codes(column, codes), numbers[kept]
+
+
+def _propose_codes(column: Column, numbers: Numbers, values: Sequence[float]) -> Finding:
+    """Return the finding on numbers that may stand for missing values."""
+    labels = [format_number(value) for value in values]
+    n_rows = int(column.counts[np.isin(numbers, values)].sum())
+    hint = format_label_hint("missing_labels", column.name, labels)
+    guess = "may be a code. If it stands for a missing value"
+    if len(labels) > 1:
+        guess = "may be codes. If they stand for missing values"
+    rows = format_count(n_rows, "row")
+    return Finding(
+        "sentinel",
+        (column.name,),
+        f"{format_list(labels)} in {column.name!r} ({rows}) {guess}, give {hint}.",
+        options={"missing_labels": {column.name: labels}},
+    )

@@ -20,7 +20,7 @@ from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import Column
 from coevo.data.histogram import Histogram, make_histogram
 from coevo.data.number_labels import NumberLabels, parse_numbers
-from coevo.data.variable import sort_naturally
+from coevo.data.state_order import sort_naturally
 
 __all__ = ["ColumnSummary", "NumberSummary", "StateCount", "summarise_column"]
 

@@ -8,7 +8,7 @@ states and bins. `coevo.data.infer_columns` infers the type of the other columns
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,21 @@ from coevo.user_files import CsvRow, UserFile, read_csv_rows, read_json
 __all__ = ["BIN_METHODS", "TYPES", "Binning", "ColumnInfo", "ColumnType", "read_types"]
 
 # "date" is a date as a number: a decimal year. "dmy" and "mdy" give the order of day and month.
-TYPES = ("categorical", "continuous", "ignore", "date", *DATE_PARTS, *DATE_ORDERS)
+# "choices" are lists with separators, "days" the days since an earlier column of dates.
+TYPES = (
+    *("categorical", "continuous", "ignore", "choices", "days", "date"),
+    *DATE_PARTS,
+    *DATE_ORDERS,
+)
 BIN_METHODS = (*sorted(BINNINGS), "mdl")
 # The defaults; `benchmarks/bins.py` compares them with other numbers.
 DEFAULT_BINS = 3
 MAX_MDL_BINS = 5
 NO_CUTS = "none"  # in a CSV file: the column is continuous, and has no cut point
-_KEYS = ("type", "cuts", "bins", "method", "states", "holds", "source", "format", "reason")
+_KEYS = (
+    *("type", "cuts", "bins", "method", "states", "holds", "source", "format", "reason"),
+    *("missing", "merge"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +68,10 @@ class Binning:
 class ColumnType:
     """The declared type of one column, validated.
 
-    `kind` is ``'categorical'``, ``'continuous'``, ``'ignore'`` or ``'parts'`` (of dates). `parts`
-    names the parts; without names they are chosen. `format` is the order of day and month, or the
-    decimal mark. `source` is the column of dates that this column is a part of.
+    `kind` is ``'categorical'``, ``'continuous'``, ``'ignore'``, ``'choices'``, ``'days'`` or
+    ``'parts'`` (of dates). `parts` names the parts; without names they are chosen. `format` is the
+    order of day and month, or the decimal mark. `source` is the column of dates that this column is
+    a part of. `missing` are labels of missing values, `merge` has the new label of some labels.
     """
 
     kind: str
@@ -73,6 +82,8 @@ class ColumnType:
     parts: tuple[str, ...] = ()
     format: str = ""
     source: str | None = None
+    missing: tuple[str, ...] = ()
+    merge: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
     def parse(cls, name: str, given: object) -> ColumnType:
@@ -117,6 +128,8 @@ class ColumnType:
             declared,
             format=str(given.get("format", declared.format)),
             source=None if source is None else str(source),
+            missing=_parse_missing(name, given.get("missing", ())),
+            merge=_parse_merge(name, given.get("merge", {})),
         )
         cuts, states = given.get("cuts"), given.get("states")
         if declared.kind == "categorical" and isinstance(states, list | tuple):
@@ -156,6 +169,10 @@ class ColumnInfo:
         The order of day and month (``'dmy'``, ``'mdy'``), or the decimal mark if it is a comma.
     reason : str
         Why the column is ignored; empty if the caller asked for it.
+    missing : tuple of str
+        Labels of this column that stand for missing values, beside those of all columns.
+    merge : dict of str to str
+        The new label of labels that were merged with others.
     """
 
     name: str
@@ -167,6 +184,8 @@ class ColumnInfo:
     source: str | None = None
     format: str = ""
     reason: str = ""
+    missing: tuple[str, ...] = ()
+    merge: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the info as plain values; `types` of `read_data` accepts them.
@@ -184,7 +203,12 @@ class ColumnInfo:
             found["cuts"] = list(self.cuts.points)
         if self.states:
             found["states"] = list(self.states)
-        extra = {"source": self.source, "format": self.format, "reason": self.reason}
+        extra: dict[str, Any] = {
+            "source": self.source,
+            "format": self.format,
+            "reason": self.reason,
+        }
+        extra |= {"missing": list(self.missing), "merge": dict(self.merge)}
         return found | {key: value for key, value in extra.items() if value}
 
 
@@ -246,6 +270,20 @@ def _parse_cuts(name: str, given: Any) -> CutPoints:
         raise DataError(
             f"The cuts of column {name!r} must be a list of numbers; got {given!r}."
         ) from None
+
+
+def _parse_missing(name: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, list | tuple):
+        raise DataError(f"'missing' of column {name!r} must be a list of labels; got {given!r}.")
+    return tuple(map(str, given))
+
+
+def _parse_merge(name: str, given: Any) -> dict[str, str]:
+    if not isinstance(given, Mapping):
+        raise DataError(
+            f"'merge' of column {name!r} must be an object of old and new labels; got {given!r}."
+        )
+    return {str(old): str(new) for old, new in given.items()}
 
 
 def _make_declared_type_error(name: str, given: object) -> DataError:

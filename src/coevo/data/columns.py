@@ -9,22 +9,24 @@ column, the first row and the way out. Rows are counted from 1, without the head
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.dataset import Dataset
-from coevo.data.number_labels import MISSING_LABELS, NumberLabels, parse_numbers
-from coevo.data.option_hints import format_drop_hint
-from coevo.data.variable import MAX_STATES, Variable, sort_naturally
+from coevo.data.dataset import Clusters, Dataset
+from coevo.data.number_labels import MISSING_LABELS, NumberLabels, find_decimal, parse_numbers
+from coevo.data.option_hints import format_drop_hint, format_label_hint
+from coevo.data.state_order import sort_naturally
+from coevo.data.variable import MAX_STATES, Variable
 from coevo.errors import DataError, format_list, warn_caller
 
 __all__ = [
     "IDENTIFIER_ABOVE",
     "Column",
     "MissingMask",
+    "Stray",
     "UnsupportedTypeError",
     "assemble_dataset",
     "check_complete",
@@ -36,6 +38,7 @@ __all__ = [
     "make_variable",
     "mask_codes",
     "recode_column",
+    "relabel_column",
 ]
 
 # In a table with fewer rows, distinct values in each row are more likely a coincidence or a
@@ -43,6 +46,15 @@ __all__ = [
 IDENTIFIER_ABOVE = 20
 
 MissingMask = NDArray[np.bool_]  # (n_rows,), True where the value is missing
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A label among numbers that is no number: its number of rows, and the first, from 0."""
+
+    label: str
+    count: int
+    first_row: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,9 @@ class Column:
         `codes` are only its start. Later code must leave such a column out.
     is_text : bool, default: False
         Whether the labels are text even if they look like numbers (codes with leading zeros).
+    strays : tuple of Stray
+        Cells that are no numbers, in a column with so many numbers that its reader stores them as
+        numbers. Their values are missing.
     """
 
     name: str
@@ -79,6 +94,7 @@ class Column:
     missing: MissingMask | None = None
     overflow: bool = False
     is_text: bool = False
+    strays: tuple[Stray, ...] = ()
     counts: NDArray[np.int64] = field(init=False)  # number of rows with each label
 
     def __post_init__(self) -> None:
@@ -108,18 +124,18 @@ class Column:
         """Return the first row with this code, counted from 1, as text for a message."""
         return f"{self.find_first_row([code]) + 1:,}"
 
-    def find_missing(self, labels: Set[str] = MISSING_LABELS) -> list[int]:
-        """Return the codes that stand for a missing value in this column."""
+    def find_missing(self) -> list[int]:
+        """Return the codes that stand for a missing value in any column, unless declared."""
         if isinstance(self.labels, NumberLabels):
-            return self.labels.find_missing(labels)
+            return self.labels.find_missing()
         observed = np.flatnonzero(self.counts).tolist()
-        return [code for code in observed if self._is_missing(code, labels)]
+        return [code for code in observed if self._is_missing(code)]
 
-    def _is_missing(self, code: int, labels: Set[str]) -> bool:
+    def _is_missing(self, code: int) -> bool:
         label = self.labels[code]
         if label is None:
             return True
-        return label.strip() in labels and label not in (self.declared or ())
+        return label.strip() in MISSING_LABELS and label not in (self.declared or ())
 
 
 LEARN_WITH_MISSING = (
@@ -169,6 +185,29 @@ def mask_codes(column: Column, missing_codes: Sequence[int]) -> Column:
     )
 
 
+def relabel_column(column: Column, new_labels: Mapping[str, str]) -> Column:
+    """Return a column with other labels for some of its labels; equal labels become one.
+
+    >>> column = Column("x", ["Y", "no", "yes"], np.array([0, 1, 2]))
+    >>> merged = relabel_column(column, {"Y": "yes"})
+    >>> merged.labels, merged.codes.tolist()
+    (['yes', 'no'], [0, 1, 0])
+    """
+    if not new_labels:
+        return column
+    texts = [label if label is None else new_labels.get(label, label) for label in column.labels]
+    labels = list(dict.fromkeys(texts))
+    place = {label: i for i, label in enumerate(labels)}
+    codes = np.array([place[text] for text in texts], dtype=np.intp)[column.codes]
+    declared = column.declared
+    if declared is not None:
+        declared = tuple(dict.fromkeys(new_labels.get(state, state) for state in declared))
+    decimal = find_decimal([label for label in labels if label is not None])
+    if decimal is not None:
+        decimal = next(i for i, label in enumerate(labels) if find_decimal([label]) == 0)
+    return replace(column, labels=labels, codes=codes, declared=declared, decimal=decimal)
+
+
 def check_states(column: Column) -> None:
     """Raise `DataError` if a column has undeclared values or decimal numbers."""
     if column.declared is not None:
@@ -177,12 +216,14 @@ def check_states(column: Column) -> None:
         raise _make_decimal_error(column, column.decimal)
 
 
-def assemble_dataset(columns: Sequence[Column], deduplicate: bool = True) -> Dataset:
-    """Build a dataset from columns of states."""
+def assemble_dataset(
+    columns: Sequence[Column], deduplicate: bool = True, clusters: Clusters | None = None
+) -> Dataset:
+    """Build a dataset from columns of states; `clusters` has the cluster of each row."""
     variables = [make_variable(column) for column in columns]
     coded = [recode_column(*pair) for pair in zip(columns, variables, strict=True)]
     _warn_constant(columns)
-    dataset = Dataset(variables, coded)
+    dataset = Dataset(variables, coded, clusters=clusters)
     return dataset.deduplicate() if deduplicate else dataset
 
 
@@ -222,14 +263,14 @@ def make_unsupported_type_error(name: str, kind: object) -> UnsupportedTypeError
 def check_no_missing(
     columns: Sequence[Column],
     codes: MissingCodes | None = None,
-    labels: Set[str] = MISSING_LABELS,
+    find: Callable[[Column], list[int]] = Column.find_missing,
     way_out: str = LEARN_WITH_MISSING,
 ) -> None:
-    """Raise `DataError` if a value is missing; `codes` and `labels` stand for missing values."""
+    """Raise `DataError` if a value is missing; `codes` and `find` say what stands for one."""
     incomplete = [
         (column, found, int(column.counts[found].sum()))
         for column in columns
-        if (found := [*column.find_missing(labels), *(codes or {}).get(column.name, ())])
+        if (found := [*find(column), *(codes or {}).get(column.name, ())])
     ]
     if not incomplete:
         return
@@ -248,10 +289,12 @@ def check_no_missing(
         )
     them = "them" if len(incomplete) > 1 or n_missing > 1 else "it"
     sentences.append(f"Drop or impute {them}{way_out}.")
+    stray = next((one for one in column.strays if one.first_row == row), None)
+    if stray is not None:
+        sentences.append(f"{stray.label!r} among its numbers counts as missing.")
     if label is not None and label.strip():
-        sentences.append(
-            f"If {label!r} is a state, declare the states of the column with states= (--states)."
-        )
+        hint = format_label_hint("keep_labels", column.name, [label])
+        sentences.append(f"If {label!r} is a value, keep it ({hint}).")
     raise DataError(" ".join(sentences))
 
 

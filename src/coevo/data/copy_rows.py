@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,12 @@ from coevo.data.column_types import Binning
 from coevo.data.columns import Column
 from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
 from coevo.data.load import load_table
+from coevo.data.number_labels import parse_number
 from coevo.data.parquet import open_parquet
 from coevo.data.read_options import ReadOptions
 from coevo.data.source_kinds import detect_kind
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
+from coevo.data.units_row import has_units_row
 from coevo.data.writer import choose_delimiter
 from coevo.errors import DataError, import_optional
 from coevo.files import open_source, replace_file
@@ -31,6 +34,7 @@ __all__ = [
     "choose_new_names",
     "copy_with_columns",
     "copy_with_predictions",
+    "count_skipped_rows",
     "iter_raw_blocks",
     "iter_table_blocks",
     "load_raw_columns",
@@ -52,9 +56,10 @@ def copy_with_columns(
     The suffix of `target` determines the format, as for `write_data`. `opening` says how `source`
     was opened. A name that the table has already gets a number.
     """
-    with _open_blocks(Path(source), opening) as (names, blocks):
+    n_skipped = count_skipped_rows(Path(source), opening)
+    with _open_blocks(Path(source), replace(opening, units_row=False)) as (names, blocks):
         new = choose_new_names(names, [name for name, _ in columns])
-        texts = [column for _, column in columns]
+        texts = [[""] * n_skipped + list(column) for _, column in columns]
         write_blocks([*names, *new], _extend_blocks(blocks, texts), Path(target))
 
 
@@ -126,6 +131,25 @@ def _extend_blocks(blocks: Iterable[CsvBlock], columns: Sequence[Texts]) -> Iter
             f"The table has {start:,} rows, but {len(columns[0]):,} rows were read. Do not change "
             "a table while coevo reads it."
         )
+
+
+def count_skipped_rows(source: Path, opening: SourceOptions) -> int:
+    """Return how many rows above the first observation were skipped: 1 for a row of units.
+
+    A copy of the table has this row as it is.
+    """
+    if opening.units_row is not None:
+        return int(opening.units_row)
+    with _open_blocks(source, replace(opening, units_row=False)) as (names, blocks):
+        block = next(iter(blocks), None)
+        if block is None:
+            return 0
+        first = [block.labels[i][int(block.codes[i][0])] for i in range(len(names))]
+    if len(names) < 2 or any(parse_number(text) is not None for text in first):
+        return 0  # a row of units has no number, and most tables end here
+    options = ReadOptions.from_parameters(discretise="mdl", opening=opening).allow_missing()
+    table = load_table(source, replace(options, is_lenient=True), None)
+    return int(has_units_row(table, options))
 
 
 def load_raw_columns(source: Path, opening: SourceOptions) -> list[Column]:

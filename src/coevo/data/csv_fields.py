@@ -2,32 +2,57 @@
 
 A column has at most 65,535 labels. A column of measurements can have more distinct values. If
 the caller wants bins, the reader then stores the column as numbers, and creates its labels from
-the numbers. A column of text with more labels is an error, or the reader gives it up
+the numbers. A few cells that are no numbers become missing values, and the column names them
+(`Column.strays`). A column of text with more labels is an error, or the reader gives it up
 (`Column.overflow`) if it is lenient.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.columns import Column, make_overflow_error
+from coevo.data.columns import Column, Stray, make_overflow_error
 from coevo.data.label_store import LabelStore
-from coevo.data.number_labels import NumberLabels, find_decimal, parse_numbers
+from coevo.data.missing_words import looks_like_code
+from coevo.data.number_labels import (
+    MISSING_LABELS,
+    NumberLabels,
+    find_decimal,
+    parse_numbers,
+)
 from coevo.data.read_options import ReadOptions
 from coevo.data.text_encoding import LabelDecoder
 
-__all__ = ["CsvField", "parse_label_values"]
+__all__ = ["MAX_STRAYS", "CsvField", "parse_label_values"]
+
+MAX_STRAYS = 50  # distinct labels that are no numbers; more are no slips
 
 
-def parse_label_values(labels: Sequence[str | None]) -> NDArray[np.float64] | None:
-    """Return the value of each label of a column with very many labels, or None if one is text.
+def parse_label_values(
+    labels: Sequence[str | None],
+) -> tuple[NDArray[np.float64], list[int]] | None:
+    """Return the value of each label of a column with very many labels, and the codes of strays.
 
-    NaN stands for a missing value.
+    NaN stands for a missing value. None if too many labels are no numbers.
     """
-    return parse_numbers(labels)
+    numbers = parse_numbers(labels)
+    if numbers is not None:
+        return numbers, []
+    values = np.full(len(labels), np.nan)
+    strays: list[int] = []
+    for code, label in enumerate(labels):
+        own = parse_numbers([label])
+        if own is not None:
+            values[code] = own[0]
+        elif len(strays) == MAX_STRAYS or looks_like_code(str(label)):
+            return None
+        else:
+            strays.append(code)
+    return values, strays
 
 
 class CsvField:
@@ -38,13 +63,14 @@ class CsvField:
     ) -> None:
         self._name, self._decoder = name, decoder
         self._declared = options.states.get(name)
+        self._find_missing = options.find_missing
         self._wants_numbers = options.wants_numbers(name) or options.is_lenient or is_index
         self._is_lenient = options.is_lenient or is_index
-        self._missing_labels = options.missing_labels
         self._store = LabelStore()
         self._codes: list[NDArray[np.unsignedinteger]] = []
         self._numbers: list[NDArray[np.float64]] | None = None
         self._start: Column | None = None  # of a column that was given up
+        self._strays: dict[str, Stray] = {}
 
     def add(
         self, buffer: NDArray[np.uint8], starts: NDArray[np.int32], lengths: NDArray[np.int32]
@@ -68,13 +94,20 @@ class CsvField:
             return self._start
         if self._numbers is None:
             labels, codes = self._decode_labels()
-            decimal = find_decimal(labels, self._missing_labels)
-            return Column(self._name, labels, codes, self._declared, decimal)
+            column = Column(self._name, labels, codes, self._declared)
+            missing = set(self._find_missing(column))
+            kept = [label for code, label in enumerate(labels) if code not in missing]
+            if any((label or "").strip() in MISSING_LABELS for label in kept):
+                return column  # the caller keeps such a label, so the column holds text
+            texts = ["" if code in missing else label for code, label in enumerate(labels)]
+            return replace(column, decimal=find_decimal(texts))
         values = np.concatenate(self._numbers)
         distinct, indices = np.unique(values, return_inverse=True)
         fractions = np.flatnonzero(distinct != np.floor(distinct))
         decimal = int(fractions[0]) if len(fractions) else None
-        return Column(self._name, NumberLabels(distinct), indices, self._declared, decimal)
+        strays = tuple(self._strays[label] for label in sorted(self._strays))
+        column = Column(self._name, NumberLabels(distinct), indices, self._declared, decimal)
+        return replace(column, strays=strays)
 
     def _convert_to_numbers(self, is_allowed: bool) -> None:
         """Convert the codes so far to numbers and start again with no labels.
@@ -83,8 +116,10 @@ class CsvField:
         `DataError`.
         """
         labels, codes = self._decode_labels()
-        numbers = parse_label_values(labels) if is_allowed else None
-        if numbers is not None:
+        found = parse_label_values(labels) if is_allowed else None
+        if found is not None and len({*self._strays, *(labels[c] for c in found[1])}) <= MAX_STRAYS:
+            numbers, strays = found
+            self._add_strays(labels, codes, strays)
             self._numbers = [*(self._numbers or []), numbers[codes]]
         else:
             decimal = find_decimal(labels)
@@ -93,6 +128,21 @@ class CsvField:
                 raise make_overflow_error(column, is_late=self._numbers is not None)
             self._start, self._numbers = column, None
         self._store, self._codes = LabelStore(), []
+
+    def _add_strays(
+        self,
+        labels: Sequence[str | None],
+        codes: NDArray[np.unsignedinteger],
+        strays: Sequence[int],
+    ) -> None:
+        """Count the labels that are no numbers."""
+        n_before = sum(map(len, self._numbers or []))
+        for code in strays:
+            label, rows = str(labels[code]), np.flatnonzero(codes == code)
+            known = self._strays.get(label)
+            first = n_before + int(rows[0]) if known is None else known.first_row
+            count = len(rows) + (0 if known is None else known.count)
+            self._strays[label] = Stray(label, count, first)
 
     def _decode_labels(self) -> tuple[list[str | None], NDArray[np.unsignedinteger]]:
         """Return the labels as text, and the codes so far."""

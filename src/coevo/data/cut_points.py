@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from coevo.checks import is_number
 from coevo.errors import DataError, ParameterError
 
-__all__ = ["CutPoints", "format_number", "round_between"]
+__all__ = ["CutPoints", "format_number", "name_bins", "round_between"]
 
 ONE_BIN = "any"  # the state of a column without cut points
 _NUMBER = r"-?(?:\d++(?:\.\d++)?)(?:e-?\d++)?"
@@ -59,11 +59,7 @@ class CutPoints:
     @property
     def states(self) -> tuple[str, ...]:
         """The names of the bins, from low to high."""
-        texts = [format_number(point) for point in self.points]
-        if not texts:
-            return (ONE_BIN,)
-        inner = [f"from_{low}_to_{high}" for low, high in pairwise(texts)]
-        return (f"below_{texts[0]}", *inner, f"from_{texts[-1]}")
+        return name_bins([format_number(point) for point in self.points])
 
     @classmethod
     def from_states(cls, states: Iterable[str]) -> CutPoints | None:
@@ -101,6 +97,18 @@ class CutPoints:
                 "impute them."
             )
         return np.searchsorted(np.array(self.points), numbers, side="right")
+
+
+def name_bins(points: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the bins between cut points that are given as texts.
+
+    >>> name_bins(["18", "65"]), name_bins([])
+    (('below_18', 'from_18_to_65', 'from_65'), ('any',))
+    """
+    if not points:
+        return (ONE_BIN,)
+    inner = [f"from_{low}_to_{high}" for low, high in pairwise(points)]
+    return (f"below_{points[0]}", *inner, f"from_{points[-1]}")
 
 
 def format_number(number: float) -> str:

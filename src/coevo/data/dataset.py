@@ -21,10 +21,20 @@ from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, find_duplicate
 from coevo.memory import check_memory
 
-__all__ = ["BYTES_PER_DRAW", "Codes", "Dataset", "combine_row_hashes", "hash_rows"]
+__all__ = [
+    "BYTES_PER_DRAW",
+    "Clusters",
+    "Codes",
+    "Dataset",
+    "combine_row_hashes",
+    "draw_clusters",
+    "hash_clusters",
+    "hash_rows",
+]
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]  # (n_vars, n_stored_rows)
 Weights = NDArray[np.int64]  # (n_stored_rows,), each >= 1
+Clusters = NDArray[np.int64]  # (n_rows,), the number of the cluster of each row, from 0
 
 # Counting a weighted row takes longer than counting a bit of a bit set. Weights therefore save
 # time only if the share of distinct rows is small (see benchmarks/README.md, "Deduplication").
@@ -48,6 +58,9 @@ class Dataset(Table):
         For each variable the code of its state in each row, an index into its `states`.
     weights : array of int, optional
         Number of occurrences of each row; 1 if left out.
+    clusters : array of int, optional
+        The cluster of each row: rows of a cluster belong together, as the visits of a patient do.
+        A bootstrap sample draws clusters. A dataset with clusters has no weights.
 
     Examples
     --------
@@ -66,6 +79,7 @@ class Dataset(Table):
         variables: Iterable[Variable],
         columns: Sequence[NDArray[np.integer] | Sequence[int]],
         weights: NDArray[np.int64] | None = None,
+        clusters: NDArray[np.integer] | None = None,
     ) -> None:
         source = tuple(variables)
         arrays = [np.asarray(column) for column in columns]
@@ -82,6 +96,9 @@ class Dataset(Table):
         codes.flags.writeable = False
         self._codes: Codes = codes
         self._weights = None if weights is None else _copy_weights(weights, codes.shape[1])
+        self._clusters = None if clusters is None else _number_clusters(clusters, codes.shape[1])
+        if weights is not None and clusters is not None:
+            raise DataError("A dataset with clusters stores every row. Leave the weights out.")
 
     @classmethod
     def _from_parts(
@@ -90,6 +107,7 @@ class Dataset(Table):
         variables: tuple[Variable, ...],
         codes: Codes,
         weights: Weights | None,
+        clusters: Clusters | None = None,
     ) -> Dataset:
         """Return a dataset from parts that were validated before."""
         self = cls.__new__(cls)
@@ -98,6 +116,7 @@ class Dataset(Table):
             weights.flags.writeable = False
         self._source, self._variables = source, variables
         self._codes, self._weights = codes, weights
+        self._clusters = None if clusters is None else _number_clusters(clusters, codes.shape[1])
         return self
 
     @property
@@ -109,6 +128,16 @@ class Dataset(Table):
     def weights(self) -> Weights | None:
         """Number of occurrences of each stored row, or None if every row is stored."""
         return self._weights
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The number of the cluster of each row, from 0; None if rows are independent."""
+        return self._clusters
+
+    @property
+    def n_clusters(self) -> int | None:
+        """Number of clusters; None if rows are independent."""
+        return None if self._clusters is None else int(self._clusters.max()) + 1
 
     @cached_property
     def n_rows(self) -> int:
@@ -126,6 +155,8 @@ class Dataset(Table):
     @cached_property
     def row_digest(self) -> RowDigest:
         """Two numbers that do not depend on the order of rows; digests of parts add up."""
+        if self._clusters is not None:  # the names of clusters do not matter
+            return combine_row_hashes(hash_clusters(self._row_hashes, self._clusters))
         return combine_row_hashes(self._row_hashes, self._weights)
 
     def deduplicate(self) -> Dataset:
@@ -133,7 +164,9 @@ class Dataset(Table):
 
         Return this dataset if it has so many distinct rows that weights would not save time.
         """
-        if self._weights is not None or not self._may_have_duplicates():
+        if self._weights is not None or self._clusters is not None:
+            return self
+        if not self._may_have_duplicates():
             return self
         first, counts = self._find_distinct_rows()
         if len(first) > MAX_DISTINCT_SHARE * self._codes.shape[1]:
@@ -159,9 +192,10 @@ class Dataset(Table):
     def resample(self, rng: np.random.Generator) -> Dataset:
         """Return a bootstrap sample: `n_rows` observations, drawn with replacement.
 
-        The draw sorts the observations by their hashes. It therefore depends neither on the order
-        of rows nor on deduplication. If this dataset has weights, the sample has weights too, so
-        that the same kernels count both.
+        Rows in clusters are drawn by cluster, as many as there are, each with all its rows. The
+        sample then has about as many rows. The draw sorts the observations by their hashes. It
+        therefore depends neither on the order of rows nor on deduplication. If this dataset has
+        weights, the sample has weights too, so that the same kernels count both.
 
         >>> dataset = Dataset([Variable("wet", ("no", "yes"))], [[0, 1, 1]])
         >>> dataset.resample(np.random.default_rng(1)).codes
@@ -174,6 +208,10 @@ class Dataset(Table):
                 f"A bootstrap sample of {self.n_rows:,} rows",
                 "Use a sample of the rows.",
             )
+        if self._clusters is not None:
+            rows = draw_clusters(self._row_hashes, self._clusters, rng)
+            sample: Codes = self._codes[:, rows].copy(order="C")
+            return Dataset._from_parts(self._source, self._variables, sample, None)
         order = np.argsort(self._row_hashes, kind="stable")
         drawn = rng.integers(self.n_rows, size=self.n_rows)
         if self._weights is None:
@@ -199,6 +237,11 @@ class Dataset(Table):
         if not is_int(n_held_out, 0) or n_held_out > self.n_rows:
             expected = f"an int from 0 to {self.n_rows}, the number of rows"
             raise bad_parameter("n_held_out", "split", expected, n_held_out)
+        if self._clusters is not None:
+            raise DataError(
+                "A dataset with clusters cannot be split by rows. Use cross_validate, which keeps "
+                "clusters together, or read the table without cluster_by."
+            )
         rows = self.expand()
         drawn = np.argsort(rows._row_hashes, kind="stable")[rng.permutation(self.n_rows)]
         parts = (drawn[n_held_out:], drawn[:n_held_out])
@@ -238,10 +281,13 @@ class Dataset(Table):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A pickled array becomes writeable; `_from_parts` makes the arrays read-only again.
-        return Dataset._from_parts, (self._source, self._variables, self._codes, self._weights)
+        parts = (self._source, self._variables, self._codes, self._weights)
+        return Dataset._from_parts, (parts if self._clusters is None else (*parts, self._clusters))
 
     def __repr__(self) -> str:
         stored = "" if self._weights is None else f" ({self._codes.shape[1]:,} distinct)"
+        if self._clusters is not None:
+            stored = f" in {self.n_clusters:,} clusters"
         return f"<Dataset: {self.n_rows:,} rows{stored}, {self.n_variables} variables>"
 
 
@@ -276,6 +322,42 @@ def _copy_weights(weights: NDArray[np.int64], n_stored: int) -> Weights:
     copy = given.astype(np.int64)
     copy.flags.writeable = False
     return copy
+
+
+def _number_clusters(clusters: NDArray[np.integer], n_stored: int) -> Clusters:
+    """Return the number of the cluster of each row, from 0, as a read-only array."""
+    given = np.asarray(clusters)
+    if given.shape != (n_stored,) or given.dtype.kind not in "iu":
+        raise DataError("Clusters must be one integer for each row.")
+    numbers: Clusters = np.unique(given, return_inverse=True)[1].astype(np.int64)
+    numbers.flags.writeable = False
+    return numbers
+
+
+def hash_clusters(hashes: NDArray[np.uint64], clusters: Clusters) -> NDArray[np.uint64]:
+    """Return a hash of each cluster that depends on its rows alone, not on their order."""
+    sums = np.zeros(int(clusters.max()) + 1, dtype=np.uint64)
+    np.add.at(sums, clusters, hashes * hashes + hashes)  # both wrap around
+    return sums
+
+
+def draw_clusters(
+    hashes: NDArray[np.uint64], clusters: Clusters, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw as many clusters as there are, with replacement; return the rows of each that is drawn.
+
+    `hashes` has a hash of each row. Clusters are sorted by the hashes of their rows, so that
+    neither the order of rows nor the names of clusters matter.
+    """
+    ranked = np.argsort(hash_clusters(hashes, clusters), kind="stable")
+    drawn = ranked[rng.integers(len(ranked), size=len(ranked))]
+    by_cluster = np.argsort(clusters, kind="stable")
+    sizes = np.bincount(clusters)
+    starts = np.cumsum(sizes) - sizes
+    ends = np.cumsum(sizes[drawn])
+    within = np.arange(ends[-1]) - np.repeat(ends - sizes[drawn], sizes[drawn])
+    rows: NDArray[np.intp] = by_cluster[np.repeat(starts[drawn], sizes[drawn]) + within]
+    return rows
 
 
 def combine_row_hashes(hashes: NDArray[np.uint64], weights: Weights | None = None) -> RowDigest:

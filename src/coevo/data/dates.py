@@ -14,14 +14,22 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DATE_ORDERS", "DATE_PARTS", "WEEKDAYS", "ParsedDates", "parse_dates"]
+__all__ = [
+    "DATE_ORDERS",
+    "DATE_PARTS",
+    "WEEKDAYS",
+    "ParsedDates",
+    "make_days_name",
+    "parse_dates",
+    "split_days_name",
+]
 
 DATE_PARTS = ("year", "month", "weekday", "hour")
 DATE_ORDERS = ("dmy", "mdy")
@@ -36,7 +44,10 @@ _TIME = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d++)?)?"
     r"(?:\s*+(?P<half>[AaPp][Mm]))?"
 )
-_ZONE = r"(?:\s*+(?:Z|UTC|[+-]\d\d:?\d\d))?"
+_ZONE = (
+    r"(?:\s*+(?:(?:UTC|GMT)?(?P<offset>[+-]\d{1,2}(?::?\d\d)?)|Z|[A-Z]{3,5})"
+    r"(?:\s*+\[[\w/+-]++\])?)?"
+)
 _CLOCK = rf"(?:(?:T|\s++){_TIME}{_ZONE})?"
 _MONTH_NAME = r"(?P<name>[A-Za-z]{3,9})\.?"
 _WEEKDAY_NAME = r"(?:(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\.?,?\s++)?"
@@ -74,6 +85,9 @@ class ParsedDates:
         ``'dmy'`` or ``'mdy'`` if the labels hold day and month as numbers, else empty.
     is_ambiguous : bool
         Whether both orders fit the column.
+    offsets : dict of int to float
+        The hours by which the time of a label is ahead of UTC, if the label says so. Parts are
+        those of the local time; days between dates are not.
     """
 
     values: dict[int, datetime.datetime]
@@ -82,6 +96,7 @@ class ParsedDates:
     has_time: bool
     order: str = ""
     is_ambiguous: bool = False
+    offsets: dict[int, float] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -100,6 +115,36 @@ class ParsedDates:
         for code, value in self.values.items():
             numbers[code] = _to_decimal_year(value) if self.has_date else _to_decimal_hour(value)
         return numbers
+
+    def as_days(self, n_labels: int) -> NDArray[np.float64]:
+        """Return each date as a number of days in UTC; NaN elsewhere."""
+        numbers = np.full(n_labels, np.nan)
+        start = datetime.datetime(1900, 1, 1)
+        for code, value in self.values.items():
+            hours = (value - start) / datetime.timedelta(hours=1) - self.offsets.get(code, 0.0)
+            numbers[code] = hours / 24
+        return numbers
+
+
+def make_days_name(first: str, second: str) -> str:
+    """Return the name of the days from one column of dates to another.
+
+    >>> make_days_name("admission", "discharge")
+    'admission_to_discharge_days'
+    """
+    return f"{first}_to_{second}_days"
+
+
+def split_days_name(name: str, known: Container[str]) -> tuple[str, str] | None:
+    """Return the two columns of dates that a duration is named after; None if there are none.
+
+    >>> split_days_name("admission_to_discharge_days", {"admission", "discharge"})
+    ('admission', 'discharge')
+    """
+    stem = name.removesuffix("_days")
+    places = [match.start() for match in re.finditer("_to_", stem)] if stem != name else []
+    pairs = ((stem[:place], stem[place + 4 :]) for place in places)
+    return next((pair for pair in pairs if pair[0] in known and pair[1] in known), None)
 
 
 _TAKE_PART: dict[str, Callable[[datetime.datetime], str]] = {
@@ -152,9 +197,16 @@ def _read_matches(form: str, matches: dict[int, re.Match[str]], order: str) -> P
     """Return the dates of labels of the same form; None if one of them does not exist."""
     has_time = any(match.groupdict().get("hour") is not None for match in matches.values())
     has_date, has_day = form != "time", form not in ("time", "month", "named month", "quarter")
+    offsets = {
+        code: _read_offset(offset)
+        for code, match in matches.items()
+        if (offset := match.groupdict().get("offset"))
+    }
     if form != "numbers":
         values = _read_values(matches, "")
-        return None if values is None else ParsedDates(values, has_date, has_day, has_time)
+        if values is None:
+            return None
+        return ParsedDates(values, has_date, has_day, has_time, offsets=offsets)
     possible = {o: found for o in DATE_ORDERS if (found := _read_values(matches, o)) is not None}
     if not possible:
         return None
@@ -162,7 +214,18 @@ def _read_matches(form: str, matches: dict[int, re.Match[str]], order: str) -> P
     default = "mdy" if has_slashes else "dmy"
     chosen = next(o for o in (order, default, *DATE_ORDERS) if o in possible)
     is_ambiguous = len(possible) == 2 and possible["dmy"] != possible["mdy"] and not order
-    return ParsedDates(possible[chosen], True, True, has_time, chosen, is_ambiguous)
+    return ParsedDates(possible[chosen], True, True, has_time, chosen, is_ambiguous, offsets)
+
+
+def _read_offset(text: str) -> float:
+    """Return the hours of an offset from UTC.
+
+    >>> _read_offset("+0530"), _read_offset("-5")
+    (5.5, -5.0)
+    """
+    digits = text[1:].replace(":", "")
+    hours = int(digits[:-2]) + int(digits[-2:]) / 60 if len(digits) > 2 else float(digits)
+    return -hours if text[0] == "-" else hours
 
 
 def _read_values(

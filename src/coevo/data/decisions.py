@@ -45,6 +45,9 @@ KINDS: Mapping[str, str] = {
     "long": "rows with too many fields",
     "skipped_rows": "rows with a wrong number of fields that were left out",
     "empty_rows": "rows without any value",
+    "totals": "rows of totals and subtotals",
+    "duplicates": "rows that are copies of other rows",
+    "weights": "a column of counts that says how often each row occurs",
     "sheet": "a spreadsheet with several sheets",
     "names": "names with spaces around them, or that occur twice",
     "unnamed": "columns without a name",
@@ -59,11 +62,17 @@ KINDS: Mapping[str, str] = {
     "mixed": "columns of numbers and other text",
     "too_many_states": "columns with more values than a variable can have states",
     "copy": "columns that repeat another column",
+    "choices": "columns of lists of choices",
     "date": "columns of dates",
+    "duration": "columns of dates that follow those of another column",
     "date_order": "dates in which the day or the month can come first",
     "number_format": "numbers with signs or separators",
     "decimal_mark": "numbers whose decimal mark is a guess",
-    "missing_word": "words among numbers that stand for missing values",
+    "missing_word": "text among numbers that stands for missing values",
+    "missing_code": "numbers like -999 that stand for missing values",
+    "units_row": "a row of units below the header",
+    "blanks": "blanks around values",
+    "spelling": "spellings of a state that differ in case only",
     "missing": "missing values that are imputed",
 }
 
@@ -111,14 +120,31 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class RawTable:
-    """The columns of a source as its reader returns them, and what the reader decided."""
+    """The columns of a source as its reader returns them, and what the reader decided.
+
+    `clusters` has the cluster of each row, if rows belong together; `cluster_by` is the name of
+    their column. `left_out` has the columns that say something about rows and are no variables.
+    `has_rows` says that `coevo.data.prepare_rows` has looked at the rows.
+    """
 
     columns: list[Column]
     decisions: list[Decision] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    clusters: NDArray[np.int64] | None = None
+    cluster_by: str | None = None
+    left_out: tuple[ColumnInfo, ...] = ()
+    has_rows: bool = False
 
     def take(self, rows: NDArray[np.intp]) -> RawTable:
         """Return some rows of the table, without its decisions."""
-        return RawTable([column.take(rows) for column in self.columns])
+        clusters = None if self.clusters is None else self.clusters[rows]
+        return RawTable(
+            [column if column.overflow else column.take(rows) for column in self.columns],
+            clusters=clusters,
+            cluster_by=self.cluster_by,
+            left_out=self.left_out,
+            has_rows=self.has_rows,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +154,7 @@ class TableInfo:
     columns: tuple[ColumnInfo, ...]
     decisions: tuple[Decision, ...] = ()
     findings: tuple[Finding, ...] = ()  # what the audit cannot see in the dataset
+    cluster_by: str | None = None  # the column that says which rows belong together
 
 
 def check_strict(decisions: Sequence[Decision]) -> None:

@@ -65,6 +65,10 @@ class Notes:
         The order of day and month, or the decimal mark, of columns that need one.
     dates : set of str
         The columns whose numbers are dates.
+    missing : dict of str to tuple of str
+        Labels of a column that stand for missing values, beside those of all columns.
+    merges : dict of str to dict of str to str
+        The new label of labels of a column that were merged.
     """
 
     options: ReadOptions
@@ -75,6 +79,8 @@ class Notes:
     sources: dict[str, str] = field(default_factory=dict)
     formats: dict[str, str] = field(default_factory=dict)
     dates: set[str] = field(default_factory=set)
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    merges: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def has_bins(self) -> bool:

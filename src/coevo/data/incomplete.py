@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.dataset import Dataset
+from coevo.data.dataset import Dataset, draw_clusters, hash_rows
 from coevo.data.variable import MAX_STATES, Variable
 from coevo.errors import DataError, bad_parameter, format_list
 
@@ -135,28 +135,43 @@ class IncompleteDataset:
         codes = self._dataset.codes.astype(np.int64)
         codes[self._missing] = self._dataset.arities.max()
         order = np.lexsort(codes[::-1])
-        return IncompleteDataset(
-            self.make_dataset(self._dataset.codes[:, order]), self._missing[:, order]
-        ), order
+        rows = self.make_dataset(self._dataset.codes[:, order], order)
+        return IncompleteDataset(rows, self._missing[:, order]), order
 
     def resample(self, rng: np.random.Generator) -> IncompleteDataset:
         """Return a bootstrap sample: `n_rows` rows, drawn with replacement.
 
-        The draw does not depend on the order of rows.
+        Rows in clusters are drawn by cluster, as by `Dataset.resample`. The draw does not depend
+        on the order of rows.
         """
         table, _ = self.sort_by_content()
-        drawn = rng.integers(self.n_rows, size=self.n_rows)
-        rows = table.make_dataset(table.dataset.codes[:, drawn])
+        drawn: NDArray[np.intp] = rng.integers(self.n_rows, size=self.n_rows)
+        if (clusters := table.dataset.clusters) is not None:
+            codes = table.dataset.codes.astype(np.uint32) + 1
+            codes[table.missing] = 0
+            drawn = draw_clusters(hash_rows(codes), clusters, rng)
+        sample: Any = table.dataset.codes[:, drawn].copy(order="C")
+        source = table.dataset
+        rows = Dataset._from_parts(source.source_variables, source.variables, sample, None)
         return IncompleteDataset(rows, table.missing[:, drawn])
 
-    def make_dataset(self, codes: NDArray[np.integer]) -> Dataset:
+    def make_dataset(
+        self, codes: NDArray[np.integer], rows: NDArray[np.intp] | None = None
+    ) -> Dataset:
         """Return a dataset with the variables of this table and these codes.
 
         The codes are (n_variables, any number of rows), for example those of an imputed table.
+        `rows` says which rows of this table they are. Without it, as many rows are the same rows,
+        and have the same clusters.
         """
         source = self._dataset
         copy: Any = np.array(codes, dtype=source.codes.dtype, order="C")
-        return Dataset._from_parts(source.source_variables, source.variables, copy, None)
+        clusters = source.clusters
+        if clusters is not None and rows is not None:
+            clusters = clusters[rows]
+        elif copy.shape[1] != source.n_rows:
+            clusters = None
+        return Dataset._from_parts(source.source_variables, source.variables, copy, None, clusters)
 
     def drop_incomplete_rows(self) -> Dataset:
         """Return the complete rows. Raise `DataError` if fewer than two rows are complete."""
@@ -169,7 +184,7 @@ class IncompleteDataset:
                 "(missing='drop'). Use another policy, such as missing='evolve', or leave out the "
                 f"columns with the most missing values: {format_list(self._rank_incomplete())}."
             )
-        return self.make_dataset(self._dataset.codes[:, kept])
+        return self.make_dataset(self._dataset.codes[:, kept], np.flatnonzero(kept))
 
     def add_missing_state(self, label: str = MISSING_STATE) -> Dataset:
         """Return all rows; each variable with missing values gets the additional state `label`."""
@@ -187,7 +202,7 @@ class IncompleteDataset:
                 variable = Variable(variable.name, (*variable.states, state))
             variables.append(variable)
             columns.append(column)
-        return Dataset(variables, columns)
+        return Dataset(variables, columns, clusters=self._dataset.clusters)
 
     def _rank_incomplete(self) -> list[str]:
         """Return the incomplete variables with their counts, most missing values first."""

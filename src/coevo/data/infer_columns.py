@@ -22,10 +22,10 @@ from coevo.data.column_types import Binning, ColumnInfo, ColumnType
 from coevo.data.columns import IDENTIFIER_ABOVE, Column
 from coevo.data.cut_points import CutPoints, format_number
 from coevo.data.mdl import DiscreteColumn, NumericColumn, bin_coarsely, cut_by_mdl
-from coevo.data.number_labels import parse_numbers
+from coevo.data.number_labels import NumberLabels, parse_numbers
 from coevo.data.option_hints import format_drop_hint
 from coevo.data.read_options import ReadOptions
-from coevo.data.variable import sort_naturally
+from coevo.data.state_order import sort_naturally
 from coevo.errors import DataError
 
 __all__ = ["are_states", "infer_columns"]
@@ -168,13 +168,18 @@ def are_states(n_distinct: int, n_rows: int, *, is_integer: bool) -> bool:
 def _use_numbers_as_states(column: Column, numbers: Numbers, is_declared: bool) -> Column:
     """Return a column whose numbers are its states; ``0.5`` and ``.50`` are the same state.
 
+    They are two states if they are text of a column that is declared categorical.
+
     If all are whole numbers, they are written so: a column of ``0.0`` and ``1.0`` is the same
     table as one of 0 and 1, whatever the library that stores it.
     """
     if column.decimal is None:
         return _declare_labels(column) if is_declared else column
-    texts = [str(label) for label in column.labels]
+    is_text = not isinstance(column.labels, NumberLabels)
     observed = numbers[column.counts > 0]
+    if is_declared and is_text and len(np.unique(observed)) < len(observed):
+        return _declare_labels(column)  # "1" and "1.0" are two states where the type says so
+    texts = [str(label) for label in column.labels]
     if bool((observed == np.floor(observed)).all()) and np.abs(observed).max() < MAX_EXACT:
         texts = [format_number(number + 0.0) for number in numbers.tolist()]  # -0.0 is 0
     ranks = [

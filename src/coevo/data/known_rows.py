@@ -148,7 +148,6 @@ def read_known_rows(
     names: Sequence[str] | None = None,
     types: Mapping[str, Any] | None = None,
     decimal: str | None = None,
-    missing_labels: Iterable[str] | None = None,
     **opening: Unpack[SourceParameters],
 ) -> KnownRows:
     """Read a table in the states and bins of variables; other columns are ignored.
@@ -161,13 +160,13 @@ def read_known_rows(
         The variables of a network.
     only : iterable of str, optional
         The variables to read (default: all).
-    drop, names, decimal, missing_labels
+    drop, names, decimal
         As for `read_incomplete`. A dropped column is as one that the table does not have.
     types : mapping of str to type, optional
         The order of day and month of columns of dates: ``'dmy'`` or ``'mdy'``, and ``'date+dmy'``
         or ``'date+mdy'`` for dates in bins. A variable keeps its states and bins.
     **opening
-        How the source is opened, as for `read_data`.
+        How the source is opened, labels of missing values and merged states, as for `read_data`.
 
     Examples
     --------
@@ -201,7 +200,7 @@ def read_known_rows(
         only=[variable.name for variable in wanted],
         opening=opened,
     )
-    lenient = options.use_decimal(decimal).allow_missing(missing_labels)
+    lenient = options.use_decimal(decimal).allow_missing()
     columns, decisions = _load_columns(source, lenient, names)
     return _match_columns(columns, wanted, tuple(decisions))
 
@@ -239,7 +238,7 @@ def _load_columns(
     n_rows = len(raw.columns[0].codes)
     filled, empty = list[Column](), list[Column]()
     for column in raw.columns:
-        n_missing = int(column.counts[column.find_missing(options.missing_labels)].sum())
+        n_missing = int(column.counts[options.find_missing(column)].sum())
         is_empty = n_missing == n_rows and not column.overflow
         (empty if is_empty else filled).append(column)
     decisions = list(raw.decisions)

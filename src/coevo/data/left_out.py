@@ -34,10 +34,13 @@ FIRST_YEAR, LAST_YEAR = 1500, 2200  # of a column called "year" or "time"
 FREE_TEXT_LENGTH = 20  # mean number of characters
 FREE_TEXT_WORDS = 3  # mean number of words
 
+MIN_COMMENTS = 10  # texts that occur once
+
 _TOO_MANY = f"has more than {MAX_STATES:,} different values"
 _ID_NAME = re.compile(
     r"(?:.*[_\W])?(?:id|Id|ID|uuid|UUID|guid)|.*[a-z](?:Id|ID)|index|rownames?|Unnamed: 0", re.ASCII
 )
+_COMMENT_NAME = re.compile("comment|remark|note|bemerkung|kommentar|free.?text", re.IGNORECASE)
 _YEAR_NAME = re.compile("year|yr|time|date", re.IGNORECASE)
 
 
@@ -70,6 +73,9 @@ def find_text_identifier(column: Column) -> Decision | None:
     """Return the decision on a column of text with too many values; None if they recur."""
     observed = np.flatnonzero(column.counts).tolist()
     n, n_rows = len(observed), column.n_observed
+    if _holds_comments(column, observed):
+        text = f"holds free text, {n:,} different texts in {n_rows:,} rows"
+        return _leave_out("free_text", column.name, text)
     if n <= IDENTIFIER_ABOVE or not _is_mostly_distinct(column.name, n, n_rows):
         if n <= MAX_STATES:
             return None
@@ -85,6 +91,21 @@ def find_text_identifier(column: Column) -> Decision | None:
         text = f"holds numbers and other text like {min(words)!r}, {n:,} different values"
         return _leave_out("mixed", column.name, f"{text} in {n_rows:,} rows")
     return _leave_out("identifier", column.name, _describe_values("value", n, n_rows))
+
+
+def _holds_comments(column: Column, observed: list[int]) -> bool:
+    """Return whether most texts occur once and are prose, although a few others are common.
+
+    "ok" in half of the rows does not make a state of each comment in the other half.
+    """
+    single = [code for code in observed if column.counts[code] == 1]
+    is_named = _COMMENT_NAME.search(column.name) is not None
+    if len(single) < MIN_COMMENTS or 2 * len(single) < len(observed):
+        return False
+    texts = [str(column.labels[code]) for code in single]
+    n_words = sum(len(text.split()) for text in texts)
+    is_long = sum(map(len, texts)) > FREE_TEXT_LENGTH * len(texts)
+    return n_words > FREE_TEXT_WORDS * len(texts) and (is_long or is_named)
 
 
 def find_number_identifier(column: Column, distinct: NDArray[np.float64]) -> Decision | None:

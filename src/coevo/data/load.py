@@ -22,6 +22,7 @@ from coevo.data.decisions import RawTable
 from coevo.data.incomplete import IncompleteDataset
 from coevo.data.read_options import ReadOptions
 from coevo.data.source_kinds import detect_kind, open_archive
+from coevo.data.units_row import skip_units_row
 from coevo.errors import FileError, ParameterError
 from coevo.files import ByteSource, open_input
 from coevo.memory import limit_memory
@@ -52,6 +53,11 @@ def load_table(source: Any, options: ReadOptions, names: Sequence[str] | None) -
     """Return the columns of a source, and what its reader decided."""
     if isinstance(source, RawTable):
         return source
+    return skip_units_row(_load(source, options, names), options)
+
+
+def _load(source: Any, options: ReadOptions, names: Sequence[str] | None) -> RawTable:
+    """Return the columns of a source with all its rows."""
     if isinstance(source, np.ndarray):
         return read_array(source, names, options)
     if names is not None:
@@ -78,7 +84,7 @@ def make_raw_table(rows: Dataset | IncompleteDataset) -> RawTable:
         states = dataset.variables[place].states
         codes = dataset.codes[place]
         columns.append(Column(variable.name, states, codes, variable.states, missing=own))
-    return RawTable(columns)
+    return RawTable(columns, clusters=dataset.clusters, has_rows=True)
 
 
 def _read_frame(source: object, options: ReadOptions) -> RawTable:

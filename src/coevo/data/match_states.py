@@ -1,13 +1,13 @@
 """Match values from anywhere with the states of a variable.
 
 A value matches a state if its text is the state, if it is a number in the bin that the state
-names, or if both are the same number (``2.0`` and ``2``). A value that matches no state is
-unknown; its code is -1.
+names, if both are the same number (``2.0`` and ``2``), or if they differ in blanks and case
+only. A value that matches no state is unknown; its code is -1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from coevo.data.cut_points import CutPoints
 from coevo.data.number_labels import NumberLabels, parse_numbers
+from coevo.data.state_words import shorten_states
 from coevo.data.variable import Variable
 
-__all__ = ["UNKNOWN", "find_code", "match_labels"]
+__all__ = ["UNKNOWN", "find_code", "fold", "match_labels", "match_texts"]
 
 UNKNOWN = -1  # the code of a value that is not known
 
@@ -48,16 +49,51 @@ def match_labels(variable: Variable, labels: Sequence[str | None]) -> Codes:
         codes[others] = _apply_cuts(cuts, bins, numbers)
     else:
         codes[others] = _match_numbers(variable.states, numbers)
+        texts = [labels[int(i)] for i in others if codes[i] == UNKNOWN]
+        spelled = match_texts([text for text in texts if text is not None], variable.states)
+        for i in others[codes[others] == UNKNOWN]:
+            codes[i] = number.get(spelled.get(str(labels[int(i)]), ""), UNKNOWN)
     return codes
+
+
+def match_texts(labels: Iterable[str], states: Sequence[str]) -> dict[str, str]:
+    """Return the state of each label that differs from it in blanks or case only.
+
+    >>> match_texts(["Yes ", "no", "NO", "maybe"], ("no", "yes"))
+    {'Yes ': 'yes', 'NO': 'no'}
+    """
+    known = set(states)
+    by_text: dict[str, list[str]] = {}
+    for state in states:
+        by_text.setdefault(fold(state), []).append(state)
+    found = {}
+    for label in labels:
+        same = by_text.get(fold(label), [])
+        if label not in known and len(same) == 1:  # states that differ in case only are different
+            found[label] = same[0]
+    return found
+
+
+def fold(label: str) -> str:
+    """Return a label in lower case, without blanks around it, and with single blanks inside."""
+    return " ".join(label.split()).casefold()
 
 
 def find_code(variable: Variable, value: Any) -> int:
     """Return the number of the state that a value matches, or -1.
 
+    The short name of a state, as answers show it, is accepted too.
+
     >>> find_code(Variable("age", ("below_18", "from_18")), 40)
     1
+    >>> find_code(Variable("bmi", ("0.050680118739", "-0.04464163650")), "-0.04464")
+    1
     """
-    return int(match_labels(variable, [None if value is None else str(value)])[0])
+    code = int(match_labels(variable, [None if value is None else str(value)])[0])
+    if code != UNKNOWN:
+        return code
+    short = [shorten_states(variable.states)[state] for state in variable.states]
+    return short.index(str(value)) if str(value) in short else UNKNOWN
 
 
 def _parse(label: str | None) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from coevo.data.load import load_table
 from coevo.data.number_labels import NumberLabels, parse_numbers
 from coevo.data.prepare_columns import prepare_columns
 from coevo.data.read_options import ReadOptions
+from coevo.data.source_options import SourceOptions, SourceParameters
 from coevo.data.variable import Variable
 
 __all__ = ["read_measurements"]
@@ -31,7 +32,7 @@ def read_measurements(
     *,
     names: Sequence[str] | None = None,
     decimal: str | None = None,
-    missing_labels: Sequence[str] | None = None,
+    **opening: Unpack[SourceParameters],
 ) -> dict[str, Numbers]:
     """Return the numbers of columns of a table, one for each row.
 
@@ -42,7 +43,7 @@ def read_measurements(
     variables : sequence of Variable
         The columns to read; the states name their bins. A column that the table does not have is
         left out of the answer.
-    names, decimal, missing_labels
+    names, decimal, **opening
         As for `read_incomplete`. A missing value is NaN, and so is a value that is no number.
 
     Examples
@@ -55,14 +56,15 @@ def read_measurements(
     """
     wanted = tuple(variables)
     only = [variable.name for variable in wanted]
-    options = ReadOptions.from_parameters(wanted, only=only)
-    lenient = options.use_decimal(decimal).allow_missing(missing_labels)
+    opened = SourceOptions.from_parameters("read_measurements", **opening)
+    options = ReadOptions.from_parameters(wanted, only=only, opening=opened)
+    lenient = options.use_decimal(decimal).allow_missing()
     raw = load_table(source, replace(lenient, is_lenient=True), names)
     check_rows(raw.columns)
     found, filled = {}, []
     for column in raw.columns:
         found[column.name] = np.full(len(column.codes), np.nan)
-        n_missing = int(column.counts[column.find_missing(lenient.missing_labels)].sum())
+        n_missing = int(column.counts[lenient.find_missing(column)].sum())
         if n_missing < len(column.codes):
             filled.append(column)
     if filled:

@@ -3,7 +3,8 @@
 The unit of decision is the column, never the cell. A label is reduced to digits and separators:
 currency signs and codes, per cent signs, accounting parentheses, signs and the ``<`` of a limit are
 removed. A column is
-numeric if all its labels can be read with the same decimal mark. If both marks are possible
+numeric if all its labels can be read with the same decimal mark, apart from a few cells of text
+among many numbers. If both marks are possible
 (``1,234``), other columns of the table decide; without evidence the comma separates thousands and
 the point is the decimal mark.
 
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.data.missing_words import is_missing_word, looks_like_code
 from coevo.data.number_labels import NumberLabels, parse_numbers
 
 __all__ = [
@@ -39,6 +41,10 @@ MISSING_WORDS = frozenset(
 DASHES = frozenset({"-", "--", "---", "\u2013", "\u2014"})
 MIN_NUMBERS = 3  # a dash is a missing value beside so many distinct numbers
 MIN_SHARE = 0.95  # words are missing values if this share of the distinct labels is numbers
+# Any other text is a missing value among many numbers ("see note"), if this share of the rows has
+# numbers: notes, comments and slips are rarer than one in twenty, a second kind of value is not.
+MIN_ROW_SHARE = 0.95
+MANY_NUMBERS = 20  # as many distinct numbers can be states, and text among them a state, too
 
 _SIGNS = "$\u20ac\u00a3\u00a5\u20b9\u20bd\u20a9\u20ba"
 _CODES = "USD|EUR|CHF|GBP|JPY|CNY|CAD|AUD|SEK|NOK|DKK|PLN|INR|BRL"
@@ -107,7 +113,9 @@ class NumericLabels:
 
 
 def parse_formatted_numbers(
-    labels: Sequence[str | None], observed: Iterable[int], missing: Iterable[str] = ()
+    labels: Sequence[str | None],
+    observed: Iterable[int],
+    counts: NDArray[np.int64] | None = None,
 ) -> NumericLabels | None:
     """Return the numbers of labels in any common format; None if the labels are not numbers.
 
@@ -117,8 +125,9 @@ def parse_formatted_numbers(
         The distinct labels of a column.
     observed : iterable of int
         The codes of the labels that occur and are not missing.
-    missing : iterable of str
-        Further text that stands for a missing value.
+    counts : array of int, optional
+        The number of rows with each label. Without it no text stands for a missing value but
+        dashes and words like ``unknown``.
 
     Examples
     --------
@@ -134,7 +143,8 @@ def parse_formatted_numbers(
     """
     if isinstance(labels, NumberLabels):
         return None
-    known = set(missing)
+    n_rows = 0 if counts is None else int(counts.sum())
+    n_odd_rows = 0
     numbers = {mark: np.full(len(labels), math.nan) for mark in MARKS}
     words: list[int] = []
     example = (0, 0, "")  # the rank of its style, its length, its text
@@ -144,8 +154,12 @@ def parse_formatted_numbers(
         core, sign, found_style = _strip_affixes(text)
         values = {mark: _parse_core(core, mark) for mark in MARKS}
         if all(value is None for value in values.values()):
-            if not (text.lower() in MISSING_WORDS or text in DASHES or text in known):
-                return None
+            if not _is_word(text):
+                n_odd_rows += 0 if counts is None else int(counts[code])
+                if counts is None or looks_like_code(text):
+                    return None
+                if n_odd_rows > max(1, (1 - MIN_ROW_SHARE) * n_rows):
+                    return None
             words.append(code)
             continue
         n_numbers += 1
@@ -157,10 +171,23 @@ def parse_formatted_numbers(
         if not found_style and not _is_plain(text):
             found_style = "number"
         example = max(example, (_STYLES.index(found_style), len(text), text))
-    if not numbers or not _are_missing_words(labels, words, n_numbers):
+    is_odd = n_odd_rows > 0
+    if not numbers or (is_odd and _count_numbers(numbers) <= MANY_NUMBERS):
+        return None
+    if not is_odd and not _are_missing_words(labels, words, n_numbers):
         return None
     rank, _, text = example
     return NumericLabels(numbers, tuple(words), text if rank else "", _STYLES[rank])
+
+
+def _is_word(text: str) -> bool:
+    return text.lower() in MISSING_WORDS or text in DASHES or is_missing_word(text)
+
+
+def _count_numbers(numbers: dict[str, NDArray[np.float64]]) -> int:
+    """Return the number of distinct numbers with the first decimal mark."""
+    values = next(iter(numbers.values()))
+    return len(np.unique(values[~np.isnan(values)]))
 
 
 def may_have_groups(labels: Iterable[str | None]) -> bool:

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING_LABELS", "NumberLabels", "find_decimal", "parse_numbers"]
+__all__ = ["MISSING_LABELS", "NumberLabels", "find_decimal", "parse_number", "parse_numbers"]
 
 # Text that stands for a missing value, unless it is a declared state of its column.
 # Spaces around it do not matter: many published tables write ", ?". A point is a missing value of
-# SAS and Stata. Words like "none" and "unknown" can be states: see `coevo.data.number_formats`.
+# SAS and Stata, and words after # are errors of a spreadsheet. Words like "none" and "unknown" can
+# be states: see `coevo.data.number_formats` and `coevo.data.missing_words`.
 MISSING_LABELS = frozenset(
     {"", "NA", "NaN", "nan", "null", "NULL", "?", "N/A", "n/a", "#N/A", "#NULL!", "<NA>", "."}
+    | {"#DIV/0!", "#NAME?", "#NUM!", "#REF!", "#VALUE!"}
 )
 
 # A possessive repeat (`\d++`) never gives back what it matched. Without it, a cell of n digits and
@@ -28,6 +30,7 @@ MISSING_LABELS = frozenset(
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _INTEGER = re.compile(r"[+-]?\d+")
+_CODE = re.compile(r"0\d+")  # leading zeros are part of a code
 
 
 class NumberLabels(Sequence[str | None]):
@@ -40,10 +43,9 @@ class NumberLabels(Sequence[str | None]):
     def __init__(self, numbers: NDArray[np.floating]) -> None:
         self.numbers = numbers
 
-    def find_missing(self, labels: Set[str] = MISSING_LABELS) -> list[int]:
-        """Return the codes of missing values: NaN, and the numbers in `labels`."""
-        named = [float(label) for label in sorted(labels) if _NUMBER.fullmatch(label)]
-        return np.flatnonzero(np.isnan(self.numbers) | np.isin(self.numbers, named)).tolist()
+    def find_missing(self) -> list[int]:
+        """Return the codes of missing values: NaN."""
+        return np.flatnonzero(np.isnan(self.numbers)).tolist()
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -61,6 +63,18 @@ class NumberLabels(Sequence[str | None]):
 
     def __iter__(self) -> Iterator[str | None]:
         return iter(self[:])
+
+
+def parse_number(label: str | None) -> float | None:
+    """Return the number of one label, or None if it is text, missing, or a code like ``007``.
+
+    >>> parse_number(" -999.0"), parse_number("007"), parse_number("old")
+    (-999.0, None, None)
+    """
+    text = (label or "").strip()
+    if not _NUMBER.fullmatch(text) or _CODE.fullmatch(text):
+        return None
+    return float(text)
 
 
 def parse_numbers(labels: Sequence[str | None]) -> NDArray[np.float64] | None:
@@ -85,7 +99,7 @@ def parse_numbers(labels: Sequence[str | None]) -> NDArray[np.float64] | None:
     return numbers
 
 
-def find_decimal(labels: Sequence[str | None], missing: Set[str] = MISSING_LABELS) -> int | None:
+def find_decimal(labels: Sequence[str | None]) -> int | None:
     """Return the code of the first decimal number, if all labels are numbers or missing.
 
     >>> find_decimal(["3", "NA", "2.5"]), find_decimal(["3", "2.5", "high"])
@@ -94,7 +108,7 @@ def find_decimal(labels: Sequence[str | None], missing: Set[str] = MISSING_LABEL
     first = None
     for code, label in enumerate(labels):
         text = (label or "").strip()
-        if _INTEGER.fullmatch(text) or text in missing:
+        if _INTEGER.fullmatch(text) or text in MISSING_LABELS:
             continue
         if not _NUMBER.fullmatch(text):
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from coevo.data.column_types import ColumnInfo
 from coevo.errors import MAX_LISTED
@@ -11,6 +11,8 @@ from coevo.errors import MAX_LISTED
 __all__ = [
     "find_part_types",
     "format_drop_hint",
+    "format_label_hint",
+    "format_merge_hint",
     "format_part_hint",
     "format_rename_hint",
     "format_type_hint",
@@ -34,6 +36,38 @@ def format_type_hint(names: str | Sequence[str], type_: str) -> str:
     """
     listed = [names] if isinstance(names, str) else names
     return _format_pairs("types", "--type", [(name, type_) for name in listed])
+
+
+def format_label_hint(parameter: str, column: str, labels: Sequence[str]) -> str:
+    """Return the options that give labels of a column, in Python and on the command line.
+
+    `parameter` is ``'missing_labels'`` or ``'keep_labels'``.
+
+    >>> print(format_label_hint("missing_labels", "age", ["-99"]))
+    missing_labels={'age': ['-99']}, or --missing-label age=-99
+    """
+    stripped = [label.strip() for label in labels]
+    option = {"missing_labels": "--missing-label", "keep_labels": "--keep-label"}[parameter]
+    words = [f"{option} {shlex.quote(f'{column}={label}')}" for label in stripped]
+    return f"{parameter}={{{column!r}: {stripped!r}}}, or {' '.join(words)}"
+
+
+def format_merge_hint(column: str, states: Mapping[str, str]) -> str:
+    """Return the options that merge states of a column, given the new state of each old one.
+
+    >>> print(format_merge_hint("smoker", {"Y": "yes", "j": "yes"}))
+    merge={'smoker': {'Y': 'yes', 'j': 'yes'}}, or --merge smoker:Y,j=yes
+    """
+    by_new: dict[str, list[str]] = {}
+    for old, new in states.items():
+        by_new.setdefault(new, []).append(old)
+    texts = []
+    for new, listed in by_new.items():
+        has_comma = any("," in state for state in listed)
+        joined = listed if has_comma else [",".join(listed)]
+        texts += [f"{column}:{state}={new}" for state in joined]
+    words = " ".join(f"--merge {shlex.quote(text)}" for text in texts)
+    return f"merge={{{column!r}: {dict(states)!r}}}, or {words}"
 
 
 def format_rename_hint(pairs: Sequence[tuple[str, str]]) -> str:
@@ -70,12 +104,16 @@ def find_part_types(columns: Iterable[ColumnInfo]) -> dict[str, tuple[str, str]]
     """
     parts: dict[str, list[str]] = {}
     orders: dict[str, str] = {}
-    for info in columns:
+    found: dict[str, tuple[str, str]] = {}
+    listed = list(columns)
+    kinds = {info.name: info.type for info in listed if info.source is None}
+    for info in listed:
         if info.source is None:
             orders[info.name] = info.format
+        elif kinds.get(info.source) in ("choices", "days"):
+            found[info.name] = info.source, "ignore"  # one of them cannot be left out alone
         else:
             parts.setdefault(info.source, []).append(info.name.removeprefix(f"{info.source}_"))
-    found = {}
     for source, names in parts.items():
         order = [orders[source]] if orders.get(source) else []
         for part in names:

@@ -4,23 +4,36 @@
 labels and records a `Decision` for everything that it does. It never touches a column whose states
 or type the caller declares, except to read its numbers and dates. In this order it
 
-1. masks missing values and leaves out empty columns,
-2. replaces dates by their parts,
-3. reads numbers in any format, and words that stand for missing values among them,
-4. leaves out constants, identifiers, free text and copies of other columns.
+1. merges the states that the caller merges, masks missing values and leaves out empty columns,
+2. splits lists of choices, and replaces dates by their parts or by durations,
+3. reads numbers in any format, and words and codes that stand for missing values among them,
+4. merges the spellings of states,
+5. leaves out constants, identifiers, free text and copies of other columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from coevo.data.audit import Finding
+from coevo.data.choices import split_choices
 from coevo.data.column_dates import read_dates
-from coevo.data.column_numbers import find_sentinel, read_numbers
+from coevo.data.column_numbers import read_numbers
 from coevo.data.column_types import ColumnInfo, ColumnType
-from coevo.data.columns import Column, check_no_missing, make_overflow_error, mask_codes
+from coevo.data.columns import (
+    Column,
+    check_no_missing,
+    make_overflow_error,
+    mask_codes,
+    relabel_column,
+)
+from coevo.data.computed import find_computed
 from coevo.data.copies import CopyCandidate, find_copies
-from coevo.data.decisions import Decision
+from coevo.data.cut_points import CutPoints
+from coevo.data.decisions import STRICT_UNDO, Decision
 from coevo.data.drafts import Draft, Notes
 from coevo.data.left_out import (
     find_constant,
@@ -28,10 +41,14 @@ from coevo.data.left_out import (
     find_number_identifier,
     find_text_identifier,
 )
+from coevo.data.match_states import match_texts
+from coevo.data.missing_words import find_missing_words, find_odd_words
 from coevo.data.number_formats import has_leading_zeros
+from coevo.data.number_labels import NumberLabels
 from coevo.data.option_hints import format_drop_hint
 from coevo.data.read_options import ReadOptions
-from coevo.errors import DataError
+from coevo.data.spellings import merge_spellings
+from coevo.errors import DataError, format_list
 
 __all__ = ["PreparedTable", "prepare_columns"]
 
@@ -55,7 +72,9 @@ class PreparedTable:
         notes, name = self.notes, info.name
         holds = "dates" if name in notes.dates else info.holds
         source, form = notes.sources.get(name), notes.formats.get(name, "")
-        return replace(info, holds=holds, source=source, format=form)
+        missing, merge = notes.missing.get(name, ()), notes.merges.get(name, {})
+        found = replace(info, holds=holds, source=source, format=form)
+        return replace(found, missing=missing, merge=merge)
 
 
 def prepare_columns(
@@ -67,10 +86,16 @@ def prepare_columns(
     `min_columns` columns are left. If the options name the columns to read, one is enough.
     """
     notes = Notes(options, dict(options.types))
-    drafts = read_dates(_leave_out_empty(columns, notes), notes)
+    drafts = read_dates(split_choices(_leave_out_empty(columns, notes), notes), notes)
     read_numbers(drafts, notes)
+    merge_spellings(drafts, notes)
     useful = [draft for draft in drafts if not _is_useless(draft, notes)]
-    kept = [draft.column for draft in _leave_out_copies(useful, notes)]
+    unique = _leave_out_copies(useful, notes)
+    if options.only is None:
+        # What follows from a month or a weekday is found by the audit, which names the dates.
+        measured = [draft for draft in unique if draft.column.name not in notes.sources]
+        notes.findings += find_computed(measured)
+    kept = [draft.column for draft in unique]
     if len(kept) < (min_columns if options.only is None else 1):
         raise _make_too_few_error(kept, notes.decisions)
     return PreparedTable(kept, replace(options, types=notes.types), notes)
@@ -81,8 +106,8 @@ def _leave_out_empty(columns: Sequence[Column], notes: Notes) -> list[Draft]:
     options = notes.options
     asked = options.types.keys() | options.states.keys() | set(options.only or ())
     drafts, incomplete = [], []
-    for column in columns:
-        masked = mask_codes(column, column.find_missing(options.missing_labels))
+    for column in (_merge_labels(column, notes) for column in columns):
+        masked = _mask_missing(column, notes)
         is_free = column.declared is None and column.name not in asked
         if column.overflow and not is_free:
             raise make_overflow_error(column)
@@ -95,8 +120,56 @@ def _leave_out_empty(columns: Sequence[Column], notes: Notes) -> list[Draft]:
         else:
             notes.leave_out(decision)
     if not options.keeps_missing:
-        check_no_missing(incomplete, labels=options.missing_labels)
+        check_no_missing(incomplete, find=options.find_missing)
     return drafts
+
+
+def _merge_labels(column: Column, notes: Notes) -> Column:
+    """Return a column with the states merged that the caller, or its type, merges.
+
+    A label that differs from a declared state in blanks or case only becomes this state.
+    """
+    options, name = notes.options, column.name
+    merged, new_labels = options.opening.cells.merge_states(column, options.allows_extra_states)
+    changed = dict(new_labels)
+    declared = options.types.get(name)
+    if declared is not None and declared.merge:
+        merged = relabel_column(merged, declared.merge)
+        changed |= declared.merge
+    states = options.states.get(name)
+    is_text = not (column.overflow or isinstance(column.labels, NumberLabels))
+    if states is not None and is_text and CutPoints.from_states(states) is None:
+        observed = np.flatnonzero(merged.counts).tolist()
+        labels = [label for code in observed if (label := merged.labels[code]) is not None]
+        found = match_texts(labels, states)
+        if found:
+            notes.decisions.append(_decide_declared(name, found))
+            merged = relabel_column(merged, found)
+            changed |= found
+    if changed:
+        notes.merges[name] = changed
+    return merged
+
+
+def _decide_declared(name: str, new_labels: Mapping[str, str]) -> Decision:
+    pairs = [f"{old!r} as {new!r}" for old, new in sorted(new_labels.items())]
+    text = f"Values of {name!r} were read as the declared states: {format_list(pairs)}."
+    return Decision("spelling", (name,), text, STRICT_UNDO)
+
+
+def _mask_missing(column: Column, notes: Notes) -> Column:
+    """Return a column with a mask of its missing values; record those of this column alone."""
+    codes = notes.options.find_missing(column)
+    own = sorted(set(codes) - set(column.find_missing()))
+    if own:
+        labels = (str(column.labels[code]).strip() for code in own)
+        notes.missing[column.name] = tuple(sorted(set(labels)))
+    masked = mask_codes(column, codes)
+    if own and masked.declared is not None and column.name not in notes.options.states:
+        gone = {column.labels[code] for code in own}
+        kept = tuple(state for state in masked.declared if state not in gone)
+        return replace(masked, declared=kept or None)
+    return masked
 
 
 def _is_useless(draft: Draft, notes: Notes) -> bool:
@@ -118,17 +191,24 @@ def _judge(draft: Draft, notes: Notes) -> Decision | None:
     if draft.numbers is None:
         if has_leading_zeros(column.labels):
             draft.column = replace(column, is_text=True)
-        return find_text_identifier(column)
+        identifier = find_text_identifier(column)
+        if identifier is None:
+            notes.findings += _find_words(column)
+        return identifier
     distinct = draft.distinct
     if (identifier := find_number_identifier(column, distinct)) is not None:
         return identifier
-    if (sentinel := find_sentinel(column, draft.numbers)) is not None:
-        notes.findings.append(sentinel)
     if not notes.has_bins:  # each number is a state, and decimal numbers are an error later
         return find_text_identifier(column) if column.decimal is None else None
     if len(distinct) == column.n_observed and notes.is_measurement(draft):
         notes.types[column.name] = ColumnType("continuous")  # all values differ
     return None
+
+
+def _find_words(column: Column) -> list[Finding]:
+    """Return the findings on words of a column of states that may stand for missing values."""
+    found = find_missing_words(column) or find_odd_words(column)
+    return [] if found is None else [found]
 
 
 def _leave_out_copies(drafts: Sequence[Draft], notes: Notes) -> list[Draft]:
@@ -157,7 +237,7 @@ def _leave_out_copies(drafts: Sequence[Draft], notes: Notes) -> list[Draft]:
 def _make_empty_error(column: Column, options: ReadOptions) -> DataError:
     """Return the error for a column without values whose states are declared."""
     if not options.keeps_missing:
-        check_no_missing([column], labels=options.missing_labels)
+        check_no_missing([column], find=options.find_missing)
     return DataError(
         f"Column {column.name!r} has declared states and no value in any row. Leave it out "
         f"({format_drop_hint(column.name)})."

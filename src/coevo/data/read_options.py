@@ -6,23 +6,33 @@ error for a file, a data frame and an array.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, Unpack, cast
 
 from coevo.checks import is_choice
+from coevo.data.cell_options import CellOptions
 from coevo.data.column_types import Binning, ColumnType
+from coevo.data.columns import Column
 from coevo.data.cut_points import CutPoints
-from coevo.data.dates import DATE_PARTS
+from coevo.data.dates import DATE_PARTS, split_days_name
 from coevo.data.number_formats import MARKS
-from coevo.data.number_labels import MISSING_LABELS
 from coevo.data.option_hints import format_drop_hint
-from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
+from coevo.data.row_options import (
+    DEFAULT_ROWS,
+    ROW_DEFAULTS,
+    ReadParameters,
+    RowOptions,
+    RowParameters,
+)
+from coevo.data.source_options import DEFAULT_OPENING, SourceOptions, SourceParameters
 from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, format_list, suggest_match
-from coevo.names import split_items
+from coevo.names import split_names
 
-__all__ = ["ReadOptions", "check_column_count"]
+__all__ = ["CHOICE_STATES", "ReadOptions", "check_column_count"]
+
+CHOICE_STATES = ("no", "yes")  # of a choice in a list of choices
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +45,12 @@ class ReadOptions:
     types: Mapping[str, ColumnType] = field(default_factory=dict)
     binning: Binning | None = None  # None: cut only columns whose declared type is continuous
     only: tuple[str, ...] | None = None  # columns to read, if the table has them
-    missing_labels: Set[str] = MISSING_LABELS
     keeps_missing: bool = False  # False: a missing value is an error
     refuses_measurements: bool = False  # a column that needs unknown cut points is an error
     decimal: str | None = None  # the decimal mark; None: it is found
     is_lenient: bool = False  # a column with too many labels is marked (`Column.overflow`)
     opening: SourceOptions = DEFAULT_OPENING  # how the source is opened
+    rows: RowOptions = DEFAULT_ROWS  # copies, totals, weights and clusters
     # The columns that each item of `drop` means. `select_columns` fills it, when it sees the names.
     dropped: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
@@ -82,23 +92,34 @@ class ReadOptions:
         options = cls(declared, dropped, is_network, column_types, binning, selected)
         return options if opening is None else replace(options, opening=opening)
 
+    def use_source(self, owner: str, **given: Unpack[ReadParameters]) -> ReadOptions:
+        """Return options that open a source in this way, and treat its rows in this way."""
+        rows = {name: value for name, value in given.items() if name in ROW_DEFAULTS}
+        opening = {name: value for name, value in given.items() if name not in ROW_DEFAULTS}
+        return replace(
+            self,
+            opening=SourceOptions.from_parameters(owner, **cast(SourceParameters, opening)),
+            rows=RowOptions.from_parameters(owner, **cast(RowParameters, rows)),
+        )
+
     def use_decimal(self, decimal: object) -> ReadOptions:
         """Return options with this decimal mark; None finds the mark."""
         if decimal is not None and not is_choice(decimal, MARKS):
             raise bad_parameter("decimal", "read_data", "'.', ',' or None", decimal)
         return replace(self, decimal=None if decimal is None else str(decimal))
 
-    def allow_missing(self, labels: object = None) -> ReadOptions:
-        """Return options that keep missing values; `labels` stand for missing values."""
-        return replace(self.use_missing_labels(labels), keeps_missing=True)
+    def allow_missing(self) -> ReadOptions:
+        """Return options that keep missing values."""
+        return replace(self, keeps_missing=True)
 
-    def use_missing_labels(self, labels: object) -> ReadOptions:
-        """Return options with the labels that stand for missing values; None: the default."""
-        if labels is None:
-            return self
-        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-            raise bad_parameter("missing_labels", "read_incomplete", "a list of labels", labels)
-        return replace(self, missing_labels=frozenset(str(label).strip() for label in labels))
+    def find_missing(self, column: Column) -> list[int]:
+        """Return the codes of a column that stand for missing values."""
+        declared = self.types.get(column.name)
+        found = self.opening.cells.find_missing(column, self.states.get(column.name, ()))
+        if declared is None or not declared.missing:
+            return found
+        named = CellOptions(missing=tuple((column.name, label) for label in declared.missing))
+        return sorted({*found, *named.find_missing(column)})
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -120,6 +141,56 @@ class ReadOptions:
             if name not in known and part in DATE_PARTS and base in known:
                 wanted[base] = (*wanted.get(base, ()), part)
         return wanted
+
+    def find_wanted_choices(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the columns with choices that are declared, and these choices.
+
+        A network with the variables ``sport_run`` and ``sport_swim``, both with the states "no" and
+        "yes", wants them from the column ``sport``, if the table has no columns of these names.
+        """
+        known, wanted = set(names), dict[str, list[str]]()
+        sources = {name: type_.source for name, type_ in self.types.items() if type_.source}
+        asked = tuple(self.states) if self.only is None else self.only
+        others = {
+            f"{base}_{part}"
+            for base, parts in self.find_wanted_parts(names).items()
+            for part in parts
+        } | self.find_wanted_days(names).keys()
+        for name in dict.fromkeys((*asked, *sources)):
+            is_choice_of = sources.get(name)
+            if name in known or name in others:
+                continue
+            if set(self.states.get(name, CHOICE_STATES)) != set(CHOICE_STATES):
+                continue
+            places = [i for i, sign in enumerate(name) if sign == "_" and name[:i] in known]
+            base = is_choice_of or (name[: places[-1]] if places else "")
+            if places and base in known and base not in asked:
+                wanted.setdefault(base, []).append(name[len(base) + 1 :])
+        return {
+            base: tuple(choices)
+            for base, choices in wanted.items()
+            if len(choices) > 1 or base in sources.values()
+        }
+
+    def find_wanted_days(self, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Return the durations that are declared, each with its two columns of dates."""
+        known = set(names)
+        sources = {name: type_.source for name, type_ in self.types.items() if type_.source}
+        asked = tuple(self.states) if self.only is None else self.only
+        return {
+            name: pair
+            for name in dict.fromkeys((*asked, *sources))
+            if name not in known and (pair := split_days_name(name, known)) is not None
+        }
+
+    def find_sources(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the columns of the table that declared variables come from, by variable."""
+        found: dict[str, tuple[str, ...]] = dict(self.find_wanted_days(names))
+        for base, parts in self.find_wanted_parts(names).items():
+            found |= {f"{base}_{part}": (base,) for part in parts}
+        for base, choices in self.find_wanted_choices(names).items():
+            found |= {f"{base}_{choice}": (base,) for choice in choices}
+        return found
 
     def wants_text(self, name: str) -> bool:
         """Return whether values of any type become text: the column is declared categorical."""
@@ -145,11 +216,16 @@ class ReadOptions:
         if not names:
             raise DataError(f"The table has no columns. A network needs at least two.{hint}")
         declared = () if self.allows_extra_states else tuple(self.states)
-        self.dropped.update((item, _split_names(item, names)) for item in self.drop)
+        self.dropped.update((item, split_names(item, names)) for item in self.drop)
         listed = tuple(name for item in self.drop for name in self.dropped[item])
-        parameters = (("drop", listed), ("types", tuple(self.types)), ("states", declared))
-        wanted = self.find_wanted_parts(names)
-        derived = {f"{base}_{part}" for base, parts in wanted.items() for part in parts}
+        parameters = (
+            ("drop", listed),
+            ("types", tuple(self.types)),
+            ("states", declared),
+            *((key, (name,)) for key, name in self.rows.list_columns()),
+        )
+        derived = self.find_sources(names)
+        self.opening.cells.check_columns(names)
         for parameter, columns in parameters:
             for name in columns:
                 if name not in names and name not in derived:
@@ -158,6 +234,9 @@ class ReadOptions:
                         f"{suggest_match(name, names)}"
                     )
         ignored = set(self.ignored)
+        for parameter, name in self.rows.list_columns():
+            if name in ignored:
+                raise DataError(f"{parameter!r} names {name!r}, which is left out. Keep it.")
         kept = [i for i, name in enumerate(names) if name not in ignored]
         if self.only is not None:
             return self._select_only(names, kept)
@@ -169,8 +248,10 @@ class ReadOptions:
     def _select_only(self, names: Sequence[str], kept: Iterable[int]) -> list[int]:
         """Return the positions of the columns in `only`."""
         only = self.only or ()
-        wanted = self.find_wanted_parts(names)
-        selected = [i for i in kept if names[i] in only or names[i] in wanted]
+        needed = {*only, *(name for _, name in self.rows.list_columns())}
+        for sources in self.find_sources(names).values():
+            needed |= set(sources)
+        selected = [i for i in kept if names[i] in needed]
         _check_names([names[i] for i in selected], selected)
         if not selected:
             raise DataError(
@@ -191,20 +272,6 @@ def _parse_names(parameter: str, names: object, expected: str) -> tuple[str, ...
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         raise bad_parameter(parameter, "read_data", expected, names)
     return tuple(str(name) for name in names)
-
-
-def _split_names(item: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that an item of a list means: itself, or a list with commas.
-
-    A column whose name has commas has precedence.
-
-    >>> _split_names("a,b", ["a", "b", "c"]), _split_names("a,b", ["a", "b", "a,b"])
-    (('a', 'b'), ('a,b',))
-    """
-    if item in names or "," not in item:
-        return (item,)
-    items = split_items(item, names)
-    return tuple(part.strip() for part in item.split(",")) if items is None else tuple(items)
 
 
 def _is_variables(states: object) -> TypeGuard[Sequence[Variable]]:

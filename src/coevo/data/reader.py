@@ -15,23 +15,25 @@ import numpy as np
 
 from coevo.checks import is_bool
 from coevo.data.column_types import ColumnInfo
-from coevo.data.columns import Column, assemble_dataset, check_rows
-from coevo.data.dataset import Dataset
-from coevo.data.decisions import TableInfo, check_strict
+from coevo.data.columns import Column, assemble_dataset
+from coevo.data.dataset import Clusters, Dataset
+from coevo.data.decisions import Decision, RawTable, TableInfo, check_strict
 from coevo.data.incomplete import IncompleteDataset, Rows
 from coevo.data.infer_columns import infer_columns
 from coevo.data.load import load_table
-from coevo.data.number_labels import MISSING_LABELS
 from coevo.data.prepare_columns import PreparedTable, prepare_columns
+from coevo.data.prepare_rows import prepare_rows
 from coevo.data.read_options import ReadOptions
-from coevo.data.source_options import SourceOptions, SourceParameters
+from coevo.data.row_options import ReadParameters
 from coevo.data.variable import Variable
 from coevo.errors import DataError, ParameterError, bad_parameter, format_list, warn_caller
+from coevo.signatures import check_keywords
 
 __all__ = [
     "as_dataset",
     "as_rows",
     "assemble_rows",
+    "complete_info",
     "infer_prepared",
     "read_data",
     "read_incomplete",
@@ -56,7 +58,7 @@ def read_data(
     strict: bool = ...,
     decimal: str | None = ...,
     return_info: Literal[False] = ...,
-    **opening: Unpack[SourceParameters],
+    **opening: Unpack[ReadParameters],
 ) -> Dataset: ...
 
 
@@ -75,10 +77,11 @@ def read_data(
     strict: bool = ...,
     decimal: str | None = ...,
     return_info: Literal[True],
-    **opening: Unpack[SourceParameters],
+    **opening: Unpack[ReadParameters],
 ) -> tuple[Dataset, TableInfo]: ...
 
 
+@check_keywords(ReadParameters)
 def read_data(
     source: Any,
     *,
@@ -93,14 +96,14 @@ def read_data(
     strict: bool = False,
     decimal: str | None = None,
     return_info: bool = False,
-    **opening: Unpack[SourceParameters],
+    **opening: Unpack[ReadParameters],
 ) -> Dataset | tuple[Dataset, TableInfo]:
     """Read a table of observations.
 
-    Labels are text: the number 1 is the state ``"1"``, True is ``"True"``. Text is not changed;
-    spaces are part of it. The states of a column are its distinct values, unless the column
-    declares its states (a pandas Categorical, a polars Enum, an Arrow dictionary) or `states`
-    does.
+    Labels are text: the number 1 is the state ``"1"``, True is ``"True"``. Blanks around a label
+    are removed, and labels that differ in case only are one state. The states of a
+    column are its distinct values, unless the column declares its states (a pandas Categorical, a
+    polars Enum, an Arrow dictionary) or `states` does.
 
     `discretise`, `bins` and `types` cut columns of numbers into bins. The names of the bins
     contain the cut points (``below_18``, ``from_18_to_65``, ``from_65``; see `CutPoints`). If the
@@ -160,6 +163,14 @@ def read_data(
         column have the same mark, and ``1,234`` follows the other columns of the table.
     return_info : bool, default: False
         Return also what is known about the table. No warning is then issued for decisions.
+    missing_labels : list, or mapping of str to label or list, optional
+        Labels that stand for a missing value, in all columns, or in the columns of a mapping:
+        ``{"age": -99}``. They are added to the defaults. Numbers are compared as numbers, and
+        blanks around a label do not matter. ``"age=-99"`` in a list is the same as in a command.
+    keep_labels : list, or mapping of str to label or list, optional
+        Labels that are values and never missing, as ``{"continent": "NA"}`` or ``{"x": -999}``.
+    merge : mapping of str to mapping of str to str, optional
+        States to merge: ``{"smoker": {"Y": "yes"}}`` reads ``Y`` as ``yes``.
     encoding : str, optional
         Encoding of a text table (default: UTF-8, UTF-16 or Windows-1252, as detected).
     delimiter : str, optional
@@ -172,6 +183,9 @@ def read_data(
         Whether the first row has the column names (default: unless it has only values).
     skiprows, skipfooter : int, optional
         Number of lines above and below the table (default: as detected).
+    units_row : bool, optional
+        Whether the first row below the header has the units of the columns and is skipped
+        (default: as detected).
     bad_rows : str, default: 'repair'
         Rows of a text table with too few or too many fields. ``'repair'`` fills the missing cells
         of a short row and removes additional empty cells; other long rows are an error.
@@ -190,6 +204,18 @@ def read_data(
         SQL query for an SQLite file.
     connection : DB-API connection or path of an SQLite file, optional
         Where to send `source`, an SQL query.
+    duplicates : str, optional
+        Rows that repeat other rows in all columns: ``'keep'`` or ``'drop'``. By default they are
+        dropped where they are copies, and kept where equal observations are natural.
+    totals : str, optional
+        Rows of totals and subtotals: ``'keep'`` or ``'drop'``. By default they are dropped if
+        their numbers are sums, or if they have no other values.
+    weights : str, optional
+        Column with the number of times that each row counts, as in a frequency table. It is no
+        variable. By default a column of counts such as ``Freq`` beside all different rows is used.
+    cluster_by : str, optional
+        Column that says which rows belong together, as the visits of a patient do. It is no
+        variable. A bootstrap draws clusters, and a cross-validation keeps them together.
 
     Returns
     -------
@@ -233,15 +259,14 @@ def read_data(
     """
     if not is_bool(deduplicate):
         raise bad_parameter("deduplicate", "read_data", "a bool", deduplicate)
-    source_options = SourceOptions.from_parameters("read_data", **opening)
-    options = ReadOptions.from_parameters(
-        states, drop, types, discretise, bins, only, opening=source_options
+    options = ReadOptions.from_parameters(states, drop, types, discretise, bins, only).use_source(
+        "read_data", **opening
     )
     if isinstance(source, Dataset):
         dataset, info = source, _describe_dataset(source, options.use_decimal(decimal), names)
     else:
-        columns, info = _read_columns(source, options.use_decimal(decimal), names, strict)
-        dataset = assemble_dataset(columns, deduplicate)
+        columns, info, clusters = _read_columns(source, options.use_decimal(decimal), names, strict)
+        dataset = assemble_dataset(columns, deduplicate, clusters)
     if return_info:
         return dataset, info
     _warn_of_decisions(info)
@@ -252,7 +277,6 @@ def read_data(
 def read_incomplete(
     source: Any,
     *,
-    missing_labels: Iterable[str] | None = ...,
     states: DeclaredStates | None = ...,
     drop: Iterable[str] = ...,
     names: Sequence[str] | None = ...,
@@ -262,7 +286,7 @@ def read_incomplete(
     strict: bool = ...,
     decimal: str | None = ...,
     return_info: Literal[False] = ...,
-    **opening: Unpack[SourceParameters],
+    **opening: Unpack[ReadParameters],
 ) -> IncompleteDataset: ...
 
 
@@ -270,7 +294,6 @@ def read_incomplete(
 def read_incomplete(
     source: Any,
     *,
-    missing_labels: Iterable[str] | None = ...,
     states: DeclaredStates | None = ...,
     drop: Iterable[str] = ...,
     names: Sequence[str] | None = ...,
@@ -280,14 +303,13 @@ def read_incomplete(
     strict: bool = ...,
     decimal: str | None = ...,
     return_info: Literal[True],
-    **opening: Unpack[SourceParameters],
+    **opening: Unpack[ReadParameters],
 ) -> tuple[IncompleteDataset, TableInfo]: ...
 
 
 def read_incomplete(
     source: Any,
     *,
-    missing_labels: Iterable[str] | None = None,
     states: DeclaredStates | None = None,
     drop: Iterable[str] = (),
     names: Sequence[str] | None = None,
@@ -297,7 +319,7 @@ def read_incomplete(
     strict: bool = False,
     decimal: str | None = None,
     return_info: bool = False,
-    **opening: Unpack[SourceParameters],
+    **opening: Unpack[ReadParameters],
 ) -> IncompleteDataset | tuple[IncompleteDataset, TableInfo]:
     """Read a table as `read_data` does, and keep its missing values.
 
@@ -307,17 +329,19 @@ def read_incomplete(
     ----------
     source : path, data frame, PyArrow table, array, Dataset or IncompleteDataset
         As for `read_data`.
-    missing_labels : iterable of str, optional
-        Text that stands for a missing value; spaces around it do not matter. The default is
-        the empty text, ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``null``,
-        ``NULL``, ``#NULL!``, ``?`` and ``.``; in a column of numbers also dashes, and words like
-        ``unknown`` if they are few. A null of a data frame is always missing. A declared state is
-        never missing.
+    missing_labels, keep_labels, merge : optional
+        As for `read_data`. The labels of missing values are by default the empty text, ``NA``,
+        ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``null``, ``NULL``, ``#NULL!`` and
+        other errors of spreadsheets, ``?`` and ``.``; in a column of numbers also dashes, a few
+        cells of other text, and numbers like -999 that are far from the others. A null of a data
+        frame is always missing. A declared state is never missing.
     states, drop, names, types, discretise, bins, strict, decimal : optional
         As for `read_data`.
-    encoding, delimiter, comment, header, skiprows, skipfooter, bad_rows : optional
+    encoding, delimiter, comment, header, skiprows, skipfooter, units_row, bad_rows : optional
         As for `read_data`.
     keep_empty_rows, rename, value_labels, sheet, query, connection : optional
+        As for `read_data`.
+    duplicates, totals, weights, cluster_by : optional
         As for `read_data`.
     return_info : bool, default: False
         Return also what is known about the table.
@@ -339,11 +363,10 @@ def read_incomplete(
     >>> info.columns[1].states
     ('dry', 'wet')
     """
-    source_options = SourceOptions.from_parameters("read_incomplete", **opening)
-    options = ReadOptions.from_parameters(
-        states, drop, types, discretise, bins, opening=source_options
+    options = ReadOptions.from_parameters(states, drop, types, discretise, bins).use_source(
+        "read_incomplete", **opening
     )
-    lenient = options.use_decimal(decimal).allow_missing(missing_labels)
+    lenient = options.use_decimal(decimal).allow_missing()
     table, info = read_table(source, lenient, names, strict)
     if isinstance(source, IncompleteDataset):
         table = source
@@ -368,8 +391,8 @@ def read_table(
         return (source if source.n_missing else source.dataset), info
     if isinstance(source, Dataset):
         return source, _describe_dataset(source, options, names)
-    columns, info = _read_columns(source, options, names, strict)
-    return assemble_rows(columns), info
+    columns, info, clusters = _read_columns(source, options, names, strict)
+    return assemble_rows(columns, clusters), info
 
 
 def as_rows(table: Any, only: Iterable[str] | None = None) -> Rows:
@@ -404,10 +427,10 @@ def as_dataset(table: Any, only: Iterable[str] | None = None) -> Dataset:
     return rows.dataset
 
 
-def assemble_rows(columns: Sequence[Column]) -> Rows:
+def assemble_rows(columns: Sequence[Column], clusters: Clusters | None = None) -> Rows:
     """Return the rows of columns of states: incomplete if a value is missing."""
     is_complete = all(column.missing is None for column in columns)
-    dataset = assemble_dataset(columns, deduplicate=is_complete)
+    dataset = assemble_dataset(columns, is_complete, clusters)
     if is_complete:
         return dataset
     missing = np.zeros(dataset.codes.shape, dtype=np.bool_)
@@ -419,16 +442,23 @@ def assemble_rows(columns: Sequence[Column]) -> Rows:
 
 def _read_columns(
     source: Any, options: ReadOptions, names: Sequence[str] | None, strict: bool
-) -> tuple[list[Column], TableInfo]:
-    """Return the columns of states of a table, and what was decided about the table."""
+) -> tuple[list[Column], TableInfo, Clusters | None]:
+    """Return the columns of states of a table, what was decided about it, and its clusters."""
     raw = load_table(source, replace(options, is_lenient=True), names)
-    check_rows(raw.columns)
+    raw = prepare_rows(raw, options)
     prepared = prepare_columns(raw.columns, options)
     decisions = (*raw.decisions, *prepared.notes.decisions)
     if strict:
         check_strict(decisions)
     inferred, info = infer_prepared(prepared)
-    return inferred, replace(info, decisions=decisions)
+    return inferred, complete_info(info, raw, decisions), raw.clusters
+
+
+def complete_info(info: TableInfo, raw: RawTable, decisions: Sequence[Decision]) -> TableInfo:
+    """Return what is known about a table, with what its rows say."""
+    columns = (*info.columns, *raw.left_out)
+    findings = (*raw.findings, *info.findings)
+    return TableInfo(columns, tuple(decisions), findings, raw.cluster_by)
 
 
 def infer_prepared(prepared: PreparedTable) -> tuple[list[Column], TableInfo]:
@@ -451,11 +481,12 @@ def _describe_dataset(
     dataset: Dataset, options: ReadOptions, names: Sequence[str] | None
 ) -> TableInfo:
     """Return the info of a dataset. Raise an error if there are options to apply."""
-    plain = replace(options, keeps_missing=False, missing_labels=MISSING_LABELS)
+    plain = replace(options, keeps_missing=False)
     if plain != ReadOptions.from_parameters() or names is not None:
         raise ParameterError(
-            "'states', 'drop', 'names', 'types', 'discretise', 'bins' and 'only' of read_data do "
-            "not apply to a Dataset. Use them when you read the table that it comes from."
+            "'states', 'drop', 'names', 'types', 'discretise', 'bins', 'only', 'missing_labels', "
+            "'keep_labels', 'merge' and the options of files of read_data do not apply to a "
+            "Dataset. Use them when you read the table that it comes from."
         )
     return TableInfo(
         tuple(

@@ -11,9 +11,10 @@ import codecs
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from coevo.checks import is_bool, is_choice, is_int
+from coevo.data.cell_options import CELL_DEFAULTS, CellOptions, CellParameters
 from coevo.errors import (
     DataError,
     ParameterError,
@@ -31,11 +32,12 @@ __all__ = [
     "SourceParameters",
 ]
 
+DEFAULT_CELLS = CellOptions()
 BAD_ROWS = ("repair", "skip", "refuse")  # what to do with rows of a wrong number of fields
 
 
-class SourceParameters(TypedDict, total=False):
-    """The options as keyword arguments."""
+class SourceParameters(CellParameters, total=False):
+    """The options as keyword arguments, with those about the values of columns."""
 
     encoding: str | None
     delimiter: str | None
@@ -43,6 +45,7 @@ class SourceParameters(TypedDict, total=False):
     header: bool | None
     skiprows: int | None
     skipfooter: int | None
+    units_row: bool | None
     bad_rows: str
     keep_empty_rows: bool
     rename: Mapping[str, str] | None
@@ -53,12 +56,14 @@ class SourceParameters(TypedDict, total=False):
 
 
 SOURCE_DEFAULTS: SourceParameters = {
+    **CELL_DEFAULTS,
     "encoding": None,
     "delimiter": None,
     "comment": None,
     "header": None,
     "skiprows": None,
     "skipfooter": None,
+    "units_row": None,
     "bad_rows": "repair",
     "keep_empty_rows": False,
     "rename": None,
@@ -87,6 +92,8 @@ class SourceOptions:
         Number of lines, or rows of a sheet, above the table.
     skipfooter : int, optional
         Number of lines below the table.
+    units_row : bool, optional
+        Whether the first row below the header has the units of the columns.
     bad_rows : str
         Rows of a text table with too few or too many fields: ``'repair'``, ``'skip'`` or
         ``'refuse'``.
@@ -102,6 +109,8 @@ class SourceOptions:
         SQL query to send to a database file.
     connection : object, optional
         DB-API connection, or path of an SQLite file; the source is then an SQL query.
+    cells : CellOptions
+        Labels of missing values, labels to keep, and states to merge.
     """
 
     encoding: str | None = None
@@ -110,6 +119,7 @@ class SourceOptions:
     header: bool | None = None
     skiprows: int | None = None
     skipfooter: int | None = None
+    units_row: bool | None = None
     bad_rows: str = "repair"
     keep_empty_rows: bool = False
     rename: Mapping[str, str] | None = None
@@ -117,6 +127,7 @@ class SourceOptions:
     sheet: str | int | None = None
     query: str | None = None
     connection: Any = None
+    cells: CellOptions = DEFAULT_CELLS
 
     @classmethod
     def from_parameters(
@@ -129,7 +140,9 @@ class SourceOptions:
         coevo.errors.ParameterError: 'delimiter' of read_data must be one character or None; \
 got '--'.
         """
-        chosen = cls(**options)
+        given: dict[str, Any] = dict(options)
+        labels = {name: given.pop(name, None) for name in CELL_DEFAULTS}
+        chosen = cls(**given, cells=CellOptions.from_parameters(owner, **labels))
         chosen = replace(chosen, rename=_parse_rename(chosen.rename, owner))
         chosen._check_texts(owner)
         chosen._check_rows(owner)
@@ -137,8 +150,10 @@ got '--'.
             value = getattr(chosen, name)
             if value is not None and not is_int(value, 0):
                 raise bad_parameter(name, owner, "an int >= 0 or None", value)
-        if not (chosen.header is None or is_bool(chosen.header)):
-            raise bad_parameter("header", owner, "True, False or None", chosen.header)
+        for name in ("header", "units_row"):
+            value = getattr(chosen, name)
+            if not (value is None or is_bool(value)):
+                raise bad_parameter(name, owner, "True, False or None", value)
         if not is_bool(chosen.value_labels):
             raise bad_parameter("value_labels", owner, "a bool", chosen.value_labels)
         sheet = chosen.sheet

@@ -1,14 +1,25 @@
-"""States and probabilities in the sentences of an answer: "age >= 57", "from 0.08 to 0.39"."""
+"""States and probabilities as people read them: "age >= 57", "from 0.08 to 0.39".
+
+A label or a cut point can have seventeen digits (-0.044641636506989144). Text and pages show it
+with as few digits as tell the states of its variable apart, and at least four. Files keep all
+digits. `coevo.data.match_states` accepts the short name as evidence.
+"""
 
 from __future__ import annotations
 
-from coevo.data.cut_points import CutPoints, format_number
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from coevo.data.cut_points import CutPoints, format_number, name_bins
 from coevo.data.incomplete import MISSING_STATE
 from coevo.data.variable import Variable
 
-__all__ = ["format_share", "format_shares", "format_state"]
+__all__ = ["format_share", "format_shares", "format_state", "shorten_numbers", "shorten_states"]
 
 MAX_DIGITS = 6  # of a probability
+LEAST_DIGITS = 4  # significant digits of a number in the name of a state
+_LONG_NUMBER = re.compile(r"-?\d*\.\d{5,40}(?:e-?\d{1,3})?")
 
 
 def format_state(variable: Variable, state: str) -> str:
@@ -22,14 +33,57 @@ def format_state(variable: Variable, state: str) -> str:
     """
     cuts = CutPoints.from_states(name for name in variable.states if name != MISSING_STATE)
     if cuts is None or not cuts.points or state not in cuts.states:
-        return f"{variable.name}={state}"
+        return f"{variable.name}={shorten_states(variable.states).get(state, state)}"
     place = cuts.states.index(state)
-    texts = [format_number(point) for point in cuts.points]
+    texts = shorten_numbers(cuts.points)
     if place == 0:
         return f"{variable.name} < {texts[0]}"
     if place == len(texts):
         return f"{variable.name} >= {texts[-1]}"
     return f"{texts[place - 1]} <= {variable.name} < {texts[place]}"
+
+
+def shorten_numbers(numbers: Sequence[float]) -> list[str]:
+    """Return numbers with as few digits as tell them apart, and at least four.
+
+    >>> shorten_numbers([-0.044641636506989144, 0.05068011873981862])
+    ['-0.04464', '0.05068']
+    >>> shorten_numbers([0.123451, 0.123452, 1234567]), shorten_numbers([0.1 + 0.2])
+    (['0.123451', '0.123452', '1234567'], ['0.3'])
+    """
+    exact = [format_number(number) for number in numbers]
+    for digits in range(LEAST_DIGITS, 17):
+        short = [
+            text if _is_short(text) else format_number(float(f"{number:.{digits}g}"))
+            for text, number in zip(exact, numbers, strict=True)
+        ]
+        if len(set(short)) == len(set(exact)):
+            return short
+    return exact
+
+
+def _is_short(text: str) -> bool:
+    """Return whether a number is a whole one, or has few decimal places."""
+    return "." not in text or len(text.partition(".")[2].partition("e")[0]) <= LEAST_DIGITS
+
+
+@lru_cache(maxsize=4096)
+def shorten_states(states: tuple[str, ...]) -> dict[str, str]:
+    """Return the name of each state for people; only long numbers differ from the files.
+
+    >>> shorten_states(("below_0.0012345678", "from_0.0012345678"))
+    {'below_0.0012345678': 'below_0.001235', 'from_0.0012345678': 'from_0.001235'}
+    >>> shorten_states(("-0.044641636506989144", "1e-05", "v1.123456"))
+    {'-0.044641636506989144': '-0.04464', '1e-05': '1e-05', 'v1.123456': 'v1.123456'}
+    """
+    names = {state: state for state in states}
+    cuts = CutPoints.from_states(state for state in states if state != MISSING_STATE)
+    if cuts is not None:
+        return names | dict(zip(cuts.states, name_bins(shorten_numbers(cuts.points)), strict=True))
+    long = [state for state in states if _LONG_NUMBER.fullmatch(state)]
+    short = shorten_numbers([float(state) for state in long])
+    names |= dict(zip(long, short, strict=True))
+    return names if len({*names.values()}) == len(names) else {state: state for state in states}
 
 
 def format_shares(low: float, high: float, digits: int = 2) -> tuple[str, str]:

@@ -7,12 +7,11 @@ depend on the layout of a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from coevo.errors import DataError, find_duplicate
 
-__all__ = ["MAX_STATES", "Variable", "sort_naturally"]
+__all__ = ["MAX_STATES", "Variable"]
 
 MAX_STATES = 65_535
 
@@ -53,18 +52,3 @@ class Variable:
     def to_canonical(self) -> Variable:
         """Return the same variable with its states in canonical order."""
         return Variable(self.name, tuple(sorted(self.states)))
-
-
-def sort_naturally(labels: Iterable[str]) -> tuple[str, ...]:
-    """Sort labels by value if all are integers, else by text.
-
-    >>> sort_naturally(["10", "9", "-1"])
-    ('-1', '9', '10')
-    >>> sort_naturally(["yes", "no"])
-    ('no', 'yes')
-    """
-    texts = sorted(labels)
-    try:
-        return tuple(sorted(texts, key=int))
-    except ValueError:
-        return tuple(texts)

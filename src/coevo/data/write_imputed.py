@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.copy_rows import (
+    count_skipped_rows,
     iter_raw_blocks,
     iter_table_blocks,
     load_raw_columns,
@@ -34,11 +35,14 @@ from coevo.data.csv_block import CsvBlock
 from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_ORDERS, DATE_PARTS, parse_dates
 from coevo.data.frame_reader import as_frame
+from coevo.data.load import load_table
 from coevo.data.number_formats import parse_formatted_numbers
 from coevo.data.number_labels import parse_numbers
 from coevo.data.parquet import list_columns, open_parquet
+from coevo.data.read_options import ReadOptions
 from coevo.data.source_kinds import detect_kind
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
+from coevo.data.units_row import has_units_row
 from coevo.data.writer import choose_delimiter
 from coevo.errors import DataError, bad_parameter, import_optional, warn_caller
 from coevo.files import open_source
@@ -60,12 +64,20 @@ class ImputedColumn:
         The observed or imputed state of each row.
     missing : array of bool, (n_rows,)
         True for each row with an imputed state.
+    n_skipped : int
+        Number of rows at the start that are no observations: a row of units.
     """
 
     name: str
     states: tuple[str, ...]
     codes: NDArray[np.integer]
     missing: NDArray[np.bool_]
+    n_skipped: int = 0
+
+    def skip_row(self) -> ImputedColumn:
+        """Return the column with a row of units above its rows."""
+        codes = np.insert(self.codes, 0, 0)
+        return replace(self, codes=codes, missing=np.insert(self.missing, 0, False), n_skipped=1)
 
     @cached_property
     def cuts(self) -> CutPoints | None:
@@ -84,7 +96,7 @@ class ImputedColumn:
         >>> column.choose_values(cells)
         ['36.8', '39.5']
         """
-        observed = np.flatnonzero(~self.missing)
+        observed = np.flatnonzero(~self.missing)[self.n_skipped :]
         cells_by_code: list[list[Any]] = [[] for _ in self.states]
         for row, code in zip(observed.tolist(), self.codes[observed].tolist(), strict=True):
             cells_by_code[code].append(cells[row])
@@ -151,7 +163,12 @@ def impute_frame(
     if copy is None:
         raise bad_parameter("frame", owner, "a data frame", frame)
     names = opening.rename_columns(list(map(str, copy.columns)))
-    for column in _leave_out_parts(columns, names):
+    listed = list(columns)
+    if any(len(copy) == len(column.missing) + 1 for column in listed):
+        options = ReadOptions.from_parameters(opening=opening).allow_missing()
+        if has_units_row(load_table(frame, options, None), options):
+            listed = [column.skip_row() for column in listed]
+    for column in _leave_out_parts(listed, names):
         series = copy.get_column(copy.columns[_find_column(names, column)])
         copy = copy.with_columns(_impute_series(series, column))
     return copy.to_native()
@@ -208,8 +225,9 @@ def _check_row_count(n_rows: int, column: ImputedColumn) -> None:
     n_read = len(column.missing)
     if n_rows != n_read:
         raise DataError(
-            f"The table has {n_rows:,} rows, but {n_read:,} rows were read. Do not change a table "
-            "while coevo learns from it."
+            f"The table has {n_rows:,} rows, but {n_read:,} rows were read. Keep all rows with "
+            "duplicates='keep' and totals='keep' (--duplicates keep --totals keep), use no "
+            "weights, and do not change a table while coevo learns from it."
         )
 
 
@@ -227,6 +245,9 @@ def write_imputed_file(
     input_path, output_path = Path(source), Path(target)
     with open_source(input_path) as opened:
         kind, _ = detect_kind(opened)
+    if columns and count_skipped_rows(input_path, opening):
+        columns = [column.skip_row() for column in columns]
+    opening = replace(opening, units_row=False)
     if kind == "parquet":
         _copy_parquet(input_path, output_path, columns, opening)
     elif kind == "text":

@@ -10,15 +10,18 @@ from typing import Any, Unpack
 from coevo.data import audit
 from coevo.data.column_summary import summarise_column
 from coevo.data.decisions import check_strict
-from coevo.data.source_options import SourceParameters
+from coevo.data.row_options import ReadParameters
 from coevo.inspection.read import InspectedTable, read_for_inspection
 from coevo.inspection.result import InspectedColumn, TableInspection
 from coevo.learning import check_settings
 from coevo.learning.options import DeclaredStates, GivenTypes
+from coevo.learning.settings import DEFAULT_POLICY, decide_missing
+from coevo.signatures import check_keywords
 
 __all__ = ["describe_inspected", "inspect_table"]
 
 
+@check_keywords(ReadParameters)
 def inspect_table(
     table: Any,
     *,
@@ -28,10 +31,9 @@ def inspect_table(
     types: GivenTypes | None = None,
     discretise: str | None = None,
     bins: int | None = None,
-    missing_labels: Sequence[str] | None = None,
     decimal: str | None = None,
     strict: bool = False,
-    **opening: Unpack[SourceParameters],
+    **opening: Unpack[ReadParameters],
 ) -> TableInspection:
     """Look at a table before learning: its columns, their outcome, and all problems.
 
@@ -44,8 +46,9 @@ def inspect_table(
         As for `learn`.
     states, drop, names, types, discretise, bins : optional
         As for `learn`. Numbers are cut into bins by ``'mdl'`` unless these say otherwise.
-    missing_labels : sequence of str, optional
-        Text that stands for a missing value, as for `read_incomplete`.
+    missing_labels, keep_labels, merge : optional
+        Labels of missing values, labels that are never missing, and states to merge, as for
+        `read_incomplete`.
     decimal : str, optional
         The decimal mark of numbers, as for `learn`.
     strict : bool, default: False
@@ -54,6 +57,8 @@ def inspect_table(
         How a text table is written, as for `read_data`.
     keep_empty_rows, rename, value_labels, sheet, query, connection : optional
         How the source is opened, as for `read_data`.
+    duplicates, totals, weights, cluster_by : optional
+        How its rows are treated, as for `read_data`.
 
     Returns
     -------
@@ -82,7 +87,6 @@ def inspect_table(
         discretise=discretise,
         bins=bins,
         missing="state",  # any policy: missing values are no error here
-        missing_labels=missing_labels,
         decimal=decimal,
         strict=strict,
         **opening,
@@ -90,20 +94,28 @@ def inspect_table(
     found = read_for_inspection(table, settings)
     if settings.strict:
         check_strict(found.info.decisions)
-    return describe_inspected(found, _name_source(table))
+    return describe_inspected(found, _name_source(table), is_strict=settings.strict)
 
 
-def describe_inspected(found: InspectedTable, source: str) -> TableInspection:
-    """Audit and summarise a table that was read; `source` is its name."""
-    findings = found.findings
+def describe_inspected(
+    found: InspectedTable, source: str, is_strict: bool = False
+) -> TableInspection:
+    """Audit and summarise a table that was read; `source` is its name.
+
+    Unless the reading `is_strict`, the decisions are all that `learn` makes, also about missing
+    values.
+    """
+    findings, decisions = found.findings, found.info.decisions
     if found.rows is not None:
         rows = found.rows if found.rows.n_missing else found.rows.dataset
-        findings += audit(rows, found.info.columns)
+        findings += audit(rows, found.info.columns, findings)
+        if found.rows.n_missing and not is_strict:
+            decisions += (decide_missing(found.rows, DEFAULT_POLICY),)
     return TableInspection(
         source=source,
         n_rows=_count_rows(found),
         columns=_summarise_columns(found),
-        decisions=found.info.decisions,
+        decisions=decisions,
         findings=findings,
         data_hash=_hash_rows(found),
     )

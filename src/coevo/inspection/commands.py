@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from coevo.data import Finding
 from coevo.data.decisions import Decision
+from coevo.data.option_hints import format_label_hint, format_merge_hint, format_type_hint
 from coevo.inspection.read import UNREADABLE
 from coevo.inspection.result import TableInspection
 
@@ -55,11 +57,31 @@ def suggest_option(finding: Finding) -> str:
 
     >>> suggest_option(Finding("duplicate", ("a", "b"), "'b' duplicates 'a' in every row."))
     '--drop b'
+    >>> options = {"missing_labels": {"age": ["-99"]}}
+    >>> suggest_option(Finding("sentinel", ("age",), "-99 in 'age' may be a code.", None, options))
+    '--missing-label age=-99'
     """
+    if finding.options is not None:
+        return _format_options(finding.options)
     name = find_dropped(finding)
     if name is not None:
         return shlex.join(["--drop", name])
     return "" if finding.part is None else shlex.join(["--type", "=".join(finding.part)])
+
+
+def _format_options(options: Mapping[str, Any]) -> str:
+    """Return the keyword arguments of a finding as options of a command."""
+    texts = []
+    for name, columns in options.items():
+        for column, value in columns.items():
+            if name == "merge":
+                hint = format_merge_hint(column, value)
+            elif name == "types":
+                hint = format_type_hint(column, value)
+            else:
+                hint = format_label_hint(name, column, value)
+            texts.append("--" + hint.rpartition(", or --")[2])
+    return " ".join(texts)
 
 
 def find_dropped(finding: Finding) -> str | None:

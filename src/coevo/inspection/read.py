@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from coevo.data import ColumnInfo, Dataset, Finding, IncompleteDataset, ReadOptions, read_incomplete
-from coevo.data.columns import Column, check_rows, mask_codes
+from coevo.data.columns import Column, mask_codes
 from coevo.data.decisions import TableInfo
 from coevo.data.load import load_table
 from coevo.data.prepare_columns import prepare_columns
-from coevo.data.reader import assemble_rows, infer_prepared
-from coevo.data.source_options import SourceOptions
+from coevo.data.prepare_rows import prepare_rows
+from coevo.data.reader import assemble_rows, complete_info, infer_prepared
 from coevo.errors import CoevoWarning, DataError
 from coevo.learning import LearnSettings
 
@@ -69,8 +69,7 @@ def _describe_rows(source: Dataset | IncompleteDataset, settings: LearnSettings)
 def _read(source: Any, settings: LearnSettings) -> InspectedTable:
     """Read a table; leave out the columns that cannot be read."""
     options = _make_options(settings)
-    raw = load_table(source, options, settings.names)
-    check_rows(raw.columns)
+    raw = prepare_rows(load_table(source, options, settings.names), options)
     problems: dict[str, Finding] = {}
     try:
         found = _prepare(raw.columns, options)
@@ -83,24 +82,21 @@ def _read(source: Any, settings: LearnSettings) -> InspectedTable:
         for column in raw.columns
     }
     left_out = tuple(ColumnInfo(name, "ignore") for name in problems)
+    info = complete_info(found.info, raw, (*raw.decisions, *found.info.decisions))
     return InspectedTable(
         found.rows,
-        TableInfo(
-            _sort_infos((*found.info.columns, *left_out), columns),
-            (*raw.decisions, *found.info.decisions),
-            found.info.findings,
-        ),
+        replace(info, columns=_sort_infos((*info.columns, *left_out), columns)),
         found.columns | columns,
-        (*(problems[name] for name in sorted(problems)), *found.findings, *found.info.findings),
+        (*(problems[name] for name in sorted(problems)), *found.findings, *info.findings),
     )
 
 
 def _make_options(settings: LearnSettings) -> ReadOptions:
     """Return the options of the reader. Missing values are kept, whatever the policy."""
     options = ReadOptions.from_parameters(settings.states, settings.drop, **settings.binning)
-    lenient = options.use_decimal(settings.decimal).allow_missing(settings.missing_labels)
-    opening = SourceOptions.from_parameters("inspect_table", **settings.opening)
-    return replace(lenient, is_lenient=True, opening=opening)
+    lenient = options.use_decimal(settings.decimal).allow_missing()
+    opened = lenient.use_source("inspect_table", **settings.opening, **settings.rows)
+    return replace(opened, is_lenient=True)
 
 
 def _prepare(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:
@@ -122,7 +118,7 @@ def _prepare(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:
 
 def _mask(column: Column, options: ReadOptions) -> Column:
     """Return a column with a mask of its missing values; it may have no value at all."""
-    return mask_codes(column, column.find_missing(options.missing_labels))
+    return mask_codes(column, options.find_missing(column))
 
 
 def _find_problems(columns: Sequence[Column], options: ReadOptions) -> dict[str, Finding]:

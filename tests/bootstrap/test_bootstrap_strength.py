@@ -78,8 +78,9 @@ def test_strengths_can_be_recomputed(expected):
             ways = [CPDAG(dag).directions for dag in joining]
             along = sum((arc.parent, arc.child) in way for way in ways)
             against = sum((arc.child, arc.parent) in way for way in ways)
-            both = along + against - len(joining)
-            assert arc.direction == pytest.approx((along - both / 2) / len(joining))
+            undirected = along + against - len(joining)  # both ways are possible
+            assert arc.direction == (along - undirected) / len(joining)
+            assert arc.reverse == (against - undirected) / len(joining)
 
 
 def test_the_original_table(expected):
@@ -94,7 +95,7 @@ def test_the_original_table(expected):
 def test_plain_values(expected):
     plain = expected.as_dict()
     assert list(plain["arcs"][0]) == [
-        "from", "to", "strength", "direction", "gain", "in_consensus",
+        "from", "to", "strength", "interval", "direction", "reverse", "gain", "in_consensus",
     ]  # fmt: skip
     assert (plain["n_bootstraps"], plain["n_asked"], plain["seed"]) == (30, 30, 3)
     inside = sorted((a["from"], a["to"]) for a in plain["arcs"] if a["in_consensus"])

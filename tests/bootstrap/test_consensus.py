@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from coevo.bootstrap.consensus import (
     ArcStrength,
     build_consensus,
     count_arcs,
+    find_interval,
     find_threshold,
     measure_strengths,
 )
@@ -40,50 +42,66 @@ def draw_dags(number, seed):
 def test_directions_are_those_of_the_cpdags(seed):
     dags, chosen, every = draw_dags(40, seed)
     found = count_arcs(dags, NAMES, FREE)
-    expected = np.zeros((4, 4))
+    joined, directed = np.zeros((4, 4)), np.zeros((4, 4))
     for arcs in chosen:
         compelled, edges = naive.essential_graph(arcs, every)
         for i, j in compelled:
-            expected[i, j] += 2
-        for edge in edges:
+            directed[i, j] += 1
+        for edge in [*compelled, *edges]:
             for i, j in itertools.permutations(edge):
-                expected[i, j] += 1
-    assert found.tolist() == expected.tolist()
+                joined[i, j] += 1
+    assert found.joined.tolist() == joined.tolist()
+    assert found.directed.tolist() == directed.tolist()
 
 
 def test_constraints_direct_edges_that_data_cannot():
     chain = DAG("abc", [("a", "b"), ("b", "c")])
     free = count_arcs([chain], "abc", Constraints().to_rules("abc"))
-    assert free.tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    assert free.joined.tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    assert not free.directed.any()
     for known in (
         Constraints(required=[("a", "b")], forbidden=[("c", "b")]),
         Constraints(tiers=[["a"], ["b"], ["c"]]),
     ):
         counts = count_arcs([chain], "abc", known.to_rules("abc"))
-        assert counts.tolist() == [[0, 2, 0], [0, 0, 2], [0, 0, 0]]
+        assert counts.joined.tolist() == free.joined.tolist()
+        assert counts.directed.tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
 
 
 def test_strength_direction_and_gain_by_hand():
     """A collider twice, a chain once; the network of the original table has another arc."""
     collider = DAG("abc", [("a", "b"), ("c", "b")])
     chain = DAG("abc", [("a", "b"), ("b", "c")])
-    halves = count_arcs(
+    counts = count_arcs(
         [collider, collider, chain, DAG("abc")], "abc", Constraints().to_rules("abc")
     )
     original = DAG("abc", [("b", "c"), ("a", "c")])
-    found = measure_strengths(halves, 4, original, {("b", "c"): 3.0, ("a", "c"): 1.5})
+    found = measure_strengths(counts, 4, original, {("b", "c"): 3.0, ("a", "c"): 1.5})
+    often, never = find_interval(3, 4), find_interval(0, 4)
     assert list(found) == [
-        ArcStrength("a", "b", 0.75, 5 / 6, None),
-        ArcStrength("c", "b", 0.75, 5 / 6, 3.0),
-        ArcStrength("a", "c", 0.0, 0.5, 1.5),
+        ArcStrength("a", "b", 0.75, 2 / 3, None, interval=often),
+        ArcStrength("c", "b", 0.75, 2 / 3, 3.0, interval=often),
+        ArcStrength("a", "c", 0.0, 0.0, 1.5, interval=never),
     ]
 
 
+@pytest.mark.parametrize("n_samples", [1, 2, 12, 100])
+def test_the_interval_is_where_the_strength_would_not_be_rejected(n_samples):
+    """Wilson's interval holds every share whose score test accepts the count."""
+    for n_found in range(n_samples + 1):
+        low, high = find_interval(n_found, n_samples)
+        assert 0 <= low <= n_found / n_samples <= high <= 1
+        for share in np.linspace(0.0005, 0.9995, 1000):
+            z = abs(n_found - n_samples * share) / math.sqrt(n_samples * share * (1 - share))
+            assert (z < 1.959964) == (low < share < high)
+
+
 def test_ties_follow_the_original_network_then_the_names():
-    halves = count_arcs([DAG("ab", [("a", "b")])], "ab", Constraints().to_rules("ab"))
+    counts = count_arcs([DAG("ab", [("a", "b")])], "ab", Constraints().to_rules("ab"))
     for original, expected in (([("b", "a")], "ba"), ([("a", "b")], "ab"), ([], "ab")):
-        (arc,) = measure_strengths(halves, 1, DAG("ab", original), {})
-        assert (arc.parent + arc.child, arc.strength, arc.direction) == (expected, 1.0, 0.5)
+        (arc,) = measure_strengths(counts, 1, DAG("ab", original), {})
+        assert arc.parent + arc.child == expected
+        assert (arc.strength, arc.direction, arc.reverse) == (1.0, 0.0, 0.0)
 
 
 # -- threshold
@@ -134,8 +152,8 @@ def test_a_consensus_by_hand():
         ArcStrength("a", "b", 1.0, 1.0, None),
         ArcStrength("b", "c", 0.9, 0.8, None),
         ArcStrength("c", "a", 0.8, 0.7, None),  # closes a cycle
-        ArcStrength("d", "a", 0.7, 0.5, None),
-        ArcStrength("c", "d", 0.6, 0.5, None),  # closes one too, and may be turned
+        ArcStrength("d", "a", 0.7, 0.0, None),
+        ArcStrength("c", "d", 0.6, 0.5, None, reverse=0.5),  # closes one too, and may be turned
         ArcStrength("b", "d", 0.5, 1.0, None),  # not above the threshold
     ]
     found = build_consensus(arcs, 0.5, NAMES, limit_parents(3))
@@ -157,8 +175,8 @@ def test_a_consensus_by_hand():
 @pytest.mark.parametrize("case", range(60))
 def test_the_consensus_is_acyclic_and_maximal(case, seed):
     dags, _, _ = draw_dags(9, f"{seed} {case}")
-    halves = count_arcs(dags, NAMES, FREE)
-    arcs = measure_strengths(halves, 9, dags[0], {})
+    counts = count_arcs(dags, NAMES, FREE)
+    arcs = measure_strengths(counts, 9, dags[0], {})
     threshold = find_threshold(arc.strength for arc in arcs)
     marked = build_consensus(arcs, threshold, NAMES, limit_parents(3))
     chosen = [(arc.parent, arc.child) for arc in marked if arc.in_consensus]
@@ -166,7 +184,8 @@ def test_the_consensus_is_acyclic_and_maximal(case, seed):
     for before, arc in zip(arcs, marked, strict=True):
         joining = sum(any({*pair} == {arc.parent, arc.child} for pair in dag.arcs) for dag in dags)
         assert arc.strength == joining / 9
-        assert arc.direction >= 0.5
+        assert arc.direction >= arc.reverse
+        assert arc.direction + arc.reverse <= 1
         assert before == arc or {before.parent, before.child} == {arc.parent, arc.child}
         if arc.in_consensus:
             assert arc.strength > threshold

@@ -3,14 +3,13 @@
 from coevo.bootstrap.api import bootstrap_strength
 from coevo.bootstrap.consensus import ArcStrength, find_threshold
 from coevo.bootstrap.journal import open_journal
-from coevo.bootstrap.quick import QUICK_METHOD, count_quick_samples, run_quick_bootstrap
+from coevo.bootstrap.quick import count_quick_samples, run_quick_bootstrap
 from coevo.bootstrap.result import BootstrapResult
 from coevo.bootstrap.run import run_bootstraps
 from coevo.bootstrap.samples import BootstrapRun, record_original
 from coevo.bootstrap.write_files import write_strength
 
 __all__ = [
-    "QUICK_METHOD",
     "ArcStrength",
     "BootstrapResult",
     "BootstrapRun",

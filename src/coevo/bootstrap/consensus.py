@@ -1,10 +1,14 @@
 """From the networks of many bootstrap samples to the strength of each arc, and to a consensus.
 
 The strength of an arc is the share of samples whose network joins its two variables, in either
-direction [1]_. Its direction is the share of these in which the arc leads from the first to the
-second. Directions come from the CPDAG of each network: data cannot direct an edge of the
-CPDAG, and a search directs it by chance. So such an edge counts half for each direction, and
-fully for one direction where the constraints allow only that one.
+direction [1]_. Its direction is the share of these that direct it from the first to the second, and
+its reverse the share that direct it the other way. Directions come from the CPDAG of each network:
+data cannot direct an edge of the CPDAG, and a search directs it by chance. So such an edge counts
+for neither, unless the constraints allow only one direction. The rest, 1 - direction - reverse, is
+the share of samples that leave the edge undirected.
+
+A strength from few samples is uncertain itself: its interval is that of Wilson [3]_, which holds
+the strength of infinitely many samples with a probability of 95 %.
 
 The threshold is that of [2]_. If every arc were found either always or never, the distribution
 function of the strengths would be flat on [0, 1), at some height p. The method takes the p
@@ -18,10 +22,13 @@ a range of heights is equally near; the highest is taken.
    bootstrap approach, UAI 1999.
 .. [2] M. Scutari and R. Nagarajan, Identifying significant edges in graphical models of
    molecular networks, Artificial Intelligence in Medicine 57, 2013.
+.. [3] E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal
+   of the American Statistical Association 22, 1927.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,17 +39,25 @@ from numpy.typing import NDArray
 from coevo.graph import CPDAG, DAG, Arc, ArcRules
 
 __all__ = [
+    "ArcCounts",
     "ArcStrength",
-    "HalfCounts",
     "build_consensus",
     "count_arcs",
+    "find_interval",
     "find_threshold",
     "has_path",
     "measure_strengths",
 ]
 
-# (n, n), [i, j]: twice the networks with i -> j, plus those with i - j
-HalfCounts = NDArray[np.int64]
+NORMAL_QUANTILE = 1.959964  # of an interval of 95 %
+
+
+@dataclass(frozen=True, eq=False)
+class ArcCounts:
+    """How many networks join two variables, and direct the edge between them."""
+
+    joined: NDArray[np.int64]  # (n, n), [i, j] and [j, i]: networks with an edge of the two
+    directed: NDArray[np.int64]  # (n, n), [i, j]: networks whose CPDAG has i -> j
 
 
 @dataclass(frozen=True)
@@ -57,7 +72,8 @@ class ArcStrength:
     strength : float
         The share of samples that join the two, in either direction.
     direction : float
-        The share of these that lead from parent to child.
+        The share of these that direct the edge from parent to child in their CPDAG; 0 if no sample
+        joins the two.
     gain : float or None
         The loss of score if the arc is removed from the network of the original table; None if
         that network does not join the two.
@@ -66,6 +82,10 @@ class ArcStrength:
     support : float or None
         The share of the last population of the search on the original table that joins the two,
         in either direction (see `coevo.search.support`); None where the method has no population.
+    reverse : float
+        The share of the samples that join the two that direct the edge from child to parent.
+    interval : (float, float)
+        The 95 % interval of the strength, by `find_interval`.
     """
 
     parent: str
@@ -75,6 +95,8 @@ class ArcStrength:
     gain: float | None
     in_consensus: bool = False
     support: float | None = None
+    reverse: float = 0.0
+    interval: tuple[float, float] = (0.0, 1.0)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the values by name."""
@@ -82,27 +104,45 @@ class ArcStrength:
             "from": self.parent,
             "to": self.child,
             "strength": self.strength,
+            "interval": list(self.interval),
             "direction": self.direction,
+            "reverse": self.reverse,
             "gain": self.gain,
             "in_consensus": self.in_consensus,
             **({} if self.support is None else {"support": self.support}),
         }
 
 
-def count_arcs(dags: Iterable[DAG], names: Sequence[str], rules: ArcRules) -> HalfCounts:
-    """Count the directions of all arcs in the CPDAGs of the networks."""
+def count_arcs(dags: Iterable[DAG], names: Sequence[str], rules: ArcRules) -> ArcCounts:
+    """Count the edges and the directions in the CPDAGs of the networks."""
     place = {name: i for i, name in enumerate(names)}
-    halves = np.zeros((len(names), len(names)), dtype=np.int64)
+    joined = np.zeros((len(names), len(names)), dtype=np.int64)
+    directed = np.zeros_like(joined)
     for dag in dags:
         compelled = set(CPDAG(dag).arcs)
         for arc in dag.arcs:
             i, j = place[arc[0]], place[arc[1]]
+            joined[i, j] += 1
+            joined[j, i] += 1
             if arc in compelled or rules.required[i, j] or not rules.allowed[j, i]:
-                halves[i, j] += 2
-            else:
-                halves[i, j] += 1
-                halves[j, i] += 1
-    return halves
+                directed[i, j] += 1
+    return ArcCounts(joined, directed)
+
+
+def find_interval(n_found: int, n_samples: int) -> tuple[float, float]:
+    """Return the 95 % interval of Wilson for a share.
+
+    >>> low, high = find_interval(10, 12)
+    >>> round(low, 2), round(high, 2)
+    (0.55, 0.95)
+    """
+    share, spread = n_found / n_samples, NORMAL_QUANTILE**2 / n_samples
+    centre = share + spread / 2
+    half = math.sqrt(spread * (share * (1 - share) + spread / 4))
+    # at the ends the formula gives 0 and 1 up to rounding
+    low = 0.0 if n_found == 0 else (centre - half) / (1 + spread)
+    high = 1.0 if n_found == n_samples else (centre + half) / (1 + spread)
+    return low, high
 
 
 def find_threshold(strengths: Iterable[float]) -> float:
@@ -119,24 +159,32 @@ def find_threshold(strengths: Iterable[float]) -> float:
 
 
 def measure_strengths(
-    halves: HalfCounts, n_networks: int, original: DAG, gains: Mapping[Arc, float]
+    counts: ArcCounts, n_networks: int, original: DAG, gains: Mapping[Arc, float]
 ) -> tuple[ArcStrength, ...]:
     """Return the arcs of all networks, by falling strength, then by falling direction.
 
-    `original` is the network of the original table, its variables in the order of `halves`.
+    `original` is the network of the original table, its variables in the order of `counts`.
     """
     names, learned = original.nodes, original.adjacency()
-    joined = (halves > 0) | learned
+    joined, directed = counts.joined, counts.directed
     arcs = []
-    for i, j in np.argwhere(np.triu(joined | joined.T)).tolist():
-        if halves[j, i] > halves[i, j] or (halves[j, i] == halves[i, j] and learned[j, i]):
+    for i, j in np.argwhere(np.triu((joined > 0) | learned | learned.T)).tolist():
+        if directed[j, i] > directed[i, j] or (directed[j, i] == directed[i, j] and learned[j, i]):
             i, j = j, i
-        arc, total = (names[i], names[j]), int(halves[i, j] + halves[j, i])
-        strength = total / (2 * n_networks)
-        direction = int(halves[i, j]) / total if total else 0.5
-        gain = gains.get(arc, gains.get((arc[1], arc[0])))
-        arcs.append(ArcStrength(*arc, strength, direction, gain))
-    return tuple(sorted(arcs, key=lambda a: (-a.strength, -a.direction, a.parent, a.child)))
+        arc, n_found = (names[i], names[j]), int(joined[i, j])
+        arcs.append(
+            ArcStrength(
+                *arc,
+                strength=n_found / n_networks,
+                direction=int(directed[i, j]) / max(1, n_found),
+                gain=gains.get(arc, gains.get((arc[1], arc[0]))),
+                reverse=int(directed[j, i]) / max(1, n_found),
+                interval=find_interval(n_found, n_networks),
+            )
+        )
+    return tuple(
+        sorted(arcs, key=lambda a: (-a.strength, a.reverse - a.direction, a.parent, a.child))
+    )
 
 
 def build_consensus(
@@ -157,7 +205,7 @@ def build_consensus(
     results = []
     for arc in arcs:
         reverse = replace(arc, parent=arc.child, child=arc.parent)
-        directions = [arc, reverse] if arc.direction == 0.5 else [arc]
+        directions = [arc, reverse] if arc.direction == arc.reverse else [arc]
         legal = (
             one
             for one in directions

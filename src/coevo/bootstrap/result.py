@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from coevo.bootstrap.consensus import ArcStrength
+from coevo.bootstrap.consensus import ArcStrength, find_interval
 from coevo.graph import CPDAG, DAG, Arc
 from coevo.picture import Link, Picture, draw_graph
 from coevo.picture.notebook import Table, render_block, render_graph_and_table
@@ -63,15 +63,27 @@ class BootstrapResult:
         return self.n_bootstraps == self.n_asked
 
     def strength_of(self, arc: Arc) -> tuple[float, float]:
-        """Return the strength of an arc, and the share of it in the direction of the arc."""
+        """Return the strength of an arc, and its direction.
+
+        The direction is the share of the samples that join the two variables whose CPDAG has the
+        arc. It is 0 if no sample joins them.
+        """
         found = self._by_pair.get(frozenset(arc))
         if found is None:
-            return 0.0, 0.5
-        if arc[0] == found.parent:
-            return found.strength, found.direction
-        halves = round(2 * self.n_bootstraps * found.strength)
-        along = round(halves * found.direction)
-        return found.strength, (halves - along) / halves if halves else 0.5
+            return 0.0, 0.0
+        return found.strength, found.direction if arc[0] == found.parent else found.reverse
+
+    def describe_arc(self, arc: Arc) -> dict[str, Any]:
+        """Return the strength of an arc, its interval and its two directions, by name."""
+        strength, direction = self.strength_of(arc)
+        found = self._by_pair.get(frozenset(arc))
+        interval = find_interval(0, self.n_bootstraps) if found is None else found.interval
+        return {
+            "strength": strength,
+            "interval": list(interval),
+            "direction": direction,
+            "reverse": self.strength_of((arc[1], arc[0]))[1],
+        }
 
     def arcs_missing_in(self, dag: DAG) -> tuple[ArcStrength, ...]:
         """Return the significant arcs between variables that a network does not join."""
@@ -82,8 +94,14 @@ class BootstrapResult:
             if arc.strength > self.threshold and {arc.parent, arc.child} not in joined
         )
 
-    def plot(self) -> Picture:
+    def plot(self, *, cpdag: bool = True) -> Picture:
         """Draw the consensus. The width of a line is the strength of its arc.
+
+        Parameters
+        ----------
+        cpdag : bool
+            Whether only those arcs have an arrowhead that most samples direct so (default: True).
+            False draws the consensus as a DAG, with an arrowhead on each arc.
 
         Returns
         -------
@@ -94,24 +112,27 @@ class BootstrapResult:
         for arc in self.consensus.arcs:
             strength, direction = self.strength_of(arc)
             note = f"strength {strength:.2f}, direction {direction:.2f}"
-            links.append(Link(*arc, share=strength, note=note))
+            is_directed = not cpdag or direction > 0.5
+            links.append(Link(*arc, is_directed=is_directed, share=strength, note=note))
         return draw_graph(self.consensus.nodes, links)
 
     def _repr_html_(self) -> str:
         rows = [
             (
-                *(arc.parent, arc.child, f"{arc.strength:.2f}", f"{arc.direction:.2f}"),
+                *(arc.parent, arc.child, f"{arc.strength:.2f}"),
+                *(f"{arc.direction:.2f}", f"{arc.reverse:.2f}"),
                 "yes" if arc.in_consensus else "no",
             )
             for arc in self.arcs
         ]
-        headers = ["parent", "child", "strength", "direction", "in consensus"]
-        table = Table(headers, rows, numbers={2, 3})
+        headers = ["parent", "child", "strength", "direction", "reverse", "in consensus"]
+        table = Table(headers, rows, numbers={2, 3, 4})
         graph = render_graph_and_table(
             len(self.consensus.nodes),
             self.plot,
             table,
-            "The consensus network. Wider lines are stronger arcs.",
+            "The consensus network. Wider lines are stronger arcs. An arrowhead stands where most "
+            "samples direct the arc.",
             "Arcs, the strongest first",
         )
         return render_block(repr(self)[1:-1], graph)

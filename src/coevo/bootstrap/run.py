@@ -26,7 +26,7 @@ from coevo.parallel import Cluster, open_workers
 from coevo.search import SearchSpec
 from coevo.warmup import ensure_compiled
 
-__all__ = ["make_consensus_rules", "run_bootstraps", "summarise_runs"]
+__all__ = ["choose_rows", "make_consensus_rules", "run_bootstraps", "summarise_runs"]
 
 
 def run_bootstraps(
@@ -63,8 +63,7 @@ def run_bootstraps(
         Called after each run, and at the first Ctrl-C. Ctrl-C stops after the current runs;
         before the first sample has ended it is a `KeyboardInterrupt`.
     """
-    if missing == "drop" and isinstance(table, IncompleteDataset):
-        table = table.drop_incomplete_rows()
+    table = choose_rows(table, missing)
     if journal is not None:
         journal.open(is_late=original is not None)
     stored = () if journal is None else journal.records.values()
@@ -101,6 +100,13 @@ def run_bootstraps(
         raise KeyboardInterrupt  # no sample has ended: there is nothing to summarise
     rules = make_consensus_rules(table, spec, missing)
     return summarise_runs(table.names, rules, spec, bootstraps, runs)
+
+
+def choose_rows(table: Rows, missing: str | None) -> Rows:
+    """Return the rows that samples are drawn from: the complete ones, if others are dropped."""
+    if missing == "drop" and isinstance(table, IncompleteDataset):
+        return table.drop_incomplete_rows()
+    return table
 
 
 def make_consensus_rules(table: Rows, spec: SearchSpec, missing: str | None = None) -> ArcRules:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_strength_figure", "make_strength_table", "write_strength"]
 
-HEADERS = ["from", "to", "strength", "direction", "gain", "support", "in consensus"]
+HEADERS = [
+    *("from", "to", "strength", "low", "high", "direction", "reverse"),
+    *("gain", "support", "in consensus"),
+]
 SUPPORT = (
     "Support: the share of the last population of that search that joins the two; not a "
     "probability. "
@@ -30,8 +33,8 @@ def make_strength_table(result: BootstrapResult) -> ReportTable:
         [
             arc.parent,
             arc.child,
-            f"{arc.strength:.4f}",
-            f"{arc.direction:.4f}",
+            *(f"{share:.4f}" for share in (arc.strength, *arc.interval)),
+            *(f"{share:.4f}" for share in (arc.direction, arc.reverse)),
             "" if arc.gain is None else f"{arc.gain:z.4f}",
             *(["" if arc.support is None else f"{arc.support:.4f}"] if supported else []),
             "yes" if arc.in_consensus else "no",
@@ -41,9 +44,10 @@ def make_strength_table(result: BootstrapResult) -> ReportTable:
     headers = [name for name in HEADERS if supported or name != "support"]
     caption = (
         f"Arcs over {result.n_bootstraps:,} bootstrap samples. Strength: the share of samples that "
-        "join the two variables, in either direction. Direction: the share of these that lead from "
-        "the first to the second; an edge that data cannot direct counts half. Gain: the loss of "
-        "score if the arc is removed from the network of the original table. "
+        "join the two variables, in either direction. Low and high: its 95 % interval. Direction: "
+        "the share of these samples in which the data direct the edge from the first to the "
+        "second (in the CPDAG); reverse: the other way. Gain: the loss of score if the arc is "
+        "removed from the network of the original table. "
         f"{SUPPORT if supported else ''}"
         f"Significant above {result.threshold:.4f}."
     )

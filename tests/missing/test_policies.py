@@ -11,6 +11,8 @@ from coevo.data import Dataset, IncompleteDataset, Variable, read_data
 from coevo.errors import DataError, FileError, ParameterError
 from coevo.graph import Constraints
 from coevo.missing import POLICIES, ImputedTable, learn_incomplete, write_imputed
+from coevo.missing.evolve import N_IMPUTATIONS
+from coevo.missing.imputations import Imputations
 from coevo.network import sample
 from coevo.score import FamilyScorer
 from coevo.search import Budget, run_search
@@ -114,6 +116,24 @@ def test_constraints_and_weights_hold(seed):
         assert ("either", "xray") not in found.search.dag.arcs
         favoured = learn_incomplete(table, policy, weights={("asia", "xray"): 500.0}, budget=FEW)
         assert ("asia", "xray") in favoured.search.dag.arcs
+
+
+def test_each_imputation_has_its_own_partner(seed, monkeypatch):
+    """Values are drawn under the structures of the orders, not under one of them."""
+    drawn = []
+    redraw = Imputations.redraw
+
+    def keep(self, structures, n_sweeps):
+        drawn.append([structure.tobytes() for structure in structures])
+        redraw(self, structures, n_sweeps)
+
+    monkeypatch.setattr(Imputations, "redraw", keep)
+    _, table = sample_asia(seed, n_rows=60)
+    learn_incomplete(table, "evolve", method="ccma", score="bdeu", random_state=seed)
+    assert len(drawn) == 8  # epochs
+    for structures in drawn:
+        assert len(structures) == 20  # one for each order
+        assert len(set(structures[:N_IMPUTATIONS])) > 1
 
 
 def test_a_limit_holds_for_all_searches_together(seed):

@@ -53,7 +53,8 @@ def place(request, tmp_path, dask_workers):
 def without(answer):
     """Return an answer without times and without the findings about shards."""
     findings = [one for one in answer["audit"] if one["kind"] != "not_compared"]
-    kept = {name: value for name, value in answer.items() if name not in ("traffic", "seconds")}
+    other = ("traffic", "seconds", "no_strengths")
+    kept = {name: value for name, value in answer.items() if name not in other}
     return kept | {"audit": findings}
 
 

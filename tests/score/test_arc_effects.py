@@ -133,7 +133,7 @@ def test_an_effect_in_all_rows():
     rows = [("yes", "high")] * 48 + [("yes", "low")] * 52 + [("no", "high")] * 21
     rows += [("no", "low")] * 79
     assert say(read(["smoker", "crp"], rows), [("smoker", "crp")]) == {
-        ("smoker", "crp"): "smoker=yes raises P(crp=high) from 0.21 to 0.48"
+        ("smoker", "crp"): "P(crp=high) is 0.48 where smoker=yes, 0.21 elsewhere"
     }
 
 
@@ -141,14 +141,14 @@ def test_parents_that_interact_speak_in_a_context():
     rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1) for _ in range(50)]
     found = say(read("abc", rows), [("a", "c"), ("b", "c")])
     assert found == {
-        ("a", "c"): "where b=0, a=0 raises P(c=0) from 0 to 1",
-        ("b", "c"): "where a=0, b=0 raises P(c=0) from 0 to 1",
+        ("a", "c"): "with b=0: P(c=0) is 1 where a=0, 0 elsewhere",
+        ("b", "c"): "with a=0: P(c=0) is 1 where b=0, 0 elsewhere",
     }
     rows = [
         (a, b, d, a ^ b ^ d) for a, b, d in itertools.product((0, 1), repeat=3) for _ in range(9)
     ]
     found = say(read("abdc", rows), [("a", "c"), ("b", "c"), ("d", "c")])
-    assert found["b", "c"] == "where a=0 and d=0, b=0 raises P(c=0) from 0 to 1"
+    assert found["b", "c"] == "with a=0 and d=0: P(c=0) is 1 where b=0, 0 elsewhere"
 
 
 def test_an_arc_without_information_says_nothing():
@@ -165,8 +165,8 @@ def test_too_many_states_are_not_counted(monkeypatch):
     arcs = [("a", "c"), ("b", "c")]
     monkeypatch.setattr(module, "LARGEST_FAMILY", 7)
     assert say(read("abc", rows), arcs) == {
-        ("a", "c"): "a=0 raises P(c=0) from 0.495 to 0.500",
-        ("b", "c"): "b=0 raises P(c=0) from 0.495 to 0.500",
+        ("a", "c"): "P(c=0) is 0.500 where a=0, 0.495 elsewhere",
+        ("b", "c"): "P(c=0) is 0.500 where b=0, 0.495 elsewhere",
     }
     monkeypatch.setattr(module, "LARGEST_PAIR", 3)
     assert say(read("abc", rows), arcs) == {}
@@ -192,12 +192,12 @@ def test_bins_are_inequalities():
 @pytest.mark.parametrize(
     ("shares", "text"),
     [
-        ((0.0, 1.0), "from 0 to 1"),
-        ((0.5, 0.7512), "from 0.50 to 0.75"),
-        ((0.0004, 0.9996), "from 0.0004 to 0.9996"),
-        ((0.331, 0.334), "from 0.331 to 0.334"),
-        ((0.5, 0.5 + 1e-9), "from 0.500000 to 0.500000"),
+        ((0.0, 1.0), "P(b=1) is 1 where a=1, 0 elsewhere"),
+        ((0.5, 0.7512), "P(b=1) is 0.75 where a=1, 0.50 elsewhere"),
+        ((0.0004, 0.9996), "P(b=1) is 0.9996 where a=1, 0.0004 elsewhere"),
+        ((0.331, 0.334), "P(b=1) is 0.334 where a=1, 0.331 elsewhere"),
+        ((0.5, 0.5 + 1e-9), "P(b=1) is 0.500000 where a=1, 0.500000 elsewhere"),
     ],
 )
 def test_shares_have_as_many_digits_as_they_need(shares, text):
-    assert str(ArcEffect("a=1", "b=1", *shares)) == f"a=1 raises P(b=1) {text}"
+    assert str(ArcEffect("a=1", "b=1", *shares)) == text

@@ -1,12 +1,16 @@
-"""The gain of an arc is the score with the arc minus the score without it."""
+"""The gain of an arc is the best score with the arc minus the best score without it."""
 
+import itertools
+
+import numpy as np
 import pytest
 
 from coevo.bundled import load_network
+from coevo.data import read_data
 from coevo.errors import GraphError
 from coevo.graph import DAG, Constraints
 from coevo.network import sample
-from coevo.score import FamilyScorer, arc_gains, find_best_addition
+from coevo.score import FamilyScorer, arc_gains, find_best_addition, find_near_misses
 from coevo.score import gains as gains_module
 
 
@@ -16,10 +20,27 @@ def test_gains_are_differences_of_scores(score, seed):
     scorer = FamilyScorer(sample(network, 300, seed), score)
     gains = arc_gains(scorer, network.dag)
     assert tuple(gains) == network.dag.arcs
-    complete = scorer.score(network.dag)
-    for arc, gain in gains.items():
-        others = [other for other in network.dag.arcs if other != arc]
-        assert gain == pytest.approx(complete - scorer.score(DAG(network.dag.nodes, others)))
+    for (parent, child), gain in gains.items():
+        others = [other for other in network.dag.parents(child) if other != parent]
+        subsets = [s for n in range(len(others) + 1) for s in itertools.combinations(others, n)]
+        having = max(scorer.local_score(child, (*subset, parent)) for subset in subsets)
+        lacking = max(scorer.local_score(child, subset) for subset in subsets)
+        assert gain == pytest.approx(having - lacking)
+
+
+def test_parents_found_together_share_their_gain(monkeypatch):
+    """In an exclusive or no parent tells anything alone: without one, the other goes too."""
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(2, size=(2, 40))
+    dataset = read_data(np.array([a, b, a ^ b]).T, names=["a", "b", "c"])
+    scorer = FamilyScorer(dataset, "bdeu", parent_penalty=4)
+    dag = DAG("abc", [("a", "c"), ("b", "c")])
+    total = scorer.local_score("c", "ab") - scorer.local_score("c")
+    removed = scorer.local_score("c", "ab") - scorer.local_score("c", "b")
+    assert 0 < total < removed
+    assert arc_gains(scorer, dag)["a", "c"] == pytest.approx(total)
+    monkeypatch.setattr(gains_module, "MOST_PARENTS", 1)  # too many parents to try all subsets
+    assert arc_gains(scorer, dag)["a", "c"] == pytest.approx(removed)
 
 
 def test_without_arcs(seed):
@@ -105,3 +126,28 @@ def test_no_parent_beyond_the_limit_is_added(seed):
     for limit, is_found in ((1, False), (2, True)):
         rules = Constraints(roots=others, max_parents=limit).to_rules(dataset.names)
         assert (find_best_addition(scorer, dag, rules) is not None) is is_found
+
+
+@pytest.mark.parametrize("score", ["bdeu", "k2", "bic"])
+def test_near_misses_are_the_best_pairs_outside(score, seed, monkeypatch):
+    dataset = sample(load_network("asia"), 150, seed)
+    scorer = FamilyScorer(dataset, score)
+    dag = DAG(dataset.names, [("smoke", "lung"), ("lung", "either"), ("tub", "either")])
+    constraints = Constraints(forbidden=[("bronc", "dysp")], max_parents=2)
+    by_pair: dict = {}
+    for gain, arc in naive_additions(scorer, dag, constraints):
+        by_pair.setdefault(frozenset(arc), []).append(gain)
+    odds = {pair: sum(map(np.exp, gains)) for pair, gains in by_pair.items()}
+    rules = constraints.to_rules(dataset.names)
+    found = find_near_misses(scorer, dag, rules, limit=4)
+    best = sorted(by_pair, key=lambda pair: -max(by_pair[pair]))[:4]
+    assert {frozenset(miss[:2]) for miss in found} == set(best)
+    for miss in found:
+        pair = frozenset(miss[:2])
+        assert miss.gain == pytest.approx(max(by_pair[pair]))
+        assert miss.probability == pytest.approx(odds[pair] / (1 + odds[pair]))
+    assert [m.probability for m in found] == sorted((m.probability for m in found), reverse=True)
+    monkeypatch.setattr(gains_module, "FAMILIES_PER_BATCH", 1)
+    assert find_near_misses(scorer, dag, rules, limit=4) == found
+    (other,) = find_near_misses(FamilyScorer(dataset, "aic"), dag, rules, limit=1)
+    assert other.probability is None  # AIC is no log odds

@@ -65,7 +65,7 @@ class AvailableScorer(FamilyScorer):
     ----------
     table : IncompleteDataset
         The observations.
-    score, ess, n_jobs, cache_bytes, weights, parent_penalty, max_table
+    score, ess, n_jobs, cache_bytes, weights, parent_penalty, sparse_penalty, max_table
         As for `FamilyScorer`.
     """
 

@@ -31,7 +31,7 @@ class ExpectedScorer(FamilyScorer):
         The imputed tables; at least one.
     score : str or Score
         The score.
-    ess, n_jobs, cache_bytes, weights, parent_penalty, max_table : optional
+    ess, n_jobs, cache_bytes, weights, parent_penalty, sparse_penalty, max_table : optional
         As for `FamilyScorer`.
 
     Examples
@@ -51,7 +51,13 @@ class ExpectedScorer(FamilyScorer):
         **options: Unpack[ScorerOptions],
     ) -> None:
         # The log prior of arcs is added once, and one cache is enough.
-        plain: ScorerOptions = {**options, "weights": None, "parent_penalty": 0.0, "cache_bytes": 0}
+        plain: ScorerOptions = {
+            **options,
+            "weights": None,
+            "parent_penalty": 0.0,
+            "sparse_penalty": 0.0,
+            "cache_bytes": 0,
+        }
         self._others = [FamilyScorer(dataset, score, **plain) for dataset in datasets[1:]]
         super().__init__(datasets[0], score, **options)
 

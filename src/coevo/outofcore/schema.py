@@ -21,9 +21,11 @@ from coevo.data.columns import Column, make_overflow_error, make_variable
 from coevo.data.cut_points import CutPoints
 from coevo.data.infer_columns import are_states
 from coevo.data.number_labels import parse_numbers
-from coevo.data.option_hints import format_drop_hint
+from coevo.data.option_hints import format_drop_hint, format_type_hint
+from coevo.data.prepare_columns import prepare_columns
 from coevo.data.read_options import ReadOptions
-from coevo.data.variable import MAX_STATES, Variable, sort_naturally
+from coevo.data.state_order import sort_naturally
+from coevo.data.variable import MAX_STATES, Variable
 from coevo.errors import DataError
 
 __all__ = [
@@ -35,6 +37,11 @@ __all__ = [
     "merge_holds",
     "merge_surveys",
 ]
+
+
+# Decisions about values that are made in memory.
+CORRECTIONS = ("blanks", "spelling", "missing_code", "missing_word")
+MAX_SKETCH = 100_000  # rows that have about the shares of all rows
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,8 @@ def merge_surveys(surveys: Sequence[Sequence[ColumnSurvey]], options: ReadOption
         else:
             raise make_label_overflow_error(name, seen, n_rows)
         totals[name] = seen
+        if any(part.declared is None for part in parts):
+            _refuse_dirt(name, seen)
         holds = merge_holds([part.holds for part in parts])
         infos.append(_make_column_info(source[-1], holds, options))
     infos += [ColumnInfo(name, "ignore") for name in sorted(set(options.ignored))]
@@ -123,6 +132,25 @@ def _refuse_measurement(name: str, seen: Counter[str], options: ReadOptions) -> 
         raise DataError(
             f"Column {name!r} holds {n_distinct:,} different numbers, too many for states, and cut "
             f"points cannot be found out of core. {format_cut_hint(name)}"
+        )
+
+
+def _refuse_dirt(name: str, seen: Counter[str]) -> None:
+    """Raise `DataError` for values that `learn` would correct in memory.
+
+    Out of core each value would stay as it is, and the answer would be another one.
+    """
+    counts = np.array(list(seen.values()))
+    scaled = np.ceil(counts * min(1.0, MAX_SKETCH / counts.sum())).astype(np.int64)
+    column = Column(name, list(seen), np.repeat(np.arange(len(seen)), scaled))
+    options = ReadOptions.from_parameters(discretise="mdl").allow_missing()
+    prepared = prepare_columns([column], options, min_columns=0)
+    found = [one for one in prepared.notes.decisions if one.kind in CORRECTIONS]
+    if found:
+        raise DataError(
+            "In memory coevo would correct the table, and out of core it cannot: "
+            f"{found[0].sentence} Correct the table, or keep the values as they are "
+            f"({format_type_hint(name, 'categorical')})."
         )
 
 

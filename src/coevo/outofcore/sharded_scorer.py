@@ -45,7 +45,7 @@ class ShardedScorer(Scorer):
     ----------
     shards : Shards
         The observations; see `open_shards`.
-    score, ess, n_jobs, cache_bytes, weights, parent_penalty, max_table
+    score, ess, n_jobs, cache_bytes, weights, parent_penalty, sparse_penalty, max_table
         As for `FamilyScorer`. `n_jobs` is the number of threads on this machine.
     """
 

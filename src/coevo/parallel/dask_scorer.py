@@ -44,7 +44,7 @@ class DistributedScorer(FamilyScorer):
         The score; ``'bdeu'`` by default.
     cluster : str or distributed.Client
         The cluster; see `bootstrap_strength`.
-    ess, cache_bytes, weights, parent_penalty, max_table
+    ess, cache_bytes, weights, parent_penalty, sparse_penalty, max_table
         As for `FamilyScorer`. The cache is in this process.
 
     Examples

@@ -9,7 +9,13 @@ from coevo.score.base import Scorer
 from coevo.score.cache import CacheStatistics
 from coevo.score.families import FamilyBatch, toggle_families
 from coevo.score.gain_words import GAIN_WORDS, GainWord, name_gain
-from coevo.score.gains import Addition, arc_gains, find_best_addition
+from coevo.score.gains import (
+    Addition,
+    NearMiss,
+    arc_gains,
+    find_best_addition,
+    find_near_misses,
+)
 from coevo.score.independence import TESTS, IndependenceTests, TripleBatch
 from coevo.score.joint_counts import count_configurations
 from coevo.score.scorer import FamilyScorer
@@ -42,6 +48,7 @@ __all__ = [
     "IndependenceTests",
     "K2Score",
     "LogLikelihood",
+    "NearMiss",
     "Score",
     "Scorer",
     "TripleBatch",
@@ -49,6 +56,7 @@ __all__ = [
     "count_configurations",
     "find_arc_effects",
     "find_best_addition",
+    "find_near_misses",
     "make_score",
     "name_gain",
     "toggle_families",

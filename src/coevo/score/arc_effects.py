@@ -1,18 +1,17 @@
-"""What an arc says: the state of the parent that raises the probability of a state of the child.
+"""What an arc says: how the share of a state of the child differs with a state of the parent.
 
-The effect of an arc is one sentence, computed from the counts of the table: "smoker=yes raises
-P(crp=high) from 0.21 to 0.48". The first number is the share of crp=high in the rows without
-smoker=yes, the second its share in the rows with it. An arc has many such pairs of states. The
-sentence is about the pair that carries the most information, which is the largest term
+The effect of an arc is one sentence, computed from the counts of the table: "P(crp=high) is 0.48
+where smoker=yes, 0.21 elsewhere". The first number is the share of crp=high in the rows with
+smoker=yes, the second its share in all other rows. The sentence describes the table. It claims no
+cause, so it is true whether the arc has a direction or not. An arc has many such pairs of states.
+The sentence is about the pair that carries the most information, which is the largest term
 n(x, y) log(P(y | x) / P(y)) of the mutual information. The number of rows is a factor, so rare
 states do not win by chance. Equal terms are decided by the names of the states.
 
 Parents can interact: in an exclusive or, each parent alone says nothing about the child. If the
 gain of an arc is strong, and the two variables alone carry less than a quarter of it, then the
 sentence is about the rows with one configuration of the other parents, the one with the most
-information: "where b=yes, a=yes raises P(c=yes) from 0.02 to 0.97".
-
-An effect is an association in the table. It does not say that the parent causes the child.
+information: "with b=yes: P(c=yes) is 0.97 where a=yes, 0.02 elsewhere".
 """
 
 from __future__ import annotations
@@ -45,33 +44,33 @@ class ArcEffect:
 
     Attributes
     ----------
-    cause : str
+    condition : str
         A state of the parent, as "smoker=yes" or "age >= 57".
     outcome : str
-        The state of the child whose probability it raises.
+        The state of the child that is more frequent where the condition holds.
     without, within : float
-        The share of the outcome in the rows without the cause, and in those with it.
+        The share of the outcome in the rows without the condition, and in those with it.
     given : tuple of str
         The states of the other parents in these rows; empty if all rows are meant.
 
     Examples
     --------
     >>> str(ArcEffect("smoker=yes", "crp=high", 0.21, 0.48))
-    'smoker=yes raises P(crp=high) from 0.21 to 0.48'
+    'P(crp=high) is 0.48 where smoker=yes, 0.21 elsewhere'
     >>> str(ArcEffect("a=1", "c=1", 0.0, 0.9996, given=("b=0", "d=1")))
-    'where b=0 and d=1, a=1 raises P(c=1) from 0 to 0.9996'
+    'with b=0 and d=1: P(c=1) is 0.9996 where a=1, 0 elsewhere'
     """
 
-    cause: str
+    condition: str
     outcome: str
     without: float
     within: float
     given: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        where = f"where {' and '.join(self.given)}, " if self.given else ""
+        among = f"with {' and '.join(self.given)}: " if self.given else ""
         low, high = format_shares(self.without, self.within)
-        return f"{where}{self.cause} raises P({self.outcome}) from {low} to {high}"
+        return f"{among}P({self.outcome}) is {high} where {self.condition}, {low} elsewhere"
 
 
 def find_arc_effects(table: Table, dag: DAG, gains: Mapping[Arc, float]) -> dict[Arc, ArcEffect]:
@@ -95,7 +94,7 @@ def find_arc_effects(table: Table, dag: DAG, gains: Mapping[Arc, float]) -> dict
     >>> rows = read_data(np.array([[0, 0], [0, 0], [0, 1], [1, 1]]), names=["a", "b"])
     >>> effects = find_arc_effects(rows, DAG("ab", [("a", "b")]), {("a", "b"): 0.1})
     >>> str(effects["a", "b"])
-    'a=1 raises P(b=1) from 0.33 to 1'
+    'P(b=1) is 1 where a=1, 0.33 elsewhere'
     """
     position, variables = table.find_position, table.variables
     families: list[list[int]] = []
@@ -145,9 +144,9 @@ def _find_effect(
         )
     if best.information <= 0:
         return None
-    cause = format_state(parent, parent.states[best.row])
+    condition = format_state(parent, parent.states[best.row])
     outcome = format_state(child, child.states[best.column])
-    return ArcEffect(cause, outcome, best.without, best.within, given)
+    return ArcEffect(condition, outcome, best.without, best.within, given)
 
 
 class _BestTerm(NamedTuple):

@@ -11,6 +11,7 @@ import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -33,6 +34,7 @@ from coevo.score.independence import (
     measure_counts,
 )
 from coevo.score.scores import Score, make_score
+from coevo.score.sparse_penalty import SparsePenalty, compute_likelihoods
 from coevo.threads import Threads
 from coevo.work_time import check_deadline
 
@@ -51,6 +53,7 @@ class ScorerOptions(TypedDict, total=False):
     cache_bytes: int
     weights: Mapping[Arc, float] | None
     parent_penalty: float
+    sparse_penalty: float
     max_table: int | None
 
 
@@ -60,6 +63,7 @@ SCORER_DEFAULTS: ScorerOptions = {
     "cache_bytes": CACHE_BYTES,
     "weights": None,
     "parent_penalty": 0.0,
+    "sparse_penalty": 0.0,
     "max_table": None,
 }
 
@@ -87,10 +91,15 @@ class Scorer(ABC):
         self._table = table
         self._score = make_score(score, chosen["ess"], owner)
         self._spec = self._score.make_spec(table.n_rows, int(table.arities.max()))
-        if not is_penalty(parent_penalty):
-            expected = f"a number from 0 to {LARGEST_WEIGHT:,}"
-            raise bad_parameter("parent_penalty", owner, expected, parent_penalty)
+        for name, penalty in (
+            ("parent_penalty", parent_penalty),
+            ("sparse_penalty", chosen["sparse_penalty"]),
+        ):
+            if not is_penalty(penalty):
+                expected = f"a number from 0 to {LARGEST_WEIGHT:,}"
+                raise bad_parameter(name, owner, expected, penalty)
         self.parent_penalty = float(parent_penalty)
+        self.sparse_penalty = float(chosen["sparse_penalty"])
         self.max_table = check_max_table(chosen["max_table"], owner)
         self._weights = None
         given = {} if weights is None else weights
@@ -187,7 +196,20 @@ class Scorer(ABC):
         computed = self._compute_within_limit(families)
         if self._weights is not None:
             computed += self._weights.sum_families(families)
+        if self.sparse_penalty:
+            computed -= self.sparse_costs.sum_families(families)
         return computed
+
+    @cached_property
+    def sparse_costs(self) -> SparsePenalty:
+        """The penalty of families with few rows for their tables."""
+        table = self._table
+        alone = FamilyBatch.from_pairs((v, ()) for v in range(table.n_variables))
+        regrets = compute_likelihoods(table.state_counts) - self._compute(alone)
+        # Above 0, but for round-off and for the scaled scores of incomplete tables.
+        return SparsePenalty(
+            self.sparse_penalty, table.n_rows, table.arities, np.maximum(regrets, 0.0)
+        )
 
     def _compute_within_limit(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families; a table larger than `max_table` scores minus infinity.

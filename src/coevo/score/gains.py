@@ -1,7 +1,9 @@
-"""Score gains of arcs: of each arc of a structure, and of the best arc that it lacks."""
+"""Score gains of arcs: of each arc of a structure, and of the best arcs that it lacks."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +15,21 @@ from coevo.score.base import Scorer
 from coevo.score.families import FamilyBatch, toggle_families
 from coevo.work_time import check_deadline
 
-__all__ = ["Addition", "arc_gains", "find_best_addition"]
+__all__ = ["LIKELY", "Addition", "NearMiss", "arc_gains", "find_best_addition", "find_near_misses"]
 
 FAMILIES_PER_BATCH = 1 << 15  # between two checks of the deadline
+NO_ODDS = ("aic", "loglik")  # scores that are no approximation of a marginal likelihood
+LIKELY = 0.1  # near misses with this probability are shown to people
+MOST_PARENTS = 8  # of a child, for which the gains try all subsets
+
+
+class NearMiss(NamedTuple):
+    """An arc that a structure lacks: its gain, and the probability of its edge."""
+
+    parent: str
+    child: str
+    gain: float
+    probability: float | None  # of the edge, in either direction, if nothing else changes
 
 
 class Addition(NamedTuple):
@@ -27,10 +41,13 @@ class Addition(NamedTuple):
 
 
 def arc_gains(scorer: Scorer, dag: DAG) -> dict[Arc, float]:
-    """Return, for each arc of a DAG, how much the score falls if the arc is removed.
+    """Return, for each arc of a DAG, how much the score falls without the arc.
 
-    The gain is the local score of the child with all its parents, minus its local score
-    without this parent.
+    The gain is the highest local score of the child with this parent and any of its other parents,
+    minus the highest one without this parent. In most networks that is the loss of score if the arc
+    alone is removed. But a parent that pays only together with this one goes with it: parents that
+    tell nothing alone, and were found together in noise, do not count their joint evidence once for
+    each of them. A child with more than `MOST_PARENTS` parents keeps all its other parents.
 
     Examples
     --------
@@ -43,15 +60,26 @@ def arc_gains(scorer: Scorer, dag: DAG) -> dict[Arc, float]:
     {('a', 'b'): 1.204}
     """
     position = scorer.dataset.find_position
-    current = scorer.score_per_variable(dag)
-    without = [
-        (position(child), [position(other) for other in dag.parents(child) if other != parent])
-        for parent, child in dag.arcs
-    ]
-    scores = scorer.local_scores(FamilyBatch.from_pairs(without))
+    families: list[tuple[int, tuple[int, ...]]] = []
+    pairs: list[tuple[slice, slice]] = []  # the families with each arc, and those without it
+    for parent, child in dag.arcs:
+        others = [position(other) for other in dag.parents(child) if other != parent]
+        kept = _list_subsets(others) if len(others) < MOST_PARENTS else [tuple(others)]
+        begin, middle = len(families), len(families) + len(kept)
+        families += [(position(child), (*subset, position(parent))) for subset in kept]
+        families += [(position(child), subset) for subset in kept]
+        pairs.append((slice(begin, middle), slice(middle, len(families))))
+    scores = scorer.local_scores(FamilyBatch.from_pairs(families))
     return {
-        arc: current[arc[1]] - score for arc, score in zip(dag.arcs, scores.tolist(), strict=True)
+        arc: float(scores[having].max() - scores[lacking].max())
+        for arc, (having, lacking) in zip(dag.arcs, pairs, strict=True)
     }
+
+
+def _list_subsets(parents: list[int]) -> list[tuple[int, ...]]:
+    """Return all subsets of some parents."""
+    sizes = range(len(parents) + 1)
+    return [subset for size in sizes for subset in itertools.combinations(parents, size)]
 
 
 def find_best_addition(scorer: Scorer, dag: DAG, rules: ArcRules) -> Addition | None:
@@ -74,9 +102,67 @@ def find_best_addition(scorer: Scorer, dag: DAG, rules: ArcRules) -> Addition | 
     ('a', 'b', -0.1823)
     >>> find_best_addition(scorer, DAG("ab", [("a", "b")]), rules)
     """
+    found = _list_best_additions(scorer, dag, rules, 1)
+    return found[0] if found else None
+
+
+def find_near_misses(
+    scorer: Scorer, dag: DAG, rules: ArcRules, limit: int = 5
+) -> tuple[NearMiss, ...]:
+    """Return the best arcs that a structure lacks, one for each pair of variables.
+
+    The pairs with the highest probability come first. The probability is that of the edge if
+    everything else stays as it is: e to the gain, summed over the directions that are possible,
+    against 1 for no edge. It is None for scores whose differences are no log odds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coevo.data import read_data
+    >>> from coevo.graph import Constraints
+    >>> table = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> from coevo.score import FamilyScorer
+    >>> scorer = FamilyScorer(read_data(table, names=["a", "b"]), "k2")
+    >>> (found,) = find_near_misses(scorer, DAG("ab"), Constraints().to_rules(["a", "b"]))
+    >>> found.parent, found.child, round(found.gain, 4), round(found.probability, 4)
+    ('b', 'a', -0.1823, 0.625)
+    """
+    best = _list_best_additions(scorer, dag, rules, 2 * limit)
+    has_odds = scorer.scoring.name not in NO_ODDS
+    pairs: dict[frozenset[str], list[Addition]] = {}
+    for arc in best:
+        pairs.setdefault(frozenset(arc[:2]), []).append(arc)
+    found = []
+    for arcs in list(pairs.values())[:limit]:
+        parent, child, gain = arcs[0]
+        if len(arcs) == 1:  # the other direction may be possible, and further down
+            arcs = [*arcs, *_score_addition(scorer, dag, rules, child, parent)]
+        # e to the gain cannot overflow: a search that ended has no gain far above 0.
+        odds = sum(math.exp(min(arc.gain, 700.0)) for arc in arcs)
+        found.append(NearMiss(parent, child, gain, odds / (1.0 + odds) if has_odds else None))
+    ranked = sorted(found, key=lambda miss: -(miss.gain if not has_odds else miss.probability or 0))
+    return tuple(ranked)
+
+
+def _score_addition(
+    scorer: Scorer, dag: DAG, rules: ArcRules, parent: str, child: str
+) -> list[Addition]:
+    """Return one arc with its gain; nothing if it cannot be added."""
+    position = scorer.dataset.find_position
+    _, possible = _find_possible_parents(scorer, dag, rules, position(child))
+    if position(parent) not in possible:
+        return []
+    parents = dag.parents(child)
+    gain = scorer.local_score(child, (*parents, parent)) - scorer.local_score(child, parents)
+    return [Addition(parent, child, gain)]
+
+
+def _list_best_additions(scorer: Scorer, dag: DAG, rules: ArcRules, limit: int) -> list[Addition]:
+    """Return the arcs whose addition raises the score most, the best first."""
     names = scorer.dataset.names
     current = scorer.score_per_variable(dag)
-    best: Addition | None = None
+    before = np.array([current[name] for name in names])
+    best: list[Addition] = []
     step = max(1, FAMILIES_PER_BATCH // max(1, len(names)))
     for first in range(0, len(names), step):
         children = range(first, min(len(names), first + step))
@@ -89,11 +175,12 @@ def find_best_addition(scorer: Scorer, dag: DAG, rules: ArcRules) -> Addition | 
             continue
         added = np.concatenate([new for _, new in others])
         child_of = np.repeat(children, [len(new) for _, new in others])
-        before = np.array([current[name] for name in names])
         gains = scorer.local_scores(batch) - before[child_of]
-        at = int(gains.argmax())
-        if best is None or gains[at] > best.gain:
-            best = Addition(names[added[at]], names[child_of[at]], float(gains[at]))
+        best += [
+            Addition(names[added[at]], names[child_of[at]], float(gains[at]))
+            for at in np.argsort(-gains, kind="stable")[:limit]
+        ]
+        best = sorted(best, key=lambda arc: -arc.gain)[:limit]  # stable: a tie keeps the first
     return best
 
 

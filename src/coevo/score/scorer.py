@@ -70,6 +70,9 @@ class FamilyScorer(Scorer):
         the arc. A weight above 0 favours an arc, a weight below 0 penalises it.
     parent_penalty : float
         Penalty for each parent, in nats: a log prior that every arc has.
+    sparse_penalty : float
+        Cost of tables with few rows, as a multiple of the regret of the child: see
+        `coevo.score.sparse_penalty`.
     max_table : int, optional
         Maximum number of cells of the table of a variable with parents (default: no limit). A
         family with a larger table scores minus infinity, so that no search chooses it.

@@ -1,0 +1,108 @@
+r"""The cost of a table with few rows: what a family with parents may not get for nothing.
+
+A variable without parents pays for learning its distribution. Its marginal likelihood is lower
+than the highest likelihood :math:`\prod_k (n_k / N)^{n_k}` by its *regret* R. If most
+configurations of the parents hold a single row, nothing is learned in them, and nothing is paid:
+each row has the probability 1 / r. Where the states are about equally frequent, this is as good as
+the learned distribution. So parents that tell nothing gain R, and a search finds them in noise.
+
+The sparse penalty takes R back. The penalty of a family with the variables S, the child among them,
+is G(S) - G(S without the child), where
+
+.. math:: G(S) = \omega(S) \sum_{v \in S} R_v
+
+and :math:`\omega` rises from 0 to 1 as the table of S grows from `DENSE` to `SPARSE` cells for each
+row. Families with fewer cells pay nothing, so nothing changes where the rows suffice. As a
+difference of one function of sets it is the same for all networks of an equivalence class.
+:math:`G(\{v\})` is 0.
+
+In a sparse table the gain over no parents is then at most :math:`\log P(\text{child} \mid
+\text{parents}) - \log \prod_k (n_k / N)^{n_k}`. Whatever the distribution of the child is, this
+exceeds t with a probability of at most :math:`e^{-t}` if the child does not depend on the parents,
+by Markov's inequality: the first term is the logarithm of a distribution of the child's column, and
+the second at least that of its true distribution.
+
+Bound for proofs: a superset T of the parents S has at least the penalty
+:math:`\omega(S)\, R_\text{child}` (`bound_supersets`), because :math:`\omega` only grows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.score.families import FamilyBatch
+
+__all__ = ["SparsePenalty", "compute_likelihoods"]
+
+# Cells for each row. Pairs of variables with 15 states and 60 rows (4 cells a row) are far from
+# being rewarded; triples of them (56 cells a row) are. benchmarks/null_tables.py measures it.
+DENSE, SPARSE = 4.0, 16.0
+
+Values = NDArray[np.float64]
+
+
+def compute_likelihoods(state_counts: Sequence[NDArray[np.int64]]) -> Values:
+    """Return the highest log-likelihood of each variable without parents.
+
+    >>> compute_likelihoods([np.array([2, 2]), np.array([4, 0])]).round(4).tolist()
+    [-2.7726, 0.0]
+    """
+    sums = []
+    for counts in state_counts:
+        n = counts[counts > 0].astype(np.float64)
+        sums.append(math.fsum((n * np.log(n / n.sum())).tolist()))
+    return np.array(sums)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparsePenalty:
+    """The sparse penalty of the families of one table.
+
+    >>> penalty = SparsePenalty(1.0, 10, np.array([20, 20, 20]), np.array([5.0, 6.0, 7.0]))
+    >>> batch = FamilyBatch.from_pairs([(0, ()), (0, (1,)), (1, (0,)), (2, (0, 1))])
+    >>> penalty.sum_families(batch).round(6).tolist()
+    [0.0, 11.0, 11.0, 7.0]
+    """
+
+    scale: float  # 1 takes the regret back once
+    n_rows: int
+    arities: NDArray[np.int64]
+    regrets: Values  # of each variable
+
+    def sum_families(self, families: FamilyBatch) -> Values:
+        """Return the penalty of each family."""
+        if not len(families):
+            return np.zeros(0)
+        starts = families.start[:-1]
+        logs = np.log(self.arities.astype(np.float64))[families.members]
+        of_all = np.add.reduceat(logs, starts)
+        if of_all.max() <= math.log(DENSE * self.n_rows):
+            return np.zeros(len(families))
+        children = families.members[starts]
+        regrets = np.add.reduceat(self.regrets[families.members], starts)
+        n_parents = np.diff(families.start) - 1
+        of_family = self._weigh(of_all, n_parents + 1) * regrets
+        of_parents = self._weigh(of_all - logs[starts], n_parents) * (
+            regrets - self.regrets[children]
+        )
+        return np.asarray(self.scale * (of_family - of_parents))
+
+    def bound_supersets(self, child: int, parents: NDArray[np.int64]) -> Values:
+        """Return the least penalty of families with these parents and more.
+
+        `parents` is (m, k): m parent sets of k variables.
+        """
+        logs = np.log(self.arities.astype(np.float64))[parents].sum(axis=1)
+        n_parents = np.full(len(parents), parents.shape[1])
+        return np.asarray(self.scale * self._weigh(logs, n_parents) * self.regrets[child])
+
+    def _weigh(self, log_cells: Values, n_variables: NDArray[np.int64]) -> Values:
+        """Return omega: 0 for dense tables and single variables, 1 for sparse tables."""
+        excess = log_cells - math.log(DENSE * self.n_rows)
+        share = np.clip(excess / math.log(SPARSE / DENSE), 0.0, 1.0)
+        return np.where(n_variables > 1, share, 0.0)

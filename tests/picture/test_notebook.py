@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -130,20 +131,24 @@ def test_a_learn_result():
     table = coevo.sample(ASIA, 500, random_state=1)
     result = coevo.learn(table, method="hill_climb", random_state=1)
     reader = read(result._repr_html_())
-    assert reader.texts[:2] == [repr(result)[1:-1], "Wider lines have higher gains."]
+    legend = (
+        "An arc with an arrowhead is directed by the data or by the constraints; a line without "
+        "one has no known direction. Wider lines have higher gains."
+    )
+    assert reader.texts[:2] == [repr(result)[1:-1], legend]
     for arc in result.as_dict()["arcs"]:
         assert f"{arc['gain']:.2f}" in reader.texts
         assert arc["says"] in reader.texts
-    assert result.plot().about == f"8 variables, {len(result.dag.arcs)} arcs"
+    assert result.plot(cpdag=False).about == f"8 variables, {len(result.dag.arcs)} arcs"
     assert result.search.plot().about == result.dag.plot().about
     n_edges = len(result.cpdag.edges)
     assert n_edges
-    assert result.plot(cpdag=True).about.endswith(f", {n_edges} edge{'s' * (n_edges > 1)}")
-    assert "data-between" not in result.plot().svg
+    assert result.plot().about.endswith(f", {n_edges} edge{'s' * (n_edges > 1)}")
+    assert "data-between" not in result.plot(cpdag=False).svg
     first = result.as_dict()["arcs"][0]
     assert (
         f">{first['from']} → {first['to']}: gain {first['gain']:.2f} ({first['word']})"
-        in result.plot().svg
+        in result.plot(cpdag=False).svg
     )
 
 
@@ -176,4 +181,8 @@ def test_a_bootstrap():
     dag = DAG("abc", [("a", "b"), ("b", "c")])
     picture = make_bootstrap(dag).plot()
     assert ">a → b: strength 1.00, direction 0.75<" in picture.svg
+    picture = replace(make_bootstrap(dag), arcs=()).plot()
+    assert picture.about == "3 variables, 0 arcs, 2 edges"  # no sample directs them
+    assert replace(make_bootstrap(dag), arcs=()).plot(cpdag=False).about == "3 variables, 2 arcs"
+    picture = make_bootstrap(dag).plot()
     assert read_widths(picture) == [4.0, 3.7]

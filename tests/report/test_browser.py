@@ -138,6 +138,43 @@ def test_the_comparison_and_the_cpdag_view(opened):
     assert float(look("same", "opacity")) < 0.5 < float(look("missing", "opacity"))
 
 
+def test_the_panel_follows_the_view(opened):
+    tab = opened(Page(DAG("abc", [("a", "b"), ("b", "c")]), is_learned=True, known=[("b", "c")]))
+    tab.fill("#search", "b")
+    tab.press("#search", "Enter")
+    titles = tab.locator("#panel h3").all_inner_texts()
+    assert titles[:3] == ["Parents: 0", "Children: 1", "Joined, direction unknown: 1"]
+    notes = tab.locator("#panel li small").all_inner_texts()
+    assert notes == ["directed by the constraints", "direction unknown"]
+    tab.click("#view-dag")
+    assert tab.locator("#panel h3").all_inner_texts()[:2] == ["Parents: 1", "Children: 1"]
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_narrow_screen_shows_what_an_arc_says(opened, width):
+    tab = opened(full_page(), width=width, height=844)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    cells = tab.locator("#arcs td[data-label='what the arc says']:not(:empty)")
+    assert cells.count() == 8
+    for cell in cells.all():
+        box = cell.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+    area = tab.locator(".scroll:has(#arcs)")
+    assert area.evaluate("e => e.scrollWidth <= e.clientWidth")
+
+
+def test_print_keeps_everything_on_the_paper(opened):
+    tab = opened(full_page(), width=1280)
+    tab.emulate_media(media="print")
+    tab.set_viewport_size({"width": 700, "height": 990})  # the text area of A4, in pixels
+    wide = "e => e.filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.className)"
+    assert tab.eval_on_selector_all("main, section, .scroll, header", wide) == []
+    assert tab.is_visible(".summary")
+    assert tab.is_visible("figcaption")
+    assert not tab.is_visible(".tools")
+
+
 def test_an_arc_says_what_it_means(opened):
     tab = opened(full_page())
     index = next(i for i, edge in enumerate(list_drawn_edges(full_page())) if edge.facts.gain == 70)
@@ -154,7 +191,7 @@ def test_an_arc_says_what_it_means(opened):
     assert tip.is_visible()
     first, second = tip.inner_text().splitlines()
     assert "gain 70.00 (decisive), strength 0.700, direction 0.500" in first
-    assert second == "a7=1 raises P(b=1) from 0 to 0.7"
+    assert second == "P(b=1) is 0.7 where a7=1, 0 elsewhere"
     tab.mouse.move(5, 5)
     assert not tip.is_visible()
     tab.mouse.click(x + 4, y)
@@ -172,7 +209,7 @@ def test_a_zero_has_no_sign_in_the_panel(opened):
     tab.fill("#search", "b")
     tab.press("#search", "Enter")
     assert tab.inner_text("#panel li small") == (
-        "gain 0.00 (against), strength 0.000, direction 0.000, undirected in the CPDAG"
+        "gain 0.00 (against), strength 0.000, direction 0.000, direction unknown"
     )
 
 

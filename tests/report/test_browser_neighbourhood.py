@@ -196,7 +196,7 @@ def test_every_control_is_reached_by_the_tab_key(opened):
     find_variable(tab, "tub")
     tab.evaluate("document.activeElement.blur()")
     reached = set()
-    for _ in range(40):
+    for _ in range(60):
         tab.keyboard.press("Tab")
         active = "e => e.id || e.className.baseVal || e.className || e.textContent"
         reached.add(tab.evaluate(f"({active})(document.activeElement)"))

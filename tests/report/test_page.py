@@ -10,9 +10,11 @@ import pytest
 
 import coevo
 from coevo.bundled import load_network
+from coevo.data import Variable
 from coevo.errors import CoevoWarning, FileError, GraphError
 from coevo.graph import DAG, compare
 from coevo.io import read_run
+from coevo.network import BayesianNetwork
 from coevo.report.page import (
     ArcFacts,
     BootstrapArc,
@@ -79,13 +81,13 @@ def test_a_page_shows_all_facts():
         "SHD of the DAGs 3",
         "The best rejected arc is <this>.",
         "An arc is significant if its strength is above the threshold 0.250. Arcs of the network "
-        "that are not significant: 3. Significant arcs that are not in the network: 1: lung → asia "
+        "that are not significant: 3. Significant arcs that are not in the network: 1: lung — asia "
         "(0.800).",
         "7 decisive, 1 weak.",
         "Strengths come from 20 <quick> samples.",
         "Word: decisive if the gain is above 5 nats, strong from 3 to 5, weak below 3, against "
         "below 0.",
-        "70.00 decisive 0.700 0.500 a7=1 raises P(b=1) from 0 to 0.7",
+        "70.00 decisive 0.700 0.500 P(b=1) is 0.7 where a7=1, 0 elsewhere",
     ):
         assert text in reader.text
     data = reader.data
@@ -96,7 +98,7 @@ def test_a_page_shows_all_facts():
     assert sorted(arcs) == sorted((*page.dag.arcs, *difference.missing))
     for arc, (_, _, _, kind, _, *known) in zip(arcs, data["arcs"], strict=True):
         facts = page.arcs.get(arc, ArcFacts())
-        numbers = [facts.gain, facts.strength, facts.direction]
+        numbers = [facts.gain, facts.strength, facts.direction, facts.reverse]
         assert known == [*numbers, facts.word, facts.says]
         expected = {"same": difference.correct, "added": difference.added}
         expected |= {"missing": difference.missing, "reversed": difference.reversed}
@@ -118,7 +120,7 @@ def test_a_structure_is_enough():
     reader = Reader(html)
     assert headings(html) == ["Arcs"]
     assert set(reader.data) == {"names", "boxes", "arcs"}
-    assert "variables 3 arcs 1 undirected in the CPDAG 1" in reader.text
+    assert "variables 3 arcs 1 direction unknown 1" in reader.text
     empty = render_page(Page(DAG("ab")))
     assert "None." in Reader(empty).text
     assert Reader(render_page(Page(DAG([])))).data["names"] == []
@@ -298,7 +300,14 @@ def test_a_zero_has_no_sign():
         "columns": {"a": {"type": "continuous", "cuts": [-0.0]}},
         "per_variable": {"a": -0.0, "b": -0.0},
         "arcs": [
-            {"from": "a", "to": "b", "gain": -0.0004, "strength": -0.0, "direction": -0.0},
+            {
+                "from": "a",
+                "to": "b",
+                "gain": -0.0004,
+                "strength": -0.0,
+                "direction": -0.0,
+                "reverse": 0.0,
+            },
         ],
         "best_rejected": {"from": "b", "to": "a", "gain": 0.0},
     }
@@ -347,7 +356,8 @@ def test_a_run_with_bootstraps():
                 "support": 1.0,
                 "strength": 0.9,
                 "direction": 0.5,
-                "says": "a=1 raises P(b=1) from 0 to 1",
+                "reverse": 0.25,
+                "says": "P(b=1) is 1 where a=1, 0 elsewhere",
             }
         ],
         "best_rejected": {"from": "c", "to": "b", "gain": -1.25},
@@ -355,16 +365,28 @@ def test_a_run_with_bootstraps():
     }
     page = make_run_page(facts, [], None)
     assert page.title == "Learned from a <b>.csv"
-    says = "a=1 raises P(b=1) from 0 to 1"
-    assert page.arcs == {("a", "b"): ArcFacts(2.5, 0.9, 0.5, says)}
+    says = "P(b=1) is 1 where a=1, 0 elsewhere"
+    assert page.arcs == {("a", "b"): ArcFacts(2.5, 0.9, 0.5, says, reverse=0.25)}
     assert page.bootstrap == BootstrapSummary(
         20, 0.25, [BootstrapArc("b", "a", 0.9, True), BootstrapArc("c", "a", 0.75, False)]
     )
     assert page.rejected == "The best rejected arc, c → b, would lower the score by 1.25."
     text = Reader(render_page(page)).text
-    columns = "from to directed in the CPDAG gain word strength direction what the arc says"
-    assert f"{columns} a b no 2.50 weak 0.900 0.500 {says}" in text
+    columns = "from to directed by gain word strength direction reverse what the arc says"
+    assert f"{columns} a b unknown 2.50 weak 0.900 0.500 0.250 {says}" in text
     assert "upport" not in text
+    near = [
+        {"from": "c", "to": "b", "gain": -0.5, "probability": 0.548},
+        {"from": "c", "to": "a", "gain": -5.0, "probability": 0.01},
+    ]
+    page = make_run_page(facts | {"near_misses": near, "no_arcs_reason": "Few rows."}, [], None)
+    assert [tuple(miss) for miss in page.near_misses] == [("c", "b", -0.5, 0.548)]
+    assert page.reason == "Few rows."
+    text = render_page(page)
+    assert "c — b" in text
+    assert "0.55" in text
+    del facts["arcs"][0]["reverse"]  # of an older version, whose direction had another meaning
+    assert make_run_page(facts, [], None).arcs == {("a", "b"): ArcFacts(2.5, 0.9, None, says)}
     early = facts | {"best_rejected": {"from": "c", "to": "b", "gain": 3}, "bootstraps": None}
     other = make_run_page(early, [], None)
     assert (
@@ -373,6 +395,106 @@ def test_a_run_with_bootstraps():
     assert "<h2>Arc strength (bootstrap confidence)</h2>" not in render_page(other)
     assert make_run_page(facts | {"best_rejected": None}, [], None).rejected == (
         "No further arc is allowed."
+    )
+
+
+def make_directed_page(**options):
+    """Return the page of a run whose arcs are directed by the data, the constraints, nothing."""
+    arcs = [("a", "c"), ("b", "c"), ("d", "e"), ("f", "g")]
+    by = ["data", "data", "knowledge", None]
+    facts = {
+        "n_rows": 1200,
+        "per_variable": dict.fromkeys("abcdefg", -1.0),
+        "arcs": [
+            {"from": a, "to": b, "gain": 9.0 - i, "directed_by": by[i], "says": f"P({b}=1) is <1>"}
+            for i, (a, b) in enumerate(arcs)
+        ],
+    }
+    return make_run_page(facts | options, [], None)
+
+
+def test_a_run_opens_on_the_known_directions():
+    html = render_page(make_directed_page())
+    reader = Reader(html)
+    (graph,) = reader.all("svg", id="graph")
+    assert graph["class"] == "graph cpdag"
+    assert [arc[2] for arc in reader.data["arcs"]] == [1, 1, 2, 0]
+    kinds = [re.search(f'id="a{i}" class="([^"]*)"', html)[1] for i in range(4)]
+    same = "arc same class-same"
+    assert kinds == [same, same, f"{same} known", f"{same} undirected"]
+    assert re.search('id="view-cpdag" aria-pressed="true"', html)
+    assert re.search('id="view-dag" aria-pressed="false"', html)
+    for text in (
+        "directed by the data directed by the constraints direction unknown: both directions fit",
+        "d e constraints 7.00",
+        "f g unknown 6.00",
+    ):
+        assert text in reader.text
+    old = make_directed_page(arcs=[{"from": "d", "to": "e", "gain": 7.0}])  # before 0.3.0
+    assert [arc[2] for arc in Reader(render_page(old)).data["arcs"]] == [0]
+
+
+def test_a_network_of_a_file_opens_on_its_arrows():
+    html = render_page(make_network_page(load_network("asia")))
+    (graph,) = Reader(html).all("svg", id="graph")
+    assert graph["class"] == "graph"
+    assert re.search('id="view-dag" aria-pressed="true"', html)
+    assert (
+        "This network has 8 variables and 8 arcs. The arrows are those of the file; data alone "
+        "could not direct 3."
+    ) in Reader(html).text
+
+
+def test_a_run_is_summarised_in_words():
+    text = Reader(render_page(make_directed_page(suggested_roots=["c", "age at visit"]))).text
+    assert (
+        "This network was learned from 1,200 rows. It has 7 variables and 4 arcs (4 decisive). The "
+        "data direct 2 of them, the constraints direct 1, 1 has no arrowhead: both directions fit "
+        "equally well. The strongest arcs, by gain: a → c : P(c=1) is <1> b → c : P(c=1) is <1> "
+        "d → e : P(e=1) is <1> c and age at visit have parents here; if they cannot, "
+        "--root 'c,age at visit'."
+    ) in text
+    chain = make_directed_page(arcs=[{"from": "f", "to": "g", "gain": 1.0, "says": "<x>"}])
+    text = Reader(render_page(chain)).text
+    assert "The data direct none of them, 1 has no arrowhead" in text
+    assert "The strongest arc, by gain: f — g : <x>" in text
+    empty = Reader(render_page(make_directed_page(arcs=[]))).text
+    assert "It has 7 variables and 0 arcs." in empty
+
+
+def test_scroll_areas_are_reached_by_the_keyboard():
+    areas = Reader(render_page(full_page())).all("div", **{"class": "scroll"})
+    assert len(areas) == 5
+    assert all(area["tabindex"] == "0" and area["role"] == "region" for area in areas)
+    assert len({area["aria-label"] for area in areas}) == len(areas)
+
+
+def test_long_numbers_are_short_on_a_page():
+    states = ("-0.044641636506989144", "0.05068011873981862")
+    network = BayesianNetwork([Variable("sex", states)], {}, {"sex": [0.5, 0.5]})
+    columns = {"sex": {"type": "categorical", "states": list(states)}}
+    page = make_run_page({"columns": columns, "n_rows": 5}, [], network)
+    html = render_page(page)
+    assert Reader(html).data["states"] == [["-0.04464", "0.05068"]]
+    assert "categorical, 2 states: -0.04464, 0.05068" in html
+    assert states[0] not in html
+
+
+def test_the_sentence_about_samples():
+    facts = {"per_variable": {"a": -1.0}, "arcs": []}
+    new = facts | {"quick_bootstrap": {"n_bootstraps": 40}}
+    assert make_run_page(new, [], None).samples == (
+        "Strengths come from 40 samples of the rows, each learned by a short search. The option "
+        "--bootstraps 100 gives the full bootstrap."
+    )
+    old = facts | {"quick_bootstrap": {"method": "hill_climb", "n_bootstraps": 12}}
+    assert make_run_page(old, [], None).samples == (
+        "Strengths come from 12 samples, learned by hill climbing. Many are too high. Learn again, "
+        "or use the option --bootstraps 100."
+    )
+    none = facts | {"no_strengths": "samples would take long; use --bootstraps 100"}
+    assert make_run_page(none, [], None).samples == (
+        "No strengths: samples would take long; use --bootstraps 100."
     )
 
 

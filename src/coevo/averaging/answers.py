@@ -28,6 +28,7 @@ from coevo.network.bayesian_network import Evidence
 from coevo.network.distribution import Distribution
 from coevo.network.fit import fit_networks
 from coevo.network.rows import Prediction
+from coevo.signatures import check_keywords
 from coevo.user_files import UserFile, read_json
 
 __all__ = ["AVERAGED", "AveragedNetwork", "read_averaged", "write_averaged"]
@@ -66,6 +67,7 @@ class AveragedNetwork:
         """Return a variable; raise an error if there is none of this name."""
         return self.networks[0][1].variable(name)
 
+    @check_keywords()
     def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
         """Return the mean of the distributions of one or more variables, given evidence."""
         wanted = targets if isinstance(targets, str) else tuple(targets)
@@ -73,6 +75,7 @@ class AveragedNetwork:
         mean = sum(weight * answer.probabilities for weight, answer in answers)
         return replace(answers[0][1], probabilities=np.asarray(mean))
 
+    @check_keywords()
     def marginals(
         self, targets: str | Iterable[str] | None = None, given: Evidence | None = None
     ) -> dict[str, Distribution]:
@@ -94,6 +97,7 @@ class AveragedNetwork:
         total = math.fsum(w * math.exp(one.log_probability(given)) for w, one in self.networks)
         return math.log(total) if total > 0 else -math.inf
 
+    @check_keywords()
     def predict(self, table: Any, target: str) -> Prediction:
         """Return the mean of the predictions of a column, given the other cells of each row."""
         first, *others = self._iter_predictions(table, target)

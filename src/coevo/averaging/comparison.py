@@ -158,6 +158,8 @@ def read_edges(folder: str) -> StoredEdges:
             one, other, value, share = edge["from"], edge["to"], edge[number], edge["direction"]
             if not (_is_share(value) and _is_share(share) and isinstance(one + other, str)):
                 raise ValueError
+            if "reverse" in edge:  # a bootstrap: an undirected edge counts half for each direction
+                share = (1 + share - edge["reverse"]) / 2
             arcs[one, other], arcs[other, one] = value * share, value * (1 - share)
         data_hash = stored.get("data_hash")
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -25,6 +25,7 @@ from coevo.network.distribution import Distribution
 from coevo.network.rows import Prediction
 from coevo.picture import Link, Picture, draw_graph
 from coevo.picture.notebook import Table, render_block, render_graph_and_table
+from coevo.signatures import check_keywords
 
 __all__ = ["Posterior"]
 
@@ -223,10 +224,12 @@ class Posterior:
             )
         return AveragedNetwork.from_sample(self.sample.thin(MAX_AVERAGED), self.dataset)
 
+    @check_keywords()
     def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
         """Return a distribution given evidence, averaged over networks; see `AveragedNetwork`."""
         return self.averaged.query(targets, given)
 
+    @check_keywords()
     def predict(self, table: Any, target: str) -> Prediction:
         """Return the prediction of a column, averaged over networks; see `AveragedNetwork`."""
         return self.averaged.predict(table, target)

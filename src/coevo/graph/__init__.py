@@ -1,7 +1,8 @@
 """Graphs over named variables: DAGs, CPDAGs, constraints, distances. No scores, no files."""
 
+from coevo.graph.arc_directions import DirectedBy, find_directions
 from coevo.graph.compare import Comparison, compare
-from coevo.graph.constraints import ArcRules, Constraints
+from coevo.graph.constraints import ArcRules, Constraints, read_constraints
 from coevo.graph.cpdag import CPDAG, Edge
 from coevo.graph.dag import DAG, Arc, VStructure
 
@@ -12,7 +13,10 @@ __all__ = [
     "ArcRules",
     "Comparison",
     "Constraints",
+    "DirectedBy",
     "Edge",
     "VStructure",
     "compare",
+    "find_directions",
+    "read_constraints",
 ]

@@ -15,7 +15,7 @@ part of the score: see the weights of `coevo.score.FamilyScorer`.)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from coevo.checks import is_int
 from coevo.errors import (
     GraphError,
+    ParameterError,
     bad_parameter,
     find_duplicate,
     format_count,
@@ -32,8 +33,11 @@ from coevo.errors import (
 )
 from coevo.graph.arguments import read_arcs, read_names
 from coevo.graph.dag import DAG, Arc
+from coevo.signatures import check_keywords
 
-__all__ = ["ArcRules", "Constraints"]
+__all__ = ["ArcRules", "Constraints", "read_constraints"]
+
+PARTS = ("max_parents", "required", "forbidden", "tiers", "roots", "leaves")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +136,7 @@ class Constraints:
 
     __slots__ = ("_forbidden", "_leaves", "_max_parents", "_required", "_roots", "_tiers")
 
+    @check_keywords()
     def __init__(
         self,
         *,
@@ -290,9 +295,30 @@ class Constraints:
         return hash(tuple(getattr(self, name) for name in self.__slots__))
 
     def __repr__(self) -> str:
-        parts = [
-            f"{name}={value!r}"
-            for name in ("max_parents", "required", "forbidden", "tiers", "roots", "leaves")
-            if (value := getattr(self, name))
-        ]
+        parts = [f"{name}={value!r}" for name in PARTS if (value := getattr(self, name))]
         return f"Constraints({', '.join(parts)})"
+
+
+def read_constraints(given: Constraints | Mapping[str, Any] | None, owner: str) -> Constraints:
+    """Return constraints that may be given as a dict with the parameters of `Constraints`.
+
+    >>> read_constraints({"roots": ["age"]}, "run_search")
+    Constraints(roots=('age',))
+    >>> read_constraints({"root": ["age"]}, "run_search")
+    Traceback (most recent call last):
+    coevo.errors.ParameterError: 'constraints' of run_search has an unknown key 'root'. The keys \
+are max_parents, required, forbidden, tiers, roots, leaves. Did you mean 'roots'?
+    """
+    if given is None:
+        return Constraints()
+    if isinstance(given, Constraints):
+        return given
+    if not isinstance(given, Mapping):
+        raise bad_parameter("constraints", owner, "Constraints, a dict or None", given)
+    for key in given:
+        if key not in PARTS:
+            raise ParameterError(
+                f"'constraints' of {owner} has an unknown key {key!r}. The keys are "
+                f"{', '.join(PARTS)}.{suggest_match(str(key), PARTS)}"
+            )
+    return Constraints(**given)

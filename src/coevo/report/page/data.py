@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coevo.checks import as_plain
+from coevo.data.state_words import shorten_states
 from coevo.network import BayesianNetwork
 from coevo.picture.layout import Layout
 from coevo.report.page.edges import DrawnEdge
@@ -16,6 +17,7 @@ __all__ = ["format_script_json", "make_arc_data", "make_page_data", "make_table_
 
 MAX_CELLS = 600  # of a table that is included; further rows are only counted
 DIGITS = 6  # significant digits of a probability
+DIRECTED_BY = (None, "data", "knowledge")  # the number of each in the data of an arc
 GAIN_DIGITS = 9  # of a gain, which the table of arcs shows to two decimal places
 
 
@@ -47,7 +49,8 @@ def make_page_data(
         "arcs": make_arc_data(edges, names),
     }
     if page.network is not None:
-        data["states"] = [page.network.variable(name).states for name in names]
+        all_states = [page.network.variable(name).states for name in names]
+        data["states"] = [list(shorten_states(states).values()) for states in all_states]
         data["tables"] = [
             make_table_data(page.network, name, place, page.parent_counts.get(name))
             for name in names
@@ -67,12 +70,13 @@ def make_arc_data(edges: list[DrawnEdge], names: list[str]) -> list[list[Any]]:
         [
             place[edge.parent],
             place[edge.child],
-            int(edge.is_directed),
+            DIRECTED_BY.index(edge.directed_by),
             edge.kind,
             edge.class_kind,
             _round(edge.facts.gain, GAIN_DIGITS),
             _round(edge.facts.strength),
             _round(edge.facts.direction),
+            _round(edge.facts.reverse),
             edge.facts.word,
             edge.facts.says,
         ]

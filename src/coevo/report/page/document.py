@@ -13,7 +13,7 @@ from coevo.report.page.edges import DrawnEdge, list_drawn_edges, orient_for_layo
 from coevo.report.page.graph_svg import render_graph_svg
 from coevo.report.page.markup import escape
 from coevo.report.page.model import Page
-from coevo.report.page.sections import render_facts, render_legend, render_sections
+from coevo.report.page.sections import render_facts, render_legend, render_sections, render_summary
 from coevo.report.page.template import fill_page, read_asset
 
 __all__ = ["find_curve", "render_page", "write_page"]
@@ -42,7 +42,10 @@ def render_page(page: Page) -> str:
             "title": escape(page.title),
             "facts": render_facts(page, edges),
             "differences": _render_differences_box(page),
-            "graph": render_graph_svg(layout, edges, curves, names),
+            "graph": render_graph_svg(layout, edges, curves, names, page.is_learned),
+            "summary": render_summary(page, edges),
+            "dag_pressed": str(not page.is_learned).lower(),
+            "cpdag_pressed": str(page.is_learned).lower(),
             "legend": render_legend(page, edges),
             "sections": render_sections(page, edges, names),
             "data": format_script_json(make_page_data(page, layout, edges, names)),

@@ -1,9 +1,9 @@
 """The drawn edges of a graph: the arcs of a structure, and those of a second one to compare.
 
 There are two views. In the DAG view all arcs are directed. In the CPDAG view only those arcs are
-directed whose direction the data can determine. If two structures are compared, an edge is in
-both (same), only in the first (added), only in the second (missing), or in both with different
-directions (reversed).
+directed whose direction is known: from the data, or from the constraints of the search. If two
+structures are compared, an edge is in both (same), only in the first (added), only in the second
+(missing), or in both with different directions (reversed).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from coevo.graph import CPDAG, DAG, compare
+from coevo.graph import CPDAG, DAG, DirectedBy, compare, find_directions
 from coevo.graph.dag import Arc
 from coevo.report.page.model import ArcFacts, Page
 
@@ -26,10 +26,15 @@ class DrawnEdge:
 
     parent: str
     child: str
-    is_directed: bool  # in the CPDAG of its structure
+    directed_by: DirectedBy | None  # in the CPDAG view
     facts: ArcFacts
     kind: EdgeKind  # in the DAG view
     class_kind: EdgeKind  # in the CPDAG view
+
+    @property
+    def is_directed(self) -> bool:
+        """Whether the direction is known."""
+        return self.directed_by is not None
 
 
 def list_drawn_edges(page: Page) -> list[DrawnEdge]:
@@ -39,12 +44,12 @@ def list_drawn_edges(page: Page) -> list[DrawnEdge]:
     >>> [(edge.parent, edge.child, edge.kind, edge.class_kind) for edge in list_drawn_edges(page)]
     [('a', 'b', 'reversed', 'same'), ('b', 'c', 'missing', 'missing')]
     """
-    compelled = set(CPDAG(page.dag).arcs)
+    directions = find_directions(page.dag) | dict.fromkeys(page.known, "knowledge")
     kinds, class_kinds = ({}, {}) if page.other is None else _compare_edges(page.dag, page.other)
     edges = [
         DrawnEdge(
             *arc,
-            is_directed=arc in compelled,
+            directed_by=directions[arc],
             facts=page.arcs.get(arc, ArcFacts()),
             kind=kinds.get(arc, "same"),
             class_kind=class_kinds.get(arc, "same"),
@@ -52,9 +57,9 @@ def list_drawn_edges(page: Page) -> list[DrawnEdge]:
         for arc in page.dag.arcs
     ]
     if page.other is not None:
-        theirs = set(CPDAG(page.other).arcs)
+        theirs = find_directions(page.other)
         edges += [
-            DrawnEdge(*arc, arc in theirs, ArcFacts(), "missing", "missing")
+            DrawnEdge(*arc, theirs[arc], ArcFacts(), "missing", "missing")
             for arc, kind in kinds.items()
             if kind == "missing"
         ]

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from coevo.data.root_names import describe_roots
 from coevo.graph import DAG
 from coevo.network import BayesianNetwork
 from coevo.report.page.model import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
@@ -15,6 +16,8 @@ from coevo.report.page.table_facts import (
     describe_decisions,
     format_value,
 )
+from coevo.score import NearMiss
+from coevo.score.gains import LIKELY
 
 __all__ = ["make_network_page", "make_run_page"]
 
@@ -66,7 +69,9 @@ def make_run_page(
         facts=_list_main_facts(facts),
         arcs=arc_facts,
         rejected=_describe_best_rejected(facts),
-        samples=_describe_quick_bootstrap(facts),
+        reason=str(facts.get("no_arcs_reason", "")),
+        near_misses=_read_near_misses(facts),
+        samples=_describe_samples(facts),
         posterior=str(facts.get("posterior", {}).get("verdict", "")),
         proof=str(facts.get("proof", {}).get("verdict", "")),
         bootstrap=_summarise_bootstrap(facts.get("bootstraps"), dag),
@@ -79,13 +84,25 @@ def make_run_page(
         stamp=_format_stamp(facts),
         parent_counts={} if network is None else _read_parent_counts(facts, network),
         are_counts_means=facts.get("missing", {}).get("policy", "state") != "state",
+        is_learned=True,
+        known=[a for a in dag.arcs if a in arcs and arcs[a].get("directed_by") == "knowledge"],
+        n_rows=facts.get("n_rows"),
+        hints=_list_hints(facts),
     )
 
 
 def _read_arc_facts(arc: Mapping[str, Any]) -> ArcFacts:
     gain, strength, direction = map(arc.get, ("gain", "strength", "direction"))
+    if "reverse" not in arc:  # before 0.3.0, undirected edges counted half for each direction
+        direction = None
     says = arc.get("says") or ""
-    return ArcFacts(gain, strength, direction, says, arc.get("probability"))
+    return ArcFacts(gain, strength, direction, says, arc.get("probability"), arc.get("reverse"))
+
+
+def _list_hints(facts: Mapping[str, Any]) -> list[str]:
+    """Return what the user may have to tell the search."""
+    roots = facts.get("suggested_roots", ())
+    return [f"{describe_roots(roots)}."] if roots else []
 
 
 def _read_parent_counts(
@@ -105,14 +122,21 @@ def _read_parent_counts(
     return found
 
 
-def _describe_quick_bootstrap(facts: Mapping[str, Any]) -> str:
-    """Return a sentence about the samples of the quick bootstrap, if there is one."""
+def _describe_samples(facts: Mapping[str, Any]) -> str:
+    """Return a sentence about the samples of the quick bootstrap, or why there are none."""
+    if "no_strengths" in facts:
+        return f"No strengths: {facts['no_strengths']}."
     if "quick_bootstrap" not in facts:
         return ""
-    table = "the imputed table" if "missing" in facts else "the rows"
+    n_samples = facts["quick_bootstrap"]["n_bootstraps"]
+    if facts["quick_bootstrap"].get("method") == "hill_climb":  # of version 0.2.0
+        return (
+            f"Strengths come from {n_samples:,} samples, learned by hill climbing. Many are "
+            "too high. Learn again, or use the option --bootstraps 100."
+        )
     return (
-        f"Strengths come from {facts['quick_bootstrap']['n_bootstraps']:,} quick samples of "
-        f"{table}, learned by hill climbing. The option --bootstraps 100 gives the full bootstrap."
+        f"Strengths come from {n_samples:,} samples of the rows, each learned by a short search. "
+        "The option --bootstraps 100 gives the full bootstrap."
     )
 
 
@@ -129,6 +153,15 @@ def _describe_best_rejected(facts: Mapping[str, Any]) -> str:
     if gain > 0:
         return f"The arc {named} would raise the score by {gain:,.2f}: the search stopped early."
     return f"The best rejected arc, {named}, would lower the score by {-gain:,.2f}."
+
+
+def _read_near_misses(facts: Mapping[str, Any]) -> list[NearMiss]:
+    """Return the near misses that are not improbable; older runs have none."""
+    misses = [
+        NearMiss(miss["from"], miss["to"], miss["gain"], miss["probability"])
+        for miss in facts.get("near_misses", ())
+    ]
+    return [miss for miss in misses if (miss.probability or 0.0) >= LIKELY]
 
 
 def _summarise_bootstrap(bootstraps: Mapping[str, Any] | None, dag: DAG) -> BootstrapSummary | None:

@@ -16,13 +16,17 @@ __all__ = ["MARGIN", "compute_view_box", "format_path", "render_graph_svg"]
 MARGIN = 28.0
 MIN_VIEW = (760.0, 430.0)  # keeps a small graph small
 MIN_STROKE, MAX_STROKE = 1.1, 3.2
-HEADS = ("same", "added", "missing", "reversed", "lit")
+HEADS = ("same", "added", "missing", "reversed", "lit", "known")
 
 
 def render_graph_svg(
-    layout: Layout, edges: list[DrawnEdge], curves: list[Curve], names: list[str]
+    layout: Layout,
+    edges: list[DrawnEdge],
+    curves: list[Curve],
+    names: list[str],
+    is_class: bool = False,
 ) -> str:
-    """Return the drawing.
+    """Return the drawing; with `is_class` only arcs of a known direction have an arrowhead.
 
     `curves` has one curve per edge. Variables have their index in `names`. The script of the page
     finds variables and edges by these indices.
@@ -37,7 +41,7 @@ def render_graph_svg(
         "svg",
         f"<title>The network</title><desc>{escape(about)}</desc><defs>{heads}</defs>{world}",
         id="graph",
-        class_="graph",
+        class_="graph cpdag" if is_class else "graph",
         viewBox=" ".join(map(format_number, compute_view_box(layout))),
         role="group",
         aria_label="The network. Arrow keys move, plus and minus zoom, 0 fits the view, "
@@ -70,7 +74,8 @@ def _render_head(kind: str) -> str:
 
 
 def _render_edge(i: int, edge: DrawnEdge, curve: Curve, max_gain: float) -> str:
-    kinds = f"arc {edge.kind} class-{edge.class_kind}{'' if edge.is_directed else ' undirected'}"
+    direction = {"data": "", "knowledge": " known", None: " undirected"}[edge.directed_by]
+    kinds = f"arc {edge.kind} class-{edge.class_kind}{direction}"
     share = math.sqrt(max(0.0, edge.facts.gain or 0.0) / max_gain) if max_gain > 0 else 0.15
     width = MIN_STROKE + share * (MAX_STROKE - MIN_STROKE)
     return f'<path id="a{i}" class="{kinds}" d="{format_path(curve)}" stroke-width="{width:.2g}"/>'

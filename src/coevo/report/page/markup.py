@@ -14,9 +14,13 @@ def make_table(
     rows: Iterable[Sequence[str]],
     *,
     numbers: Container[int] = (),
+    labels: Sequence[str] = (),
     **attributes: object,
 ) -> str:
     """Return a table. Its cells are markup; `numbers` are the indices of numeric columns.
+
+    With `labels` each cell has the label of its column, for screens that are too narrow for
+    columns.
 
     >>> make_table(["a", "b"], [["x", "1"]], numbers={1})[-67:]
     '<tbody><tr><td>x</td><td class="number">1</td></tr></tbody></table>'
@@ -24,6 +28,10 @@ def make_table(
 
     def make_row(cells: Sequence[str], tag: str, scope: dict[str, str]) -> str:
         kinds = [{"class_": "number"} if i in numbers else {} for i in range(len(cells))]
+        if labels and tag == "td":
+            kinds = [
+                kind | {"data_label": label} for kind, label in zip(kinds, labels, strict=True)
+            ]
         inner = (
             make_element(tag, c, **scope, **kind) for c, kind in zip(cells, kinds, strict=True)
         )

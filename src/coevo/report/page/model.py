@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coevo.errors import GraphError, format_count
 from coevo.graph import DAG
 from coevo.graph.dag import Arc
 from coevo.network import BayesianNetwork
-from coevo.score import name_gain
+from coevo.score import NearMiss, name_gain
 
 __all__ = ["ArcFacts", "BootstrapArc", "BootstrapSummary", "Page", "ScorePoint"]
 
@@ -20,9 +20,10 @@ class ArcFacts:
 
     gain: float | None = None  # local score of the child with the arc, minus that without it
     strength: float | None = None  # share of bootstrap samples that join the two variables
-    direction: float | None = None  # share of these samples with the arc from parent to child
+    direction: float | None = None  # share of these samples whose CPDAG has the arc
     says: str = ""  # what the arc says about its two variables, as a sentence without a stop
     probability: float | None = None  # posterior, that the two variables are joined
+    reverse: float | None = None  # share of the samples whose CPDAG has the reverse of the arc
 
     @property
     def word(self) -> str:
@@ -76,6 +77,10 @@ class Page:
         Facts about arcs of the structure.
     rejected : str
         A sentence about the best rejected arc.
+    reason : str
+        Why the structure has no arcs; empty if it has some.
+    near_misses : sequence of NearMiss
+        Arcs that the structure lacks and that are not improbable.
     samples : str
         A sentence about the samples of a quick bootstrap, if strengths come from one.
     posterior : str
@@ -107,6 +112,15 @@ class Page:
         whose counts are unknown is left out.
     are_counts_means : bool
         Whether the counts are means over imputed tables.
+    is_learned : bool
+        Whether the structure was learned from data. The page then opens on the directions that are
+        known, else on the DAG.
+    known : collection of arcs
+        The arcs that the constraints of the search direct.
+    n_rows : int, optional
+        The number of rows of the table.
+    hints : sequence of str
+        Sentences about the result for the summary.
 
     Examples
     --------
@@ -123,6 +137,8 @@ class Page:
     facts: Mapping[str, str] = field(default_factory=dict)
     arcs: Mapping[Arc, ArcFacts] = field(default_factory=dict)
     rejected: str = ""
+    reason: str = ""
+    near_misses: Sequence[NearMiss] = ()
     samples: str = ""
     posterior: str = ""
     proof: str = ""
@@ -138,6 +154,10 @@ class Page:
     other_name: str = "the other network"
     parent_counts: Mapping[str, Sequence[float]] = field(default_factory=dict)
     are_counts_means: bool = False
+    is_learned: bool = False
+    known: Collection[Arc] = ()
+    n_rows: int | None = None
+    hints: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.network is not None and self.network.dag != self.dag:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from coevo.graph import compare
+from coevo.errors import format_count
+from coevo.graph import DirectedBy, compare
 from coevo.report.page.curve_svg import find_improvements, render_curve_svg
 from coevo.report.page.edges import DrawnEdge
 from coevo.report.page.markup import escape, make_element, make_table
@@ -13,7 +14,7 @@ from coevo.report.page.model import ArcFacts, Page
 from coevo.report.page.strength_svg import render_strength_svg
 from coevo.score import GAIN_WORDS
 
-__all__ = ["render_facts", "render_legend", "render_sections"]
+__all__ = ["render_facts", "render_legend", "render_sections", "render_summary"]
 
 MAX_IMPROVEMENTS = 200  # in the table of a search
 MAX_KEY_LENGTH = 26  # of a name that stays on one line
@@ -36,8 +37,12 @@ FACTS = {  # facts about an arc: number of digits, and definition
     ),
     "direction": (
         3,
-        "Direction: share of these bootstrap samples in which the arc leads from the first "
-        "variable to the second. An undirected edge of a CPDAG counts half.",
+        "Direction: share of these bootstrap samples in which the data direct the edge from the "
+        "first variable to the second (in the CPDAG), or of the posterior probability of the edge.",
+    ),
+    "reverse": (
+        3,
+        "Reverse: the same share for the other direction. The rest has no direction.",
     ),
     "probability": (
         3,
@@ -47,10 +52,16 @@ FACTS = {  # facts about an arc: number of digits, and definition
     "what the arc says": (
         0,
         "What the arc says: the state of the first variable that carries most information about a "
-        "state of the second. The numbers are the shares of that state in the rows without and "
-        "with it. This is an association, not a cause.",
+        "state of the second. The numbers are the shares of that state in the rows with it and in "
+        "all other rows. This is an association, not a cause.",
     ),
 }
+DIRECTED_BY: dict[DirectedBy | None, str] = {
+    "data": "data",
+    "knowledge": "constraints",
+    None: "unknown",
+}
+N_STRONGEST = 3  # arcs that the summary names
 KINDS = {
     "same": "in both",
     "added": "only here",
@@ -67,7 +78,7 @@ def render_facts(page: Page, edges: list[DrawnEdge]) -> str:
         {
             "variables": f"{len(page.dag.nodes):,}",
             "arcs": f"{len(own_edges):,}",
-            "undirected in the CPDAG": f"{undirected:,}",
+            "direction unknown": f"{undirected:,}",
             **page.facts,
         }
     )
@@ -81,29 +92,80 @@ def _render_fact_list(facts: Mapping[str, str]) -> str:
     return make_element("dl", items, class_="facts")
 
 
+def render_summary(page: Page, edges: list[DrawnEdge]) -> str:
+    """Return what a page says, in a few sentences."""
+    own = [edge for edge in edges if edge.kind != "missing"]
+    size = f"{format_count(len(page.dag.nodes), 'variable')} and {format_count(len(own), 'arc')}"
+    rows = f" was learned from {format_count(page.n_rows, 'row')}. It" if page.n_rows else ""
+    words = _count_words(own)
+    text = f"This network{rows} has {size}{f' ({words})' if words else ''}."
+    if own:
+        text += f" {_describe_directions(page, own)}"
+    hints = "".join(make_element("p", escape(hint), class_="hint") for hint in page.hints)
+    ranked = [edge for edge in own if edge.facts.says]
+    ranked.sort(key=lambda edge: (-(edge.facts.gain or 0.0), edge.parent, edge.child))
+    strongest = ""
+    if ranked:
+        items = "".join(_render_strong_arc(edge) for edge in ranked[:N_STRONGEST])
+        label = "The strongest arc" if len(ranked) == 1 else "The strongest arcs"
+        strongest = f"<p>{label}, by gain:</p>{make_element('ul', items)}"
+    return make_element("div", f"<p>{escape(text)}</p>{strongest}{hints}", class_="summary")
+
+
+def _describe_directions(page: Page, edges: list[DrawnEdge]) -> str:
+    """Return how many arcs the data and the constraints direct, in a sentence."""
+    counts = Counter(edge.directed_by for edge in edges)
+    if not page.is_learned:
+        if not counts[None]:
+            return "The arrows are those of the file; data alone could direct all of them."
+        return f"The arrows are those of the file; data alone could not direct {counts[None]:,}."
+    n_data = f"{counts['data']:,}" if counts["data"] else "none"
+    parts = [f"The data direct {n_data} of them"]
+    if counts["knowledge"]:
+        parts.append(f"the constraints direct {counts['knowledge']:,}")
+    if counts[None]:
+        have = "has" if counts[None] == 1 else "have"
+        parts.append(f"{counts[None]:,} {have} no arrowhead: both directions fit equally well")
+    return f"{', '.join(parts)}."
+
+
+def _render_strong_arc(edge: DrawnEdge) -> str:
+    sign = "→" if edge.is_directed else "—"
+    named = make_element("b", escape(f"{edge.parent} {sign} {edge.child}"))
+    return f"<li>{named}: {escape(edge.facts.says)}</li>"
+
+
 def render_legend(page: Page, edges: list[DrawnEdge]) -> str:
-    """Return the legend of the graph."""
-    items = [_render_legend_item("same", "parent to child")]
-    items.append(
-        _render_legend_item("same undirected", "direction unknown (CPDAG view only)", "cpdag")
-    )
-    if any(edge.facts.gain is not None for edge in edges):
-        items.append("<span>thicker: higher gain</span>")
+    """Return the legend of the graph; some of it belongs to one of the two views."""
+    found = {edge.directed_by for edge in edges}
+    items = [_render_legend_item("same", "parent to child", "of-dag")]
+    items.append(_render_legend_item("same", "directed by the data", "of-class"))
+    if "knowledge" in found:
+        text = "directed by the constraints"
+        items.append(_render_legend_item("same known", text, "of-class"))
+    text = "direction unknown: both directions fit equally well"
+    items.append(_render_legend_item("same undirected", text, "of-class"))
+    if page.is_learned and None in found:
+        n_unknown = sum(edge.directed_by is None for edge in edges)
+        items.append(
+            f'<span class="of-dag">{n_unknown:,} of {len(edges):,} directions are not known</span>'
+        )
     if page.other is not None:
-        items = items[:1] + [
+        items += [
             _render_legend_item(kind, text.format(other=page.other_name))
             for kind, text in KINDS.items()
             if kind != "same"
         ]
+    elif any(edge.facts.gain is not None for edge in edges):
+        items.append("<span>thicker: higher gain</span>")
     return make_element("p", "".join(items), class_="legend", aria_label="Legend")
 
 
 def _render_legend_item(kind: str, text: str, view: str = "") -> str:
     line = f'<path class="arc {kind}" d="M2 7L34 7" stroke-width="1.6"/>'
-    svg = make_element(
-        "svg", line, class_=f"sample {view}", viewBox="0 0 38 14", aria_hidden="true"
-    )
-    return f"<span>{svg}{escape(text)}</span>"
+    svg = make_element("svg", line, class_="sample cpdag", viewBox="0 0 38 14", aria_hidden="true")
+    shown = f' class="{view}"' if view else ""
+    return f"<span{shown}>{svg}{escape(text)}</span>"
 
 
 def render_sections(page: Page, edges: list[DrawnEdge], names: list[str]) -> str:
@@ -162,7 +224,7 @@ def _render_history(page: Page) -> str:
         f"generations and {last.seconds:,.2f} seconds. Scores are natural logarithms; higher is "
         "better."
     )
-    inner = f"<summary>{summary}</summary>{make_element('div', table, class_='scroll')}"
+    inner = f"<summary>{summary}</summary>{_make_scroll_area(table, summary)}"
     return f"<p>{text}</p>{render_curve_svg(page.history)}{make_element('details', inner)}"
 
 
@@ -177,7 +239,12 @@ def _render_pairs(pairs: Mapping[str, str], first: str, second: str) -> str:
         return ""
     rows = [(_render_key(name), escape(value)) for name, value in pairs.items()]
     inner = make_table((first, second), rows, class_="pairs")
-    return make_element("div", inner, class_="scroll")
+    return _make_scroll_area(inner, f"Each {first} and its {second}")
+
+
+def _make_scroll_area(inner: str, label: str) -> str:
+    """Return a box that scrolls; the keyboard reaches it."""
+    return make_element("div", inner, class_="scroll", role="region", aria_label=label, tabindex=0)
 
 
 def _render_key(name: str) -> str:
@@ -189,11 +256,12 @@ def _render_key(name: str) -> str:
 def _render_arcs(page: Page, edges: list[DrawnEdge], names: list[str]) -> str:
     """Return the table of arcs, the highest gain first. A click on a header sorts it."""
     if not edges:
-        return f"<p>None. {escape(page.rejected)}</p>"
+        sentences = " ".join(text for text in (page.reason, page.rejected) if text)
+        return f"<p>None. {escape(sentences)}</p>{_render_near_misses(page)}"
     known = [_format_facts(edge.facts) for edge in edges]
     facts = [name for name in FACTS if any(texts[name] for texts in known)]
     index = {name: i for i, name in enumerate(names)}
-    columns = ["from", "to", "directed in the CPDAG", *facts]
+    columns = ["from", "to", "directed by", *facts]
     columns += ["compared"] if page.other is not None else []
     headers = [
         f'<button type="button" class="sort" title="Sort">{name}</button>' for name in columns
@@ -203,25 +271,39 @@ def _render_arcs(page: Page, edges: list[DrawnEdge], names: list[str]) -> str:
     ranked = zip(edges, known, strict=True)
     for edge, texts in sorted(ranked, key=lambda pair: -(pair[0].facts.gain or 0.0)):
         cells = [_render_name(edge.parent, index), _render_name(edge.child, index)]
-        cells.append("yes" if edge.is_directed else "no")
+        cells.append(DIRECTED_BY[edge.directed_by])
         cells += [escape(texts[name]) for name in facts]
         if page.other is not None:
             cells.append(escape(KINDS[edge.kind].format(other=page.other_name)))
         rows.append(cells)
-    table = make_table(headers, rows, numbers=numeric, id="arcs")
+    table = make_table(headers, rows, numbers=numeric, labels=columns, id="arcs")
     definitions = "".join(f"<li>{FACTS[name][1]}</li>" for name in facts)
     definitions = make_element("ul", definitions, class_="definitions") if definitions else ""
-    sentences = (page.proof, page.samples, page.posterior, page.rejected)
-    after = "".join(make_element("p", escape(text)) for text in sentences if text)
-    scroll = make_element("div", table, class_="scroll")
-    return _render_summary(edges) + scroll + after + definitions
+    known_of_all = (page.proof, page.samples, page.posterior, page.rejected)
+    after = "".join(make_element("p", escape(text)) for text in known_of_all if text)
+    counts = _count_words(edges)
+    before = make_element("p", f"{counts}.") if counts else ""
+    near_misses = _render_near_misses(page)
+    return before + _make_scroll_area(table, "Arcs") + after + definitions + near_misses
 
 
-def _render_summary(edges: list[DrawnEdge]) -> str:
+def _render_near_misses(page: Page) -> str:
+    """Return a small table of arcs that the structure lacks and that are not improbable."""
+    if not page.near_misses:
+        return ""
+    rows = [
+        (escape(f"{m.parent} — {m.child}"), f"{m.gain:z,.2f}", f"{m.probability or 0:.2f}")
+        for m in page.near_misses
+    ]
+    inner = make_table(("near miss", "gain", "probability"), rows, numbers=[1, 2], class_="pairs")
+    note = "Not in the network. The probability is that of the edge, if nothing else changes."
+    return _make_scroll_area(inner, "Near misses") + make_element("p", escape(note))
+
+
+def _count_words(edges: list[DrawnEdge]) -> str:
     """Return the number of arcs with each word."""
     words = Counter(edge.facts.word for edge in edges)
-    counts = [f"{words[word]:,} {word}" for word in GAIN_WORDS if words[word]]
-    return make_element("p", f"{', '.join(counts)}.") if counts else ""
+    return ", ".join(f"{words[word]:,} {word}" for word in GAIN_WORDS if words[word])
 
 
 def _format_facts(facts: ArcFacts) -> dict[str, str]:
@@ -230,6 +312,7 @@ def _format_facts(facts: ArcFacts) -> dict[str, str]:
         "gain": facts.gain,
         "strength": facts.strength,
         "direction": facts.direction,
+        "reverse": facts.reverse,
         "probability": facts.probability,
     }
     texts = {
@@ -255,7 +338,7 @@ def _render_bootstrap(page: Page) -> str:
         f"significant: {not_significant:,}. Significant arcs that are not in the network: "
         f"{len(missing):,}"
     )
-    named = [f"{a.parent} → {a.child} ({a.strength:.3f})" for a in missing]
+    named = [f"{a.parent} — {a.child} ({a.strength:.3f})" for a in missing]
     text += f": {', '.join(named)}." if named else "."
     if not summary.arcs:
         return f"<p>{escape(text)}</p>"

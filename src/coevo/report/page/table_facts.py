@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from coevo.data.state_words import shorten_states
 from coevo.errors import format_count
 
 __all__ = ["describe_audit", "describe_columns", "describe_decisions", "format_value"]
@@ -86,7 +87,8 @@ def _describe_cuts(cuts: Sequence[float], method: str | None) -> str:
 
 
 def _describe_states(states: Sequence[str]) -> str:
-    listed = ", ".join(map(str, states[:MAX_STATES]))
+    shown = shorten_states(tuple(map(str, states)))
+    listed = ", ".join([*shown.values()][:MAX_STATES])
     rest = len(states) - MAX_STATES
     more = f" and {rest:,} more" if rest > 0 else ""
     return f"{format_count(len(states), 'state')}: {listed}{more}"

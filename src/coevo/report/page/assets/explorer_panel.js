@@ -64,7 +64,7 @@ function listArcs(context, title, arcs, end) {
   const { drawing } = context, list = make("ul");
   for (const i of arcs) {
     const item = make("li"), facts = describeFacts(drawing.arcs[i]);
-    const open = drawing.arcs[i][DIRECTED] ? "" : (facts ? ", " : "") + "undirected in the CPDAG";
+    const open = drawing.arcs[i][DIRECTED] ? "" : (facts ? ", " : "") + "direction unknown";
     item.append(link(context, drawing.arcs[i][end]), make("small", facts + open));
     list.append(item);
   }

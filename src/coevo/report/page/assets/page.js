@@ -2,7 +2,7 @@ import { make, makeButton } from "./elements.js";
 import { layOut } from "./neighbourhood.js";
 import { renderProbabilities } from "./probabilities.js";
 import { makeSearch } from "./search.js";
-import { PARENT, CHILD, DIRECTED, SAYS, describeArc, describeFacts, findBusiest, makeStructure } from "./structure.js";
+import { PARENT, CHILD, DIRECTED, SAYS, describeArc, describeDirection, describeFacts, findBusiest, makeStructure } from "./structure.js";
 import { copyText, makeSortable } from "./tables.js";
 import { showTip } from "./tip.js";
 import { findNearest, makeViewport, pressViewKey } from "./viewport.js";
@@ -34,6 +34,7 @@ window.addEventListener("resize", viewport.refit);
 // -- the selected variable
 
 let chosen = null;
+let view = svg.classList.contains("cpdag") ? "cpdag" : "dag";
 const numberOf = (target) => {
   const node = target.closest && target.closest(".node");
   return node ? Number(node.id.slice(1)) : null;
@@ -117,12 +118,11 @@ function arcOf(target) {
 // -- the panel
 
 const link = (n) => make("button", data.names[n], { type: "button", class: "name", "data-n": n });
-function listArcs(title, arcs, end) {
+function listArcs(title, arcs, otherEnd) {
   const list = make("ul");
   for (const i of arcs) {
-    const item = make("li"), facts = describeFacts(data.arcs[i]);
-    const undirected = data.arcs[i][DIRECTED] ? "" : (facts ? ", " : "") + "undirected in the CPDAG";
-    item.append(link(data.arcs[i][end]), make("small", facts + undirected));
+    const item = make("li"), facts = [describeFacts(data.arcs[i]), describeDirection(data.arcs[i])];
+    item.append(link(otherEnd(data.arcs[i])), make("small", facts.filter(Boolean).join(", ")));
     if (data.arcs[i][SAYS]) item.append(make("small", data.arcs[i][SAYS], { class: "says" }));
     list.append(item);
   }
@@ -134,7 +134,11 @@ function fillPanel(n) {
   const line = make("div", undefined, { class: "line" });
   line.append(make("p", data.states ? `${data.states[n].length} states` : ""), around);
   const parts = [close, make("h2", data.names[n]), line];
-  parts.push(...listArcs("Parents", into[n], PARENT), ...listArcs("Children", outOf[n], CHILD));
+  const isShown = (i) => view === "dag" || data.arcs[i][DIRECTED];
+  parts.push(...listArcs("Parents", into[n].filter(isShown), (arc) => arc[PARENT]));
+  parts.push(...listArcs("Children", outOf[n].filter(isShown), (arc) => arc[CHILD]));
+  const open = [...into[n], ...outOf[n]].filter((i) => !isShown(i));
+  if (open.length) parts.push(...listArcs("Joined, direction unknown", open, (arc) => arc[arc[PARENT] === n ? CHILD : PARENT]));
   const blanket = blanketOf(n), names = make("div", undefined, { class: "blanket-list" });
   names.append(...blanket.map(link));
   parts.push(make("h3", `Markov blanket: ${blanket.length}`), names);
@@ -261,6 +265,8 @@ document.addEventListener("keydown", (event) => {
 
 const views = { dag: byId("view-dag"), cpdag: byId("view-cpdag") };
 function setView(which) {
+  view = which;
+  if (chosen !== null) fillPanel(chosen);
   svg.classList.toggle("cpdag", which === "cpdag");
   for (const [name, button] of Object.entries(views)) button.setAttribute("aria-pressed", String(name === which));
 }

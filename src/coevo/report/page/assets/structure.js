@@ -4,11 +4,11 @@
 // The parts of an arc.
 export const PARENT = 0;
 export const CHILD = 1;
-export const DIRECTED = 2;
+export const DIRECTED = 2; // 0: the direction is unknown; 1: from the data; 2: from the constraints
 export const KIND = 3;
 export const CLASS_KIND = 4;
 export const FACTS = 5;
-const FACT_NAMES = [["gain", 2], ["strength", 3], ["direction", 3]]; // name and number of digits
+const FACT_NAMES = [["gain", 2], ["strength", 3], ["direction", 3], ["reverse", 3]]; // name and number of digits
 const WORD = FACTS + FACT_NAMES.length;
 export const SAYS = WORD + 1;
 
@@ -23,11 +23,14 @@ export function describeFacts(arc) {
   return parts.filter(Boolean).join(", ");
 }
 
+export const describeDirection = (arc) =>
+  ["direction unknown", "directed by the data", "directed by the constraints"][arc[DIRECTED]];
+
 export function describeArc(names, arc) {
-  const parts = [`${names[arc[PARENT]]} \u2192 ${names[arc[CHILD]]}`];
+  const parts = [`${names[arc[PARENT]]} ${arc[DIRECTED] ? "\u2192" : "\u2014"} ${names[arc[CHILD]]}`];
   const facts = describeFacts(arc);
   if (facts) parts.push(facts);
-  if (!arc[DIRECTED]) parts.push("undirected in the CPDAG");
+  parts.push(describeDirection(arc));
   return parts.join(", ") + (arc[SAYS] ? "\n" + arc[SAYS] : "");
 }
 

@@ -52,7 +52,7 @@ def is_in_brackets(text):
 CAN_HOLD = {
     "json": is_encodable,
     "net": lambda text: True,
-    "xmlbif": is_xml,
+    "xmlbif": lambda text: True,
     "dot": is_dot,
     "graphml": is_xml,
     "adjacency": is_encodable,

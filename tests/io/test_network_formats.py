@@ -89,9 +89,42 @@ JSON = """\
 """
 
 
-@pytest.mark.parametrize(("name", "text"), [("xmlbif", XMLBIF), ("net", NET), ("json", JSON)])
+NEW_XMLBIF = XMLBIF.replace(
+    """<OUTCOME xml:space="preserve"> 1</OUTCOME>
+""",
+    """<OUTCOME>_1</OUTCOME>
+  <PROPERTY>coevo_labels = ["0", " 1"]</PROPERTY>
+""",
+)
+NEW_NET = NET.replace(
+    """  states = ("no" "<5" "say \\"hi\\"");
+  coevo_name = "very wet";
+""",
+    """  states = ("no" "lt_5" "say_hi_");
+  coevo_name = "very wet";
+  coevo_labels = ("no" "<5" "say \\u0022hi\\u0022");
+""",
+).replace(
+    """  states = ("0" " 1");
+""",
+    """  states = ("0" "_1");
+  coevo_labels = ("0" " 1");
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("xmlbif", NEW_XMLBIF), ("net", NEW_NET), ("json", JSON)]
+)
 def test_layout(name, text):
     assert format_model(RAIN, name) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("xmlbif", NEW_XMLBIF), ("net", NEW_NET), ("json", JSON), ("xmlbif", XMLBIF), ("net", NET)],
+)
+def test_layouts_of_this_version_and_of_0_2_0(name, text):
     assert parse_model(text, name) == RAIN
     assert parse_model("\ufeff" + text.replace("\n", "\r\n"), name) == RAIN
 
@@ -127,7 +160,7 @@ def test_structures_are_refused_where_tables_are_needed(name):
         (
             "net",
             NET.replace("0.7 0.2", "0.6999 0.2"),
-            "a, line 16, column 3: the row (0) of 'very wet' sums to 0.9999; it was normalised.",
+            "a, line 16, column 3: the row (0) of 'very_wet' sums to 0.9999; it was normalised.",
         ),
         (
             "json",
@@ -272,11 +305,10 @@ class TestXmlbif:
         assert refused("xmlbif", text) == "a, line 12, column 3: 'rain' has no DEFINITION."
 
     def test_names_that_xml_cannot_hold(self):
-        network = BayesianNetwork([Variable("a\x07", ("x",))], {}, {"a\x07": [1.0]})
-        assert refusal(FormatError, format_model, network, "xmlbif") == (
-            r"XMLBIF cannot hold the name or state 'a\x07': it has a character that XML does not "
-            "allow. Rename it, or write JSON."
-        )
+        network = BayesianNetwork([Variable("a\x07", ("x", ""))], {}, {"a\x07": [1.0, 0.0]})
+        text = format_model(network, "xmlbif")
+        assert "<NAME>a_</NAME>" in text
+        assert parse_model(text, "xmlbif") == network
 
 
 class TestNet:
@@ -322,20 +354,20 @@ class TestNet:
                 "a, line 10, column 1: 'continuous' is not supported. Use only discrete "
                 "nodes and potentials.",
             ),
-            ([('"<5" ', '"no" ')], "a, line 5, column 6: 'very wet' lists the state 'no' twice."),
+            ([('"<5" ', '"no" ')], "a, line 5, column 6: 'very_wet' lists the state 'no' twice."),
             ([('  states = ("0" " 1");\n', "")], "a, line 10, column 6: 'rain' has no states."),
             (
                 [("node rain", "node very_wet")],
-                "a, line 10, column 6: the node 'very_wet' is declared twice.",
+                "a, line 10, column 6: the variable 'very_wet' is declared twice.",
             ),
             (
                 [("| rain", "| rian")],
-                "a, line 14, column 23: 'very wet' has the parent 'rian', which is not a "
+                "a, line 14, column 23: 'very_wet' has the parent 'rian', which is not a "
                 "variable. Did you mean 'rain'?",
             ),
             (
                 [("potential (rain)", "potential (very_wet)")],
-                "a, line 18, column 12: 'very wet' has a second potential.",
+                "a, line 18, column 12: 'very_wet' has a second potential.",
             ),
             (
                 [("potential (rain)", "potential (rain very_wet)")],

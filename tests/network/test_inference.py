@@ -350,8 +350,8 @@ def test_a_distribution():
         (
             NetworkError,
             "Alarm",
-            {"Burglary": "true"},
-            "'Burglary' has no state 'true'; its states are 'True', 'False'. Did you mean 'True'?",
+            {"Burglary": "Tru"},
+            "'Burglary' has no state 'Tru'; its states are 'True', 'False'. Did you mean 'True'?",
         ),
         (
             NetworkError,

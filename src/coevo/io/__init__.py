@@ -10,7 +10,13 @@ from coevo.io.formats import (
     read_model,
     write_model,
 )
-from coevo.io.knowledge import Knowledge, open_knowledge, read_knowledge, write_knowledge
+from coevo.io.knowledge import (
+    Knowledge,
+    open_knowledge,
+    parse_knowledge,
+    read_knowledge,
+    write_knowledge,
+)
 from coevo.io.run_folder import (
     SavedRun,
     check_run_folder,
@@ -35,6 +41,7 @@ __all__ = [
     "make_run_folder",
     "open_knowledge",
     "parse_bif",
+    "parse_knowledge",
     "parse_model",
     "read_bif",
     "read_knowledge",

@@ -8,6 +8,9 @@ pyAgrum and JavaBayes all write it, each in its own dialect. The reader accepts 
 - `//`, `/* */` and (at the start of a line) `#` comments; `property` lines anywhere;
 - rows, a `table` or a `default`, as `coevo.io.bif_tables` explains.
 
+The properties `coevo_name` and `coevo_labels` hold the names and states for which the file has
+portable spellings (see `coevo.io.portable_names`); all other properties are ignored.
+
 A network called `unknown` (unquoted) has no name: R writes this word for a network without
 a name. A row whose sum differs from 1 by up to 0.002 was rounded; the reader normalises it
 and warns. Any other fault is a `FormatError` with line and column.
@@ -28,6 +31,13 @@ from coevo.data.variable import Variable
 from coevo.io.bif_scanner import BifScanner, split_names
 from coevo.io.bif_tables import TableReader
 from coevo.io.network_builder import NetworkBuilder
+from coevo.io.portable_names import (
+    NAME_PROPERTY,
+    STATES_PROPERTY,
+    read_original,
+    read_originals,
+    restore_originals,
+)
 from coevo.io.scanner import STRING, Token, shorten_repr
 from coevo.io.text_files import decode_text, read_bytes
 from coevo.network import CPT, BayesianNetwork
@@ -156,6 +166,8 @@ class _BlockReader:
         self._name: str | None = None
         self._builder: NetworkBuilder[int] = NetworkBuilder(scanner.make_error, "probability block")
         self._bodies: dict[str, int] = {}  # position of the body of each probability block
+        self._originals: dict[str, str] = {}  # names of variables, by the names in the text
+        self._original_states: dict[str, tuple[str, ...]] = {}
 
     def read_document(self) -> BifDocument:
         """Return the content of the text; warn of rows that were rounded."""
@@ -168,7 +180,10 @@ class _BlockReader:
             tables[name] = reader.read(self._bodies[name])
             self._builder.add_rounded_rows(reader.rounded_rows)
         self._builder.warn_of_rounded_rows()
-        return BifDocument(self._name or "", tuple(variables.values()), parents, tables)
+        parts = restore_originals(
+            variables, parents, tables, self._originals, self._original_states
+        )
+        return BifDocument(self._name or "", *parts)
 
     def _read_blocks(self) -> None:
         readers = {
@@ -197,7 +212,9 @@ class _BlockReader:
         scanner.expect("{", "after the name of the network")
         while not (token := scanner.next()).is_symbol("}"):
             if token.is_word("property"):
-                scanner.skip_property()
+                name, value = scanner.read_property()
+                original = read_original(value) if name == NAME_PROPERTY else None
+                self._name = self._name if original is None else original
             elif not token.is_symbol(";"):
                 expected = "'property' or '}' in the network block"
                 raise scanner.make_unexpected_error(token, expected)
@@ -209,7 +226,7 @@ class _BlockReader:
         scanner.expect("{", f"after the variable {name.text!r}")
         while not (token := scanner.next()).is_symbol("}"):
             if token.is_word("property"):
-                scanner.skip_property()
+                self._read_originals(name.text)
             elif token.is_word("type"):
                 if name.text in self._builder.variables:
                     raise scanner.make_error(token.start, f"{name.text!r} has a second type.")
@@ -219,6 +236,14 @@ class _BlockReader:
                 raise scanner.make_unexpected_error(token, expected)
         if name.text not in self._builder.variables:
             raise scanner.make_error(keyword.start, f"the variable {name.text!r} has no type.")
+
+    def _read_originals(self, name: str) -> None:
+        """Read a property of a variable, after the word `property`; keep it if it is ours."""
+        kind, value = self._scanner.read_property()
+        if kind == NAME_PROPERTY and (original := read_original(value)) is not None:
+            self._originals[name] = original
+        elif kind == STATES_PROPERTY and (originals := read_originals(value)) is not None:
+            self._original_states[name] = originals
 
     def _read_states(self, name: str) -> None:
         """Read the rest of a type, after the word `type`, with its semicolon."""

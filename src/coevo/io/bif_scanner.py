@@ -38,6 +38,16 @@ class BifScanner(Scanner):
 
     _odd_until = 0  # the end of a line with a quote without its partner
 
+    def read_property(self) -> tuple[str, str]:
+        """Move behind a property and its semicolon; return its name and its value, if it has both.
+
+        The text after the word `property` may be anything: most tools ignore it.
+        """
+        start = self.position
+        self.skip_property()
+        name, _, value = self.text[start : self.position - 1].partition("=")
+        return name.strip(), value.strip()
+
     def skip_property(self) -> None:
         """Move behind the text that follows the word `property`, and its semicolon."""
         match = None

@@ -2,23 +2,31 @@
 
 The layout is that of R's bnlearn: the network, the variables in their order, then the
 tables, with one row for each configuration of the parents. Reading a file back gives the
-same network, bit for bit: the writer gives each number all the digits that it needs, and
-quotes each name that is not a plain word. A network without a name is called `unknown`.
+same network, bit for bit: the writer gives each number all the digits that it needs. A network
+without a name is called `unknown`.
 
-All tools that we know read names of letters, digits, `_`, `-` and `.`. R's bnlearn and
-pgmpy also read the other plain characters (`<5`, `12+`, `a/b`). Only coevo reads quoted
-names with blanks or braces in them.
+pyAgrum, pgmpy and R's bnlearn read what `format_bif` writes: names and states that one of them
+could not read have a portable spelling, and the original stands in a property that coevo reads
+back (`coevo.io.portable_names`). `format_bif_document` keeps all names, and quotes those that
+are not plain words; it rewrites published files.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from coevo.data.variable import Variable
 from coevo.io.bif_reader import BifDocument
 from coevo.io.bif_scanner import quote_name
+from coevo.io.portable_names import (
+    NAME_PROPERTY,
+    STATES_PROPERTY,
+    make_portable,
+    quote_original,
+)
 from coevo.io.text_files import write_text_file
 from coevo.network import BayesianNetwork
 
@@ -84,7 +92,8 @@ def format_bif(network: BayesianNetwork) -> str:
       type discrete [ 2 ] { no, yes };
     }
     variable wet {
-      type discrete [ 2 ] { dry, "very wet" };
+      type discrete [ 2 ] { dry, very_wet };
+      property coevo_labels = ["dry", "very wet"];
     }
     probability ( rain ) {
       table 0.8, 0.2;
@@ -94,21 +103,36 @@ def format_bif(network: BayesianNetwork) -> str:
       (yes) 0.05, 0.95;
     }
     """
-    return format_bif_document(BifDocument.from_network(network))
+    portable = make_portable(network)
+    document = BifDocument(portable.name, portable.variables, portable.parents, portable.tables)
+    return "\n".join(_format_lines(document, portable.originals, network.name)) + "\n"
 
 
 def format_bif_document(document: BifDocument) -> str:
-    """Return a document as a BIF text, with unchanged numbers."""
-    return "\n".join(_format_lines(document)) + "\n"
+    """Return a document as a BIF text, with unchanged numbers and names."""
+    originals = {variable.name: variable for variable in document.variables}
+    return "\n".join(_format_lines(document, originals, document.name)) + "\n"
 
 
-def _format_lines(document: BifDocument) -> Iterator[str]:
+def _format_lines(
+    document: BifDocument, originals: Mapping[str, Variable], title: str
+) -> Iterator[str]:
+    """Yield the lines of a document; `originals` has the variables by their names in it."""
     states = {v.name: [quote_name(state) for state in v.states] for v in document.variables}
-    yield f"network {_format_network_name(document.name)} {{"
+    yield f"network {quote_name(document.name) if document.name else 'unknown'} {{"
+    if title != document.name or title == "unknown":
+        yield f"  property {NAME_PROPERTY} = {quote_original(title)};"
     yield "}"
-    for name, labels in states.items():
+    for variable in document.variables:
+        name, labels = variable.name, states[variable.name]
         yield f"variable {quote_name(name)} {{"
         yield f"  type discrete [ {len(labels)} ] {{ {', '.join(labels)} }};"
+        original = originals[name]
+        if original.name != name:
+            yield f"  property {NAME_PROPERTY} = {quote_original(original.name)};"
+        if original.states != variable.states:
+            listed = ", ".join(map(quote_original, original.states))
+            yield f"  property {STATES_PROPERTY} = [{listed}];"
         yield "}"
     for name in states:
         parents = document.parents[name]
@@ -119,10 +143,3 @@ def _format_lines(document: BifDocument) -> Iterator[str]:
             label = f"({', '.join(configuration)})" if parents else "table"
             yield f"  {label} {next(rows)};"
         yield "}"
-
-
-def _format_network_name(name: str) -> str:
-    """Return the name as BIF writes it; quote the name of a network called unknown."""
-    if name == "unknown":
-        return '"unknown"'
-    return quote_name(name) if name else "unknown"

@@ -35,18 +35,25 @@ not in the table. Its messages give the line or the entry.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coevo.errors import GraphError, bad_parameter, suggest_match
+from coevo.errors import FormatError, GraphError, ParameterError, bad_parameter, suggest_match
 from coevo.files import check_path
 from coevo.graph import Arc, Constraints
-from coevo.io.knowledge_entries import NODE_KINDS, KnowledgeEntry, read_entries
+from coevo.io.knowledge_entries import NODE_KINDS, KnowledgeEntry, parse_entries, read_entries
 from coevo.io.run_folder import write_json
 
-__all__ = ["Knowledge", "KnowledgeFile", "open_knowledge", "read_knowledge", "write_knowledge"]
+__all__ = [
+    "Knowledge",
+    "KnowledgeFile",
+    "open_knowledge",
+    "parse_knowledge",
+    "read_knowledge",
+    "write_knowledge",
+]
 
 
 @dataclass(frozen=True)
@@ -132,6 +139,37 @@ def open_knowledge(path: str | Path) -> KnowledgeFile:
     """Read a file of prior knowledge and check its form, but not the names in it."""
     check_path(path, "path", "read_knowledge")
     return KnowledgeFile(read_entries(Path(path)))
+
+
+def parse_knowledge(content: Mapping[str, Any], owner: str) -> KnowledgeFile:
+    """Check the form of a dict with the keys of a JSON file, but not the names in it.
+
+    Any iterable may stand for a list.
+
+    >>> known = parse_knowledge({"roots": ("age",), "max_parents": 2}, "learn")
+    >>> known.resolve(["age", "ill"]).constraints
+    Constraints(max_parents=2, roots=('age',))
+    >>> parse_knowledge({"root": ["age"]}, "learn")
+    Traceback (most recent call last):
+    coevo.errors.ParameterError: 'constraints' of learn has an unknown key 'root'. The keys are \
+required, forbidden, weights, roots, leaves, groups, tiers, max_parents. Did you mean 'roots'?
+    """
+    try:
+        return KnowledgeFile(
+            tuple(parse_entries(f"'constraints' of {owner}", _make_lists(content)))
+        )
+    except FormatError as error:
+        raise ParameterError(str(error)) from None
+
+
+def _make_lists(value: Any) -> Any:
+    """Return a value of JSON: a dict keeps its form, another iterable is a list."""
+    if isinstance(value, Mapping):
+        return {name: _make_lists(inner) for name, inner in value.items()}
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return value
+    items = sorted(value) if isinstance(value, Set) else value
+    return [_make_lists(item) for item in items]
 
 
 def read_knowledge(path: str | Path, names: Sequence[str] | None = None) -> Knowledge:

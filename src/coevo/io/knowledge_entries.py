@@ -45,7 +45,7 @@ def read_entries(path: Path) -> tuple[KnowledgeEntry, ...]:
     """Read the entries of a file; raise `FormatError` for a malformed one."""
     file = UserFile(path)
     if file.is_json:
-        return tuple(parse_entries(path, read_json(file)))
+        return tuple(parse_entries(repr(str(path)), read_json(file)))
     rows = read_csv_rows(file, ("kind", "from"), ("to", "weight"))
     return tuple(_parse_row(path, row) for row in rows)
 
@@ -89,35 +89,34 @@ def _parse_number(text: str, place: str, what: str, least: int | None = None) ->
     return value
 
 
-def parse_entries(source: Path, content: Any) -> Iterator[KnowledgeEntry]:
-    """Yield the entries of a JSON object."""
+def parse_entries(source: str, content: Any) -> Iterator[KnowledgeEntry]:
+    """Yield the entries of a JSON object; messages say that they are in `source`."""
     if not isinstance(content, dict):
         raise FormatError(
-            f"{str(source)!r} must hold a JSON object with some of the keys {', '.join(KEYS)}."
+            f"{source} must hold a JSON object with some of the keys {', '.join(KEYS)}."
         )
     for key in content:
         if key not in KEYS:
             raise FormatError(
-                f"{str(source)!r} has an unknown key {key!r}. The keys are {', '.join(KEYS)}."
+                f"{source} has an unknown key {key!r}. The keys are {', '.join(KEYS)}."
                 f"{suggest_match(key, KEYS)}"
             )
     for kind, key in JSON_KEYS.items():
         items = content.get(key, {} if kind == "group" else [])
         if not isinstance(items, dict if kind == "group" else list):
             form = "an object of lists" if kind == "group" else "a list"
-            raise FormatError(f"{key!r} of {str(source)!r} must be {form}; got {items!r}.")
+            raise FormatError(f"{key!r} of {source} must be {form}; got {items!r}.")
         pairs = items.items() if isinstance(items, dict) else enumerate(items, 1)
         for name_or_number, item in pairs:
-            place = f"{str(source)!r}, {key!r}, entry {name_or_number!r}"
+            place = f"{source}, {key!r}, entry {name_or_number!r}"
             yield from _parse_item(kind, name_or_number, item, place)
     limit = content.get("max_parents")
     if limit is not None:
         if not is_int(limit, 1):
             raise FormatError(
-                f"'max_parents' of {str(source)!r} must be a whole number of 1 or more; got "
-                f"{limit!r}."
+                f"'max_parents' of {source} must be a whole number of 1 or more; got {limit!r}."
             )
-        yield KnowledgeEntry("max_parents", (), limit, str(source))
+        yield KnowledgeEntry("max_parents", (), limit, source)
 
 
 def _parse_item(kind: str, name_or_number: Any, item: Any, place: str) -> Iterator[KnowledgeEntry]:

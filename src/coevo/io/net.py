@@ -7,11 +7,10 @@
     potential (wet | rain) { data = ((0.9 0.1) (0.05 0.95)); }
 
 In the data of a potential the child varies fastest, then the last parent, and the first
-parent slowest. The name of a node is an identifier: ASCII letters, digits and `_`, no digit
-first. For a variable with another name, the writer makes an identifier from the allowed
-characters of its name, and puts the name into an extra field,
-``coevo_name = "body mass"``. Other tools ignore this field; `parse_net` reads the name from
-it. States are strings; quotes, backslashes and line ends in them are escaped as in BIF.
+parent slowest. The name of a node is an identifier. Names and states that other tools could not
+read have a portable spelling; the originals stand in extra fields, ``coevo_name = "body mass"``
+and ``coevo_labels = ("very low" "high")``, which other tools ignore and `parse_net` reads back
+(see `coevo.io.portable_names`).
 """
 
 from __future__ import annotations
@@ -21,6 +20,13 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from coevo.io.network_builder import NetworkBuilder
+from coevo.io.portable_names import (
+    NAME_PROPERTY,
+    STATES_PROPERTY,
+    make_portable,
+    quote_original,
+    restore_originals,
+)
 from coevo.io.scanner import (
     NUMBER,
     OPEN_STRING,
@@ -28,15 +34,12 @@ from coevo.io.scanner import (
     Scanner,
     Token,
     parse_numbers,
-    quote_string,
 )
-from coevo.network import BayesianNetwork
+from coevo.network import CPT, BayesianNetwork
 
 __all__ = ["format_net", "parse_net"]
 
-NAME_FIELD = "coevo_name"
 KEYWORDS = ("net", "class", "node", "discrete", "continuous", "utility", "decision", "potential")
-_IDENTIFIER = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _DATA = re.compile(r"[-+.0-9eE()\s,]*+;")
 _SEPARATOR = re.compile("[(),;]")
 
@@ -64,12 +67,13 @@ def parse_net(text: str, source: str = "<text>") -> BayesianNetwork:
 
 
 class _NetReader:
-    """Read all blocks; then replace the identifiers of nodes by the names of variables."""
+    """Read all blocks; then replace the names of nodes by the names of variables."""
 
     def __init__(self, scanner: _NetScanner) -> None:
         self._scanner = scanner
         self._title = ""
-        self._names: dict[str, str] = {}  # of variables, by identifier
+        self._originals: dict[str, str] = {}  # names of variables, by the names in the text
+        self._original_states: dict[str, tuple[str, ...]] = {}
         self._builder: NetworkBuilder[int] = NetworkBuilder(scanner.make_error, "potential")
         self._potentials: list[tuple[Token, list[Token], list[float], int]] = []
 
@@ -78,18 +82,16 @@ class _NetReader:
         self._read_blocks()
         data = {}
         for child, parents, values, position in self._potentials:
-            name = self._get_name(child)
-            named_parents = [(self._get_name(parent), parent.start) for parent in parents]
-            self._builder.add_family(name, child.start, named_parents)
-            data[name] = values, position
+            named_parents = [(parent.text, parent.start) for parent in parents]
+            self._builder.add_family(child.text, child.start, named_parents)
+            data[child.text] = values, position
         parents_of = self._builder.check()
         tables = {name: self._builder.build_table(name, *data[name]) for name in parents_of}
         self._builder.warn_of_rounded_rows()
-        variables = tuple(self._builder.variables.values())
-        return BayesianNetwork(variables, parents_of, tables, self._title)
-
-    def _get_name(self, identifier: Token) -> str:
-        return self._names.get(identifier.text, identifier.text)
+        parts = restore_originals(
+            self._builder.variables, parents_of, tables, self._originals, self._original_states
+        )
+        return BayesianNetwork(*parts, self._title)
 
     def _read_blocks(self) -> None:
         scanner = self._scanner
@@ -135,7 +137,7 @@ class _NetReader:
         while not (token := self._scanner.next()).is_symbol(";"):
             if token.is_symbol("(") or token.is_symbol(")"):
                 continue
-            if token.kind == "end" or token.text in ("{", "}"):
+            if token.kind == "end" or token.is_symbol("{") or token.is_symbol("}"):
                 expected = f"';' after the value of {field.text!r}"
                 raise self._scanner.make_unexpected_error(token, expected)
             last = runs[-1][-1] if runs else None
@@ -148,23 +150,21 @@ class _NetReader:
 
     def _read_node(self) -> None:
         scanner = self._scanner
-        identifier = scanner.expect_name("the name of a node")
-        name, states = identifier.text, None
+        node = scanner.expect_name("the name of a node")
+        name, states = node.text, None
+        self._builder.add_variable(name, node.start)
         scanner.expect("{", f"after the node {name!r}")
-        for field in self._read_field_names(f"the node {identifier.text!r}"):
+        for field in self._read_field_names(f"the node {name!r}"):
             values = self._read_value(field)
-            if field.text == NAME_FIELD and len(values) == 1:
-                name = values[0].text
+            if field.text == NAME_PROPERTY and len(values) == 1:
+                self._originals[name] = values[0].text
+            elif field.text == STATES_PROPERTY:
+                self._original_states[name] = tuple(value.text for value in values)
             elif field.text == "states":
                 if states is not None:
-                    raise scanner.make_error(field.start, f"{identifier.text!r} has states twice.")
+                    raise scanner.make_error(field.start, f"{name!r} has states twice.")
                 states = [value.text for value in values]
-        if identifier.text in self._names:
-            sentence = f"the node {identifier.text!r} is declared twice."
-            raise scanner.make_error(identifier.start, sentence)
-        self._names[identifier.text] = name
-        self._builder.add_variable(name, identifier.start)
-        self._builder.set_states(name, states or (), identifier.start)
+        self._builder.set_states(name, states or (), node.start)
 
     def _read_potential(self) -> None:
         scanner = self._scanner
@@ -234,56 +234,36 @@ def format_net(network: BayesianNetwork) -> str:
 
 
 def _format_lines(network: BayesianNetwork) -> Iterator[str]:
-    identifiers = _make_identifiers([variable.name for variable in network.variables])
+    portable = make_portable(network)
     yield "net"
     yield "{"
     if network.name:
-        yield f"  name = {quote_string(network.name)};"
+        yield f"  name = {quote_original(network.name)};"
     yield "}"
-    for variable in network.variables:
-        yield f"node {identifiers[variable.name]}"
+    for variable in portable.variables:
+        original = portable.originals[variable.name]
+        listed = " ".join(f'"{state}"' for state in variable.states)
+        yield f"node {variable.name}"
         yield "{"
-        yield f"  states = ({' '.join(map(quote_string, variable.states))});"
-        if identifiers[variable.name] != variable.name:
-            yield f"  {NAME_FIELD} = {quote_string(variable.name)};"
+        yield f"  states = ({listed});"
+        if original.name != variable.name:
+            yield f"  {NAME_PROPERTY} = {quote_original(original.name)};"
+        if original.states != variable.states:
+            yield f"  {STATES_PROPERTY} = ({' '.join(map(quote_original, original.states))});"
         yield "}"
-    for variable in network.variables:
-        parents = network.parents(variable.name)
-        given = f" | {' '.join(identifiers[parent] for parent in parents)}" if parents else ""
-        yield f"potential ({identifiers[variable.name]}{given})"
+    arity = {variable.name: variable.arity for variable in portable.variables}
+    for name, parents in portable.parents.items():
+        given = f" | {' '.join(parents)}" if parents else ""
+        yield f"potential ({name}{given})"
         yield "{"
-        yield f"  data = {_format_data(network, variable.name)};"
+        yield f"  data = {_format_data(portable.tables[name], [arity[p] for p in parents])};"
         yield "}"
 
 
-def _format_data(network: BayesianNetwork, name: str) -> str:
-    """Return the table of a variable with one level of brackets for each variable."""
-    groups = [f"({' '.join(map(repr, row))})" for row in network.table(name).tolist()]
-    for parent in reversed(network.parents(name)):
-        arity = network.variable(parent).arity
+def _format_data(table: CPT, arities: list[int]) -> str:
+    """Return a table with one level of brackets for each variable; the parents have `arities`."""
+    groups = [f"({' '.join(map(repr, row))})" for row in table.tolist()]
+    for arity in reversed(arities):
         starts = range(0, len(groups), arity)
         groups = [f"({' '.join(groups[start : start + arity])})" for start in starts]
     return groups[0]
-
-
-def _make_identifiers(names: list[str]) -> dict[str, str]:
-    """Return an identifier for each name; a name that is an identifier stays unchanged.
-
-    >>> _make_identifiers(["a b", "a_b", "1", "node"])
-    {'a b': 'a_b_2', 'a_b': 'a_b', '1': '_1', 'node': 'node_'}
-    """
-    identifiers = {n: n for n in names if _IDENTIFIER.fullmatch(n) and n not in KEYWORDS}
-    taken = {*identifiers, *KEYWORDS}
-    for name in names:
-        if name in identifiers:
-            continue
-        plain = re.sub("[^A-Za-z0-9_]", "_", name)
-        plain = plain + "_" if plain in KEYWORDS else plain
-        plain = plain if _IDENTIFIER.fullmatch(plain) else f"_{plain}"
-        free, number = plain, 1
-        while free in taken:
-            number += 1
-            free = f"{plain}_{number}"
-        taken.add(free)
-        identifiers[name] = free
-    return {name: identifiers[name] for name in names}

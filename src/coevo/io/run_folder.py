@@ -20,6 +20,7 @@ from coevo.errors import FileError, FormatError
 from coevo.files import MAX_TEXT_BYTES, open_source
 from coevo.io.bif_reader import read_bif
 from coevo.io.bif_writer import write_bif
+from coevo.io.portable_names import describe_portable_names
 from coevo.json_text import load_json
 from coevo.network import BayesianNetwork
 from coevo.run_files import (
@@ -71,6 +72,8 @@ def write_run(
         (folder / MODEL).unlink(missing_ok=True)
     else:
         write_bif(network, folder / MODEL)
+    spelled = describe_portable_names(network) if network is not None else {}
+    facts = {**facts, "portable_names": spelled} if spelled else facts
     write_json_lines(folder / HISTORY, history)
     write_json(folder / FACTS, facts)  # last: this file shows that the run is complete
     names = {"model": MODEL, "run": FACTS, "history": HISTORY}

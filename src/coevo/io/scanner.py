@@ -31,7 +31,9 @@ OPEN_STRING = r'"(?:[^"\\\r\n]|\\[^\r\n])*+'
 STRING = OPEN_STRING + '"'
 NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 _NUMBERS = re.compile(r"[-+.0-9eE\s]*+")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[^\r\n])")
+_ESCAPE = re.compile(
+    r"\\(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^\r\n])"
+)
 _UNESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _NOT_IN_STRINGS = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]')
 _MAX_SHOWN = 40  # characters of a value in a message
@@ -204,6 +206,8 @@ def unquote_string(string: str) -> str:
 
 def _unescape(match: re.Match[str]) -> str:
     code = match[1]
+    if len(code) == 11:  # a pair of surrogates is one character beyond U+FFFF
+        return bytes.fromhex(code[1:5] + code[7:]).decode("utf-16-be")
     if len(code) == 5:
         return chr(int(code[1:], 16))
     return _UNESCAPED.get(code, match[0])  # other tools do not escape: keep their backslash

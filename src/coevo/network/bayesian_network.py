@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from coevo.data.variable import Variable
 from coevo.errors import NetworkError, find_duplicate, format_list, suggest_match
 from coevo.graph import DAG, Arc
+from coevo.signatures import check_keywords
 
 if TYPE_CHECKING:  # these modules import this one
     from coevo.network.distribution import Distribution
@@ -176,6 +177,7 @@ class BayesianNetwork:
             joint = joint * self._variables[parent].arity + codes[parent]
         return joint
 
+    @check_keywords()
     def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
         """Return the joint distribution of one or several variables, given evidence.
 
@@ -208,6 +210,7 @@ class BayesianNetwork:
 
         return query(self, targets, given)
 
+    @check_keywords()
     def marginals(
         self, targets: str | Iterable[str] | None = None, given: Evidence | None = None
     ) -> dict[str, Distribution]:
@@ -236,6 +239,7 @@ class BayesianNetwork:
 
         return log_probability(self, given)
 
+    @check_keywords()
     def most_probable_explanation(self, given: Evidence | None = None) -> Explanation:
         """Return the jointly most probable states of all variables without evidence (MPE).
 
@@ -251,6 +255,7 @@ class BayesianNetwork:
 
         return most_probable_explanation(self, given)
 
+    @check_keywords()
     def explain(
         self,
         target: str,
@@ -313,6 +318,7 @@ class BayesianNetwork:
 
         return log_likelihood(self, table)
 
+    @check_keywords()
     def predict(self, table: Any, target: str) -> Prediction:
         """Return the probability of each state of the target in each row, given the other columns.
 

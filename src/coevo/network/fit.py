@@ -14,6 +14,7 @@ from coevo.data import Table, Variable, as_dataset
 from coevo.errors import NetworkError, bad_parameter
 from coevo.graph import DAG
 from coevo.network.bayesian_network import CPT, BayesianNetwork
+from coevo.signatures import check_keywords
 
 __all__ = ["FittedNetwork", "fit_and_count", "fit_network", "fit_networks"]
 
@@ -27,6 +28,7 @@ class FittedNetwork(NamedTuple):
     parent_counts: dict[str, NDArray[np.int64]]  # by child, in the order of the rows of its table
 
 
+@check_keywords()
 def fit_network(dag: DAG, table: Any, ess: float = 1.0, name: str = "") -> BayesianNetwork:
     """Estimate the tables of a structure from data.
 

@@ -146,7 +146,6 @@ def read_rows(
     names: Sequence[str] | None = None,
     types: Mapping[str, Any] | None = None,
     decimal: str | None = None,
-    missing_labels: Iterable[str] | None = None,
     **opening: Unpack[SourceParameters],
 ) -> KnownRows:
     """Read a table with the variables, states and bins of a network; cells may be unknown.
@@ -173,7 +172,6 @@ def read_rows(
         names=names,
         types=types,
         decimal=decimal,
-        missing_labels=missing_labels,
         **opening,
     )
     for decision in rows.decisions:

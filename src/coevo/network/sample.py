@@ -23,12 +23,14 @@ from coevo.memory import check_memory
 from coevo.network.bayesian_network import CPT, BayesianNetwork, Evidence
 from coevo.network.inference import condition
 from coevo.randomness import RandomState, resolve_seed
+from coevo.signatures import check_keywords
 
 __all__ = ["sample"]
 
 ROWS_PER_BLOCK = 1 << 16
 
 
+@check_keywords()
 def sample(
     network: BayesianNetwork,
     rows: int,

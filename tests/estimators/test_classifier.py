@@ -33,10 +33,10 @@ def make_table(seed, n=400, n_classes=3):
 
 
 def make_classifier(**options):
-    return BayesianNetworkClassifier(**{"method": "hill_climb", **options})
+    return BayesianNetworkClassifier(**{"method": "hill_climb", "structure": "free", **options})
 
 
-@pytest.mark.parametrize("structure", ["free", "tan", "naive_bayes"])
+@pytest.mark.parametrize("structure", ["auto", "free", "tan", "naive_bayes"])
 def test_the_classifier_is_better_than_the_prior(structure, seed):
     x, y = make_table(seed)
     model = make_classifier(structure=structure).fit(x[:300], y[:300])
@@ -254,11 +254,11 @@ def refuse(x, y, **options):
 def test_refusals(seed, tmp_path):
     x, y = make_table(seed, n=30)
     assert refuse(x, y, structure="tann") == (
-        "'structure' of BayesianNetworkClassifier must be one of 'free', 'naive_bayes', 'tan'; got "
-        "'tann'. Did you mean 'tan'?"
+        "'structure' of BayesianNetworkClassifier must be one of 'auto', 'free', 'naive_bayes', "
+        "'tan'; got 'tann'. Did you mean 'tan'?"
     )
     assert refuse(x, y, smoothing=0) == (
-        "'smoothing' of BayesianNetworkClassifier must be a number > 0; got 0."
+        "'smoothing' of BayesianNetworkClassifier must be a number > 0 or None; got 0."
     )
     assert refuse(x, None) == (
         "BayesianNetworkClassifier requires y to be passed, but the target y is None."

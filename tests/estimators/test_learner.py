@@ -14,6 +14,8 @@ import coevo
 import naive
 from coevo.bundled import load_network
 from coevo.data import read_data
+from coevo.data.cell_options import CELL_DEFAULTS
+from coevo.data.row_options import ROW_DEFAULTS
 from coevo.data.source_options import SOURCE_DEFAULTS
 from coevo.errors import CoevoError, NotFittedError, ParameterError
 from coevo.estimators import BayesianNetworkLearner
@@ -154,7 +156,7 @@ def test_an_estimator_before_fit(frame, learner):
 # Parameters that only `learn` has: `fit` makes the names and opens no files, and an estimator has
 # no run folder, no shards and no cluster.
 NOT_HERE = {"names", "callbacks", "output", "resume", "shards", "cluster", "posterior", "prove"}
-NOT_HERE |= set(SOURCE_DEFAULTS)
+NOT_HERE |= (SOURCE_DEFAULTS.keys() - CELL_DEFAULTS.keys()) | ROW_DEFAULTS.keys()
 
 
 def test_parameters():

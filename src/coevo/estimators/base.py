@@ -101,6 +101,8 @@ class NetworkEstimator:
             names=features.array_names,
             decimal=params["decimal"],
             missing_labels=params["missing_labels"],
+            keep_labels=params["keep_labels"],
+            merge=params["merge"],
         )
         imputation = self.result_.imputation
         if imputation is None or imputation.policy != "state":

@@ -86,6 +86,27 @@ class FeatureTable:
         renamed = frame.rename(dict(zip(frame.columns, names, strict=True)))
         return replace(self, names=names, table=renamed.to_native())
 
+    def select(self, rows: NDArray[np.intp]) -> FeatureTable:
+        """Return some of the rows."""
+        if isinstance(self.table, np.ndarray):
+            return replace(self, table=self.table[rows], n_rows=len(rows))
+        import narwhals as nw
+
+        frame = nw.from_native(self.table, eager_only=True)
+        return replace(self, table=frame[rows].to_native(), n_rows=len(rows))
+
+    def list_columns(self) -> list[Any]:
+        """Return the cells of each column, sorted by name."""
+        names = list(self.names or ())
+        places = sorted(range(len(names)), key=lambda place: names[place])
+        if isinstance(self.table, np.ndarray):
+            fields = self.table.dtype.names
+            return [self.table[fields[i]] if fields else self.table[:, i] for i in places]
+        import narwhals as nw
+
+        frame = nw.from_native(self.table, eager_only=True)
+        return [frame[frame.columns[i]].to_list() for i in places]
+
     def add_labels(self, name: str, labels: NDArray[np.str_]) -> Any:
         """Return a table with a further column of text."""
         if isinstance(self.table, np.ndarray):

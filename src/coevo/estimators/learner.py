@@ -28,9 +28,10 @@ class BayesianNetworkLearner(NetworkEstimator):
     ----------
     scoring : str or Score, optional
         The parameter `score` of `learn`. Here ``score`` is a method.
-    method, ess, max_table, max_parents, parent_penalty, max_time, max_generations, patience, \
-target, n_jobs, random_state, constraints, start, states, drop, types, discretise, bins, missing, \
-missing_labels, decimal, strict, bootstraps
+    method, ess, max_table, max_parents, parent_penalty, sparse_penalty, max_time, \
+max_generations, patience, target, n_jobs, random_state, constraints, roots, leaves, start, \
+states, drop, types, discretise, bins, missing, missing_labels, keep_labels, merge, decimal, \
+strict, bootstraps
         As for `learn`, but without the quick bootstrap.
     progress : bool, optional
         As for `learn`, but the default is False: a grid search calls `fit` many times.
@@ -153,4 +154,6 @@ missing_labels, decimal, strict, bootstraps
             names=features.array_names,
             decimal=params["decimal"],
             missing_labels=params["missing_labels"],
+            keep_labels=params["keep_labels"],
+            merge=params["merge"],
         )

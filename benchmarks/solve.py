@@ -1,19 +1,26 @@
 """Measure ``coevo solve`` on all bundled tours and orderings, beside elkai and OR-Tools.
 
 Each instance is solved from several seeds, and coevo does not know the optimum: the champion form
-runs until 25 generations bring no improvement, the literal form 250 generations. The seconds are
-CPU seconds of this process, the median of the seeds. *Until found* is the time to the best
-solution. elkai is LKH, with its default of ten runs. OR-Tools is its routing library with guided
-local search for one second. Both are optional (``pip install elkai ortools``), and know tours only.
+runs until 25 generations of tours, or 100 of orderings, bring no improvement, the literal form 250
+generations. The seconds are CPU seconds of this process, the median of the seeds. *Until found* is
+the time to the best solution. elkai is LKH, with its default of ten runs. OR-Tools is its routing
+library with guided local search for one second. Both are optional (``pip install elkai ortools``),
+and know tours only.
+
+``--random`` compares the champion form on random orderings with an iterated local search, both for
+the same CPU seconds. The random instances of LOLIB cannot be downloaded here, so the matrices are
+made by their published recipes (`make_weights`).
 
     python benchmarks/solve.py
     python benchmarks/solve.py --seeds 3 --format json
     python benchmarks/solve.py --write      also replace the tables of benchmarks/README.md
+    python benchmarks/solve.py --random 5 --seconds 2 --write    five matrices of each kind and size
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -21,6 +28,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
 
 from coevo.problems import (
     ORDERINGS,
@@ -31,12 +42,18 @@ from coevo.problems import (
     open_ordering,
     open_tour,
 )
+from coevo.problems.champion import ChampionOrderings
+from coevo.problems.solver import run_solver
 from coevo.problems.task import SolveSettings, open_task
+from coevo.search import Budget
 from harness import describe_run, print_json, replace_block
 
 HERE = Path(__file__).parent
 OR_TOOLS_SECONDS = 1
+KINDS, SIZES = ("uniform", "sparse", "permutations", "noise"), (100, 150)
+N_SWAPS = 10  # of a perturbation of the iterated local search; 2 and 5 were not better
 Peer = Callable[[TourProblem], list[int]]
+Weights = NDArray[np.float64]
 
 
 def make_clock(times: list[float]) -> Callable[[SolveRow], None]:
@@ -138,6 +155,139 @@ def measure(n_seeds: int, n_literal: int) -> list[dict[str, Any]]:
     return records
 
 
+def make_weights(kind: str, n: int, seed: int) -> Weights:
+    """Return a random matrix by a published recipe.
+
+    - *uniform*: whole numbers from 0 to 100, as type A1 of LOLIB (Laguna, Marti and Campos 1999).
+    - *permutations*: how often i is before j in n / 2 random permutations, as type A2 of LOLIB.
+    - *noise*: numbers up to 100 above the diagonal and up to 85 below it, with rows and columns
+      shuffled together, as type B of LOLIB (Mitchell and Borchers 2000; LOLIB has several limits).
+    - *sparse*: whole numbers from 1 to 99 in one of ten cells (Sakuraba and Yagiura 2010).
+    """
+    rng = np.random.default_rng([KINDS.index(kind), n, seed])
+    weights = rng.integers(0, 101, (n, n)).astype(np.float64)
+    if kind == "permutations":
+        places = np.argsort([rng.permutation(n) for _ in range(n // 2)], axis=1)
+        weights = (places[:, :, None] < places[:, None, :]).sum(axis=0).astype(np.float64)
+    elif kind == "noise":
+        shuffled = rng.permutation(n)
+        lower = np.tril(rng.integers(0, 86, (n, n)), k=-1)
+        weights = (np.triu(weights) + lower)[np.ix_(shuffled, shuffled)].astype(np.float64)
+    elif kind == "sparse":
+        weights = (rng.integers(1, 100, (n, n)) * (rng.random((n, n)) < 0.1)).astype(np.float64)
+    np.fill_diagonal(weights, 0.0)
+    return weights
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def search_iteratively(weights: Any, order: Any, n_rounds: int, seed: int) -> float:
+    """Overwrite an order by iterated local search; return its weight.
+
+    Each item goes to its best place until no move helps. Then random pairs of items are swapped,
+    and the search begins again. A lighter order is undone.
+    """
+    np.random.seed(seed)  # noqa: NPY002 - numba has this generator only
+    n, best, old = len(order), -np.inf, order.copy()
+    for _ in range(n_rounds):
+        at, n_idle = 0, 0
+        while n_idle < n:  # insertion moves, each place from that of its neighbour
+            item, target, most = order[at], at, 1e-9
+            gain = 0.0
+            for place in range(at - 1, -1, -1):
+                gain += weights[item, order[place]] - weights[order[place], item]
+                if gain > most:
+                    target, most = place, gain
+            gain = 0.0
+            for place in range(at + 1, n):
+                gain += weights[order[place], item] - weights[item, order[place]]
+                if gain > most:
+                    target, most = place, gain
+            n_idle = n_idle + 1 if target == at else 0
+            step = 1 if target > at else -1
+            for place in range(at, target, step):
+                order[place] = order[place + step]
+            order[target] = item
+            at = (at + 1) % n
+        total = 0.0
+        for i in range(n):
+            for j in range(i + 1, n):
+                total += weights[order[i], order[j]]
+        if total >= best:
+            best, old[:] = total, order
+        order[:] = old
+        for _swap in range(N_SWAPS):
+            i, j = np.random.randint(n), np.random.randint(n)  # noqa: NPY002
+            order[i], order[j] = order[j], order[i]
+    order[:] = old
+    return best
+
+
+def run_iterated_search(weights: Weights, seconds: float, seed: int) -> float:
+    """Return the weight that iterated local search finds in these CPU seconds."""
+    order = np.random.default_rng(seed).permutation(len(weights))
+    began, best, part = time.process_time(), -math.inf, 0
+    while time.process_time() - began < seconds:
+        best = search_iteratively(weights, order, 50, 10_000 * seed + part)
+        part += 1
+    return best
+
+
+def run_champion(weights: Weights, seconds: float, seed: int) -> float:
+    """Return the weight that the champion form finds in these CPU seconds."""
+    solver = ChampionOrderings(OrderingProblem.from_matrix(weights))
+    began = time.process_time()
+
+    def is_over(row: SolveRow) -> bool:
+        return time.process_time() - began >= seconds
+
+    last, _ = run_solver(solver, Budget(max_generations=1 << 40), seed, [is_over])
+    return last.state.score
+
+
+def measure_random(n_matrices: int, seconds: float) -> list[dict[str, Any]]:
+    """Return the weights of both searches on each random matrix."""
+    for run in (run_champion, run_iterated_search):  # compile
+        run(make_weights("uniform", 10, 0), 0.0, 0)
+    return [
+        {
+            "kind": kind,
+            "items": n,
+            "champion": run_champion(make_weights(kind, n, seed), seconds, seed),
+            "iterated": run_iterated_search(make_weights(kind, n, seed), seconds, seed),
+        }
+        for kind in KINDS
+        for n in SIZES
+        for seed in range(n_matrices)
+    ]
+
+
+def test_signs(n_wins: int, n_losses: int) -> float:
+    """Return the two-sided p-value of the sign test; ties do not count."""
+    n, few = n_wins + n_losses, min(n_wins, n_losses)
+    return float(min(1.0, 2 * sum(math.comb(n, k) for k in range(few + 1)) / 2**n))
+
+
+def format_random(records: list[dict[str, Any]], seconds: float, machine: str) -> str:
+    """Return the table of random orderings."""
+    lines = [
+        f"{seconds:g} CPU seconds each on one core ({machine}):",
+        "",
+        "| matrices | items | number | champion heavier | equal | lighter | mean difference, % "
+        "| p (sign test) |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    groups = [(kind, n) for kind in KINDS for n in SIZES]
+    for kind, n in [*groups, ("all", "")]:
+        chosen = [r for r in records if kind == "all" or (r["kind"], r["items"]) == (kind, n)]
+        gains = [100 * (r["champion"] / r["iterated"] - 1) for r in chosen]
+        n_wins, n_losses = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+        lines.append(
+            f"| {kind} | {n} | {len(gains)} | {n_wins} | {len(gains) - n_wins - n_losses} "
+            f"| {n_losses} | {statistics.mean(gains):+.3f} | {test_signs(n_wins, n_losses):.2g} |"
+        )
+    return "\n".join(lines)
+
+
 def format_champion(record: dict[str, Any]) -> list[str]:
     """Return the cells of the champion form."""
     champion = record["champion"]
@@ -196,6 +346,18 @@ def format_orderings(records: list[dict[str, Any]], machine: str) -> str:
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
+def report_random(options: argparse.Namespace) -> None:
+    """Run the comparison on random orderings and print its table."""
+    records, run = measure_random(options.random, options.seconds), describe_run()
+    table = format_random(records, options.seconds, run["machine"])
+    if options.format == "json":
+        print_json({**run, "records": records})
+    else:
+        print(table)
+    if options.write:
+        replace_block(HERE / "README.md", "random orderings", table)
+
+
 def main() -> None:
     """Run the benchmark and print its tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -203,7 +365,14 @@ def main() -> None:
     parser.add_argument("--literal", type=int, default=3, help="of the literal form (default: 3)")
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--write", action="store_true", help="write into benchmarks/README.md")
+    parser.add_argument("--random", type=int, help="number of random matrices of each kind")
+    parser.add_argument(
+        "--seconds", type=float, default=2.0, help="of a random matrix (default: 2)"
+    )
     options = parser.parse_args()
+    if options.random is not None:
+        report_random(options)
+        return
     records = measure(options.seeds, options.literal)
     run = describe_run("elkai", "ortools")
     machine = run["machine"]

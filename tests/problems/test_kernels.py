@@ -7,7 +7,7 @@ import pytest
 
 import naive
 from coevo.problems.literal import move_item, reverse_positions, run_programme
-from coevo.problems.ordering_kernels import climb_orders
+from coevo.problems.ordering_kernels import climb_orders, weigh_orders
 from coevo.problems.programme_kernels import measure_programmes
 from coevo.problems.tour_kernels import climb_tours
 from coevo.search.operators import draw_orders
@@ -109,14 +109,15 @@ def test_a_climb_stays_inside_the_rows(seed):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 15])
-@pytest.mark.parametrize("n_perturbations", [0, 20])
-def test_a_climb_returns_orders_that_no_insertion_improves(n, n_perturbations, seed):
+def test_a_climb_returns_orders_that_no_insertion_improves(n, seed):
     rng = np.random.default_rng([seed, n])
     weights = rng.integers(-20, 100, (n, n)).astype(float)
     orders = draw_orders(rng, 5, n)
     before = [naive.ordering_weight(weights, order) for order in orders]
     totals = np.empty(5)
-    climb_orders(weights, orders, totals, rng.random((5, n_perturbations, 3, 2)), LEAST)
+    weigh_orders(weights, orders, totals)
+    assert totals.tolist() == before
+    climb_orders(weights, np.ascontiguousarray(weights - weights.T), orders, totals, LEAST)
     for order, total, old in zip(orders.tolist(), totals, before, strict=True):
         assert sorted(order) == list(range(n))
         assert total == naive.ordering_weight(weights, order) >= old

@@ -1,8 +1,7 @@
 """The compiled part of orderings: weigh them, and climb by insertion moves.
 
 An ordering is a permutation of the items. Its weight is the sum of the weights of all pairs
-(i, j) with i before j: the forward arcs of a complete acyclic graph. Kernels never draw: random
-numbers come as arrays.
+(i, j) with i before j: the forward arcs of a complete acyclic graph.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import numpy as np
 
 from coevo.jit import FLOAT, array_of, kernel, part
 
-__all__ = ["climb_orders", "move_item", "weigh_order"]
+__all__ = ["climb_orders", "move_item", "weigh_order", "weigh_orders"]
 
 
 @part
@@ -69,38 +68,30 @@ def _climb(net: Any, order: Any, least: Any) -> None:
 @kernel(
     (
         array_of(np.float64, 2, is_read_only=True),
+        array_of(np.float64, 2, is_read_only=True),
         array_of(np.int64, 2),
         array_of(np.float64),
-        array_of(np.float64, 4, is_read_only=True),
         FLOAT,
     )
 )
-def climb_orders(weights: Any, orders: Any, totals: Any, draws: Any, least: Any) -> None:
-    """Overwrite each order with a heavier one: climb, then perturb and climb again and again.
+def climb_orders(weights: Any, net: Any, orders: Any, totals: Any, least: Any) -> None:
+    """Overwrite each order with one that no insertion makes heavier, and `totals` with the weights.
 
-    ``draws[o, k]`` are pairs of numbers: perturbation k of order o moves the item at each first
-    place to the second place. A lighter order is undone. A smaller gain than `least` is round-off.
+    ``net[i, j]`` is ``weights[i, j] - weights[j, i]``. A smaller gain than `least` is round-off.
     """
-    n = orders.shape[1]
-    net = np.empty((n, n))
-    for i in range(n):
-        for j in range(n):
-            net[i, j] = weights[i, j] - weights[j, i]
-    old = np.empty(n, np.int64)
     for o in range(len(orders)):
-        order = orders[o]
-        _climb(net, order, least)
-        total = weigh_order(weights, order)
-        for k in range(draws.shape[1]):
-            for i in range(n):
-                old[i] = order[i]
-            for pair in range(draws.shape[2]):
-                move_item(order, int(draws[o, k, pair, 0] * n), int(draws[o, k, pair, 1] * n))
-            _climb(net, order, least)
-            new = weigh_order(weights, order)
-            if new < total - least:
-                for i in range(n):
-                    order[i] = old[i]
-            else:
-                total = new
-        totals[o] = total
+        _climb(net, orders[o], least)
+        totals[o] = weigh_order(weights, orders[o])
+
+
+@kernel(
+    (
+        array_of(np.float64, 2, is_read_only=True),
+        array_of(np.int64, 2, is_read_only=True),
+        array_of(np.float64),
+    )
+)
+def weigh_orders(weights: Any, orders: Any, totals: Any) -> None:
+    """Overwrite `totals` with the weight of each order."""
+    for o in range(len(orders)):
+        totals[o] = weigh_order(weights, orders[o])

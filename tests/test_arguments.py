@@ -187,7 +187,9 @@ TABLES = [
     (lambda t: coevo.bootstrap_strength(t, weights=BOTH), f"{WEIGHTS} {ARRAY}."),
     (
         lambda t: BayesianNetworkClassifier(structure=BOTH).fit([[1]], [0]),
-        must("structure", "BayesianNetworkClassifier", "one of 'free', 'naive_bayes', 'tan'"),
+        must(
+            "structure", "BayesianNetworkClassifier", "one of 'auto', 'free', 'naive_bayes', 'tan'"
+        ),
     ),
     (
         lambda t: BayesianNetworkClassifier().fit([[1, 2], [1]], [0, 1]),

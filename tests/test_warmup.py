@@ -15,6 +15,7 @@ import pytest
 
 import coevo
 from coevo import warmup
+from coevo.cli.console import open_console
 from coevo.errors import WorkerError
 from coevo.jit import KERNELS, Kernel, announce_compilation, find_kernel_files
 from coevo.search import METHODS
@@ -224,6 +225,7 @@ def unchecked(monkeypatch):
     """Let `ensure_compiled` check again, with an incomplete cache and no process to start."""
     calls = []
     monkeypatch.setattr(warmup._State, "checked", set())
+    monkeypatch.setattr(warmup._State, "is_announced", False)
     monkeypatch.setattr(warmup, "is_complete", lambda room: False)
     monkeypatch.setattr(warmup, "_warm_up", lambda rooms, announce: calls.append(announce))
     return calls
@@ -265,6 +267,18 @@ def test_the_place_that_shows_progress_announces_the_warm_up(unchecked, capsys):
 def test_a_search_without_progress_announces_the_warm_up_on_stderr(unchecked, capsys):
     warmup.ensure_compiled()
     unchecked[0]()
+    assert capsys.readouterr().err == f"{COMPILING_MESSAGE}\n"
+
+
+def test_one_process_announces_once(unchecked, capsys):
+    """A second room, and a second display of a command, say nothing more."""
+    warmup.ensure_compiled()
+    warmup.ensure_compiled("averaging")
+    with open_console():
+        warmup.ensure_compiled("problems")
+    for announce in unchecked:
+        announce()
+    assert len(unchecked) == 3
     assert capsys.readouterr().err == f"{COMPILING_MESSAGE}\n"
 
 

@@ -8,10 +8,17 @@ could have been meant.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 
-__all__ = ["announce_readings", "find_slip", "match_name", "note_reading", "split_items"]
+__all__ = [
+    "announce_readings",
+    "find_slip",
+    "match_name",
+    "note_reading",
+    "split_items",
+    "split_names",
+]
 
 Announcer = Callable[[str], object]  # takes a sentence
 _announcer: ContextVar[Announcer | None] = ContextVar("announcer", default=None)
@@ -120,3 +127,17 @@ def split_items(text: str, known: Collection[str]) -> list[str] | None:
                 lists[start] = [item, *lists[after]]
                 break
     return lists.get(0)
+
+
+def split_names(item: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that an item of a list means: itself, or a list with commas.
+
+    A name with commas of its own has precedence.
+
+    >>> split_names("a,b", ["a", "b", "c"]), split_names("a,b", ["a", "b", "a,b"])
+    (('a', 'b'), ('a,b',))
+    """
+    if item in names or "," not in item:
+        return (item,)
+    items = split_items(item, names)
+    return tuple(part.strip() for part in item.split(",")) if items is None else tuple(items)

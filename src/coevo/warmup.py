@@ -50,6 +50,7 @@ __all__ = [
     "NETWORKS",
     "OUTOFCORE",
     "WarmUp",
+    "announce_once",
     "compile_requested",
     "ensure_compiled",
     "find_room",
@@ -162,6 +163,18 @@ class _State:
 
     lock = threading.Lock()
     checked: ClassVar[set[str]] = set()
+    is_announced: ClassVar[bool] = False
+
+
+def announce_once(show: Callable[[str], object]) -> None:
+    """Show that kernels are compiled, unless this process has said so before.
+
+    A command opens several displays, and a script may compile one room after another; "once" is to
+    be read once.
+    """
+    if not _State.is_announced:
+        _State.is_announced = True
+        show(COMPILING_MESSAGE)
 
 
 def ensure_compiled(*rooms: str) -> None:
@@ -187,7 +200,7 @@ def ensure_compiled(*rooms: str) -> None:
 
 
 def _print_message() -> None:
-    print(COMPILING_MESSAGE, file=sys.stderr, flush=True)
+    announce_once(lambda message: print(message, file=sys.stderr, flush=True))
 
 
 def _can_start_processes() -> bool:

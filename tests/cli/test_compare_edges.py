@@ -42,6 +42,14 @@ def test_edges_are_compared_in_either_direction(both):
     assert not found.is_same_table
 
 
+def test_an_undirected_edge_of_a_bootstrap_counts_half(folder):
+    path = store(folder / "boot", "strength.json", [("a", "b", 0.8, 0.5)])
+    facts = json.loads((folder / "boot" / "strength.json").read_text())
+    facts["arcs"][0]["reverse"] = 0.25
+    (folder / "boot" / "strength.json").write_text(json.dumps(facts))
+    assert read_edges(path).arcs == {("a", "b"): 0.8 * 0.625, ("b", "a"): pytest.approx(0.3)}
+
+
 def test_the_command_lists_what_differs_and_draws_it(both, run, folder):
     text = (
         "first       posterior probability, post\n"

@@ -45,9 +45,11 @@ columns     4 categorical, 3 continuous, 1 left out
   crp          continuous        419    11.3%  █▂▁▁▁ ▁     cut points 2.42, 8.06
   temperature  continuous         38     9.3%  ▁▂▆█▆▂▁▁    cut points 36.55, 37.25, …
   ill          categorical         2    10.8%  █▂          2 states: no, yes
-decisions   1
+decisions   2
   'patient_id' has a different value in each of its 600 rows, like an identifier; it is left out. \
 Undo: types={'patient_id': 'categorical'}, or --type patient_id=categorical.
+  426 missing values (10.1% of all values) are imputed by the policy 'evolve'. Undo: \
+missing='refuse', or --missing refuse.
 problems    none
 next        coevo learn incomplete.csv -o run/
 """

@@ -61,11 +61,14 @@ def test_text(run):
     found = expected().as_dict()
     lines = run("learn", *QUICK).out.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("arcs  "))
-    assert lines[at + 1].split() == ["gain", "strength", "arc"]
+    assert lines[at + 1].split() == ["gain", "strength", "->", "<-", "arc"]
     for line, arc in zip(lines[at + 2 :], found["arcs"], strict=False):
         way = "->" if arc["directed"] else "--"
-        numbers = [f"{arc['gain']:.2f}", arc["word"], f"{arc['strength']:.2f}"]
-        assert line.split()[:6] == [*numbers, arc["from"], way, arc["to"]]
+        low, high = arc["interval"]
+        strength = f"{arc['strength']:.2f} ({low:.2f} to {high:.2f})"
+        shares = f"{arc['direction']:.2f} {arc['reverse']:.2f}"
+        start = f"{arc['gain']:.2f} {arc['word']} {strength} {shares} {arc['from']} {way} "
+        assert " ".join(line.split()).startswith(f"{start}{arc['to']} ")
         assert line.endswith(f"  {arc['says']}")
     facts = found["bootstraps"]
     assert (
@@ -249,7 +252,7 @@ def test_the_quick_bootstrap_is_the_default(run):
     n_found = sum(arc["strength"] > 0.5 for arc in found.as_dict()["arcs"])
     assert (code, err) == (0, "")
     assert (
-        f"\nbootstrap   {found.quick_bootstrap.n_bootstraps} quick samples (hill climbing): "
+        f"\nbootstrap   {found.quick_bootstrap.n_bootstraps} samples by short searches: "
         f"{n_found} of {n_arcs} arcs in more than half; --bootstraps 100 for the full one\n" in out
     )
     off = run("learn", "asia.csv", "--seed", 3, "--bootstraps", 0)
@@ -258,7 +261,7 @@ def test_the_quick_bootstrap_is_the_default(run):
 
 @ctrl_c_works()
 def test_ctrl_c_in_the_quick_bootstrap(run, monkeypatch):
-    monkeypatch.setattr(quick, "_run_sample", lambda *arguments: press_ctrl_c(2))
+    monkeypatch.setattr(quick, "run_bootstrap", lambda *arguments: press_ctrl_c(2))
     code, out, err = run("learn", "asia.csv", "--seed", 3, "-o", "run")
     assert (code, err) == (130, "Interrupted. This is the network, without the quick bootstrap.\n")
     assert "wrote       run/model.bif" in out

@@ -194,11 +194,11 @@ def test_weights_count_in_the_score(table, answer, run):
         ("--discretise none --bins 3", "'bins' of learn needs a method; 'discretise' is 'none'."),
         ("--types nothing", "There is no file 'nothing'."),
         ("--types bad.json", "The type of column 'crp' must be one of 'categorical', "
-         "'continuous', 'ignore', 'date', 'year', 'month', 'weekday', 'hour', 'dmy', 'mdy', or a "
-         "list of cut points; got 'number'."),
+         "'continuous', 'ignore', 'choices', 'days', 'date', 'year', 'month', 'weekday', 'hour', "
+         "'dmy', 'mdy', or a list of cut points; got 'number'."),
         ("--type crp=number", "The type of column 'crp' must be one of 'categorical', "
-         "'continuous', 'ignore', 'date', 'year', 'month', 'weekday', 'hour', 'dmy', 'mdy', or a "
-         "list of cut points; got 'number'."),
+         "'continuous', 'ignore', 'choices', 'days', 'date', 'year', 'month', 'weekday', 'hour', "
+         "'dmy', 'mdy', or a list of cut points; got 'number'."),
         ("--types typo.csv", "'types' names 'cpr', which is not a column of the table. "
          "Did you mean 'crp'?"),
         ("--constraints both.json", "'age' -> 'ill' is required and forbidden."),

@@ -114,6 +114,20 @@ def test_the_rejected_arc_of_a_search_that_stopped_early(table, run, as_json):
     )
 
 
+def test_near_misses_of_variables_without_arcs(table, run, as_json):
+    """They take the place of the rejected arc; pairs of joined variables are not named."""
+    found = as_json("learn", "t.csv", *QUICK)
+    found["near_misses"] = [
+        {"from": "c", "to": "d", "gain": -0.5, "probability": 0.548},
+        {"from": "a", "to": "b", "gain": -0.5, "probability": 0.5},
+        {"from": "c", "to": "a", "gain": -5.0, "probability": 0.01},
+        {"from": "d", "to": "a", "gain": 5.0, "probability": 0.99},
+    ]
+    assert list(format_answer(found))[-1] == (
+        "near miss   c -- d: probability 0.55, if nothing else changes; 0.50 nats short"
+    )
+
+
 def test_a_zero_has_no_sign(as_json, table):
     answer = as_json("learn", "t.csv", *QUICK)
     answer |= {"score": -1e-9, "log_prior": -0.0}
@@ -147,13 +161,14 @@ def test_a_network_with_many_arcs_names_no_rejected_arc(table, run):
 
 
 def make_arc(number, **facts):
-    says = f"a=1 raises P(b{number}=1) from 0.10 to 0.90"
-    arc = {"from": "a", "to": f"b{number}", "gain": 40.0 - number, "directed": True, "says": says}
+    says = f"P(b{number}=1) is 0.90 where a=1, 0.10 elsewhere"
+    arc = {"from": "a", "to": f"b{number}", "gain": 40.0 - number, "says": says}
+    arc |= {"directed": True, "directed_by": "data"}
     return arc | {"word": name_gain(arc["gain"])} | facts
 
 
 def format_arcs(arcs, **answer):
-    return list(_format_arcs({"arcs": arcs, "cpdag": {"edges": []}, **answer}))
+    return list(_format_arcs({"arcs": arcs, **answer}))
 
 
 def test_the_first_arcs_are_listed_and_the_rest_is_counted():
@@ -162,8 +177,8 @@ def test_the_first_arcs_are_listed_and_the_rest_is_counted():
     assert lines[0] == "arcs        42: 35 decisive, 3 strong, 3 weak, 1 against"
     assert lines[1:4] == [
         "   gain            arc",
-        "  40.00  decisive  a -> b0   a=1 raises P(b0=1) from 0.10 to 0.90",
-        "  39.00  decisive  a -> b1   a=1 raises P(b1=1) from 0.10 to 0.90",
+        "  40.00  decisive  a -> b0   P(b0=1) is 0.90 where a=1, 0.10 elsewhere",
+        "  39.00  decisive  a -> b1   P(b1=1) is 0.90 where a=1, 0.10 elsewhere",
     ]
     rest = "  and 12 more (5 decisive, 3 strong, 3 weak, 1 against), all in "
     assert lines[32:] == [f"{rest}--format json"]
@@ -174,12 +189,38 @@ def test_the_first_arcs_are_listed_and_the_rest_is_counted():
 
 def test_long_names_and_sentences_are_cut_in_their_middle():
     name = "a_very_long_name_of_a_variable_in_a_survey"
-    says = f"where {name}=1, b0=1 raises P({name}=missing at random) from 0.10 to 0.90 in all rows"
-    (line,) = format_arcs([make_arc(0, to=name, says=says, strength=0.5)])[2:]
+    says = f"with {name}=1: P({name}=missing at random) is 0.90 where b0=1, 0.10 elsewhere"
+    shares = {"strength": 0.5, "interval": [0.25, 0.75], "direction": 0.4, "reverse": 0.0}
+    line, legend = format_arcs([make_arc(0, to=name, says=says, **shares)])[2:]
     assert line == (
-        "  40.00  decisive      0.50  a -> a_very_lon...in_a_survey  where a_very_long_name_of_a_va"
-        "riable_in_a_survey=1, b...urvey=missing at random) from 0.10 to 0.90 in all rows"
+        "  40.00  decisive  0.50 (0.25 to 0.75)  0.40  0.00  a -> "
+        "a_very_lon...in_a_survey  with a_very_long_name_of_a_var"
+        "iable_in_a_survey=1: P(...=missing at random) is 0.90 where b0=1, 0.10 elsewhere"
     )
+    assert legend == (
+        "  strength: share of the samples that join the two, with its 95 % interval; "
+        "-> and <-: share of these that direct the edge so"
+    )
+
+
+def test_the_sign_of_an_arc_says_what_directs_it():
+    by = ("data", "knowledge", None)
+    lines = format_arcs([make_arc(i, directed_by=by[i], says=None) for i in range(3)])
+    assert lines[0] == (
+        "arcs        3: 3 decisive; the constraints direct 1 (=>); data alone cannot direct 1 (--)"
+    )
+    assert [line.split("  ")[-1] for line in lines[2:]] == ["a -> b0", "a => b1", "a -- b2"]
+
+
+def test_the_shares_of_the_directions_have_columns():
+    shares = {"strength": 0.9, "interval": [0.7, 1.0], "direction": 0.625, "reverse": 0.125}
+    lines = format_arcs([make_arc(0, says=None, **shares)])
+    assert lines[1:] == [
+        "   gain                       strength    ->    <-  arc",
+        "  40.00  decisive  0.90 (0.70 to 1.00)  0.62  0.12  a -> b0",
+        "  strength: share of the samples that join the two, with its 95 % interval; -> and <-: "
+        "share of these that direct the edge so",
+    ]
 
 
 def test_an_arc_that_says_nothing_and_no_arcs():
@@ -188,11 +229,17 @@ def test_an_arc_that_says_nothing_and_no_arcs():
     assert format_arcs([]) == ["arcs        0"]
 
 
-def test_the_line_of_the_quick_bootstrap():
+def test_the_lines_of_the_quick_bootstrap():
     arcs = [make_arc(0, strength=1.0), make_arc(1, strength=0.5)]
-    answer = {"arcs": arcs, "quick_bootstrap": {"method": "hill_climb", "n_bootstraps": 20}}
-    rest = "(hill climbing): 1 of 2 arcs in more than half; --bootstraps 100 for the full one"
-    assert _format_quick_bootstrap(answer) == f"bootstrap   20 quick samples {rest}"
-    assert _format_quick_bootstrap(answer | {"missing": {}}) == (
-        f"bootstrap   20 quick samples of the imputed table {rest}"
+    facts = {"n_bootstraps": 30, "not_in_network": []}
+    answer = {"arcs": arcs, "quick_bootstrap": facts}
+    first = (
+        "bootstrap   30 samples by short searches: 1 of 2 arcs in more than half; "
+        "--bootstraps 100 for the full one"
     )
+    assert list(_format_quick_bootstrap(answer)) == [first]
+    facts["not_in_network"] = [{"from": "a", "to": "c", "strength": 0.6}]
+    assert list(_format_quick_bootstrap(answer)) == [
+        first,
+        "outside     a -> c (0.600): above the threshold, but not in the network",
+    ]

@@ -74,6 +74,7 @@ def test_the_installed_script():
     ("arguments", "sentence"),
     [
         (["sampling"], "Error: There is no command 'sampling'. Did you mean 'sample'?"),
+        (["importance"], "Error: There is no command 'importance'. Did you mean 'explain'?"),
         (["xyz"], "Error: There is no command 'xyz'."),
         (["-x"], "Error: No such option '-x'."),
         (["networks", "--format", "xml"], "Error: Invalid value for '--format': 'xml' is not"),

@@ -65,7 +65,7 @@ def test_pipes_with_constraints_types_and_states(run, asia, feed):
     feed("types", b"column,type\nxray,ignore\n")
     code, out, _ = run("learn", asia, *QUICK, "--constraints", "known", "--types", "types")
     assert code == 0
-    assert "smoke -- lung" in out  # against the data, because it is required
+    assert "smoke => lung" in out  # against the data, because it is required
     assert "xray" not in out.partition("arcs ")[2]
 
 

@@ -177,8 +177,8 @@ def test_commas_in_targets(targets, names, odd, answer, refused):
             "There is no variable 'smok' in the network. Did you mean 'smoke'?",
         ),
         (
-            "asia --given tub=yes,smoke=YES",
-            "'smoke' has no state 'YES'; its states are 'yes', 'no'. Did you mean 'yes'?",
+            "asia --given tub=yes,smoke=yess",
+            "'smoke' has no state 'yess'; its states are 'yes', 'no'. Did you mean 'yes'?",
         ),
         ("asia --given smoke", "'--given' must be VARIABLE=STATE; got 'smoke'."),
         ("asia --given tub=yes,", "'--given' must be VARIABLE=STATE; got ''."),

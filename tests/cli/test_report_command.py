@@ -33,9 +33,7 @@ def test_the_report_of_a_run_can_be_written_again(learned, run):
     assert "coevo learn &#x27;a b.csv&#x27; -s k2 --max-generations 5 -o run</pre>" in learned
     facts = json.loads(Path("run/run.json").read_bytes())
     data = data_of("run/report.html")
-    gains = {
-        (data["names"][a], data["names"][b]): gain for a, b, *_, gain, _, _, _, _ in data["arcs"]
-    }
+    gains = {(data["names"][a], data["names"][b]): gain for a, b, _, _, _, gain, *_ in data["arcs"]}
     assert gains == {(a["from"], a["to"]): float(f"{a['gain']:.9g}") for a in facts["arcs"]}
     sentence = f"Wrote a report (8 variables, {facts['n_arcs']} arcs) to run/report.html.\n"
     os.remove("run/report.html")

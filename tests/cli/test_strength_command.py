@@ -69,14 +69,16 @@ def test_text_and_the_folder(folder, run):
         f"threshold   {found.threshold:.4f}, estimated from the strengths",
         f"consensus   {len(found.consensus.arcs)} arcs, of which data alone cannot direct "
         f"{len(found.cpdag.edges)}",
-        "  strength  direction        gain",
+        "  strength                    ->     <-        gain",
     ]
     n_inside = len(found.consensus.arcs)
     inside = [line.split() for line in lines[4 : 4 + n_inside]]
     assert inside == [
         [
             f"{arc.strength:.3f}",
+            *(f"({arc.interval[0]:.2f}", "to", f"{arc.interval[1]:.2f})"),
             f"{arc.direction:.3f}",
+            f"{arc.reverse:.3f}",
             "-" if arc.gain is None else f"{arc.gain:,.2f}",
             arc.parent,
             "->",

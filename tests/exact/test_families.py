@@ -5,13 +5,23 @@ import itertools
 import numpy as np
 import pytest
 
+import naive
 from coevo.errors import DataError, ParameterError
-from coevo.exact import find_families, listing
+from coevo.exact import check_certificate, find_families, listing
 from coevo.exact.check_families import list_families
 from coevo.exact.levels import encode_sets
 from coevo.exact.superset_bounds import SupersetBounds
 from coevo.exact.units import check_range, round_up, to_nats
-from helpers.proofs import SCORES, list_local_scores, list_nondominated, random_problem
+from coevo.score import FamilyScorer
+from coevo.search import Problem
+from helpers.proofs import (
+    SCORES,
+    list_local_scores,
+    list_nondominated,
+    prove_problem,
+    random_problem,
+)
+from helpers.random_tables import dataset_of
 
 
 def as_pairs(families):
@@ -109,6 +119,46 @@ def test_a_redundant_parent_never_pays(score, is_constrained):
                         and (child, p - {added}) in local
                     )
     assert (n_redundant > 0) is (score in ("bic", "aic"))
+
+
+def make_copies(n_states, n_rows):
+    """Return three variables: two that determine each other, and one that says little."""
+    rng = np.random.default_rng([n_states, n_rows])
+    values = np.arange(n_rows) % n_states
+    codes = [values, rng.permutation(n_states)[values], rng.integers(0, 2, n_rows)]
+    return dataset_of([n_states, n_states, 2], np.array(codes))
+
+
+@pytest.mark.parametrize("score", ["bic", "aic"])
+@pytest.mark.parametrize("n_states", [6, 8])
+def test_the_entropy_rule_keeps_parents_that_pay_and_drops_those_that_cannot(score, n_states):
+    """A copy gains all of the entropy, so half of it, or twice as much, is a wrong rule.
+
+    The rule decides exactly at the number of rows from which the entropy pays for the table. The
+    prover and its checker share it, so only the enumeration of all structures can tell.
+    """
+    n_dropped, n_near = 0, 0
+    for n_rows in range(n_states, 7 * n_states, n_states):  # all states are equally frequent
+        table = make_copies(n_states, n_rows)
+        problem = Problem.from_scorer(FamilyScorer(table, score))
+        entropy = n_rows * np.log(n_states)
+        penalty = (0.5 * np.log(n_rows) if score == "bic" else 1.0) * (n_states - 1) ** 2
+        pays = bool(entropy > penalty)
+        n_dropped, n_near = n_dropped + (not pays), n_near + (penalty < entropy < 2 * penalty)
+
+        bounds = SupersetBounds(problem.scorer, problem.rules)
+        none, alone = np.empty((1, 0), dtype=np.int64), problem.scorer.local_score("v000", [])
+        (is_redundant,) = bounds.find_redundant(0, none, np.array([alone]), np.array([1]))
+        assert is_redundant == (not pays)
+
+        rows, arities = table.codes.T.tolist(), table.arities.tolist()
+        best = max(naive.structure_score(score, rows, arities, arcs) for arcs in naive.all_dags(3))
+        task, last, certificate = prove_problem(problem)
+        assert last.state.score == pytest.approx(best, rel=1e-11)
+        assert ((0, frozenset({1})) in as_pairs(task.families)) == pays
+        assert check_certificate(certificate, table).score == pytest.approx(best, rel=1e-11)
+    assert n_dropped > 0
+    assert n_near > 0
 
 
 def test_the_rules_save_work():

@@ -19,7 +19,7 @@ EXPECTED = {
     "bootstrap_confidence": [
         "40 bootstrap samples, threshold 0.10",
         "    1.00       1.00  bronc -> dysp",
-        "    0.95       0.64  lung -> smoke",
+        "    0.95       0.29  lung -> smoke",
         "    0.10       0.75  xray -> smoke  (not in the true network)",
         "Consensus network: <DAG: 8 variables, 7 arcs>",
     ],

@@ -21,6 +21,7 @@ from coevo.experiments.bench.journal import make_bench_journal
 from coevo.experiments.paper import published, runs
 from coevo.experiments.paper.journal import make_paper_journal
 from coevo.experiments.paper.plan import PaperDataSet
+from coevo.experiments.paper.readme import describe_deviations
 from coevo.experiments.paper.runs import PaperRecord
 from coevo.experiments.paper.summary import summarise
 from coevo.experiments.paper.tables import format_p_value
@@ -624,6 +625,26 @@ def test_the_readme_has_the_commands_that_sample_the_data(finished):
         (data.network, str(data.rows), str(data.seed), f"{data.network}-{data.rows}.csv")
         for data in SMALL.list_data_sets()
     ]
+
+
+@pytest.mark.parametrize(
+    ("original", "k2", "found"),
+    [
+        (-20.0, -9.0, ["The sign agrees", "Above the original DAG", "Earlier crossings"]),
+        (-1.0, -9.0, ["The sign agrees", "Earlier crossings"]),
+        (-1.0, -3.0, ["The sign"]),
+    ],
+)
+def test_the_readme_names_where_the_results_differ(original, k2, found):
+    """Only what the runs show: both above the original DAG, the sign, the crossing."""
+    steps = [(0, -20.0), (2, -4.0)]
+    summary = replace(
+        synthetic([steps, steps], [k2, k2]),
+        data=PaperDataSet("insurance", 1000, 0),
+        original=original,
+    )
+    lines = list(describe_deviations([summary]))
+    assert [line.split("**")[1].rstrip(".") for line in lines if "**" in line] == found
 
 
 def test_a_network_file_that_has_changed(tmp_path):

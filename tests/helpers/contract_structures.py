@@ -42,6 +42,8 @@ class Structures:
         found = self.run(problem.scorer, seed, constraints=known)
         assert set(known.required) <= set(found.dag.arcs)
         assert not set(known.forbidden) & set(found.dag.arcs)
+        assert not set(known.roots) & {child for _, child in found.dag.arcs}
+        assert not set(known.leaves) & {parent for parent, _ in found.dag.arcs}
 
     @pytest.mark.parametrize("case", range(6))
     def test_no_state_has_a_table_larger_than_the_limit(self, case, seed):

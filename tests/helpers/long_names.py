@@ -17,7 +17,7 @@ def long_page():
     tables = {name: [0.2, 0.3, 0.5] * 3 ** len(parents.get(name, ())) for name in NAMES}
     network = BayesianNetwork(variables, parents, tables)
     counts = {name: list(range(len(network.table(name)))) for name in NAMES}
-    says = f"{NAMES[0]}={STATES[1]} raises P({NAMES[3]}={STATES[1]}) from 0.1 to 0.9"
+    says = f"P({NAMES[3]}={STATES[1]}) is 0.9 where {NAMES[0]}={STATES[1]}, 0.1 elsewhere"
     return Page(
         network.dag,
         network,

@@ -23,7 +23,7 @@ def full_page():
                 10.0 * i,
                 strength=i / 10,
                 direction=0.5,
-                says=f"a{i}=1 raises P(b=1) from 0 to 0.{i}",
+                says=f"P(b=1) is 0.{i} where a{i}=1, 0 elsewhere",
             )
             for i, arc in enumerate(asia.dag.arcs)
         },

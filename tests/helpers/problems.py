@@ -65,7 +65,15 @@ def random_constraints(rng, names):
     tiered = [name for name in hidden if rng.random() < 0.7]
     cut = rng.integers(0, len(tiered) + 1)
     tiers = [tiered[:cut], tiered[cut:]] if rng.random() < 0.5 else []
-    return Constraints(max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers)
+    parents, children = {arc[0] for arc in required}, {arc[1] for arc in required}
+    return Constraints(
+        max_parents=max_parents,
+        required=required,
+        forbidden=forbidden,
+        tiers=tiers,
+        roots=[name for name in hidden if name not in children and rng.random() < 0.15],
+        leaves=[name for name in hidden if name not in parents and rng.random() < 0.15],
+    )
 
 
 def as_arcs(matrix):
@@ -137,7 +145,7 @@ def drop_times(history):
 def get_outcome(result):
     """Return the parts of a result that may not depend on the clock or the cache."""
     kept = {field.name: getattr(result, field.name) for field in fields(result)}
-    for name in ("seconds", "cache", "state"):
+    for name in ("seconds", "cache", "families_scored", "state"):
         del kept[name]
     support = None if result.support is None else result.support.tolist()
     history = drop_times(result.history)

@@ -45,16 +45,18 @@ def list_nondominated(local):
 
 
 def random_problem(seed, score, n_variables=5, n_rows=80, is_constrained=False):
-    """Return a random problem, with constraints, weights and a parent penalty if wanted."""
+    """Return a random problem, with constraints, weights and penalties if wanted."""
     dataset = random_table(seed, n_variables, n_rows)
     rng = np.random.default_rng([seed, 7])
-    constraints, weights, penalty = Constraints(), {}, 0.0
+    constraints, weights, penalty, sparse = Constraints(), {}, 0.0, 0.0
     if is_constrained:
         constraints = random_constraints(rng, dataset.names)
         arcs = [(a, b) for a in dataset.names for b in dataset.names if a != b]
         weights = {arc: float(rng.normal(0, 3)) for arc in arcs if rng.random() < 0.3}
-        penalty = float(rng.random())
-    scorer = FamilyScorer(dataset, score, weights=weights, parent_penalty=penalty)
+        penalty, sparse = float(rng.random()), float(seed % 2 == 0)
+    scorer = FamilyScorer(
+        dataset, score, weights=weights, parent_penalty=penalty, sparse_penalty=sparse
+    )
     return Problem.from_scorer(scorer, constraints)
 
 

@@ -32,8 +32,9 @@ def list_arc_facts(dag):
             "gain": 9.0 - i,
             "word": "decisive",
             "directed": i > 0,
+            "directed_by": "data" if i > 0 else None,
             "strength": 0.5,
-            "says": f"{parent}=1 raises P(<b>)",
+            "says": f"P(<b>) is 1 where {parent}=1",
         }
         for i, (parent, child) in enumerate(dag.arcs)
     ]

@@ -44,6 +44,7 @@ SLOW_PATHS = (
     "score/test_against_peers.py",
     "score/test_arc_weights.py",
     "search/test_ccma.py",
+    "search/test_long_runs.py",
     "studio",
     "test_interrupts.py",
     "test_jit.py",

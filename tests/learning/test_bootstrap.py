@@ -11,6 +11,7 @@ import pytest
 
 import coevo
 from coevo.bootstrap import samples
+from coevo.bootstrap.consensus import find_interval
 from coevo.bundled import load_network
 from coevo.errors import CoevoWarning, FileError, ParameterError
 from coevo.graph import Constraints
@@ -85,15 +86,19 @@ def test_each_arc_is_looked_up_in_its_own_direction(found):
     plain = found.as_dict()
     for arc in plain["arcs"]:
         assert list(arc) == [
-            "from", "to", "gain", "word", "directed", "strength", "direction", "says",
+            "from", "to", "gain", "word", "directed", "directed_by",
+            "strength", "interval", "direction", "reverse", "says",
         ]  # fmt: skip
         strengths = found.bootstrap.strength_of((arc["from"], arc["to"]))
         assert strengths == (arc["strength"], arc["direction"])
     for arc in found.bootstrap.arcs:
         assert found.bootstrap.strength_of((arc.parent, arc.child)) == (arc.strength, arc.direction)
-        strength, back = found.bootstrap.strength_of((arc.child, arc.parent))
-        assert (strength, back) == (arc.strength, pytest.approx(1 - arc.direction))
-    assert found.bootstrap.strength_of(("asia", "no such")) == (0.0, 0.5)
+        back = found.bootstrap.strength_of((arc.child, arc.parent))
+        assert back == (arc.strength, arc.reverse)
+        plain = found.bootstrap.describe_arc((arc.child, arc.parent))
+        assert (plain["direction"], plain["reverse"]) == (arc.reverse, arc.direction)
+        assert plain["interval"] == list(find_interval(round(12 * arc.strength), 12))
+    assert found.bootstrap.strength_of(("asia", "no such")) == (0.0, 0.0)
 
 
 def test_significant_arcs_outside_the_network(found):
@@ -117,7 +122,15 @@ def test_significant_arcs_outside_the_network(found):
 def test_a_result_without_bootstraps():
     plain = learn(ROWS, **QUICK).as_dict()
     assert "bootstraps" not in plain
-    assert list(plain["arcs"][0]) == ["from", "to", "gain", "word", "directed", "says"]
+    assert list(plain["arcs"][0]) == [
+        "from",
+        "to",
+        "gain",
+        "word",
+        "directed",
+        "directed_by",
+        "says",
+    ]
 
 
 def test_support_is_in_the_files_alone(tmp_path):

@@ -108,6 +108,7 @@ def test_resume_after_a_callback_stops_the_search(method, table, seed):
 def test_resume_after_ctrl_c_while_values_are_drawn(policy, method, table, seed, monkeypatch):
     """After Ctrl-C there is an answer, and the resumed search gives the uninterrupted one."""
     options = {"missing": policy, "method": method, "max_generations": 12, "random_state": seed}
+    options["bootstraps"] = 0  # its samples draw values too
     uninterrupted = learn(table, output="uninterrupted", **options)
     really = Imputations._sweep
     for number in (1, 2, 4):

@@ -8,6 +8,7 @@ from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import coevo
@@ -177,6 +178,85 @@ def test_constraints_of_all_kinds(rows, tmp_path):
     assert weighted.score == pytest.approx(plain + 4)
 
 
+def test_a_dict_of_constraints_is_a_file_in_memory(rows, tmp_path):
+    known = {
+        "roots": ("asia",),
+        "leaves": {"dysp", "xray"},
+        "required": [("smoke", "lung")],
+        "groups": {"signs": ["xray", "dysp"]},
+        "forbidden": [["signs", "asia"]],
+        "tiers": [["asia", "smoke"], ["lung"]],
+        "weights": [["smoke", "bronc", 1.5]],
+        "max_parents": 3,
+    }
+    found = learn(rows, constraints=known, **QUICK)
+    path = tmp_path / "known.json"
+    path.write_text(json.dumps(known | {"leaves": ["dysp", "xray"]}))
+    assert found.spec == learn(rows, constraints=path, **QUICK).spec
+    assert not found.dag.parents("asia")
+    assert not found.dag.children("xray")
+    ends = learn(rows, roots=["asia"], leaves=["dysp,xray"], **QUICK)
+    assert ends.spec.constraints == Constraints(roots=["asia"], leaves=["dysp", "xray"])
+    both = learn(rows, constraints=Constraints(roots=["smoke"]), roots=["asia"], **QUICK)
+    assert both.spec.constraints.roots == ("asia", "smoke")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"constraints": {"root": ["asia"]}}, "'constraints' of learn has an unknown key 'root'. "
+         "The keys are required, forbidden, weights, roots, leaves, groups, tiers, max_parents. "
+         "Did you mean 'roots'?"),
+        ({"constraints": {"roots": "asia"}},
+         "'roots' of 'constraints' of learn must be a list; got 'asia'."),
+        ({"constraints": {"roots": ["asai"]}}, "'constraints' of learn, 'roots', entry 1: there "
+         "is no variable 'asai'. Did you mean 'asia'?"),
+        ({"roots": "asia"}, "'roots' of learn must be a list of names; got 'asia'."),
+        ({"roots": ["asai"]},
+         "The roots name 'asai', which is not a variable. Did you mean 'asia'?"),
+        ({"roots": ["asia"], "constraints": {"required": [["tub", "asia"]]}},
+         "'tub' -> 'asia' is required, but 'asia' is a root."),
+    ],
+)  # fmt: skip
+def test_constraints_that_contradict_or_have_a_wrong_form(rows, options, sentence):
+    with pytest.raises((ParameterError, GraphError)) as caught:
+        learn(rows, **options, **QUICK)
+    assert str(caught.value) == sentence
+
+
+def make_trial(seed=0, n_rows=400):
+    """Return a table in which an outcome depends on age, sex and the arm of a trial."""
+    rng = np.random.default_rng(seed)
+    age, sex, rx = rng.integers(0, 2, (3, n_rows))
+    response = (rng.random(n_rows) < 0.1 + 0.35 * age + 0.25 * sex + 0.25 * rx).astype(int)
+    relapse = np.where(rng.random(n_rows) < 0.1, 1 - response, response)
+    return {"rx": rx, "age": age, "sex": sex, "response": response, "relapse": relapse}
+
+
+def test_age_and_sex_with_parents_get_a_word():
+    trial = pd.DataFrame(make_trial())
+    known = {"required": [["relapse", "sex"]]}
+    start = coevo.DAG([*trial], [("response", "age"), ("response", "rx"), ("relapse", "sex")])
+    options = {"method": "hill_climb", "max_generations": 0, "start": start, "bootstraps": 0}
+    with pytest.warns(CoevoWarning) as caught:
+        found = learn(trial, **options)
+    sentence = "rx, age and sex have parents here; if they cannot, roots=['rx', 'age', 'sex']."
+    assert [str(warning.message) for warning in caught] == [sentence]
+    assert found.suggested_roots == ("rx", "age", "sex")
+    assert found.as_dict()["suggested_roots"] == ["rx", "age", "sex"]
+    assert sentence.replace("'", "&#x27;") in found._repr_html_()
+    with pytest.warns(CoevoWarning, match="rx and age have parents"):
+        assert learn(trial, constraints=known, **options).suggested_roots == ("rx", "age")
+    obeyed = learn(trial, roots=found.suggested_roots, bootstraps=0, method="hill_climb")
+    assert not obeyed.suggested_roots
+    assert "suggested_roots" not in obeyed.as_dict()
+
+
+def test_a_class_is_a_parent_of_age():
+    method = coevo.search.NaiveBayes(class_variable="response")
+    assert not learn(pd.DataFrame(make_trial()), method=method, bootstraps=0).suggested_roots
+
+
 def test_a_dataset_is_already_read(rows):
     with pytest.raises(ParameterError, match="do not apply to a Dataset"):
         learn(rows, bins=3)
@@ -193,8 +273,8 @@ def test_a_dataset_is_already_read(rows):
         ({"random_state": -1}, "'random_state' of learn must be an int >= 0, a numpy Generator "
          "or None; got -1."),
         ({"patience": 0}, "'patience' of Budget must be an int >= 1 or None; got 0."),
-        ({"constraints": 3}, "'constraints' of learn must be Constraints, Knowledge, the path of "
-         "a file or None; got 3."),
+        ({"constraints": 3}, "'constraints' of learn must be Constraints, Knowledge, a dict, the "
+         "path of a file or None; got 3."),
         ({"discretise": "mld"}, "'discretise' of learn must be one of 'kmeans', 'mdl', 'none', "
          "'quantile', 'uniform'; got 'mld'. Did you mean 'mdl'?"),
         ({"types": 3}, "'types' of read_data must be a mapping of column to its type; got 3."),

@@ -29,7 +29,7 @@ COMMANDS = {
     "compare": "Compare a structure with the true one.",
     "convert": "Write a network or a structure in another format.",
     "evaluate": "Compute how well a network describes a table.",
-    "explain": "Explain the probability of a variable, given evidence.",
+    "explain": "Show what matters for a variable, and explain its probability.",
     "inspect": "Show what a table holds, and its problems, without learning.",
     "learn": "Learn a network from a table.",
     "networks": "List the bundled networks.",
@@ -46,6 +46,18 @@ COMMANDS = {
     "studio": "Work in a browser: tables, knowledge, searches, networks.",
     "test": "Test whether two columns of a table are dependent.",
     "warmup": "Compile the kernels for this machine.",
+}
+
+# Words for which people look, and the command that they mean.
+HABITS = {
+    "explain": "importance matters why drivers influence factors sensitivity shap",
+    "learn": "fit train discover structure build",
+    "query": "infer inference ask probability",
+    "report": "plot draw html view show",
+    "inspect": "eda profile describe summary summarise summarize check",
+    "strength": "bootstrap stability",
+    "predict": "classify",
+    "networks": "examples datasets",
 }
 
 
@@ -74,7 +86,11 @@ class _Commands(click.Group):
         if meant is None and (meant := find_slip(given, COMMANDS)) is not None:
             note_reading(given, meant)
         if meant is None:
-            ctx.fail(f"There is no command {given!r}.{suggest_match(given, COMMANDS)}")
+            near = suggest_match(given, COMMANDS)
+            for command, words in HABITS.items():
+                if given.lower() in words.split():
+                    near = f" Did you mean {command!r}?"
+            ctx.fail(f"There is no command {given!r}.{near}")
         return super().resolve_command(ctx, [meant, *args[1:]])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -60,13 +60,12 @@ def open_console() -> Iterator[Console]:
     from rich.console import Console
 
     from coevo.jit import announce_compilation, prepare_first_call
-    from coevo.progress import COMPILING_MESSAGE
-    from coevo.warmup import ensure_compiled, find_room
+    from coevo.warmup import announce_once, ensure_compiled, find_room
 
     console = Console(file=get_terminal(sys.stderr), stderr=True, highlight=False)
 
     def announce() -> None:
-        console.print(COMPILING_MESSAGE)
+        announce_once(console.print)
 
     def prepare(module: str) -> None:
         ensure_compiled(find_room(module))

@@ -123,7 +123,7 @@ def _list_reading_options() -> set[str]:
     """Return the options that also serve to read a table for a network, without learning."""
     from coevo.data.source_options import SOURCE_DEFAULTS
 
-    return {*SOURCE_DEFAULTS, "drop", "column_types", "decimal", "missing_labels"}
+    return {*SOURCE_DEFAULTS, "drop", "column_types", "decimal"}
 
 
 def _check_options(
@@ -229,7 +229,6 @@ def _evaluate(
 
         network = open_network(model)
         reading = {name: columns[name] for name in _list_reading_options() & columns.keys()}
-        reading["missing_labels"] = reading["missing_labels"] or None
         rows = read_network_rows(network, data, reading)
         likelihood = network.log_likelihood(rows)
         if per_variable and not likelihood.per_variable:

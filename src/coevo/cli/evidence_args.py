@@ -44,10 +44,13 @@ def read_given(
     network: Answering, texts: Iterable[str], soft: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return the evidence of ``--given`` and ``--soft``: the state or weights of each variable."""
+    from coevo.data.state_words import shorten_states
+
     pairs = {
-        f"{variable.name}={state}": (variable.name, state)
+        f"{variable.name}={text}": (variable.name, state)
         for variable in network.variables
-        for state in variable.states
+        for state, short in shorten_states(variable.states).items()
+        for text in (short, state)
     }
     evidence: list[tuple[str, Any]] = []
     for text in texts:
@@ -100,10 +103,13 @@ def _read_soft(network: Answering, text: str) -> tuple[str, dict[str, float]]:
 
 def _find_weights(variable: Variable, text: str) -> dict[str, tuple[str, float]]:
     """Return the items of a text that are a state and its weight."""
+    from coevo.data.state_words import shorten_states
+
     return {
         match[0]: (state, float(match[1]))
-        for state in variable.states
-        for match in re.finditer(f"{re.escape(state)}:({_NUMBER})(?=,|$)", text)
+        for state, short in shorten_states(variable.states).items()
+        for shown in (short, state)
+        for match in re.finditer(f"{re.escape(shown)}:({_NUMBER})(?=,|$)", text)
     }
 
 

@@ -1,4 +1,4 @@
-"""``coevo explain``: what each finding does to a variable, and what to observe next."""
+"""``coevo explain``: what matters for a variable, and what each finding tells about it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["command"]
     type=click.IntRange(min=0),
     default=5,
     show_default=True,
-    help="Maximum number of unobserved variables to list.",
+    help="Maximum number of variables to list that tell most about TARGET.",
 )
 @format_option
 def command(
@@ -45,15 +45,17 @@ def command(
     top: int,
     output_format: str,
 ) -> None:
-    """Explain the probability of a variable, given evidence.
+    """Show what matters for a variable, and explain its probability.
 
-    For each finding this shows how far it moves the probability of TARGET, given all other
-    findings and alone, and along which arcs. The number in parentheses is the weight of
-    evidence: the change of the log odds, in nats. It then lists the unobserved variables
-    that would tell most about TARGET. All numbers are exact. They are about the network: an
-    arc need not be a cause.
+    Without evidence this answers "what matters for TARGET?": the variables that tell most about
+    it, and how far each moves its probability. With evidence it shows for each finding how far it
+    moves the probability of TARGET, given all other findings and alone, and along which arcs, and
+    then what to observe next. The number in parentheses is the weight of evidence: the change of
+    the log odds, in nats. All numbers are exact. They are about the network: what tells much about
+    TARGET need not be a cause of it.
 
     \b
+    coevo explain run/ ill
     coevo explain asia lung --given xray=yes,smoke=yes
     coevo explain asia lung --given dysp=yes,bronc=no --state no --top 3
     """
@@ -80,7 +82,10 @@ def _list_blocks(found: TargetExplanation, shows_next: bool) -> Iterator[list[st
         yield [first, *(f"  {sentence}" for sentence in others)]
     if found.next_observations:
         told = [f"  {found.describe_observation(one)}" for one in found.next_observations]
-        yield ["what to observe next", *told]
+        title = (
+            "what to observe next" if found.findings else f"what matters for {found.target.name}"
+        )
+        yield [title, *told]
     elif not found.entropy:
         yield [f"Nothing is unknown about {found.target.name}."]
     elif shows_next:
@@ -89,8 +94,10 @@ def _list_blocks(found: TargetExplanation, shows_next: bool) -> Iterator[list[st
 
 def _format_distributions(found: TargetExplanation) -> Iterator[str]:
     """Yield the prior, and with evidence the posterior, of each state."""
-    has_evidence = bool(found.findings)
+    from coevo.data.state_words import shorten_states
+
+    has_evidence, shown = bool(found.findings), shorten_states(found.target.states)
     yield "     prior" + "  posterior" * has_evidence
     for state, prior in found.prior.items():
         posterior = f"   {found.posterior[state]:.6f}" if has_evidence else ""
-        yield f"  {prior:.6f}{posterior}  {state}"
+        yield f"  {prior:.6f}{posterior}  {shown[state]}"

@@ -91,8 +91,8 @@ EXAMPLE_ROWS = 5000
     "--bootstraps",
     type=click.IntRange(min=0),
     help="Number of bootstrap samples; measures the strength of each arc, as coevo strength does. "
-    "Limits hold for each sample. 0 turns bootstraps off.  [default: a few samples by hill "
-    "climbing, where they cost less than the search]",
+    "Limits hold for each sample. 0 turns bootstraps off.  [default: 25 to 40 samples "
+    "by short searches, where they take seconds]",
 )
 @click.option(
     "--posterior",
@@ -219,8 +219,9 @@ def command(
             show(f"Learning by {task.spec.method.name}, in at most {memory} ...")
             result = task.search([task.make_progress().as_callback(show)])
             interrupts: list[str] = []
-            if n_samples := task.count_quick_samples(result):
-                show(f"Quick bootstrap: {n_samples} samples by hill climbing ...")
+            if bootstraps is None:
+                if n_samples := task.count_quick_samples(result):
+                    show(f"Quick bootstrap: {n_samples} samples by short searches ...")
                 result = task.run_bootstraps(
                     result, on_interrupt=lambda: interrupts.append("quick")
                 )

@@ -14,12 +14,14 @@ from coevo.cli.column_output import format_audit, format_columns, format_decisio
 from coevo.cli.missing import format_missing
 from coevo.errors import format_count
 
-__all__ = ["format_answer"]
+__all__ = ["format_answer", "format_clusters"]
 
 MAX_ARCS = 30  # that are listed
 MAX_NAME, MAX_SENTENCE = 24, 110  # characters
 UNCERTAIN = 3  # arcs of the lowest strength that are named
+SIGNS = {"data": "->", "knowledge": "=>", None: "--"}  # by what directs the arc
 LACKING = 5  # significant arcs outside the network that are named
+PUBLISHED_METHODS = ("ccga", "ga", "k2ga", "wong", "mdlep")  # as in their papers, but for the limit
 STOP_REASONS = {
     "time": "stopped by the time limit",
     "generations": "stopped by the limit on generations",
@@ -34,6 +36,8 @@ STOP_REASONS = {
 
 def format_answer(answer: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of an answer; `answer` is what ``--format json`` prints."""
+    from coevo.data.root_names import describe_roots
+
     prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
     if "parent_penalty" in answer:
         prior += f", {answer['parent_penalty']:g} nats for each parent"
@@ -47,8 +51,15 @@ def format_answer(answer: dict[str, Any]) -> Iterator[str]:
         f"{format_count(answer['generations'], 'generation')} in {answer['seconds']:.2f} s, "
         f"{reason}"
     )
+    if answer["method"] in PUBLISHED_METHODS and answer["max_table"] is not None:
+        yield (
+            f"limit       tables of at most {answer['max_table']:,} cells, which the published "
+            "method does not have; --max-table 0 removes it"
+        )
     n_rows, n_variables = answer["n_rows"], answer["n_variables"]
     yield f"table       {format_count(n_rows, 'row')}, {format_count(n_variables, 'variable')}"
+    if "clusters" in answer:
+        yield format_clusters(answer["clusters"])
     if "traffic" in answer:
         yield _format_traffic(answer["traffic"])
     yield from format_columns(answer["columns"])
@@ -57,18 +68,34 @@ def format_answer(answer: dict[str, Any]) -> Iterator[str]:
         yield from format_missing(answer["missing"])
     yield from format_audit(answer["audit"])
     yield from _format_arcs(answer)
+    if "suggested_roots" in answer:
+        yield f"roots       {describe_roots(answer['suggested_roots'])}"
     if "quick_bootstrap" in answer:
-        yield _format_quick_bootstrap(answer)
+        yield from _format_quick_bootstrap(answer)
+    if "no_strengths" in answer:
+        yield f"bootstrap   none: {answer['no_strengths']}"
     if "bootstraps" in answer:
         yield from _format_bootstrap(answer["arcs"], answer["bootstraps"])
     if "posterior" in answer:
         yield _format_posterior(answer)
     if "proof" in answer:
         yield f"proof       {answer['proof']['verdict']}"
-    if 2 * answer["n_arcs"] < answer["n_variables"]:
+    misses = list(_format_near_misses(answer))
+    yield from misses
+    if "no_arcs_reason" in answer:
+        yield f"reason      {answer['no_arcs_reason']}"
+    if 2 * answer["n_arcs"] < answer["n_variables"] and not misses:
         yield _format_best_rejected(answer)
     for path in answer.get("files", {}).values():
         yield f"wrote       {path}"
+
+
+def format_clusters(clusters: dict[str, Any]) -> str:
+    """Return the line about clusters of rows."""
+    return (
+        f"clusters    {clusters['n_clusters']:,} of {clusters['column']!r}: bootstrap samples draw "
+        "clusters, not rows"
+    )
 
 
 def _format_traffic(traffic: dict[str, int]) -> str:
@@ -83,10 +110,17 @@ def _format_arcs(answer: dict[str, Any]) -> Iterator[str]:
     """Yield a summary, then the arcs; those that data cannot direct are shown without an arrow."""
     arcs = answer["arcs"]
     counts = _count_words(arcs)
-    n_edges = len(answer["cpdag"]["edges"])
-    note = f"; data alone cannot direct {n_edges:,} (--)" if n_edges else ""
+    n_known = sum(arc["directed_by"] == "knowledge" for arc in arcs)
+    n_edges = sum(arc["directed_by"] is None for arc in arcs)
+    note = f"; the constraints direct {n_known:,} (=>)" if n_known else ""
+    note += f"; data alone cannot direct {n_edges:,} (--)" if n_edges else ""
     yield f"arcs        {len(arcs):,}{f': {counts}' if counts else ''}{note}"
     yield from _format_arc_table(arcs[:MAX_ARCS])
+    if arcs and "strength" in arcs[0]:
+        yield (
+            "  strength: share of the samples that join the two, with its 95 % interval; "
+            "-> and <-: share of these that direct the edge so"
+        )
     if len(arcs) > MAX_ARCS:
         rest = arcs[MAX_ARCS:]
         file = "run.json and " if "run" in answer.get("files", ()) else ""
@@ -112,10 +146,19 @@ def _format_arc_table(arcs: list[dict[str, Any]]) -> Iterator[str]:
         ["", *(_cut(arc["says"] or "", MAX_SENTENCE) for arc in arcs)],
     ]
     if "strength" in arcs[0]:
-        columns.insert(2, ["strength", *(f"{arc['strength']:.2f}" for arc in arcs)])
-    if "probability" in arcs[0]:
+        # -> and <-: the shares of the samples with the edge that direct it either way
+        columns.insert(2, ["strength", *(_format_strength(arc) for arc in arcs)])
+    elif "probability" in arcs[0]:
+        columns.insert(2, ["probability", *(f"{arc['probability']:.2f}" for arc in arcs)])
+    if any("direction" in arc for arc in arcs):
+        # -> and <-: the shares of the samples with the edge that direct it either way
+        columns[3:3] = [
+            [sign, *(f"{arc[name]:.2f}" if name in arc else "" for arc in arcs)]
+            for sign, name in (("->", "direction"), ("<-", "reverse"))
+        ]
+    if "strength" in arcs[0] and "probability" in arcs[0]:
         columns.insert(-2, ["probability", *(f"{arc['probability']:.2f}" for arc in arcs)])
-    numeric = {column[0] for column in columns} & {"gain", "strength", "probability"}
+    numeric = {column[0] for column in columns} & {*("gain", "strength", "->", "<-", "probability")}
     widths = [max(map(len, column)) for column in columns]
     for row in zip(*columns, strict=True):
         cells = [
@@ -123,6 +166,12 @@ def _format_arc_table(arcs: list[dict[str, Any]]) -> Iterator[str]:
             for cell, width, column in zip(row, widths, columns, strict=True)
         ]
         yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _format_strength(arc: dict[str, Any]) -> str:
+    """Return the strength of an arc, with its interval: samples are often few."""
+    low, high = arc["interval"]
+    return f"{arc['strength']:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _cut(text: str, limit: int) -> str:
@@ -152,27 +201,32 @@ def _format_bootstrap(arcs: list[dict[str, Any]], bootstraps: dict[str, Any]) ->
         yield f"uncertain   {', '.join(lowest[:UNCERTAIN])}"
     elif arcs:
         yield "uncertain   none: every sample joins the variables of every arc"
+    outside = _format_outside(bootstraps)
+    none = "none: the network joins the variables of every arc above the threshold"
+    yield f"outside     {outside or none}"
+
+
+def _format_outside(bootstraps: dict[str, Any]) -> str:
+    """Return the significant arcs that the network lacks; empty if there are none."""
     lacking = [
         f"{arc['from']} -> {arc['to']} ({arc['strength']:.3f})"
         for arc in bootstraps["not_in_network"]
     ]
     more = f" and {len(lacking) - LACKING:,} more" if len(lacking) > LACKING else ""
-    if lacking:
-        named = ", ".join(lacking[:LACKING])
-        yield f"outside     {named}{more}: above the threshold, but not in the network"
-    else:
-        yield "outside     none: the network joins the variables of every arc above the threshold"
+    named = ", ".join(lacking[:LACKING])
+    return f"{named}{more}: above the threshold, but not in the network" if lacking else ""
 
 
-def _format_quick_bootstrap(answer: dict[str, Any]) -> str:
-    """Return the number of quick samples, and of arcs that more than half of them have."""
-    n_samples, arcs = answer["quick_bootstrap"]["n_bootstraps"], answer["arcs"]
+def _format_quick_bootstrap(answer: dict[str, Any]) -> Iterator[str]:
+    """Yield the number of quick samples, of arcs that more than half have, and those outside."""
+    bootstraps, arcs = answer["quick_bootstrap"], answer["arcs"]
     n_found = sum(arc["strength"] > 0.5 for arc in arcs)
-    table = " of the imputed table" if "missing" in answer else ""
-    return (
-        f"bootstrap   {n_samples:,} quick samples{table} (hill climbing): {n_found:,} of "
+    yield (
+        f"bootstrap   {bootstraps['n_bootstraps']:,} samples by short searches: {n_found:,} of "
         f"{format_count(len(arcs), 'arc')} in more than half; --bootstraps 100 for the full one"
     )
+    if outside := _format_outside(bootstraps):
+        yield f"outside     {outside}"
 
 
 def _format_posterior(answer: dict[str, Any]) -> str:
@@ -180,6 +234,24 @@ def _format_posterior(answer: dict[str, Any]) -> str:
     facts = answer["posterior"]
     number = format_count(facts["n_edges"], "edge")
     return f"posterior   {number} with a probability above 0.5. {facts['verdict']}"
+
+
+def _format_near_misses(answer: dict[str, Any]) -> Iterator[str]:
+    """Yield the near misses of variables without arcs, with their probabilities."""
+    from coevo.score.gains import LIKELY
+
+    joined = {name for arc in answer["arcs"] for name in (arc["from"], arc["to"])}
+    for miss in answer["near_misses"]:
+        ends = (miss["from"], miss["to"])
+        if (miss["probability"] or 0.0) < LIKELY or joined.issuperset(ends):
+            continue
+        if miss["gain"] > 0:  # the search stopped early; the line about the rejected arc says so
+            continue
+        named = " -- ".join(_cut(end, MAX_NAME) for end in ends)
+        yield (
+            f"near miss   {named}: probability {miss['probability']:.2f}, if nothing else "
+            f"changes; {-miss['gain']:z,.2f} nats short"
+        )
 
 
 def _format_best_rejected(answer: dict[str, Any]) -> str:
@@ -199,6 +271,6 @@ def _format_best_rejected(answer: dict[str, Any]) -> str:
 
 
 def _format_arc(arc: dict[str, Any], limit: int | None = None) -> str:
-    """Return an arc; names longer than `limit` are cut."""
+    """Return an arc with the sign of what directs it; names longer than `limit` are cut."""
     names = [name if limit is None else _cut(name, limit) for name in (arc["from"], arc["to"])]
-    return f" {'->' if arc['directed'] else '--'} ".join(names)
+    return f" {SIGNS[arc['directed_by']]} ".join(names)

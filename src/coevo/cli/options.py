@@ -162,7 +162,9 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             "settings: hill_climb:restarts=5. A method of your own: MODULE:CLASS or FILE.py:CLASS.",
         ),
         *_make_score_options(
-            None, "bdeu with --ess 5 and --parent-penalty 4", "5; with --score: 1"
+            None,
+            "bdeu with --ess 5, --parent-penalty 4 and --sparse-penalty 1",
+            "5; with --score: 1",
         ),
         click.option(
             "-p",
@@ -176,6 +178,14 @@ def make_search_options(stop: str, note: str = "", *more: Decorator[Any]) -> Dec
             metavar="NATS",
             help="Cost of each parent. A parent must gain more than this.  "
             "[default: 4; with --score: 0]",
+        ),
+        click.option(
+            "--sparse-penalty",
+            type=click.FloatRange(min=0),
+            metavar="FACTOR",
+            help="Cost of tables with more cells than rows can fill, as a multiple of the cost of "
+            "learning the variable without parents; it keeps parents out that are found in noise.  "
+            "[default: 1; with --score: 0]",
         ),
         click.option(
             "--max-table",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+ShownStates = Mapping[str, Mapping[str, str]]  # by variable: the text of each state
+
 
 @click.command("query")
 @click.argument("model", metavar="MODEL")
@@ -65,6 +67,7 @@ def command(
             "'--joint' needs targets. Name the variables of the joint distribution."
         )
     with show_status(f"Querying {model} ..."):
+        from coevo.data.state_words import shorten_states
         from coevo.network import BayesianNetwork
 
         network = open_answering(model)
@@ -84,10 +87,12 @@ def command(
         facts = {"given": evidence, "log_probability": log_probability, "probability": probability}
         print_json({**facts, **answer})
         return
-    blocks = _format_answer(answer, log_probability, " given the evidence" if evidence else "")
+    shown = {variable.name: shorten_states(variable.states) for variable in network.variables}
+    condition = " given the evidence" if evidence else ""
+    blocks = _format_answer(answer, log_probability, condition, shown)
     if evidence:
         title = f"evidence, with probability {probability:.6g} (logarithm {log_probability:z.6f})"
-        blocks.insert(0, _format_block(title, _format_states(evidence)))
+        blocks.insert(0, _format_block(title, _format_states(evidence, shown)))
     click.echo("\n\n".join(blocks))
 
 
@@ -119,17 +124,28 @@ def _explain(network: BayesianNetwork, given: dict[str, Any]) -> dict[str, Any]:
     return {"states": dict(found.states), "log_probability_with_states": found.log_probability}
 
 
-def _format_answer(answer: dict[str, Any], log_evidence: float, condition: str) -> list[str]:
+def _format_answer(
+    answer: dict[str, Any], log_evidence: float, condition: str, shown: ShownStates
+) -> list[str]:
     """Return the answer as blocks of text; `log_evidence` is the evidence's log-probability."""
     if "states" in answer:
         probability = math.exp(answer["log_probability_with_states"] - log_evidence)
         title = f"most probable explanation, with probability {probability:.6g}{condition}"
-        return [_format_block(title, _format_states(answer["states"]))]
+        return [_format_block(title, _format_states(answer["states"], shown))]
     if "joint" in answer:
-        rows = [(", ".join(row["states"]), row["probability"]) for row in answer["joint"]]
+        names = [shown[name] for name in answer["targets"]]
+        rows = [
+            (
+                ", ".join(name[state] for name, state in zip(names, row["states"], strict=True)),
+                row["probability"],
+            )
+            for row in answer["joint"]
+        ]
         return [_format_block(", ".join(answer["targets"]), _format_probabilities(rows))]
     return [
-        _format_block(name, _format_probabilities(distribution.items()))
+        _format_block(
+            name, _format_probabilities((shown[name][s], p) for s, p in distribution.items())
+        )
         for name, distribution in answer["marginals"].items()
     ]
 
@@ -138,15 +154,15 @@ def _format_block(title: str, lines: Iterable[str]) -> str:
     return "\n  ".join([title, *lines])
 
 
-def _format_states(states: Mapping[str, Any]) -> list[str]:
-    return [f"{name} = {_format_value(value)}" for name, value in states.items()]
+def _format_states(states: Mapping[str, Any], shown: ShownStates) -> list[str]:
+    return [f"{name} = {_format_value(value, shown[name])}" for name, value in states.items()]
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: Any, shown: Mapping[str, str]) -> str:
     """Return a state, or the weights of soft evidence."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{state}:{weight:g}" for state, weight in value.items())
-    return str(value)
+        return ", ".join(f"{shown[state]}:{weight:g}" for state, weight in value.items())
+    return shown.get(str(value), str(value))
 
 
 def _format_probabilities(rows: Iterable[tuple[str, float]]) -> list[str]:

@@ -11,6 +11,7 @@ import click
 from coevo.cli.bootstrap import describe_interrupt, show_bootstrap_progress
 from coevo.cli.column_output import format_decisions
 from coevo.cli.console import announce_interrupt, print_json, show_status
+from coevo.cli.learn_output import format_clusters
 from coevo.cli.missing import check_missing_options, format_missing
 from coevo.cli.options import (
     cluster_option,
@@ -77,12 +78,13 @@ def command(
 
     Learns a network from each of many bootstrap samples (as many rows, drawn with
     replacement) and one from DATA itself. The strength of an arc is the share of samples
-    whose networks join its two variables; its direction is the share of these that lead from
-    the first to the second, where an edge that data cannot direct counts half. Arcs above a
-    threshold estimated from the strengths (Scutari and Nagarajan 2013) form the consensus,
-    strongest first, without cycles. The support of an arc is the share of the last population
-    of ccma or ccga that joins its two variables; it is not a probability. Ctrl-C stops with
-    the samples that are done.
+    whose networks join its two variables, with its 95 % interval. -> is the share of these
+    samples in which the data direct the edge this way (in the CPDAG), <- the share of the
+    other way; the others leave it undirected. Arcs above a threshold estimated from the
+    strengths (Scutari and Nagarajan 2013) form the consensus, strongest first, without
+    cycles. The support of an arc is the share of the last population of ccma or ccga that
+    joins its two variables; it is not a probability. Ctrl-C stops with the samples that are
+    done.
 
     \b
     coevo strength patients.csv -j 2 -o strength/
@@ -92,6 +94,7 @@ def command(
     check_missing_options(columns)
     with show_status(f"Reading {data} ..."):
         from coevo.bootstrap import open_journal, run_bootstraps
+        from coevo.data import IncompleteDataset
         from coevo.io import check_run_folder
         from coevo.learning import check_settings
         from coevo.parallel import check_cluster
@@ -127,6 +130,9 @@ def command(
             on_interrupt=announce_interrupt,
         )
     facts = _describe(table, spec, missing)
+    if info.cluster_by is not None:
+        rows = table.dataset if isinstance(table, IncompleteDataset) else table
+        facts["clusters"] = {"column": info.cluster_by, "n_clusters": rows.n_clusters}
     facts["decisions"] = [decision.as_dict() for decision in info.decisions]
     files, failure = _write(result, output, bool(figures), facts)
     if output_format == "json":
@@ -165,6 +171,7 @@ def _describe(table: Rows, spec: SearchSpec, missing: str) -> dict[str, Any]:
         "scoring": spec.score.name,
         "ess": getattr(spec.score, "ess", None),
         "parent_penalty": spec.parent_penalty,
+        "sparse_penalty": spec.sparse_penalty,
         "n_rows": table.n_rows,
         "n_variables": table.n_variables,
         "data_hash": table.content_hash,
@@ -205,6 +212,8 @@ def _print(result: BootstrapResult, facts: dict[str, Any], files: dict[str, str]
         f"{format_count(_count_drawn(facts), 'row')}, by {facts['method']}, "
         f"{facts['scoring']}{prior}, seed {result.seed}"
     )
+    if "clusters" in facts:
+        click.echo(format_clusters(facts["clusters"]))
     for line in format_decisions(facts["decisions"]):
         click.echo(line)
     for line in format_missing(facts["missing"]) if "missing" in facts else ():
@@ -216,7 +225,7 @@ def _print(result: BootstrapResult, facts: dict[str, Any], files: dict[str, str]
     inside = [arc for arc in result.arcs if arc.in_consensus]
     outside = [arc for arc in result.arcs if not arc.in_consensus]
     has_support = any(arc.support is not None for arc in result.arcs)
-    click.echo("  strength  direction        gain" + "  support" * has_support)
+    click.echo("  strength                    ->     <-        gain" + "  support" * has_support)
     for arc in inside:
         click.echo(_format_arc(arc))
     if outside:
@@ -239,5 +248,7 @@ def _count_drawn(facts: dict[str, Any]) -> int:
 def _format_arc(arc: ArcStrength) -> str:
     gain = "-" if arc.gain is None else f"{arc.gain:z,.2f}"
     support = "" if arc.support is None else f"  {arc.support:>7.3f}"
-    numbers = f"  {arc.strength:>8.3f}  {arc.direction:>9.3f}  {gain:>10}{support}"
-    return f"{numbers}  {arc.parent} -> {arc.child}"
+    low, high = arc.interval
+    strength = f"{arc.strength:>8.3f} ({low:.2f} to {high:.2f})"
+    shares = f"{arc.direction:>5.3f}  {arc.reverse:>5.3f}"
+    return f"  {strength}  {shares}  {gain:>10}{support}  {arc.parent} -> {arc.child}"

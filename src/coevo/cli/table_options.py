@@ -36,6 +36,18 @@ def _split_renames(texts: tuple[str, ...]) -> dict[str, str] | None:
     return names or None
 
 
+def _repeat(option: str, name: str, metavar: str, text: str) -> Decorator[Any]:
+    """Return a repeatable option; it is None if it is not given."""
+    return click.option(
+        option,
+        name,
+        multiple=True,
+        metavar=metavar,
+        callback=lambda _context, _option, texts: list(texts) or None,
+        help=text,
+    )
+
+
 drop_option = click.option(
     "--drop",
     multiple=True,
@@ -78,6 +90,12 @@ _SOURCE_OPTIONS: tuple[Decorator[Any], ...] = (
         help="Number of lines below the table.  [default: as detected]",
     ),
     click.option(
+        "--units-row/--no-units-row",
+        default=None,
+        help="Whether the first row below the header has the units of the columns.  [default: as "
+        "detected]",
+    ),
+    click.option(
         "--bad-rows",
         type=click.Choice(["repair", "skip", "refuse"]),
         default="repair",
@@ -113,6 +131,51 @@ _SOURCE_OPTIONS: tuple[Decorator[Any], ...] = (
         "[default: the first sheet with rows; the only table]",
     ),
     click.option("--query", metavar="SQL", help="Read the rows that this query to DATA returns."),
+    _repeat(
+        "--missing-label",
+        "missing_labels",
+        "[COLUMN=]TEXT",
+        "Label of a missing value, in one column or in all (repeatable). It is added to the "
+        "defaults: empty text, NA, N/A, NaN, null, ? and others.",
+    ),
+    _repeat(
+        "--keep-label",
+        "keep_labels",
+        "[COLUMN=]TEXT",
+        "Label that is a value and never missing, in one column or in all (repeatable).",
+    ),
+    _repeat(
+        "--merge",
+        "merge",
+        "COLUMN:OLD=NEW",
+        "Read a state of a column as another state (repeatable; several old states with commas).",
+    ),
+)
+_ROW_OPTIONS: tuple[Decorator[Any], ...] = (
+    click.option(
+        "--duplicates",
+        type=click.Choice(["keep", "drop"]),
+        help="Rows that repeat other rows in all columns.  [default: drop copies, keep rows that "
+        "are equal by chance]",
+    ),
+    click.option(
+        "--totals",
+        type=click.Choice(["keep", "drop"]),
+        help="Rows of totals and subtotals.  [default: drop those whose numbers are sums]",
+    ),
+    click.option(
+        "--weights",
+        metavar="COLUMN",
+        help="Column with the number of times that each row counts.  [default: a column like Freq "
+        "in a frequency table]",
+    ),
+)
+_cluster_option = click.option(
+    "--cluster-by",
+    metavar="COLUMN",
+    help="Column that says which rows belong together, as the visits of a patient do. The "
+    "bootstrap draws clusters, and cross-validation keeps them together.  [default: rows are "
+    "independent]",
 )
 _TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
     click.option(
@@ -123,25 +186,18 @@ _TABLE_OPTIONS: tuple[Decorator[Any], ...] = (
     ),
     drop_option,
     *_SOURCE_OPTIONS,
-)
-_missing_label_option = click.option(
-    "--missing-label",
-    "missing_labels",
-    multiple=True,
-    metavar="TEXT",
-    help="Label of a missing value (repeatable).  [default: empty text, NA, N/A, NaN, null, ? and "
-    "others]",
+    *_ROW_OPTIONS,
 )
 missing_options: tuple[Decorator[Any], ...] = (
     click.option(
         "--missing",
         metavar="POLICY",
-        help="Policy for missing values: evolve (a third species imputes them), em (structural "
+        help="Policy for missing values: evolve (values are drawn again and again under the "
+        "structures of the search; with -m ccga a third species evolves them), em (structural "
         "EM), available (score each family on the rows that observe all its variables), "
         "state (missing is a state), drop (leave out incomplete rows), refuse (missing values are "
         "an error).  [default: evolve; with --strict, --shards or --cluster: refuse]",
     ),
-    _missing_label_option,
 )
 
 _type_option = click.option(
@@ -204,11 +260,12 @@ row_options = bundle_options(
 )
 # How to read a table, without a search: `column_options` adds what a search needs.
 reading_options = bundle_options(
-    "columns", *_TABLE_OPTIONS, _missing_label_option, *_TYPE_OPTIONS, _strict_option
+    "columns", *_TABLE_OPTIONS, _cluster_option, *_TYPE_OPTIONS, _strict_option
 )
 column_options = bundle_options(
     "columns",
     *_TABLE_OPTIONS,
+    _cluster_option,
     *missing_options,
     *_TYPE_OPTIONS,
     _strict_option,
@@ -217,5 +274,22 @@ column_options = bundle_options(
         metavar="FILE",
         help="Prior knowledge: required and forbidden arcs, tiers, groups, roots, leaves, "
         "max_parents and arc weights, as JSON or CSV.",
+    ),
+    click.option(
+        "--root",
+        "--roots",
+        "roots",
+        multiple=True,
+        metavar="COLUMN",
+        help="A variable without parents, as age, sex or the arm of a trial (repeatable, or "
+        "several with commas).",
+    ),
+    click.option(
+        "--leaf",
+        "--leaves",
+        "leaves",
+        multiple=True,
+        metavar="COLUMN",
+        help="A variable without children, as an outcome (repeatable, or several with commas).",
     ),
 )

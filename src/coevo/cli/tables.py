@@ -35,7 +35,11 @@ __all__ = [
 ]
 
 # Options whose parameters have another name.
-OPTION_NAMES = {"missing_labels": "missing-label", "column_types": "type"}
+OPTION_NAMES = {
+    "missing_labels": "missing-label",
+    "keep_labels": "keep-label",
+    "column_types": "type",
+}
 
 
 def list_reading_options(columns: dict[str, Any]) -> list[str]:
@@ -51,7 +55,7 @@ def list_reading_options(columns: dict[str, Any]) -> list[str]:
             words.append(f"--{option}" if value else f"--no-{option}")
             continue
         values = [f"{old}={new}" for old, new in value.items()] if name == "rename" else [value]
-        for one in value if isinstance(value, tuple) else values:
+        for one in value if isinstance(value, tuple | list) else values:
             words += [f"--{option}", str(one)]
     return words
 
@@ -72,10 +76,12 @@ def read_table(
     variables that ``--states`` does not name.
     """
     from coevo.data import read_data
+    from coevo.data.row_options import ROW_DEFAULTS
     from coevo.data.source_options import SOURCE_DEFAULTS
 
     declared = read_declared_states(reading["states"])
-    opening = {name: reading[name] for name in SOURCE_DEFAULTS if name in reading}
+    known = (*SOURCE_DEFAULTS, *ROW_DEFAULTS)
+    opening = {name: reading[name] for name in known if name in reading}
     states = declared.merge(default)
     dataset: Dataset
     dataset, info = read_data(
@@ -145,7 +151,6 @@ class StatesFile:
         """Return the column options as `learn` takes them, with these states."""
         options = dict(columns)
         options["types"] = merge_types(options["types"], options.pop("column_types"))
-        options["missing_labels"] = columns["missing_labels"] or None
         return options | {"states": self.merge() or None}
 
     def check(self, columns: tuple[str, ...]) -> None:

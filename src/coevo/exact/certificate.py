@@ -59,6 +59,7 @@ class Certificate:
     score: str
     ess: float | None
     parent_penalty: float
+    sparse_penalty: float
     max_table: int | None
     constraints: Constraints
     weights: Mapping[Arc, float]
@@ -80,6 +81,7 @@ class Certificate:
             "score": self.score,
             "ess": self.ess,
             "parent_penalty": self.parent_penalty,
+            "sparse_penalty": self.sparse_penalty,
             "max_table": self.max_table,
             "constraints": self.constraints.as_dict(),
             "weights": [[*arc, weight] for arc, weight in sorted(self.weights.items())],
@@ -132,6 +134,8 @@ def parse_certificate(values: Any) -> Certificate:
     ess, penalty, max_table = values["ess"], values["parent_penalty"], values["max_table"]
     _require(ess is None or is_number(ess), "ess")
     _require(is_number(penalty) and penalty >= 0, "parent_penalty")
+    sparse = values.get("sparse_penalty", 0.0)  # certificates of 0.2.0 have none
+    _require(is_number(sparse) and sparse >= 0, "sparse_penalty")
     _require(max_table is None or is_int(max_table, 1), "max_table")
     _require(is_int(values["gap"], 0), "gap")
     tables = tuple(_parse_table(one) for one in values["tables"])
@@ -148,6 +152,7 @@ def parse_certificate(values: Any) -> Certificate:
         score=values["score"],
         ess=ess,
         parent_penalty=float(penalty),
+        sparse_penalty=float(sparse),
         max_table=max_table,
         constraints=Constraints(**values["constraints"]),
         weights={_parse_arc(one[:2]): float(one[2]) for one in values["weights"]},

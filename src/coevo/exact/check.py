@@ -90,6 +90,7 @@ def open_scorer(certificate: Certificate, dataset: Dataset, n_jobs: int) -> Fami
         n_jobs=n_jobs,
         weights=certificate.weights,
         parent_penalty=certificate.parent_penalty,
+        sparse_penalty=certificate.sparse_penalty,
         max_table=certificate.max_table,
     )
 

@@ -186,6 +186,7 @@ def make_certificate(task: ProofTask, state: ProofState) -> Certificate:
         score=scorer.scoring.name,
         ess=getattr(scorer.scoring, "ess", None),
         parent_penalty=scorer.parent_penalty,
+        sparse_penalty=scorer.sparse_penalty,
         max_table=scorer.max_table,
         constraints=problem.constraints,
         weights=scorer.weights,

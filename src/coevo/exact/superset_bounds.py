@@ -42,6 +42,8 @@ its parts, since the largest likelihood of all rows is at most the product of th
 **qNML and the log-likelihood** have no bound here: give a limit on the number of parents.
 
 The weights of arcs and the parent penalty are added: those of S, and the best of further parents.
+The sparse penalty of a superset is at least that of `SparsePenalty.bound_supersets`. It can fall
+when a parent is added, so `find_redundant` says nothing under a sparse penalty.
 """
 
 from __future__ import annotations
@@ -122,6 +124,10 @@ class SupersetBounds:
         weights = self._arc_weights[:, child]
         own = weights[sets].sum(axis=1)
         added = own + self._add_best(child, sets) + MARGIN * (1.0 + np.abs(scores))
+        if self.scorer.sparse_penalty:
+            costs = self.scorer.sparse_costs
+            own = own - costs.sum_families(make_batch(child, sets))
+            added = added - costs.bound_supersets(child, sets)
         of_rows = compute(self, child, sets, scores - own, useful - added)
         return np.asarray(np.minimum(of_rows, 0.0) + added)  # a probability is at most 1
 
@@ -134,7 +140,7 @@ class SupersetBounds:
         those of the sets.
         """
         cost = get_parameter_cost(self.scorer)
-        if cost is None:
+        if cost is None or self.scorer.sparse_penalty:
             return np.zeros(len(sets), dtype=np.bool_)
         arities = self.scorer.dataset.arities.astype(np.float64)
         weights = self._arc_weights[:, child]

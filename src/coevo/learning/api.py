@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
+from coevo.data import Dataset, IncompleteDataset
+from coevo.data.root_names import describe_roots
 from coevo.errors import warn_caller
 from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
 from coevo.learning.result import LearnResult
@@ -63,8 +65,12 @@ def learn(
         Equivalent sample size of ``'bdeu'`` and ``'bds'`` (default: 5; with `score`: 1).
     parent_penalty : float, optional
         Cost of each parent in nats: a parent must gain more than this (default: 4; with `score`:
-        0). The default objective is BDeu with an `ess` of 5 and this cost:
+        0). The default objective is BDeu with an `ess` of 5, this cost and the sparse penalty:
         ``benchmarks/defaults.py`` compares it with others.
+    sparse_penalty : float, optional
+        Cost of tables with more cells than the rows can fill, as a multiple of the cost of learning
+        the variable without parents (default: 1; with `score`: 0). It keeps parents out that are
+        found in noise, and changes nothing where the rows suffice.
     max_table : int, optional
         Maximum number of cells of the conditional probability table of a variable with parents
         (default: 10,000). It is a constraint of every search, so that each table can be written,
@@ -75,8 +81,12 @@ def learn(
         When to stop, as for `Budget`. Without a limit the method's default holds.
     random_state : int, numpy Generator or None
         The same int gives the same network; None gives a new seed each time.
-    constraints : Constraints, Knowledge or path, optional
-        Required and forbidden arcs, tiers and weights; `read_knowledge` describes the file.
+    constraints : Constraints, Knowledge, dict or path, optional
+        Required and forbidden arcs, tiers, roots, leaves and weights; `read_knowledge` describes
+        the file. A dict has the keys of a JSON file, as ``{"tiers": [["age"], ["ill"]]}``.
+    roots, leaves : iterable of str
+        Variables without parents, such as age and sex, and variables without children. They are
+        added to the constraints.
     start : DAG, BayesianNetwork, Method, path or name, optional
         The structure to start from; the result is at least as good. A file that `open_structure`
         reads, or the name of a bundled network. Or a method that finds the structure first, on
@@ -84,7 +94,7 @@ def learn(
     states, drop, names : optional
         Declared states, columns to leave out, and the names of an array's columns, as for
         `read_data`.
-    encoding, delimiter, comment, header, skiprows, skipfooter : optional
+    encoding, delimiter, comment, header, skiprows, skipfooter, units_row : optional
         How a text table is written, as for `read_data` (default: as detected).
     bad_rows, keep_empty_rows, rename, value_labels : optional
         What to do with rows of a wrong number of fields and with empty rows, new names of columns,
@@ -101,13 +111,15 @@ def learn(
     bins : int, optional
         Number of bins; for ``'mdl'`` the maximum.
     missing : str, optional
-        Policy for missing values: ``'evolve'`` (a third species imputes them while the other two
-        evolve), ``'em'``, ``'available'``, ``'state'`` or ``'drop'``; see `learn_incomplete`.
-        ``'refuse'`` makes a missing value an error. The default is ``'evolve'``; with `strict`,
-        `shards` or `cluster` it is ``'refuse'``. ``imputation`` of the result has the missing
-        values per column and the imputed table.
-    missing_labels : sequence of str, optional
-        Labels that stand for a missing value, as for `read_incomplete`.
+        Policy for missing values: ``'evolve'`` (values are drawn again and again under the
+        structures of the search; under ``'ccga'`` a third species evolves them), ``'em'``,
+        ``'available'``, ``'state'`` or ``'drop'``; see `learn_incomplete`. ``'refuse'`` makes a
+        missing value an error. The default is ``'evolve'``; with `strict`, `shards` or `cluster` it
+        is ``'refuse'``. ``imputation`` of the result has the missing values per column and the
+        imputed table.
+    missing_labels, keep_labels, merge : optional
+        Labels that stand for a missing value, labels that never do, and states to merge, as for
+        `read_data`: ``missing_labels={"age": -99}``, ``merge={"smoker": {"Y": "yes"}}``.
     decimal : str, optional
         The decimal mark of numbers, ``'.'`` or ``','`` (default: found from the table).
     strict : bool
@@ -117,8 +129,8 @@ def learn(
         Number of bootstrap samples to learn from as well; ``bootstrap`` of the result then has the
         strength of each arc, as `bootstrap_strength` gives it. `n_jobs` is then the number of
         processes, and a limit holds for each sample. By default ``quick_bootstrap`` of the result
-        has strengths from a few samples, learned by hill climbing, where they cost less than the
-        search (`coevo.bootstrap.quick`); 0 turns that off.
+        has strengths from 25 to 40 samples, learned by shorter searches, where they take seconds
+        (`coevo.bootstrap.quick`); 0 turns that off.
     posterior : bool
         Whether to compute the posterior probability of every arc as well, as `posterior` does with
         its defaults; ``posterior`` of the result has it.
@@ -167,7 +179,7 @@ def learn(
     >>> max(found.gains, key=found.gains.get)
     ('bronc', 'dysp')
     >>> str(found.effects["bronc", "dysp"])
-    'bronc=yes raises P(dysp=yes) from 0.15 to 0.82'
+    'P(dysp=yes) is 0.82 where bronc=yes, 0.15 elsewhere'
     >>> round(found.network.query("lung", given={"smoke": "yes"})["yes"], 2)
     0.08
     >>> learn(rows, score="bicc")
@@ -196,6 +208,9 @@ def learn(
             result = extend_with_proof(task, result, settings.prove, resume)
     _warn(task.notices[n_shown:])
     _warn(task.describe_failures())
+    roots = result.suggested_roots
+    if roots and not isinstance(table, Dataset | IncompleteDataset):  # these are read already
+        _warn([f"{describe_roots(roots, f'roots={list(roots)}')}."])
     return result
 
 

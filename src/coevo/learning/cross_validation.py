@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.checks import finite_or_none, is_int
-from coevo.data import ColumnInfo, IncompleteDataset, Rows, Variable
+from coevo.data import ColumnInfo, IncompleteDataset, ReadOptions, Rows, Variable
 from coevo.data.decisions import RawTable
 from coevo.data.known_rows import UnknownCells, read_known_rows
+from coevo.data.row_options import ROW_DEFAULTS
 from coevo.errors import (
     CoevoWarning,
     DataError,
@@ -33,7 +34,7 @@ from coevo.errors import (
 )
 from coevo.graph import DAG, Constraints
 from coevo.interrupts import defer_interrupts
-from coevo.learning.folds import RowNumbers, order_rows, split_rows
+from coevo.learning.folds import RowNumbers, hash_cells, split_clusters, split_rows
 from coevo.learning.options import LEARN_DEFAULTS, LearnOptions
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import open_task
@@ -239,30 +240,35 @@ def _make_plan(
     if structure is not None:
         infos = _select_structure(infos, structure)
         chosen |= {"constraints": _fix_structure(structure), "start": None, "max_parents": None}
+        chosen |= {"roots": (), "leaves": ()}
         chosen |= {"method": "hill_climb", "max_table": None}
     variable = None if target is None else _find_target(rows, infos, target)
     n_rows = len(raw.columns[0].codes)
     if n_rows < 2:
         raise DataError("The table has one row. A cross-validation needs at least two.")
-    if cv > n_rows:
-        raise bad_parameter("cv", "cross_validate", f"an int from 2 to {n_rows:,}", cv)
-    kept = [column for column in raw.columns if _is_used(column.name, infos)]
+    n_parts = n_rows if raw.clusters is None else len(np.unique(raw.clusters))
+    if cv > n_parts:
+        noun = "" if raw.clusters is None else ", the number of clusters"
+        raise bad_parameter("cv", "cross_validate", f"an int from 2 to {n_parts:,}{noun}", cv)
+    sources = ReadOptions.from_parameters(only=list(infos)).find_sources(
+        [column.name for column in raw.columns]
+    )
+    used = {*infos, *(name for pair in sources.values() for name in pair)}
+    kept = [column for column in raw.columns if column.name in used]
     raw = replace(raw, columns=kept)
     strata = np.zeros(n_rows, np.int32)
     if variable is not None:
         strata = read_known_rows(raw, [variable.to_canonical()]).codes[variable.name]
     continuous = {name for name, column in infos.items() if column.type == "continuous"}
-    order = order_rows(kept, continuous, settings.labels_of_missing)
+    hashes = hash_cells(kept, continuous, settings.find_missing)
     rng = np.random.default_rng([int(chosen["random_state"]), 0])
-    folds = split_rows(strata, cv, rng, order)
+    if raw.clusters is None:
+        folds = split_rows(strata, cv, rng, hashes)
+    else:
+        folds = split_clusters(strata, raw.clusters, cv, rng, hashes)
     chosen["types"] = {name: _fix_type(column, target) for name, column in infos.items()}
-    chosen |= {"drop": (), "names": None, "states": None, "strict": False}
+    chosen |= {"drop": (), "names": None, "states": None, "strict": False, **ROW_DEFAULTS}
     return _Plan(raw, tuple(infos), variable, folds, cast(LearnOptions, chosen))
-
-
-def _is_used(name: str, infos: Mapping[str, ColumnInfo]) -> bool:
-    """Return whether a column is a variable, or has dates with parts that are variables."""
-    return name in infos or any(column.source == name for column in infos.values())
 
 
 def _fix_type(column: ColumnInfo, target: str | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from coevo.checks import is_number
 from coevo.data import Dataset, Decision, IncompleteDataset, Rows, TableInfo
-from coevo.data.source_options import SourceParameters
+from coevo.data.row_options import ReadParameters
 from coevo.errors import (
     DataError,
     ParameterError,
@@ -40,6 +40,7 @@ from coevo.learning.options import DeclaredStates, GivenTypes
 from coevo.learning.settings import check_settings
 from coevo.score import FamilyScorer, TripleBatch
 from coevo.score.independence import check_test
+from coevo.signatures import check_keywords
 from coevo.warmup import INDEPENDENCE, NETWORKS, ensure_compiled
 
 __all__ = ["Dependence", "measure_dependence", "read_and_measure"]
@@ -148,6 +149,7 @@ class Dependence:
         }
 
 
+@check_keywords(ReadParameters)
 def measure_dependence(
     table: Any,
     x: str,
@@ -162,9 +164,8 @@ def measure_dependence(
     types: GivenTypes | None = None,
     discretise: str | None = None,
     bins: int | None = None,
-    missing_labels: Sequence[str] | None = None,
     decimal: str | None = None,
-    **opening: Unpack[SourceParameters],
+    **opening: Unpack[ReadParameters],
 ) -> Dependence:
     """Test whether two columns of a table are dependent, given others, and how strongly.
 
@@ -182,10 +183,15 @@ def measure_dependence(
         ``'g2'``, the likelihood ratio, or ``'x2'``, Pearson's statistic.
     alpha : float
         The columns count as dependent if the p-value is at most this (default: 0.05).
-    states, drop, names, types, discretise, bins, missing_labels, decimal : optional
+    states, drop, names, types, discretise, bins, decimal : optional
         As for `learn`.
+    missing_labels, keep_labels, merge : optional
+        Labels of missing values, labels that are never missing, and states to merge, as for
+        `read_data`.
     encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
         How the source is opened, as for `read_data`.
+    duplicates, totals, weights : optional
+        How its rows are treated, as for `read_data`.
 
     Returns
     -------
@@ -204,7 +210,7 @@ def measure_dependence(
     (0.001, 1)
     """
     columns: dict[str, Any] = {"states": states, "drop": drop, "names": names, "types": types}
-    columns |= {"discretise": discretise, "bins": bins, "missing_labels": missing_labels}
+    columns |= {"discretise": discretise, "bins": bins}
     for name, value in (("x", x), ("y", y)):
         if not isinstance(value, str):
             raise bad_parameter(name, "measure_dependence", "the name of a column", value)

@@ -10,8 +10,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from coevo.data.cell_options import CELL_DEFAULTS, CellParameters
 from coevo.data.reader import DeclaredStates
-from coevo.data.source_options import SOURCE_DEFAULTS, SourceParameters
+from coevo.data.row_options import ROW_DEFAULTS, ReadParameters
+from coevo.data.source_options import SOURCE_DEFAULTS
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge
 from coevo.network import BayesianNetwork
@@ -33,12 +35,12 @@ __all__ = [
 ]
 
 Path = str | os.PathLike[str]
-GivenKnowledge = Constraints | Knowledge | Path
+GivenKnowledge = Constraints | Knowledge | Mapping[str, Any] | Path
 GivenStart = DAG | BayesianNetwork | Method | Path
 GivenTypes = Mapping[str, Any] | Path
 
 
-class EstimatorOptions(SearchOptions, total=False):
+class EstimatorOptions(SearchOptions, CellParameters, total=False):
     """The options that `learn` and `BayesianNetworkLearner` share."""
 
     max_parents: int | None
@@ -47,6 +49,8 @@ class EstimatorOptions(SearchOptions, total=False):
     patience: int | None
     target: float | None
     constraints: GivenKnowledge | None
+    roots: Iterable[str]
+    leaves: Iterable[str]
     start: GivenStart | None
     states: DeclaredStates | None
     drop: Iterable[str]
@@ -54,14 +58,13 @@ class EstimatorOptions(SearchOptions, total=False):
     discretise: str | None
     bins: int | None
     missing: str | None
-    missing_labels: Sequence[str] | None
     decimal: str | None
     strict: bool
     bootstraps: int | None
     n_jobs: int
 
 
-class LearnOptions(EstimatorOptions, SourceParameters, total=False):
+class LearnOptions(EstimatorOptions, ReadParameters, total=False):
     """The options of `learn` that are validated before a table is read."""
 
     score: str | Score | None
@@ -80,6 +83,8 @@ ESTIMATOR_DEFAULTS: EstimatorOptions = {
     "patience": None,
     "target": None,
     "constraints": None,
+    "roots": (),
+    "leaves": (),
     "start": None,
     "states": None,
     "drop": (),
@@ -87,7 +92,7 @@ ESTIMATOR_DEFAULTS: EstimatorOptions = {
     "discretise": None,
     "bins": None,
     "missing": None,
-    "missing_labels": None,
+    **CELL_DEFAULTS,
     "decimal": None,
     "strict": False,
     "bootstraps": None,
@@ -96,6 +101,7 @@ ESTIMATOR_DEFAULTS: EstimatorOptions = {
 LEARN_DEFAULTS: LearnOptions = {
     **ESTIMATOR_DEFAULTS,
     **SOURCE_DEFAULTS,
+    **ROW_DEFAULTS,
     "score": None,
     "posterior": False,
     "prove": None,

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from coevo import __version__
 from coevo.averaging import Posterior, write_posterior
-from coevo.bootstrap import QUICK_METHOD, ArcStrength, BootstrapResult, write_strength
-from coevo.data import ColumnInfo, Decision, Finding, Table
+from coevo.bootstrap import ArcStrength, BootstrapResult, write_strength
+from coevo.data import ColumnInfo, Dataset, Decision, Finding, Table
+from coevo.data.root_names import describe_roots, is_root_name
 from coevo.errors import DependencyError, NetworkError, warn_caller
 from coevo.exact import Proof
-from coevo.graph import CPDAG, DAG, Arc
+from coevo.graph import CPDAG, DAG, Arc, DirectedBy, find_directions
 from coevo.io import write_run
+from coevo.learning.nothing_found import explain_no_arcs
 from coevo.learning.result_picture import LineWidths, draw_result, render_result
 from coevo.missing import ImputationResult
 from coevo.network import BayesianNetwork
@@ -30,8 +32,8 @@ from coevo.outofcore import Traffic
 from coevo.picture import Picture
 from coevo.report import require_matplotlib
 from coevo.report.page import make_run_page, write_page
-from coevo.score import Addition, ArcEffect, Score, name_gain
-from coevo.search import HistoryRow, Method, SearchResult, SearchSpec
+from coevo.score import Addition, ArcEffect, NearMiss, Score, name_gain
+from coevo.search import TAN, HistoryRow, Method, NaiveBayes, SearchResult, SearchSpec
 
 __all__ = ["POSTERIOR", "PROOF", "STRENGTH", "LearnResult"]
 
@@ -62,13 +64,16 @@ class LearnResult:
     audit : tuple of Finding
         Columns that a search cannot learn from, or that mislead it.
     gains : mapping of (parent, child) to float
-        The loss of score if the arc is removed.
+        The best score with the arc minus the best score without it: see `arc_gains`.
     effects : mapping of (parent, child) to ArcEffect
-        What each arc says: the state of the parent that raises the probability of a state of the
-        child. An arc between variables that are independent in the table has none.
+        What each arc says: how the share of a state of the child differs with a state of the
+        parent. An arc between variables that are independent in the table has none.
     best_rejected : Addition or None
         The arc outside the network whose addition would change the score most favourably; its
         gain is usually negative. None if no arc can be added.
+    near_misses : tuple of NearMiss
+        The best arcs outside the network, at most five, one for each pair of variables: the gain
+        (below 0: how many nats are short) and the probability of the edge if nothing else changes.
     decisions : tuple of Decision
         What was done to the table without being asked, and how to undo it.
     imputation : ImputationResult or None
@@ -76,8 +81,11 @@ class LearnResult:
     bootstrap : BootstrapResult or None
         The strength of each arc over the bootstrap samples that were asked for; None without them.
     quick_bootstrap : BootstrapResult or None
-        The strength of each arc over a few samples learned by hill climbing; None if it would
-        cost more than the search, or if bootstraps were asked for. See `coevo.bootstrap.quick`.
+        The strength of each arc over a few samples, learned by shorter searches; None if they
+        would cost too much, or if bootstraps were asked for. See `coevo.bootstrap.quick`.
+    no_strengths : str
+        Why there is no quick bootstrap, and how to measure strengths; empty if there is one, or if
+        none was asked for.
     posterior : Posterior or None
         The posterior probability of every arc, if it was asked for.
     proof : Proof or None
@@ -92,6 +100,8 @@ class LearnResult:
         The bytes sent to the workers of a cluster and received; None without one.
     files : mapping of str to str
         The files that were written, by content; empty without a run folder.
+    cluster_by : str or None
+        The column that says which rows belong together.
     """
 
     search: SearchResult
@@ -101,11 +111,13 @@ class LearnResult:
     audit: tuple[Finding, ...]
     gains: Mapping[Arc, float]
     best_rejected: Addition | None
+    near_misses: tuple[NearMiss, ...] = ()
     decisions: tuple[Decision, ...] = ()
     imputation: ImputationResult | None = None
     effects: Mapping[Arc, ArcEffect] = field(default_factory=dict)
     bootstrap: BootstrapResult | None = None
     quick_bootstrap: BootstrapResult | None = None
+    no_strengths: str = ""
     posterior: Posterior | None = None
     proof: Proof | None = None
     source: str | None = None
@@ -113,6 +125,7 @@ class LearnResult:
     fitted_counts: ParentCounts | None = None
     traffic: Traffic | None = None
     files: Mapping[str, str] = field(default_factory=dict)
+    cluster_by: str | None = None
 
     @cached_property
     def dag(self) -> DAG:
@@ -124,6 +137,34 @@ class LearnResult:
     def cpdag(self) -> CPDAG:
         """The equivalence class of the structure: its edges cannot be directed from data."""
         return CPDAG(self.dag)
+
+    @cached_property
+    def directions(self) -> dict[Arc, DirectedBy | None]:
+        """What directs each arc: ``'data'``, ``'knowledge'`` (the constraints), or None.
+
+        An arc without a direction is an edge: its reverse fits the data and the constraints as
+        well. See `coevo.graph.arc_directions`.
+        """
+        return find_directions(self.dag, self.spec.constraints)
+
+    @cached_property
+    def suggested_roots(self) -> tuple[str, ...]:
+        """Variables with parents that usually have none, by name: age, sex, trial arms, dates.
+
+        If they cannot have parents, learn again with them as `roots`. A variable whose parents are
+        required is not suggested, nor is one that a class must be a parent of.
+        """
+        if isinstance(self.spec.method, TAN | NaiveBayes):
+            return ()
+        dates = {column.name for column in self.columns if column.source is not None}
+        required = {child for _, child in self.spec.constraints.required}
+        return tuple(
+            name
+            for name in self.dag.nodes
+            if self.dag.parents(name)
+            and name not in required
+            and (name in dates or is_root_name(name))
+        )
 
     @property
     def score(self) -> float:
@@ -167,6 +208,12 @@ class LearnResult:
         return fit_and_count(self.dag, self.dataset)
 
     @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters of rows; None if rows are independent."""
+        table = self.dataset if self.imputation is None else self.imputation.table.dataset
+        return table.n_clusters if isinstance(table, Dataset) else None
+
+    @property
     def data_hash(self) -> str:
         """The content hash of the table, with its missing values."""
         table = self.dataset if self.imputation is None else self.imputation.table
@@ -191,6 +238,14 @@ class LearnResult:
         weights = math.fsum(self.spec.weights.get(arc, 0.0) for arc in arcs)
         return weights - self.spec.parent_penalty * len(arcs)
 
+    @property
+    def no_arcs_reason(self) -> str | None:
+        """Why the network has no arcs, and what to try; None if it has arcs."""
+        if self.search.dag.arcs:
+            return None
+        stopped = self.search.stop_reason
+        return explain_no_arcs(self.dataset, self.spec, self.decisions, self.near_misses, stopped)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as plain values, as ``coevo learn --format json`` prints it.
 
@@ -207,6 +262,10 @@ class LearnResult:
             },
             "best_rejected": rejected
             and {"from": rejected.parent, "to": rejected.child, "gain": rejected.gain},
+            "near_misses": [
+                {"from": m.parent, "to": m.child, "gain": m.gain, "probability": m.probability}
+                for m in self.near_misses
+            ],
             "seconds": round(result.seconds, 6),
             "generations": result.generations,
             "evaluations": result.evaluations,
@@ -223,6 +282,12 @@ class LearnResult:
             "decisions": [decision.as_dict() for decision in self.decisions],
             "audit": [finding.as_dict() for finding in self.audit],
         }
+        if self.suggested_roots:
+            answer["suggested_roots"] = list(self.suggested_roots)
+        if self.cluster_by is not None:
+            answer["clusters"] = {"column": self.cluster_by, "n_clusters": self.n_clusters}
+        if self.no_arcs_reason is not None:
+            answer["no_arcs_reason"] = self.no_arcs_reason
         if isinstance(self.spec.start, Method):
             answer["start_method"] = self.spec.start.name
         if self.imputation is not None:
@@ -230,8 +295,9 @@ class LearnResult:
         if self.bootstrap is not None:
             answer["bootstraps"] = _describe_bootstrap(self.bootstrap, self.dag)
         if self.quick_bootstrap is not None:
-            n_samples = self.quick_bootstrap.n_bootstraps
-            answer["quick_bootstrap"] = {"method": QUICK_METHOD, "n_bootstraps": n_samples}
+            answer["quick_bootstrap"] = _describe_bootstrap(self.quick_bootstrap, self.dag)
+        if self.no_strengths:
+            answer["no_strengths"] = self.no_strengths
         if self.posterior is not None:
             answer["posterior"] = _describe_posterior(self.posterior)
         if self.proof is not None:
@@ -240,35 +306,41 @@ class LearnResult:
             answer["traffic"] = self.traffic.as_dict()
         if self.spec.parent_penalty:
             answer["parent_penalty"] = self.spec.parent_penalty
+        if self.spec.sparse_penalty:
+            answer["sparse_penalty"] = self.spec.sparse_penalty
         if self.spec.parent_penalty or self.spec.weights:
             answer["log_prior"] = self.log_prior
         return answer
 
     def _describe_arcs(self) -> list[dict[str, Any]]:
         """Return the facts about each arc, the largest gain first."""
-        compelled, described = set(self.cpdag.arcs), []
+        described = []
         for arc, gain in sorted(self.gains.items(), key=lambda item: (-item[1], item[0])):
             facts: dict[str, Any] = {
                 "from": arc[0],
                 "to": arc[1],
                 "gain": gain,
                 "word": name_gain(gain),
-                "directed": arc in compelled,
+                "directed": self.directions[arc] is not None,
+                "directed_by": self.directions[arc],
             }
-            if self.bootstrap is not None:
-                facts["strength"], facts["direction"] = self.bootstrap.strength_of(arc)
-            elif self.quick_bootstrap is not None:  # its directions favour the network
-                facts["strength"], _ = self.quick_bootstrap.strength_of(arc)
+            bootstrap = self.bootstrap or self.quick_bootstrap
+            if bootstrap is not None:
+                facts |= bootstrap.describe_arc(arc)
             if self.posterior is not None:
                 facts["probability"] = self.posterior.edge_probability(*arc)
+                if "direction" not in facts and facts["probability"] > 0:
+                    along = self.posterior.arc_probability(*arc) / facts["probability"]
+                    facts |= {"direction": along, "reverse": 1 - along}
             facts["says"] = str(self.effects[arc]) if arc in self.effects else None
             described.append(facts)
         return described
 
-    def plot(self, *, widths: LineWidths = "gain", cpdag: bool = False) -> Picture:
-        """Draw the structure, parents above children.
+    def plot(self, *, widths: LineWidths = "gain", cpdag: bool = True) -> Picture:
+        """Draw what the data say: an arc without a known direction has no arrowhead.
 
-        The facts about an arc appear while the pointer is on it.
+        Directions come from the data or from the constraints (`directions`). The facts about an
+        arc appear while the pointer is on it.
 
         Parameters
         ----------
@@ -276,7 +348,8 @@ class LearnResult:
             What the width of a line shows: the square root of the gain, the strength over the
             bootstrap samples, or nothing.
         cpdag : bool
-            Draw the equivalence class: an arc that data cannot direct has no head.
+            Whether arcs without a known direction have no arrowhead (default: True). False draws
+            the DAG, one of the members of the equivalence class, with an arrowhead on each arc.
 
         Returns
         -------
@@ -286,7 +359,10 @@ class LearnResult:
         return draw_result(self.dag.nodes, self._describe_arcs(), widths, cpdag)
 
     def _repr_html_(self) -> str:
-        return render_result(repr(self)[1:-1], self.dag.nodes, self._describe_arcs())
+        roots, notes = self.suggested_roots, []
+        if roots:
+            notes = [f"{describe_roots(roots, f'roots={list(roots)}')}."]
+        return render_result(repr(self)[1:-1], self.dag.nodes, self._describe_arcs(), notes)
 
     def save(
         self, folder: str | os.PathLike[str], *, command: Sequence[str] | None = None
@@ -327,7 +403,7 @@ class LearnResult:
             **self._add_support(self.as_dict()),
             "settings": self.search.settings,
             "per_variable": self.search.per_variable,
-            "families_scored": self.search.cache.scored,
+            "families_scored": self.search.families_scored,
             "parent_counts": self._describe_parent_counts(),
         }
         fitted: BayesianNetwork | None = None

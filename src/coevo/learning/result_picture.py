@@ -13,8 +13,15 @@ from coevo.picture.notebook import Table, render_block, render_graph_and_table
 
 __all__ = ["LineWidths", "draw_result", "render_result"]
 
+SHARES = ("strength", "direction", "reverse")  # of bootstrap samples
 LineWidths = Literal["gain", "strength", "none"]
 WIDTHS = ("gain", "strength", "none")
+
+DIRECTED_BY = {
+    "data": "directed by the data",
+    "knowledge": "directed by the constraints",
+    None: "direction unknown",
+}
 
 ArcFacts = dict[str, Any]  # an arc as `LearnResult.as_dict` describes it
 
@@ -22,7 +29,7 @@ ArcFacts = dict[str, Any]  # an arc as `LearnResult.as_dict` describes it
 def draw_result(
     nodes: Sequence[str], arcs: Sequence[ArcFacts], widths: LineWidths, cpdag: bool
 ) -> Picture:
-    """Draw the structure of a result, or its equivalence class."""
+    """Draw the structure of a result, or what is known about its directions."""
     if not is_choice(widths, WIDTHS):
         raise bad_choice("widths", "plot", WIDTHS, widths)
     if widths == "strength" and any("strength" not in arc for arc in arcs):
@@ -55,30 +62,37 @@ def _compute_share(arc: ArcFacts, widths: LineWidths, largest: float) -> float |
 
 def _describe_arc(arc: ArcFacts) -> str:
     parts = [f"gain {arc['gain']:z.2f} ({arc['word']})"]
-    if "strength" in arc:
-        parts.append(f"strength {arc['strength']:.2f}")
+    parts += [f"{name} {arc[name]:.2f}" for name in SHARES if name in arc]
+    parts.append(DIRECTED_BY[arc["directed_by"]])
     says = f". {arc['says']}" if arc["says"] else ""
     return f"{', '.join(parts)}{says}"
 
 
-def render_result(caption: str, nodes: Sequence[str], arcs: Sequence[ArcFacts]) -> str:
+def render_result(
+    caption: str, nodes: Sequence[str], arcs: Sequence[ArcFacts], notes: Sequence[str] = ()
+) -> str:
     """Return the graph of a result and the table of its arcs as HTML for a notebook."""
-    has_strength = any("strength" in arc for arc in arcs)
-    headers = ["parent", "child", "gain", "", *(["strength"] if has_strength else []), "says"]
+    numbers = [name for name in SHARES if any(name in arc for arc in arcs)]
+    headers = ["parent", "child", "gain", "", *numbers, "directed by", "says"]
     rows = [
         [
             *(arc["from"], arc["to"], f"{arc['gain']:z.2f}", arc["word"]),
-            *([f"{arc['strength']:.2f}"] if has_strength else []),
+            *(f"{arc[name]:.2f}" if name in arc else "" for name in numbers),
+            {"data": "data", "knowledge": "constraints", None: "nothing"}[arc["directed_by"]],
             arc["says"] or "",
         ]
         for arc in arcs
     ]
-    table = Table(headers, rows, numbers={2, 4} if has_strength else {2})
+    table = Table(headers, rows, numbers={2, *range(4, 4 + len(numbers))})
+    legend = (
+        "An arc with an arrowhead is directed by the data or by the constraints; a line without "
+        "one has no known direction. Wider lines have higher gains."
+    )
     graph = render_graph_and_table(
         len(nodes),
-        lambda: draw_result(nodes, arcs, "gain", cpdag=False),
+        lambda: draw_result(nodes, arcs, "gain", cpdag=True),
         table,
-        "Wider lines have higher gains.",
+        " ".join([legend, *notes]),
         "Arcs, the largest gain first",
     )
     return render_block(caption, graph)

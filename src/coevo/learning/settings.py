@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack, cast
 
@@ -28,13 +28,18 @@ from coevo.data import (
     read_table,
     read_types,
 )
+from coevo.data.columns import Column
 from coevo.data.decisions import RawTable
 from coevo.data.load import load_table, make_raw_table
+from coevo.data.option_hints import format_drop_hint
+from coevo.data.prepare_rows import prepare_rows
+from coevo.data.row_options import ROW_DEFAULTS, RowOptions, RowParameters
 from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions, SourceParameters
 from coevo.errors import DataError, ParameterError, bad_choice, bad_parameter, format_count
 from coevo.exact import load_highs
 from coevo.graph import DAG, Constraints
-from coevo.io import Knowledge, check_run_folder, open_knowledge
+from coevo.graph.arguments import read_names
+from coevo.io import Knowledge, check_run_folder, open_knowledge, parse_knowledge
 from coevo.io.knowledge import KnowledgeFile
 from coevo.learning.options import (
     LEARN_DEFAULTS,
@@ -46,18 +51,19 @@ from coevo.learning.options import (
     Path,
 )
 from coevo.missing import POLICIES
-from coevo.names import match_name
+from coevo.names import match_name, split_names
 from coevo.network import BayesianNetwork
 from coevo.outofcore import Shards, is_dask_dataframe, read_shards
 from coevo.parallel import Cluster, check_cluster
 from coevo.search import METHODS, Budget, Islands, Method, SearchSpec, make_method, make_spec
 from coevo.search.spec import SEARCH_DEFAULTS, SearchOptions
 
-__all__ = ["NO_BINS", "LearnSettings", "check_settings"]
+__all__ = ["DEFAULT_POLICY", "NO_BINS", "LearnSettings", "check_settings", "decide_missing"]
 
 NO_BINS = "none"
 REFUSE = "refuse"  # the policy that raises an error for missing values
 DEFAULT_POLICY = "evolve"
+DRAWS_ROWS = ("learn", "strength", "cross_validate", "inspect_table")  # these use clusters
 _GIVE_CUTS = "Give the cut points with 'types'; the run.json of a run on some of the rows has them."
 _WAYS_OUT = {
     "discretise": _GIVE_CUTS,
@@ -78,17 +84,19 @@ class LearnSettings:
     spec: SearchSpec
     knowledge: Knowledge | KnowledgeFile
     knowledge_place: str
+    roots: tuple[str, ...]  # names, or several with commas between them
+    leaves: tuple[str, ...]
     max_parents: int | None
     limit_place: str
     states: DeclaredStates | None
     drop: Iterable[str]
     names: Sequence[str] | None
     opening: SourceParameters  # how the source is opened, as `read_data` takes it
+    rows: RowParameters  # how its rows are treated, as `read_data` takes it
     binning: Mapping[str, Any]  # types, discretise and bins, as `read_data` takes them
     has_binning: bool  # whether the user gave one of them
     missing: str  # a policy, or REFUSE
     is_default_policy: bool  # whether the caller gave no policy
-    missing_labels: Sequence[str] | None
     decimal: str | None
     strict: bool
     bootstraps: int | None
@@ -116,22 +124,21 @@ class LearnSettings:
     def _make_read_options(self, is_read: bool) -> ReadOptions:
         """Return the options of the reader; `is_read` says that the table is a Dataset."""
         binning = self.binning if self.has_binning or not is_read else {}
-        opening = SourceOptions.from_parameters("read_data", **self.opening)
-        options = ReadOptions.from_parameters(self.states, self.drop, **binning, opening=opening)
-        options = options.use_decimal(self.decimal).use_missing_labels(self.missing_labels)
+        options = ReadOptions.from_parameters(self.states, self.drop, **binning)
+        options = options.use_source("read_data", **self.opening, **self.rows)
+        options = options.use_decimal(self.decimal)
         return replace(options, keeps_missing=self.missing != REFUSE)
 
-    @property
-    def labels_of_missing(self) -> Set[str]:
-        """The labels that stand for missing values."""
-        return self._make_read_options(is_read=False).missing_labels
+    def find_missing(self, column: Column) -> list[int]:
+        """Return the codes of a column that stand for missing values."""
+        return self._make_read_options(is_read=False).find_missing(column)
 
     def load_raw(self, table: Any) -> RawTable:
         """Open a table and return its columns as they are, so that rows can be taken of them."""
         if isinstance(table, Dataset | IncompleteDataset):
             return make_raw_table(table)
         options = replace(self._make_read_options(is_read=False), is_lenient=True)
-        return load_table(table, options, self.names)
+        return prepare_rows(load_table(table, options, self.names), options)
 
     def read_table(self, table: Any) -> tuple[Rows, TableInfo]:
         """Read a table into memory; return it and what is known about it."""
@@ -146,7 +153,7 @@ class LearnSettings:
                 f"with 'missing': {', '.join(map(repr, sorted(POLICIES)))}."
             )
         if self.is_default_policy:
-            info = replace(info, decisions=(*info.decisions, _decide_missing(rows, self.missing)))
+            info = replace(info, decisions=(*info.decisions, decide_missing(rows, self.missing)))
         return rows, info
 
     @contextlib.contextmanager
@@ -172,7 +179,7 @@ class LearnSettings:
         """Return the search with the prior knowledge about these variables, validated."""
         given = self.knowledge
         knowledge = given.resolve(names) if isinstance(given, KnowledgeFile) else given
-        constraints = knowledge.constraints
+        constraints = self._add_ends(knowledge.constraints, names)
         limit, asked = constraints.max_parents, self.max_parents
         if asked is not None:
             if limit not in (None, asked):
@@ -183,6 +190,16 @@ class LearnSettings:
             constraints = Constraints(**constraints.as_dict() | {"max_parents": asked})
         constraints.to_rules(names)  # raises if they contradict each other or the columns
         return replace(self.spec, constraints=constraints, weights=knowledge.weights)
+
+    def _add_ends(self, constraints: Constraints, names: Sequence[str]) -> Constraints:
+        """Return the constraints with the roots and leaves that were given beside them."""
+        if not (self.roots or self.leaves):
+            return constraints
+        given = constraints.as_dict()
+        for part, items in (("roots", self.roots), ("leaves", self.leaves)):
+            named = [name for item in items for name in split_names(item, names)]
+            given[part] = [*given.get(part, ()), *named]
+        return Constraints(**given)
 
 
 def check_settings(
@@ -211,23 +228,25 @@ def check_settings(
         ),
     )
     knowledge = _open_knowledge(chosen["constraints"], owner)
-    is_file = isinstance(knowledge, KnowledgeFile)
+    is_path = isinstance(chosen["constraints"], str | os.PathLike)
     types, discretise, bins = chosen["types"], chosen["discretise"], chosen["bins"]
     settings = LearnSettings(
         spec=spec,
         knowledge=knowledge,
-        knowledge_place=repr(chosen["constraints"]) if is_file else "the constraints",
+        knowledge_place=repr(chosen["constraints"]) if is_path else "the constraints",
+        roots=read_names(chosen["roots"], "roots", owner),
+        leaves=read_names(chosen["leaves"], "leaves", owner),
         max_parents=chosen["max_parents"],
         limit_place=limit_place or owner,
         states=chosen["states"],
         drop=chosen["drop"],
         names=chosen["names"],
         opening=_check_opening(chosen, owner),
+        rows=_check_rows(chosen, owner),
         binning=_check_binning(types, discretise, bins, owner),
         has_binning=not (types is None and discretise is None and bins is None),
         missing=missing,
         is_default_policy=chosen["missing"] is None,
-        missing_labels=chosen["missing_labels"],
         decimal=chosen["decimal"],
         strict=chosen["strict"],
         bootstraps=chosen["bootstraps"],
@@ -249,6 +268,12 @@ def _check_counts(chosen: LearnOptions, owner: str) -> None:
         value = dict(chosen)[name]
         if value is not None and not is_int(value, least):
             raise bad_parameter(name, owner, f"an int >= {least} or None", value)
+    if isinstance(chosen["target"], str):
+        raise ParameterError(
+            f"'target' of {owner} is the score at which the search stops; got "
+            f"{chosen['target']!r}. To predict a variable, use BayesianNetworkClassifier, or "
+            f"method='tan:class_variable={chosen['target']}'."
+        )
     if not is_int(chosen["n_jobs"], 1):
         raise bad_parameter("n_jobs", owner, "an int >= 1", chosen["n_jobs"])
     for name in ("strict", "posterior"):
@@ -287,7 +312,7 @@ def _choose_policy(chosen: LearnOptions, owner: str) -> str:
     return policy
 
 
-def _decide_missing(rows: IncompleteDataset, policy: str) -> Decision:
+def decide_missing(rows: IncompleteDataset, policy: str) -> Decision:
     """Return the decision that missing values are imputed by the default policy."""
     facts = rows.summarise_missing()
     values = format_count(facts["n_missing"], "missing value")
@@ -307,6 +332,18 @@ def _check_opening(chosen: LearnOptions, owner: str) -> SourceParameters:
     return {**opening, "rename": checked.rename}
 
 
+def _check_rows(chosen: LearnOptions, owner: str) -> RowParameters:
+    """Return the options that say how rows are treated."""
+    rows = cast(RowParameters, {name: dict(chosen)[name] for name in ROW_DEFAULTS})
+    checked = RowOptions.from_parameters(owner, **rows)  # raises if they are wrong
+    if checked.cluster_by is not None and owner not in DRAWS_ROWS:
+        raise ParameterError(
+            f"'cluster_by' of {owner} would have no effect, because {owner} draws no rows. Leave "
+            f"it out, and the column too ({format_drop_hint(checked.cluster_by)})."
+        )
+    return rows
+
+
 def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
     """Raise `ParameterError` for options that need all rows in memory."""
     shards, cluster = chosen["shards"], chosen["cluster"]
@@ -321,7 +358,7 @@ def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
         check_run_folder(pathlib.Path(shards))
     given = [
         name
-        for name, default in SOURCE_DEFAULTS.items()
+        for name, default in (*SOURCE_DEFAULTS.items(), *ROW_DEFAULTS.items())
         if dict(chosen)[name] != default and name != "rename"
     ]
     if given:
@@ -370,7 +407,9 @@ def _open_knowledge(constraints: GivenKnowledge | None, owner: str) -> Knowledge
         return constraints
     if isinstance(constraints, str | os.PathLike):
         return open_knowledge(os.fspath(constraints))
-    expected = "Constraints, Knowledge, the path of a file or None"
+    if isinstance(constraints, Mapping):
+        return parse_knowledge(constraints, owner)
+    expected = "Constraints, Knowledge, a dict, the path of a file or None"
     raise bad_parameter("constraints", owner, expected, constraints)
 
 

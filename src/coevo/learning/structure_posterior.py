@@ -100,15 +100,15 @@ def posterior(
         as without the interruption. With a larger limit chains that have ended continue.
     progress : bool, optional
         Whether to show progress, as for `learn`.
-    method, score, ess, parent_penalty, max_table, max_parents, constraints, random_state, \
-n_jobs : optional
+    method, score, ess, parent_penalty, sparse_penalty, max_table, max_parents, constraints, \
+random_state, n_jobs : optional
         The search, the score and the constraints, as for `learn`. The default objective is that of
         `learn`: its parent penalty is a prior that favours few arcs. ``'bdeu'``, ``'bds'`` and
         ``'k2'`` are marginal likelihoods; ``'bic'``, ``'fnml'`` and ``'qnml'`` approximate one.
         Weights of arcs are log priors.
     encoding, delimiter, comment, header, skiprows, skipfooter, bad_rows, keep_empty_rows, rename, \
 value_labels, sheet, query, connection, states, drop, names, types, discretise, bins, missing, \
-missing_labels, decimal, strict : optional
+missing_labels, keep_labels, merge, decimal, strict : optional
         How the table is read, as for `learn`.
     cluster : str or distributed.Client, optional
         Run the chains on the workers of a Dask cluster: its address, or ``'local:4'`` for four

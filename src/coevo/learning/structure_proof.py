@@ -120,11 +120,12 @@ def prove(
         Resume from the checkpoint of `output`. The answer is the same as without the interruption.
     progress : bool, optional
         Whether to show progress, as for `learn`.
-    method, score, ess, parent_penalty, max_table, constraints, random_state, n_jobs : optional
+    method, score, ess, parent_penalty, sparse_penalty, max_table, constraints, random_state, \
+n_jobs : optional
         The search, the score and the constraints, as for `learn`.
     encoding, delimiter, comment, header, skiprows, skipfooter, bad_rows, keep_empty_rows, rename, \
 value_labels, sheet, query, connection, states, drop, names, types, discretise, bins, missing, \
-missing_labels, decimal, strict : optional
+missing_labels, keep_labels, merge, decimal, strict : optional
         How the table is read, as for `learn`.
     start, max_generations, patience, target : optional
         Further options of the search, as for `learn`.

@@ -43,6 +43,7 @@ from coevo.run_lock import lock_run_folder
 from coevo.score import Scorer
 from coevo.score.base import CACHE_BYTES
 from coevo.search import (
+    CCMA,
     Callback,
     Checkpoint,
     CheckpointCallback,
@@ -57,6 +58,14 @@ from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 __all__ = ["LearnTask", "open_task"]
 
 SHARE_OF_GRACE = 0.3  # beyond a time limit, for each part of the answer beside the search
+TOO_COSTLY = (
+    "samples would take much longer than the search; --bootstraps 100 measures the strength of "
+    "each arc"
+)
+NOT_IN_MEMORY = "the rows are not in this process; coevo strength on some of them measures it"
+NO_TIME_FOR_SAMPLES = (
+    "the time limit leaves no time for samples; --bootstraps 100 measures the strength of each arc"
+)
 NO_GENERATION = (
     "The time limit ended the search before its first generation. Give a larger limit, or leave "
     "columns out."
@@ -122,7 +131,7 @@ def _make_task(
     problem = Problem.from_scorer(scorer, spec.constraints, start)  # raises if it is illegal
     spec.method.make_search(problem)  # raises if the settings of the method do not fit the table
     audited = _choose_audited_table(settings.missing, dataset, incomplete)
-    findings = data.audit(audited, info.columns)
+    findings = data.audit(audited, info.columns, info.findings)
     return LearnTask(
         settings=settings,
         spec=spec,
@@ -310,6 +319,7 @@ class LearnTask:
         """Return the result with the gains of its arcs, and write it."""
         rules = self.spec.constraints.to_rules(dataset.names)
         gains = score.arc_gains(scorer, result.dag)
+        best, near_misses = self._find_rejected(result, scorer, rules)
         learned = LearnResult(
             search=result,
             spec=self.spec,
@@ -319,9 +329,11 @@ class LearnTask:
             audit=self.audit,
             gains=gains,
             effects=score.find_arc_effects(dataset, result.dag, gains),
-            best_rejected=self._find_best_rejected(result, scorer, rules),
+            best_rejected=best,
+            near_misses=near_misses,
             imputation=imputation,
             source=self.source,
+            cluster_by=self.info.cluster_by,
         )
         if isinstance(dataset, Shards):
             learned = _detach_shards(learned, dataset)
@@ -345,15 +357,16 @@ class LearnTask:
         left = max(0.0, budget.max_time - result.seconds)
         return measure_work_time() + left + SHARE_OF_GRACE * budget.grace
 
-    def _find_best_rejected(
+    def _find_rejected(
         self, result: SearchResult, scorer: Scorer, rules: ArcRules
-    ) -> score.Addition | None:
-        """Return the best arc outside the network; None also if there is no time for it."""
+    ) -> tuple[score.Addition | None, tuple[score.NearMiss, ...]]:
+        """Return the best arc outside the network and the near misses, if there is time for it."""
         try:
             with limit_work_time(self._find_deadline(result)):
-                return score.find_best_addition(scorer, result.dag, rules)
+                best = score.find_best_addition(scorer, result.dag, rules)
+                return best, score.find_near_misses(scorer, result.dag, rules)
         except OutOfTime:
-            return None
+            return None, ()
 
     def write(self, result: LearnResult) -> LearnResult:
         """Write the run folder, if there is one. A failure does not lose the result."""
@@ -392,7 +405,7 @@ class LearnTask:
     ) -> LearnResult:
         """Return the result with the bootstrap that the settings ask for, and write it.
 
-        By default it is the quick one, where it costs less than the search. The full one does not
+        By default it is the quick one, where it does not cost too much. The full one does not
         search the original table again. A limit of the search is a limit of each sample. After an
         interrupted search no sample is run. Ctrl-C stops with the samples that are done (the quick
         one: without samples); before the first one the result is returned as it was.
@@ -422,29 +435,46 @@ class LearnTask:
 
     def count_quick_samples(self, result: LearnResult) -> int:
         """Return the number of samples of the quick bootstrap; 0 if there is none."""
-        has_rows = isinstance(result.dataset, data.Dataset) and self.settings.cluster is None
-        if self.settings.bootstraps is not None or not has_rows:
+        if self.settings.bootstraps is not None or not self._has_rows(result):
             return 0
-        return count_quick_samples(result.search)
+        return count_quick_samples(self._bootstrap_table, self._bootstrap_spec, result.search)
+
+    def _has_rows(self, result: LearnResult) -> bool:
+        """Return whether samples of the rows can be drawn in this process."""
+        return isinstance(result.dataset, data.Dataset) and self.settings.cluster is None
 
     def _run_quick_bootstrap(
         self, result: LearnResult, on_interrupt: Callable[[], object]
     ) -> LearnResult:
         """Return the result with the quick bootstrap, where the rows are in this process."""
-        dataset = result.dataset
-        if not self.count_quick_samples(result) or not isinstance(dataset, data.Dataset):
-            return result
+        if not self._has_rows(result):
+            return self._note_missing_strengths(result, NOT_IN_MEMORY)
+        if not self.count_quick_samples(result):
+            return self._note_missing_strengths(result, TOO_COSTLY)
         try:
             with limit_work_time(self._find_deadline(result.search)):
                 quick = run_quick_bootstrap(
-                    dataset, self.spec, result.search, result.gains, on_interrupt
+                    self._bootstrap_table,
+                    self._bootstrap_spec,
+                    result.search,
+                    result.gains,
+                    self.settings.missing,
+                    on_interrupt,
                 )
         except OutOfTime:
-            return result
+            return self._note_missing_strengths(result, NO_TIME_FOR_SAMPLES)
         if quick is None:
             return result
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
             return self.write(replace(result, quick_bootstrap=quick))
+
+    def _note_missing_strengths(self, result: LearnResult, reason: str) -> LearnResult:
+        """Return the result with the reason, where strengths would be expected, and write it."""
+        is_wanted = isinstance(self.spec.method, CCMA | Islands) and bool(result.dag.arcs)
+        if not is_wanted or result.search.stop_reason == "interrupt":
+            return result
+        with defer_interrupts():
+            return self.write(replace(result, no_strengths=reason))
 
 
 def _detach_shards(result: LearnResult, shards: Shards) -> LearnResult:

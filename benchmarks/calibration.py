@@ -75,8 +75,10 @@ def compute_shares(network: BayesianNetwork, n_rows: int, seed: int) -> dict[str
     for i, parent in enumerate(names):
         for j, child in enumerate(names):
             if i != j:
-                strength, direction = strengths.strength_of((parent, child))
-                shares[i, j] = strength * direction
+                arc = strengths.describe_arc((parent, child))
+                # an undirected edge is an arc in half of the members of its class
+                along = (1 + arc["direction"] - arc["reverse"]) / 2
+                shares[i, j] = arc["strength"] * along
                 truth[i, j] = parent in network.parents(child)
     apart = ~np.eye(n, dtype=np.bool_)
     return {

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
 import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from coevo import __version__
 from coevo.experiments.environment import describe_machine, find_versions
 
 __all__ = [
@@ -26,7 +29,8 @@ __all__ = [
     "show_table",
 ]
 
-README = Path(__file__).parent / "README.md"
+HERE = Path(__file__).parent
+README = HERE / "README.md"
 
 Task = Callable[[], object]
 Family = tuple[int, tuple[int, ...]]  # child, parents ascending
@@ -76,13 +80,23 @@ def print_json(answer: dict[str, Any]) -> None:
     print(json.dumps(answer, indent=2))
 
 
+def describe_measurement() -> str:
+    """Return the line that dates measured figures; `scripts/stale_figures.py` reads it."""
+    run = subprocess.run(
+        ["git", "-C", str(HERE), "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True
+    )
+    commit = run.stdout.strip() or "0000000"
+    return f"*Measured {datetime.now(UTC):%Y-%m-%d}, coevo {__version__}, commit {commit}.*"
+
+
 def replace_block(path: Path, name: str, text: str) -> None:
-    """Replace the text between the two comments called `name` in a Markdown file."""
+    """Replace the text between the two comments called `name` in a Markdown file, and date it."""
     begin, end = f"<!-- {name}: made by the command below it -->", f"<!-- end of {name} -->"
     page = path.read_text(encoding="utf-8")
     before, rest = page.split(begin)
     after = rest.split(end)[1]
-    path.write_text(f"{before}{begin}\n{text.strip()}\n{end}{after}", encoding="utf-8")
+    dated = f"{text.strip()}\n\n{describe_measurement()}"
+    path.write_text(f"{before}{begin}\n{dated}\n{end}{after}", encoding="utf-8")
 
 
 def add_output_options(parser: ArgumentParser, block: str) -> None:

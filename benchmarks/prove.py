@@ -4,8 +4,7 @@ The first part proves the K2 optimum with at most three parents on reference tab
 NAME-ROWS.csv.gz, which declares no states: those of the bundled network hold). The second part
 proves BIC and BDeu on rows sampled from bundled networks, without a limit on parents where the
 rules allow it. The third part is for tables with published optima or scores (a folder with
-NAME.csv.gz and NAME.states.json). The last part is for the tables of `champion.py`, and adds the
-column *proved* to the README; it is repeated after ``champion.py --write``.
+NAME.csv.gz and NAME.states.json). `champion.py --prove` proves the tables of the main README.
 
 All times are CPU seconds of one process with two threads, so that a busy machine changes them
 little: `search` with ccma, `families`, `proof` and `check`. A proof that is not closed stops when
@@ -15,7 +14,6 @@ listed, the gap is that of a partial list, which has no clusters.
 
     python benchmarks/prove.py --data FOLDER --part bars
     python benchmarks/prove.py --data FOLDER --limit 30 --write
-    python benchmarks/prove.py --data FOLDER --part champion --records FILE --write
 """
 
 from __future__ import annotations
@@ -43,7 +41,6 @@ from coevo.work_time import measure_work_time
 from harness import describe_run, replace_block
 
 HERE = Path(__file__).parent
-BEGIN, END = "<!-- champion: made by the command below it -->", "<!-- end of champion -->"
 SEARCH = 20.0  # seconds on the clock of the search; wide tables reach it
 MOST_CLOCK = 4.0  # seconds on the clock for each second of the limit
 BARS = {
@@ -159,21 +156,10 @@ def list_published(folder: Path) -> Iterator[Case]:
         yield Case(name, dataset, "bic", None)
 
 
-def list_champion(folder: Path) -> Iterator[Case]:
-    """Yield the tables of `champion.py`."""
-    for name in ("alarm", "insurance"):
-        for n_rows in (1000, 5000):
-            dataset = sample(load_network(name), n_rows, 1)
-            for score in ("k2", "bdeu", "bic"):
-                limit = None if score == "bic" else 3
-                yield Case(f"{name} {n_rows:,}", dataset, score, limit)
-
-
 PARTS = {
     "bars": list_bars,
     "sampled": list_sampled,
     "published": list_published,
-    "champion": list_champion,
 }
 
 
@@ -200,25 +186,6 @@ def format_rows(part: str, rows: list[dict[str, Any]]) -> str:
     extra = {"bars": " bar |", "published": " published |"}.get(part, "")
     header = HEADERS.format(extra, "---:|" if extra else "")
     return "\n".join([header, *(format_row(part, row) for row in rows)])
-
-
-def add_column(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write the column *proved* of the table of `champion.py`, before the last four columns."""
-    cells = {("data set", "score", "best"): "proved", ("---", "---", "---:"): "---"}
-    for row in rows:
-        if row["gap"] < 1e-6:  # and the best score is the same
-            scope = "yes" if row["parents"] == "any" else f"{row['parents']} parents"
-            cells[row["table"], row["score"], f"{row['best']:,.2f}"] = scope
-    page = path.read_text(encoding="utf-8")
-    block = page.split(BEGIN)[1].split(END)[0]
-    lines = []
-    for line in block.strip().splitlines():
-        parts = [part.strip() for part in line.strip("|").split("|")]
-        known = cells.get((parts[0], parts[1], parts[2]), "no")
-        written = [*parts[:5], known, *parts[-4:]]
-        is_rule = parts[0] == "---"
-        lines.append(f"|{'|'.join(written)}|" if is_rule else f"| {' | '.join(written)} |")
-    replace_block(path, "champion", "\n".join(lines))
 
 
 def read_records(path: Path | None) -> dict[tuple[str, str], dict[str, Any]]:
@@ -262,8 +229,6 @@ def main() -> None:
                 f"{versions}; measured on a loaded machine."
             )
             replace_block(HERE / "README.md", f"prove {part}", f"{table}\n\n{note}")
-            if part == "champion":
-                add_column(HERE.parent / "README.md", rows)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ except coevo.CoevoError as error:
 
 # evolve: a third species imputes the values.     em: structural EM.
 # available: each family uses the rows that observe it.     drop: leave out incomplete rows.
+# Nothing in this table is a cause of the age or the sex of a patient: they are roots.
+options = {"drop": ["patient_id"], "roots": ["age", "sex"], "max_generations": 5, "random_state": 0}
 results = {
-    policy: coevo.learn(
-        TABLE, drop=["patient_id"], missing=policy, max_generations=5, random_state=0
-    )
+    policy: coevo.learn(TABLE, missing=policy, **options)
     for policy in ("evolve", "em", "available", "drop")
 }
 for policy, result in results.items():

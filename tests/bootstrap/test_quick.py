@@ -269,7 +269,10 @@ def test_a_cluster_and_shards_have_none(found):
         assert task.count_quick_samples(found) == found.quick_bootstrap.n_bootstraps
         there = replace(task, settings=replace(settings, cluster="tcp://HOST:8786"))
         assert there.count_quick_samples(found) == 0
-        assert there.run_bootstraps(found) is found
+        bare = replace(found, quick_bootstrap=None)
+        told = there.run_bootstraps(bare)
+        assert told.quick_bootstrap is None
+        assert told.no_strengths.startswith("the rows are not in this process;")
 
 
 def test_a_table_too_large_to_resample_has_none(found, monkeypatch):

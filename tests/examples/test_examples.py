@@ -41,7 +41,7 @@ EXPECTED = {
         "Data cannot direct: age -- crp, crp -- ill, crp -- smoker, crp -- temperature",
     ],
     "missing_values": [
-        "evolve    crp -> age, crp -> ill, crp -> smoker, crp -> temperature",
+        "evolve    age -> crp, crp -> ill, crp -> smoker, crp -> temperature",
         "drop      age -> crp, crp -> ill, crp -> temperature, ill -> smoker",
         "  row 381, ward: 1 (0.27)",
     ],

@@ -29,6 +29,7 @@ from helpers.documents import (  # type: ignore[import-not-found]  # noqa: E402
     run_command,
 )
 
+MIN_RATIO = 0.5  # of the texts of a line then and now
 TIME = re.compile(r"\bin [\d.,]+ s\b")  # differs from run to run
 
 
@@ -61,14 +62,50 @@ def refresh_block(text: str, block: Block) -> str:
 
 
 def merge(shown: str, real: str) -> str:
-    """Return an output with the shown lines that still match it."""
+    """Return an output with the lines that are shown, as they are now.
+
+    A line ``...`` stays, and hides what it hid. Where two shown lines follow each other, everything
+    that is now between them is shown, too.
+    """
     old, new = shown.splitlines(), [line.rstrip() for line in real.strip("\n").splitlines()]
-    kept = []
-    for line in new:
-        same = next((one for one in old if "..." in one and is_match(one, line)), None)
-        near = difflib.get_close_matches(line, [one for one in old if "in ... s" in one], n=1)
-        kept.append(same or (TIME.sub("in ... s", line) if near else line))
+    kept: list[str] = []
+    place, is_open = 0, False  # the next line of the output; whether lines before it are hidden
+    for line in old:
+        if line.strip() == "...":
+            kept += [] if kept and kept[-1] == line else [line]
+            is_open = True
+            continue
+        found = _find(line, new, place)
+        if found is None:
+            continue
+        first = found if is_open else place
+        kept += [_renew(line if i == found else "", new[i]) for i in range(first, found + 1)]
+        place, is_open = found + 1, False
+    if not is_open:
+        kept += [_renew("", line) for line in new[place:]]
     return "\n".join(kept)
+
+
+def _find(line: str, new: list[str], start: int) -> int | None:
+    """Return the place of the line of an output that a shown line stands for, or None."""
+    for i in range(start, len(new)):
+        if is_match(line, new[i]):
+            return i
+    words = _strip_figures(line)
+    ratios = [difflib.SequenceMatcher(None, words, _strip_figures(one)).ratio() for one in new]
+    best = max(range(start, len(new)), key=lambda i: (ratios[i], -i), default=None)
+    return best if best is not None and ratios[best] > MIN_RATIO else None
+
+
+def _strip_figures(line: str) -> str:
+    return re.sub(r"[\d.,]+", "0", line)
+
+
+def _renew(shown: str, line: str) -> str:
+    """Return a line as it is now; one that still matches stays, and times are left open."""
+    if shown and is_match(shown, line):
+        return shown
+    return TIME.sub("in ... s", line)
 
 
 if __name__ == "__main__":

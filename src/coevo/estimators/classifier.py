@@ -158,7 +158,10 @@ strict, bootstraps
         if structure in STRUCTURES:
             params["method"] = STRUCTURES[structure](class_variable=name)
         params["states"] = _declare(params["states"], Variable(name, states))
-        self._learn(features, features.add_labels(name, np.array(states)[codes]), params)
+        with warnings.catch_warnings():
+            # It predicts: whether age can have parents does not matter here.
+            warnings.filterwarnings("ignore", ".* ha(s|ve) parents here", CoevoWarning)
+            self._learn(features, features.add_labels(name, np.array(states)[codes]), params)
         self.classes_, self.class_variable_ = classes, name
         self._smoothing, self._networks, self._stack = float(smoothing or SMOOTHING), {}, None
         if len(classes) > 1 and not self.dag_.markov_blanket(name):

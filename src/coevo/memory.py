@@ -2,6 +2,10 @@
 
 Where that cannot be known, as for a compressed file that another library reads, `limit_memory`
 makes the library fail before the machine is out of memory.
+
+A process may also have a limit of addresses (``ulimit -v``). Under it, compiled libraries abort
+or hang where they cannot map a file, a thread or machine code, and nothing can be caught. The
+command line therefore calls `check_address_space` before it imports any of them.
 """
 
 from __future__ import annotations
@@ -19,11 +23,22 @@ try:
 except ImportError:  # on Windows, which gives no process more than it has
     resource = None  # type: ignore[assignment]
 
-__all__ = ["check_memory", "format_bytes", "get_machine_memory", "limit_memory"]
+__all__ = [
+    "check_address_space",
+    "check_memory",
+    "describe_shortage",
+    "format_bytes",
+    "get_address_space",
+    "get_machine_memory",
+    "is_shortage",
+    "limit_memory",
+]
 
 CONTAINER_LIMIT = "/sys/fs/cgroup/memory.max"  # of Linux
 PROCESS_SIZE = "/proc/self/statm"  # of Linux, in pages; the sixth number is that of data
 SHARE, LEAST = 0.5, 1 << 31  # of the memory of the machine, and bytes, for a file
+# What the system says where it has no memory for a library, in errors of other types.
+_SHORTAGES = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 _lock = threading.Lock()
 _before: list[Any] = []  # the limit before the first `limit_memory`, once for each that is open
 
@@ -70,6 +85,53 @@ machine has ... GB. Ask for fewer rows.
             f"{what} needs {n_bytes / 1e9:,.1f} GB of memory; this machine has "
             f"{memory / 1e9:,.1f} GB. {way_out}"
         )
+
+
+def get_address_space() -> int | None:
+    """Return the bytes of addresses that this process may use (``ulimit -v``), or None."""
+    if resource is None:
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else int(soft)
+
+
+def check_address_space(n_bytes: int, what: str) -> None:
+    """Raise `ParameterError` if `what` needs more addresses than this process may use.
+
+    Under a limit, OpenBLAS starts no threads: each of them reserves 40 MB at its import.
+    """
+    limit = get_address_space()
+    if limit is None:
+        return
+    if limit < n_bytes:
+        raise ParameterError(
+            f"{what} needs about {n_bytes / 1e6:,.0f} MB of address space; this process may use "
+            f"{limit / 1e6:,.0f} MB. Raise the limit (ulimit -v)."
+        )
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def is_shortage(error: BaseException) -> bool:
+    """Return whether an error means that there is not enough memory.
+
+    >>> is_shortage(ImportError("lib.so: failed to map segment from shared object"))
+    True
+    """
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or any(known in text for known in _SHORTAGES)
+
+
+def describe_shortage(work: str = "", detail: str = "") -> str:
+    """Return the sentence for memory that ran out during some work, such as ``"to load HiGHS"``."""
+    limit = get_address_space()
+    start = " ".join(f"There is not enough memory {work}".split())
+    shown = f" ({detail.rstrip('.')})" if detail else ""
+    if limit is None:
+        return f"{start}{shown}. Free some, or use a machine with more."
+    return (
+        f"{start}{shown}: this process may use {limit / 1e6:,.0f} MB of address space. Free some, "
+        "or raise the limit (ulimit -v)."
+    )
 
 
 @contextlib.contextmanager

@@ -10,10 +10,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from coevo.memory import get_address_space
+
 __all__ = ["Threads", "count_usable_cores"]
 
 PARTS_PER_THREAD = 4  # for items of uneven cost
 MAX_DEFAULT_CORES = 8  # more cores are used only if the user sets a number
+# Of addresses, where a process has a limit (ulimit -v). A thread reserves about 0.1 GB, and the
+# process aborts if the system has none left for its variables.
+ADDRESSES_OF_A_THREAD = 1_000_000_000
 
 
 def count_usable_cores() -> int:
@@ -22,9 +27,13 @@ def count_usable_cores() -> int:
     >>> 1 <= count_usable_cores() <= MAX_DEFAULT_CORES
     True
     """
+    limit = get_address_space()
+    most = MAX_DEFAULT_CORES
+    if limit is not None:
+        most = min(most, max(1, limit // ADDRESSES_OF_A_THREAD))
     if hasattr(os, "sched_getaffinity"):
-        return min(MAX_DEFAULT_CORES, len(os.sched_getaffinity(0)))
-    return min(MAX_DEFAULT_CORES, os.cpu_count() or 1)
+        return min(most, len(os.sched_getaffinity(0)))
+    return min(most, os.cpu_count() or 1)
 
 
 class Threads:

@@ -201,3 +201,17 @@ def test_sparklines():
     assert format_sparkline([0, 0], 10) == "  "
     assert format_sparkline([1] * 25, 10) == "████████▃"
     assert format_sparkline([1, 10**9], 10) == "▁█"
+
+
+def test_long_numbers_are_short_for_people_and_exact_in_files(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = ["-0.044641636506989144,a", "0.05068011873981862,b"] * 10
+    Path("t.csv").write_text("\n".join(["sex,group", *rows]) + "\n", encoding="utf-8")
+    _, out, _ = run("inspect", "t.csv")
+    assert "2 states: -0.04464, 0.05068\n" in out
+    _, out, _ = run("inspect", "t.csv", "--format", "json")
+    assert "-0.044641636506989144" in out
+    run("inspect", "t.csv", "-o", "page")
+    page = next(Path("page").glob("*.html")).read_text(encoding="utf-8")
+    assert ">-0.04464<" in page
+    assert ">-0.044641636506989144<" not in page

@@ -129,8 +129,14 @@ def test_an_interrupt(run, folder, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (MemoryError(), "Error: There is not enough memory.\n"),
-        (MemoryError("4 TiB"), "Error: There is not enough memory. 4 TiB\n"),
+        (
+            MemoryError(),
+            "Error: There is not enough memory. Free some, or use a machine with more.\n",
+        ),
+        (
+            MemoryError("4 TiB"),
+            "Error: There is not enough memory (4 TiB). Free some, or use a machine with more.\n",
+        ),
         (
             OSError(28, "No space left on device"),
             "Error: The output cannot be written: No space left on device.\n",

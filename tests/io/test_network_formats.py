@@ -176,6 +176,59 @@ def test_rounded_rows_are_normalised_with_a_warning(name, text, notice):
     assert network.table("very wet").sum(axis=1) == pytest.approx(1, abs=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "notice"),
+    [
+        (  # as in the public file Pathfinder.net
+            "net",
+            NET.replace("1e-05 0.0 0.99999", "1e-05 -1.19e-07 0.99999"),
+            "a, line 16, column 3: the row ( 1) of 'very_wet' has the probability -1.19e-07, "
+            "which was read as 0; it was normalised.",
+        ),
+        (  # as in ChestClinicNetica.net; the quote in the comment belongs to no string
+            "net",
+            NET.replace("  name =", '  comment = "50 % of \r\n  the rows"; % 5" of rain\n  name ='),
+            "a, line 3, column 13: this string goes over the end of a line; the line break was "
+            "read as a blank.",
+        ),
+        (
+            "net",
+            NET.replace("0.8 0.2", "80 20").replace("0.7 0.2 0.1", "21 6 3"),
+            "a, line 16, column 3: the row (0) of 'very_wet' sums to 30; this row and 1 more were "
+            "normalised.",
+        ),
+        (  # as in Water.bifxml
+            "xmlbif",
+            "\n  " + XMLBIF,
+            "a, line 2, column 3: blanks stand before '<?xml', where XML allows none; they were "
+            "ignored.",
+        ),
+    ],
+    ids=["negative", "line break", "counts", "blanks"],
+)
+def test_what_public_files_hold_is_corrected_in_one_line(name, text, notice):
+    with pytest.warns(CoevoWarning) as caught:
+        network = parse_model(text, name, "a")
+    assert [str(found.message) for found in caught] == [notice]
+    assert network.variables == RAIN.variables
+    for variable in RAIN.variables:
+        assert network.table(variable.name) == pytest.approx(RAIN.table(variable.name), abs=1e-12)
+
+
+def test_a_line_break_in_a_state_is_a_blank():
+    with pytest.warns(CoevoWarning, match="line break was read as a blank"):
+        network = parse_model(NET.replace('"0" " 1"', '"very\n   dry" " 1"'), "net", "a")
+    assert network.variable("rain").states == ("very dry", " 1")
+
+
+def test_places_after_a_late_declaration_are_those_of_the_file():
+    text = "\n" + XMLBIF.replace("0.8 0.2", "0.8 -0.2")
+    with pytest.warns(CoevoWarning, match="blanks stand before"):
+        assert refusal(FormatError, parse_model, text, "xmlbif", "a") == (
+            "a, line 27, column 3: the table of 'rain' has the probability -0.2."
+        )
+
+
 def refused(name, text, *changes):
     """Return the error message for a text after replacing parts of it."""
     for old, new in changes:
@@ -389,6 +442,14 @@ class TestNet:
             (
                 [("(0.8 0.2)", "(0.8)")],
                 "a, line 20, column 3: the table of 'rain' has 1 probability; it needs 2.",
+            ),
+            (
+                [("(0.8 0.2)", "(0 0)")],
+                "a, line 20, column 3: the table of 'rain' sums to 0; its sum must be above 0.",
+            ),
+            (
+                [("(0.8 0.2)", "(1.1 -0.1)")],
+                "a, line 20, column 3: the table of 'rain' has the probability -0.1.",
             ),
             (
                 [('" 1");', '" 1")')],

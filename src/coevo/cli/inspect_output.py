@@ -136,8 +136,12 @@ def _describe(column: InspectedColumn, length: int, dots: str) -> str:
             "" if summary else "not read", _list_examples(column, dots), length, dots
         )
     if info.cuts is None:
+        from coevo.data.state_words import shorten_states
+
         text = f"{format_count(len(info.states), 'state')}: "
-        return _list_items(text, [_clean(state) for state in info.states], length, dots)
+        return _list_items(
+            text, [_clean(state) for state in shorten_states(info.states).values()], length, dots
+        )
     points = [format_value(point) for point in info.cuts.points]
     noun = {0: "no cut point", 1: "cut point "}.get(len(points), "cut points ")
     return _list_items(noun, points, length, dots)

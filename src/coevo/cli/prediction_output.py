@@ -30,10 +30,13 @@ def format_confusion(states: Sequence[str], confusion: Sequence[Sequence[int]]) 
     if len(states) > SHOWN:
         yield f"confusion   {len(states):,} states; see --format json"
         return
+    from coevo.data.state_words import shorten_states
+
     yield "confusion   rows: true states; columns: predicted states"
-    cells = [["", *states]]
+    shown = [*shorten_states(tuple(states)).values()]
+    cells = [["", *shown]]
     cells += [
-        [state, *map("{:,}".format, row)] for state, row in zip(states, confusion, strict=True)
+        [state, *map("{:,}".format, row)] for state, row in zip(shown, confusion, strict=True)
     ]
     first, *widths = (max(map(len, column)) for column in zip(*cells, strict=True))
     for name, *others in cells:
@@ -47,9 +50,12 @@ def format_states(metrics: dict[str, Any]) -> Iterator[str]:
     if len(metrics["per_state"]) > SHOWN:
         yield f"states      {len(metrics['per_state']):,} states; see --format json"
         return
+    from coevo.data.state_words import shorten_states
+
+    shown = shorten_states(tuple(metrics["per_state"]))
     yield "states      sensitivity  specificity       AUC     rows"
     for state, one in metrics["per_state"].items():
         numbers = [one["sensitivity"], one["specificity"], one["auc"]]
         cells = ["-" if number is None else f"{number:.4f}" for number in numbers]
         measures = f"{cells[0]:>11}  {cells[1]:>11}  {cells[2]:>8}"
-        yield f"            {measures} {one['n_rows']:>8,}  {state}"
+        yield f"            {measures} {one['n_rows']:>8,}  {shown[state]}"

@@ -25,7 +25,7 @@ from coevo.data.source_kinds import detect_kind, open_archive
 from coevo.data.units_row import skip_units_row
 from coevo.errors import FileError, ParameterError
 from coevo.files import ByteSource, open_input
-from coevo.memory import limit_memory
+from coevo.memory import describe_shortage, get_address_space, limit_memory
 
 __all__ = ["load_table", "make_raw_table"]
 
@@ -130,6 +130,8 @@ def _read_source(source: ByteSource, options: ReadOptions, is_member: bool = Fal
         with limit_memory():
             table: RawTable = read(source, options)
     except MemoryError:
+        if get_address_space() is not None:  # then the size of the file is not the cause
+            raise FileError(describe_shortage(f"to read {str(source.path)!r}")) from None
         raise FileError(
             f"{str(source.path)!r} does not fit into memory: it expands to more than half of it. "
             "Save the table as Parquet and learn with shards= (--shards DIR)."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coevo.data.column_summary import NumberSummary, StateCount
+from coevo.data.state_words import shorten_states
 from coevo.report.page.markup import escape, format_number, make_element
 
 __all__ = [
@@ -127,6 +128,7 @@ def _format_rows(count: int) -> str:
 def render_bars(label: str, states: Sequence[StateCount], other: StateCount | None = None) -> str:
     """Return a list of states, each with a bar and its number of rows."""
     listed = [*states, *([] if other is None else [other])]
+    short = shorten_states(tuple(one.state for one in states))  # the title has all digits
     tallest = max([one.count for one in listed], default=0) or 1
     items = []
     for one in listed:
@@ -141,7 +143,7 @@ def render_bars(label: str, states: Sequence[StateCount], other: StateCount | No
         )
         name = make_element(
             "span",
-            escape(shorten_middle(one.state, MAX_LABEL)) or "&nbsp;",
+            escape(shorten_middle(short.get(one.state, one.state), MAX_LABEL)) or "&nbsp;",
             title=one.state,
             class_="state",
         )

@@ -11,6 +11,11 @@ parent slowest. The name of a node is an identifier. Names and states that other
 read have a portable spelling; the originals stand in extra fields, ``coevo_name = "body mass"``
 and ``coevo_labels = ("very low" "high")``, which other tools ignore and `parse_net` reads back
 (see `coevo.io.portable_names`).
+
+Files of other tools hold two things that the language of `format_net` does not have. Hugin
+normalises the rows of a table when it compiles a network, so a row may be counts or per cent.
+Netica writes a long string over several lines; each line break is read as a blank. The reader
+warns of both.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
+from coevo.errors import warn_caller
 from coevo.io.network_builder import NetworkBuilder
 from coevo.io.portable_names import (
     NAME_PROPERTY,
@@ -30,7 +36,6 @@ from coevo.io.portable_names import (
 from coevo.io.scanner import (
     NUMBER,
     OPEN_STRING,
-    STRING,
     Scanner,
     Token,
     parse_numbers,
@@ -44,12 +49,45 @@ _DATA = re.compile(r"[-+.0-9eE()\s,]*+;")
 _SEPARATOR = re.compile("[(),;]")
 
 
+_LONG_OPEN_STRING = r'"(?:[^"\\]|\\.)*+'  # also over the end of a line
+_AFTER_STRING = re.compile(r'\s*+["();]')
+_LINE_BREAK = re.compile(r"[ \t]*[\r\n]\s*")
+
+
+def _compile_tokens(open_string: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of tokens and of comments, for a pattern of strings without their end."""
+    token = rf'\s*+(?:({open_string}")|([^\s{{}}()=;|"]++)|([{{}}()=;|])|(")|)'
+    comment = rf"{open_string}\"?|%[^\r\n]*+"
+    return re.compile(token, re.DOTALL), re.compile(comment, re.DOTALL)
+
+
 class _NetScanner(Scanner):
-    TOKEN: ClassVar[re.Pattern[str]] = re.compile(
-        rf'\s*+(?:({STRING})|([^\s{{}}()=;|"]++)|([{{}}()=;|])|(")|)'
-    )
-    COMMENT: ClassVar[re.Pattern[str]] = re.compile(rf"{OPEN_STRING}\"?|%[^\r\n]*+")
+    TOKEN: ClassVar[re.Pattern[str]]
+    COMMENT: ClassVar[re.Pattern[str]]
+    TOKEN, COMMENT = _compile_tokens(OPEN_STRING)
     COMMENT_STARTS: ClassVar[tuple[str, ...]] = ("%",)
+
+
+class _LongStringScanner(_NetScanner):
+    """A scanner for a text whose strings may hold line breaks."""
+
+    TOKEN, COMMENT = _compile_tokens(_LONG_OPEN_STRING)
+
+    def find_long_strings(self) -> list[re.Match[str]]:
+        """Return the strings with line breaks, or none if a quote is lost.
+
+        After a lost quote, the text between two strings looks like a string, and what follows it
+        is a name. After a string, another string, a bracket or a semicolon follows.
+        """
+        strings = list(re.finditer(f'{_LONG_OPEN_STRING}("?)', self.text, re.DOTALL))
+        long = [string for string in strings if _LINE_BREAK.search(string[0])]
+        if all(string[1] and _AFTER_STRING.match(self.text, string.end()) for string in long):
+            return long
+        return []
+
+    def unquote(self, string: str) -> str:
+        """Return the value of a string, with a blank for each line break."""
+        return super().unquote(_LINE_BREAK.sub(" ", string))
 
 
 def parse_net(text: str, source: str = "<text>") -> BayesianNetwork:
@@ -63,7 +101,16 @@ def parse_net(text: str, source: str = "<text>") -> BayesianNetwork:
     >>> network.table("rain").tolist()
     [[0.8, 0.2]]
     """
-    return _NetReader(_NetScanner(text, source)).read_network()
+    scanner = _NetScanner(text, source)
+    long_scanner = _LongStringScanner(text, source)
+    # Without long strings, the error of a lost quote names its line.
+    if not (long_strings := long_scanner.find_long_strings()):
+        return _NetReader(scanner).read_network()
+    network = _NetReader(long_scanner).read_network()
+    more = f" (and {len(long_strings) - 1:,} more)" if len(long_strings) > 1 else ""
+    fault = f"this string{more} goes over the end of a line; the line break was read as a blank."
+    warn_caller(str(scanner.make_error(long_strings[0].start(), fault)))
+    return network
 
 
 class _NetReader:
@@ -74,7 +121,9 @@ class _NetReader:
         self._title = ""
         self._originals: dict[str, str] = {}  # names of variables, by the names in the text
         self._original_states: dict[str, tuple[str, ...]] = {}
-        self._builder: NetworkBuilder[int] = NetworkBuilder(scanner.make_error, "potential")
+        self._builder: NetworkBuilder[int] = NetworkBuilder(
+            scanner.make_error, "potential", allows_counts=True
+        )
         self._potentials: list[tuple[Token, list[Token], list[float], int]] = []
 
     def read_network(self) -> BayesianNetwork:

@@ -37,6 +37,10 @@ MAX_PROBABILITIES = 2**25
 # error is not rounded but wrong.
 ROUNDING = 2e-3
 
+# Tools that compute in single precision leave probabilities such as -1.19e-07 (the public
+# Pathfinder network has them). A number further below 0 is not rounded but wrong.
+NEGATIVE_ROUNDING = 1e-6
+
 Place = TypeVar("Place")
 
 
@@ -57,11 +61,19 @@ class NetworkBuilder(Generic[Place]):
         Returns the exception for a place and a sentence.
     block : str
         The name that the format gives to the part of a file that holds a table.
+    allows_counts : bool, default False
+        Whether the rows of a table may have any positive sum, such as counts and percentages.
     """
 
-    def __init__(self, make_error: Callable[[Place, str], FormatError], block: str) -> None:
+    def __init__(
+        self,
+        make_error: Callable[[Place, str], FormatError],
+        block: str,
+        allows_counts: bool = False,
+    ) -> None:
         self._make_error = make_error
         self._block = block
+        self._allows_counts = allows_counts
         self._places: dict[str, Place] = {}  # of the declaration of each variable
         self._families: dict[str, _Family[Place]] = {}
         self._rounded_rows: list[tuple[Place, str]] = []
@@ -177,7 +189,9 @@ class NetworkBuilder(Generic[Place]):
             return self._make_error(place, f"{describe_row(child, parents, row)} {fault}.")
 
         table, rounded = normalise_rows(
-            np.array(values, dtype=np.float64).reshape(-1, child.arity), make_row_error
+            np.array(values, dtype=np.float64).reshape(-1, child.arity),
+            make_row_error,
+            self._allows_counts,
         )
         self._rounded_rows += [
             (place, f"{describe_row(child, parents, row)} {fault}") for row, fault in rounded
@@ -199,30 +213,42 @@ class NetworkBuilder(Generic[Place]):
 
 
 def normalise_rows(
-    table: CPT, make_error: Callable[[int, str], FormatError]
+    table: CPT, make_error: Callable[[int, str], FormatError], allows_counts: bool = False
 ) -> tuple[CPT, list[tuple[int, str]]]:
     """Divide rounded rows by their sum; return the table and the rows that were rounded.
 
     A row is rounded if its sum differs from 1 by more than `TOLERANCE`, which a network
-    accepts, and by at most `ROUNDING`. Each rounded row comes with a description of its
-    fault. `make_error` returns the exception for a row and its fault.
+    accepts, and by at most `ROUNDING` (by any amount if the format `allows_counts`), or if it
+    has a probability that is below 0 by at most `NEGATIVE_ROUNDING`, which is read as 0. Each
+    rounded row comes with a description of its fault. `make_error` returns the exception for a
+    row and its fault.
     """
-    bad = ~(np.isfinite(table) & (table >= 0))
+    bad = ~(np.isfinite(table) & (table >= -NEGATIVE_ROUNDING))
     if bad.any():
         i, j = (int(index) for index in np.argwhere(bad)[0])
         raise make_error(i, f"has the probability {float(table[i, j])!r}")
+    positive = np.maximum(table, 0.0)
     with np.errstate(over="ignore"):
-        sums = table.sum(axis=1)
+        sums = positive.sum(axis=1)
     deviations = np.abs(sums - 1)
-    if (deviations > ROUNDING).any():
-        i = int(np.argmax(deviations > ROUNDING))
-        raise make_error(i, f"sums to {sums[i]:.9g}; it must sum to 1")
-    rounded = np.flatnonzero(deviations > TOLERANCE).tolist()
+    wrong = ~((sums > 0) & np.isfinite(sums)) if allows_counts else deviations > ROUNDING
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        wanted = "its sum must be above 0" if allows_counts else "it must sum to 1"
+        raise make_error(i, f"sums to {sums[i]:.9g}; {wanted}")
+    lowest = table.min(axis=1)
+    rounded = np.flatnonzero((deviations > TOLERANCE) | (lowest < 0)).tolist()
     if not rounded:
         return table, []
-    normalised = table.copy()
+    normalised = positive
     normalised[rounded] /= sums[rounded, None]
-    return normalised, [(i, f"sums to {sums[i]:.9g}") for i in rounded]
+    faults = [
+        (i, f"has the probability {lowest[i]:.9g}, which was read as 0")
+        if lowest[i] < 0
+        else (i, f"sums to {sums[i]:.9g}")
+        for i in rounded
+    ]
+    return normalised, faults
 
 
 def describe_row(child: Variable, parents: Sequence[Variable], row: int) -> str:

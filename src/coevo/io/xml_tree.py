@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
-from coevo.errors import FormatError
+from coevo.errors import FormatError, warn_caller
 from coevo.io.structures import make_name_error
 from coevo.io.text_files import decode_text
 
@@ -30,6 +30,7 @@ __all__ = [
 XmlPlace = tuple[str, int, int]  # source, line, column
 _BLANK = " \t\r\n"  # white space of XML
 _ENCODING = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+_LATE_DECLARATION = re.compile(r"(\s++)<\?xml\s[^>]*+>")
 # Codecs of Python that are no encodings of text files; some are slow, some raise any error.
 _NO_TEXT = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -95,8 +96,9 @@ def decode_xml(data: bytes, source: str) -> str:
 def parse_xml(text: str, source: str, root: str) -> Element:
     """Return the tree of a text; raise `FormatError` unless its outermost element is `root`."""
     builder = _TreeBuilder(source)
+    plain = _blank_late_declaration(text.removeprefix("\ufeff"), source)
     try:
-        builder.parser.Parse(text.removeprefix("\ufeff").encode("utf-8", "surrogatepass"), True)
+        builder.parser.Parse(plain.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as error:
         fault = expat.ErrorString(error.code)
         place = (source, error.lineno, error.offset + 1)
@@ -106,6 +108,21 @@ def parse_xml(text: str, source: str, root: str) -> Element:
         sentence = f"the outermost element must be {root!r}, not {outermost.tag!r}."
         raise make_xml_error(outermost.place, sentence)
     return outermost
+
+
+def _blank_late_declaration(text: str, source: str) -> str:
+    """Return the text without a declaration that follows blanks; warn that it does.
+
+    The text is decoded, so its declaration says nothing. Blanks in its place keep the lines and
+    columns of the rest.
+    """
+    late = _LATE_DECLARATION.match(text)
+    if late is None:
+        return text
+    place = source, late[1].count("\n") + 1, len(late[1]) - late[1].rfind("\n")
+    fault = "blanks stand before '<?xml', where XML allows none; they were ignored."
+    warn_caller(str(make_xml_error(place, fault)))
+    return re.sub(r"[^\r\n]", " ", late[0]) + text[late.end() :]
 
 
 class _TreeBuilder:

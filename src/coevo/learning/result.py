@@ -19,6 +19,7 @@ from coevo.averaging import Posterior, write_posterior
 from coevo.bootstrap import ArcStrength, BootstrapResult, write_strength
 from coevo.data import ColumnInfo, Dataset, Decision, Finding, Table
 from coevo.data.root_names import describe_roots, is_root_name
+from coevo.equality import have_equal_fields
 from coevo.errors import DependencyError, NetworkError, warn_caller
 from coevo.exact import Proof
 from coevo.graph import CPDAG, DAG, Arc, DirectedBy, find_directions
@@ -126,6 +127,13 @@ class LearnResult:
     traffic: Traffic | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     cluster_by: str | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal, times included; a result equals its own pickle."""
+        return isinstance(other, LearnResult) and have_equal_fields(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.dag, self.score))
 
     @cached_property
     def dag(self) -> DAG:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from coevo.equality import have_equal_fields
 from coevo.graph import DAG
 from coevo.score import CacheStatistics
 from coevo.search.base import Info, SearchState
@@ -127,6 +128,13 @@ class SearchResult:
     families_scored: int | None
     state: SearchState | None
     support: Support | None
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal, times included."""
+        return isinstance(other, SearchResult) and have_equal_fields(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.dag, self.score))
 
     @property
     def checkpoint(self) -> Checkpoint | None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from coevo.errors import CoevoError
 from coevo.interrupts import is_interrupt
+from coevo.memory import describe_shortage, is_shortage
 from coevo.studio.events import EventLog
 from coevo.studio.jobs import read_job
 from coevo.studio.run_options import check_given
@@ -88,8 +89,8 @@ def _obey() -> None:
 
 def _describe(error: BaseException) -> str:
     """Return an error in one sentence."""
+    if is_shortage(error) and not isinstance(error, CoevoError):
+        return describe_shortage()
     if isinstance(error, CoevoError | OSError):
         return str(error)
-    if isinstance(error, MemoryError):
-        return "There is not enough memory."
     return f"The work failed: {type(error).__name__}: {error}"

@@ -134,6 +134,16 @@ def test_a_failed_search_says_why(client, studio):
     with pytest.raises(coevo.CoevoError) as caught:
         coevo.learn(studio.workspace.open_table("flat").path, **FEW)
     assert (facts["state"], facts["error"]) == ("failed", str(caught.value))
+    path = studio.workspace.open_table("flat").path
+    path.write_text("a,b\n" + "1,2\n2,1\n" * 5)  # the user mends the table
+    again = client.post(f"/api/runs/{name}/again").json()["name"]
+    assert again == f"{name} 2"
+    assert studio.jobs.wait(again, 60)
+    mended = client.get(f"/api/runs/{again}").json()
+    assert (mended["state"], mended["options"]) == ("done", facts["options"])
+    (studio.workspace.root / "runs" / "other").mkdir()
+    answer = client.post("/api/runs/other/again")
+    assert answer.json() == {"error": "The run 'other' was not started in the studio."}
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,10 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         await studio.run(_resume, studio, request.path_params["name"], body)
         return Answer({})
 
+    async def start_again(request: Request) -> Response:
+        name = await studio.run_quick(_start_again, studio, request.path_params["name"])
+        return Answer({"name": name}, 201)
+
     async def draw(request: Request) -> Response:
         body = await read_body(request)
         return Answer(await studio.run(_draw, body.get("variables"), body.get("arcs")))
@@ -75,6 +79,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         Route("/api/runs/{name}", get_run),
         Route("/api/runs/{name}/stop", stop, methods=["POST"]),
         Route("/api/runs/{name}/resume", resume, methods=["POST"]),
+        Route("/api/runs/{name}/again", start_again, methods=["POST"]),
     ]
 
 
@@ -172,6 +177,15 @@ def _write_given(
         chosen[kind] = f"{RUNS}/{name}/{path.name}"
     words = make_command(table.path.relative_to(root).as_posix(), f"{RUNS}/{name}", chosen)
     write_json(folder / STUDIO_FILE, {"table": table.name, "options": chosen, "command": words})
+
+
+def _start_again(studio: Studio, name: str) -> str:
+    """Start a new run with the options of another one, on its table as it is now."""
+    known = read_given(studio.workspace.locate(RUNS, name))
+    if not known:
+        raise FileError(f"The run {name!r} was not started in the studio.")
+    options = {key: value for key, value in known["options"].items() if key in SEARCH}
+    return start_run(studio, {"table": known["table"], "name": name, "options": options})
 
 
 def _resume(studio: Studio, name: str, body: Mapping[str, Any]) -> None:

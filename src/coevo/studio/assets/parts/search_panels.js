@@ -4,6 +4,7 @@ import { formatNumber, h, show } from "../dom.js";
 import { makeGraphView } from "../page/graph_view.js";
 import { whenIdle } from "../page/press.js";
 
+const WITH_SPECIES = ["ccma", "ccga", "islands", "k2ga"];
 const MOST_DRAWN = 150; // variables, as in coevo.studio.routes.learn
 
 // What the score is compared with: levels of the search itself, a proof, the best other run.
@@ -38,12 +39,18 @@ export function drawConvergence(model, width) {
   ];
 }
 
-export function drawSpecies(model, width) {
+// Why there are no species to draw.
+function explainAbsence(model, run, isActive) {
+  const method = model.opened?.method ?? run.options?.method;
+  if (method && !WITH_SPECIES.includes(method)) return "This method has no species.";
+  if (!model.rows.length) return "No generation yet.";
+  if (isActive) return "Evolution has not begun: the first generations climb greedily.";
+  return run.has_events ? "The search ended before evolution began." : "Runs of the command line do not store their species.";
+}
+
+export function drawSpecies(model, run, isActive, width) {
   const { species, variables, arcs } = model;
-  if (!species) {
-    const hasSpecies = ["ccma", "ccga", "islands", "k2ga"].includes(model.opened?.method);
-    return h("p", { class: "soft" }, hasSpecies ? "Evolution has not begun: the first generations climb greedily." : "This method has no species.");
-  }
+  if (!species) return h("p", { class: "soft" }, explainAbsence(model, run, isActive));
   const { orders, masks } = species;
   const credit = masks?.credit;
   return h("div", { class: "grid-2" },

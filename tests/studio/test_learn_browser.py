@@ -13,7 +13,7 @@ from helpers.studio_pages import expect
 NASTY = ["<img src=x onerror=alert(1)>", '"><script>alert(2)</script>', "a&b", "${7*7}", "{{x}}"]
 
 
-COUNT_ARCS = "n => document.querySelectorAll('.live-graph path.arc').length === n"
+COUNT_ARCS = "n => document.querySelectorAll('.live-graph .world path.arc').length === n"
 
 
 def add_table(server, name, network="asia", n_rows=300):
@@ -37,7 +37,7 @@ def shown(tab):
     """Return what a tab shows of a run, without what depends on the time."""
     return {
         "facts": tab.inner_text(".progress-text"),
-        "arcs": tab.locator(".live-graph path.arc").count(),
+        "arcs": tab.locator(".live-graph .world path.arc").count(),
         "orders": tab.locator(".orders .best").count(),
         "masks": tab.locator(".masks .pair").count(),
         "line": tab.locator(".line-score").get_attribute("d"),

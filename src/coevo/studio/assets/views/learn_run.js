@@ -44,7 +44,7 @@ export function mountRun(container, context, first) {
   const bar = h("progress", { max: "1", "aria-label": "Used share of the budget" });
   const error = h("p", { class: "error", role: "alert" });
   const score = makePanel("Score over time");
-  const network = new NetworkPanel(context);
+  const network = new NetworkPanel(context, run.name);
   const converge = makePanel("How the species converge");
   const species = makePanel("Both species at work");
   const notes = h("div", {});

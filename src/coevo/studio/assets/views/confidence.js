@@ -15,6 +15,10 @@ const DIRECTED_BY = { data: "data", knowledge: "constraints" }; // as in a repor
 const formatDirections = ({ direction, reverse }) =>
   [direction, reverse].map(share => typeof reverse === "number" ? share.toFixed(3) : "–");
 
+// What directs an arc of the network, and whether the network has it the other way round.
+const formatDirectedBy = ({ in_network: isThere, directed_by: by, is_reversed: isReversed }) =>
+  !isThere ? "–" : by ? `${DIRECTED_BY[by]}${isReversed ? " (←)" : ""}` : "unknown";
+
 class ConfidenceView {
   constructor(container, context, runs, name) {
     Object.assign(this, { container, context, name, api: context.api });
@@ -133,7 +137,7 @@ class ConfidenceView {
             h("td", {}, makeBar(arc.strength, threshold)),
             h("td", {}, arc.interval ? arc.interval.map(end => end.toFixed(2)).join(" to ") : "–"),
             ...formatDirections(arc).map(share => h("td", {}, share)),
-            h("td", {}, arc.in_network ? DIRECTED_BY[arc.directed_by] ?? "unknown" : "–"),
+            h("td", {}, formatDirectedBy(arc)),
             h("td", {}, arc.gain === null || arc.gain === undefined ? "–" : arc.gain.toFixed(2)),
             h("td", {}, arc.in_network ? "yes" : "no"), h("td", {}, arc.in_consensus ? "yes" : "no")))))),
       rows.length < arcs.length && h("button", {

@@ -83,15 +83,16 @@ def show_learn(tab: Tab) -> None:
 def show_explore(tab: Tab) -> None:
     """Click that the patient is ill."""
     _go(tab, f"/explore/run:{RUN}")
-    with tab.expect_response(lambda answer: "/api/explore/" in answer.url):
-        tab.locator('.node[aria-label^="ill"] .state-row').nth(1).click()
+    tab.locator(".stage[data-answered]").wait_for()
+    tab.locator('.node[aria-label^="ill"] .state-row').nth(1).click()
+    tab.get_by_text("P(evidence)").first.wait_for()
 
 
 def show_compare(tab: Tab) -> None:
     """Compare the run with one by another method."""
     _learn(tab, "k2")
     _go(tab, f"/compare/run:{RUN}/run:patients k2")
-    tab.locator(".node").first.wait_for()
+    tab.locator(".measures").wait_for()
 
 
 def show_confidence(tab: Tab) -> None:

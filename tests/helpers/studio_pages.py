@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
+
+_PATIENTS = Path(__file__).parents[2] / "examples" / "patients.csv"
 
 
 def expect(*args):
@@ -55,3 +58,17 @@ def drop_file(tab, selector, path, name):
     transfer = tab.evaluate_handle(MAKE_TRANSFER, [text, name])
     tab.dispatch_event(selector, "dragover", {"dataTransfer": transfer})
     tab.dispatch_event(selector, "drop", {"dataTransfer": transfer})
+
+
+def add_table(server, name, content=None):
+    """Put a table into the workspace of the server; return its name."""
+    text = _PATIENTS.read_bytes() if content is None else content.encode()
+    return server.studio.workspace.store_table(
+        name, f"{name}.csv", lambda path: path.write_bytes(text)
+    )
+
+
+def knowledge_of(server, name):
+    """Return the stored knowledge about a table."""
+    path = server.studio.workspace.open_table(name).constraints_path
+    return json.loads(path.read_text()) if path.exists() else {}

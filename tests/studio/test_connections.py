@@ -109,6 +109,20 @@ def test_who_must_go_in_the_middle_of_a_request_gets_an_answer(server, monkeypat
         assert read_answer(silent) == (None, None)  # it asked for nothing
 
 
+def test_a_request_with_the_secret_is_read_before_its_connection_makes_room(server, monkeypatch):
+    """Of many connections that come at once, those of the owner have not been read yet."""
+    monkeypatch.setattr(connections, "MAX_STRANGERS", 1)
+    monkeypatch.setattr(connections, "GRACE_SECONDS", 60)
+    with ExitStack() as stack:
+        own = stack.enter_context(connect(server))
+        for _ in range(3):
+            finish_one_request(server, stack.enter_context(connect(server)))
+        rules = server.studio.rules
+        cookie = f"cookie: {rules.cookie}={rules.secret}\r\n".encode()
+        own.sendall(b"GET /api/workspace HTTP/1.1\r\n" + make_host(server) + cookie + b"\r\n")
+        assert read_answer(own)[0] == 200
+
+
 @pytest.mark.parametrize("stop", ["first head", "second head"])
 def test_the_head_of_each_request_must_come_soon(server, monkeypatch, stop):
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.01)
@@ -177,3 +191,18 @@ def test_too_many_requests_of_the_owner_are_answered(client, monkeypatch):
     assert (answer.status_code, answer.json()) == (503, {"error": sentence})
     client.cookies.clear()
     assert client.get("/login").status_code == 200  # a stranger has another limit
+
+
+def test_streams_that_are_asked_for_at_once_are_counted(server, monkeypatch):
+    """Each gets an answer, and other requests of the owner have room."""
+    rules, feed = server.studio.rules, server.studio.feed
+    monkeypatch.setattr("coevo.studio.routes.shell.MAX_STREAMS", feed.n_streams + 4)
+    cookie = f"cookie: {rules.cookie}={rules.secret}\r\n".encode()
+    head = b"GET /api/events HTTP/1.1\r\n" + make_host(server) + cookie + b"\r\n"
+    with ExitStack() as stack:
+        made = [stack.enter_context(connect(server)) for _ in range(20)]
+        for one in made:
+            one.sendall(head)
+        answers = [one.recv(1 << 16).split()[1] for one in made]
+        assert (answers.count(b"200"), answers.count(b"503")) == (4, 16)
+        assert ask(server) == 200

@@ -14,6 +14,12 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENTS = (EXAMPLES / "patients.csv").read_bytes()
 
 
+@pytest.fixture
+def workspace(studio):
+    """Return the folder of the workspace."""
+    return studio.workspace.root
+
+
 def upload(client, content=PATIENTS, file="patients.csv"):
     """Send a table; return its name."""
     answer = client.post(f"/api/upload/tables?file={file}", content=content)
@@ -270,12 +276,62 @@ def test_the_example_is_that_of_the_documentation():
     assert own.read_bytes() == PATIENTS
 
 
-def test_a_table_that_cannot_be_read_says_so_and_keeps_its_settings(client):
-    name = upload(client, bytes(range(256)) * 8, "noise.csv")
+NOISE = bytes(range(256)) * 8
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "sentence"),
+    [
+        ("a.csv", b"", "'a.csv' is empty. It needs a header and rows below it."),
+        (
+            "b.csv",
+            NOISE,
+            "'b.csv' holds zero bytes, so it is not a table in text form. Save it as CSV in UTF-8.",
+        ),
+        (
+            "c.xlsx",
+            NOISE,
+            "'c.xlsx' is not a spreadsheet, or is damaged. Write it again, or save its table as "
+            "CSV.",
+        ),
+        (
+            "d.pdf",
+            b"%PDF-1.4 " + NOISE,
+            "'d.pdf' is a PDF document. Copy its table into a spreadsheet and save it as CSV.",
+        ),
+        (
+            "e.json",
+            b"{",
+            "Line 1 of 'e.json' is not JSON: Expecting property name enclosed in double quotes. "
+            "Correct the line, or write the file again.",
+        ),
+    ],
+)
+def test_a_file_that_no_option_helps_to_read_is_refused(client, workspace, file, content, sentence):
+    answer = client.post(f"/api/upload/tables?file={file}", content=content)
+    assert (answer.status_code, answer.json()) == (400, {"error": sentence})
+    (workspace / file).write_bytes(content)
+    answer = client.post("/api/tables/open", json={"path": file})
+    assert (answer.status_code, answer.json()) == (400, {"error": sentence})
+    assert client.get("/api/tables").json()["tables"] == []
+    assert list((workspace / "tables").iterdir()) == []
+
+
+def test_a_table_that_an_option_may_help_to_read_is_kept_with_its_settings(client, workspace):
+    name = upload(client, b"a#b\n" + b"x#1\ny#2\n" * 20, "hashes.csv")
     answer = client.get(f"/api/tables/{name}").json()
     assert answer.keys() == {"unreadable", "settings"}
-    assert answer["unreadable"].endswith(".")
+    assert answer["unreadable"].startswith("The table has one column, 'a#b'.")
     assert client.get(f"/api/tables/{name}/settings").json() == {"types": {}, "options": {}}
+    assert change(client, name, options={"delimiter": "#"}).json()["n_columns"] == 2
+
+
+def test_a_table_that_somebody_has_worked_on_is_never_refused(client, studio, workspace):
+    (workspace / "b.csv").write_bytes(b"a,b\n" + b"x,1\ny,2\n" * 20)
+    name = client.post("/api/tables/open", json={"path": "b.csv"}).json()["name"]
+    studio.workspace.open_table(name).write_options({"skiprows": 500})
+    assert client.post("/api/tables/open", json={"path": "b.csv"}).json()["name"] == name
+    assert "is empty" in client.get(f"/api/tables/{name}").json()["unreadable"]
 
 
 @pytest.mark.parametrize("file", ["table.json", "types.json", "constraints.json", "Table.JSON"])

@@ -7,6 +7,7 @@ import pytest
 
 from coevo.bundled import load_network
 from coevo.data import Variable
+from coevo.graph import find_directions
 from coevo.io import write_model
 from coevo.io.run_folder import write_run
 from coevo.network import BayesianNetwork
@@ -254,7 +255,7 @@ def test_paths_information_and_tables(asia):
     asia.locator("details.table summary").click()
     asia.wait_for_selector(".cpt")
     assert asia.locator(".cpt tbody tr").count() == 2
-    asia.get_by_role("button", name="CPDAG").click()
+    asia.get_by_role("button", name="All arrowheads").click()  # off: a published network has all
     assert asia.locator(".graph.cpdag").count() == 1
 
 
@@ -269,6 +270,59 @@ def test_a_variable_is_dragged_and_put_back(asia):
     assert node.get_attribute("transform") != place
     asia.get_by_role("button", name="Undo moves").click()
     assert node.get_attribute("transform") == place
+
+
+def count_heads(tab, graph=".graph"):
+    """Return the number of arcs with an arrowhead."""
+    heads = "paths => paths.filter(one => getComputedStyle(one).markerEnd !== 'none').length"
+    return tab.locator(f"{graph} .world .arc").evaluate_all(heads)
+
+
+def test_a_learned_network_opens_on_what_the_data_say(open_tab, server):
+    asia = load_network("asia")
+    shares = {"gain": 9.0, "strength": 0.9, "direction": 0.25, "reverse": 0.125}
+    arcs = [{"from": a, "to": b, **shares, "says": f"P({b}) depends"} for a, b in asia.dag.arcs]
+    arcs[0]["directed_by"] = "knowledge"
+    assert (arcs[0]["from"], arcs[0]["to"]) == ("asia", "tub")
+    write_run(server.studio.workspace.root / "runs" / "class", asia, {"arcs": arcs}, [])
+    unknown = [arc for arc, by in find_directions(asia.dag).items() if by is None]
+    assert len(unknown) == 3  # asia - tub, smoke - bronc and smoke - lung
+
+    tab = open_tab("/explore/run:class")
+    tab.wait_for_selector(".stage[data-answered]")
+    assert count_heads(tab) == 6  # the constraints direct asia -> tub
+    assert tab.locator(".world .arc.known").count() == 1
+    legend = tab.locator("figcaption.legend")
+    assert "direction unknown: both directions fit equally well" in legend.inner_text()
+    assert "directed by the constraints" in legend.inner_text()
+    number = tab.locator(".world .arc.undirected").first.get_attribute("data-a")
+    tab.locator(f'.wide-arc[data-a="{number}"]').dispatch_event("click")
+    tip = tab.inner_text("#tip")
+    assert tip.splitlines() == [
+        "smoke — bronc, gain 9.00 (decisive), strength 0.900, direction 0.250, reverse 0.125, "
+        "direction unknown",
+        "P(bronc) depends",
+    ]
+    click_state(tab, "smoke", "yes")  # inference works on the DAG
+    assert "yes 10 %" in tab.locator('.node[aria-label^="lung"]').get_attribute("aria-label")
+    tab.locator('.node[aria-label^="bronc"] .label').click()
+    tab.select_option('[aria-label="The other variable"]', label="dysp")
+    tab.wait_for_selector("text=bronc -> dysp")
+    tab.get_by_role("button", name="All arrowheads").click()
+    assert count_heads(tab) == 8
+    assert "2 of 8 directions are not known" in legend.inner_text()
+    tab.get_by_role("button", name="Bars").click()  # a new drawing keeps what was chosen
+    tab.wait_for_selector(".graph:not(.with-bars)")
+    assert count_heads(tab) == 8
+
+    tab.goto(f"{server.base}/#/compare/run:class/{ASIA}")
+    tab.wait_for_selector(".measures")
+    assert count_heads(tab) == 6
+    tab.goto(f"{server.base}/#/explore/{ASIA}")
+    tab.wait_for_selector(".stage[data-answered]")
+    assert count_heads(tab) == 8  # of a published network all directions are given
+    tab.locator(f'.wide-arc[data-a="{number}"]').dispatch_event("click")
+    assert tab.inner_text("#tip") == "smoke → bronc"
 
 
 def test_weak_arcs_are_hidden(open_tab, server):
@@ -310,6 +364,6 @@ def test_differences_are_shown(open_tab, server):
     write_run(server.studio.workspace.root / "runs" / "cut", pruned, {}, [])
     tab = open_tab(f"/compare/run:cut/{ASIA}")
     tab.wait_for_selector(".measures")
-    assert "1 only in the second" in tab.inner_text(".legend")
+    assert "1 only in the second" in tab.inner_text("p.legend")
     assert tab.locator(".arc.missing").count() == 1
     assert "SHD" in tab.inner_text(".measures")

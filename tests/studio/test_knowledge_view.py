@@ -1,13 +1,20 @@
 """Prior knowledge: contradictions are found where they are made, and nothing wrong is stored."""
 
-from itertools import product
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 
 from coevo.errors import GraphError
 from coevo.io import read_knowledge
-from coevo.studio.knowledge_record import find_contradictions, parse_knowledge
+from coevo.studio.knowledge_record import (
+    StaleKnowledgeError,
+    compute_version,
+    find_contradictions,
+    parse_knowledge,
+    store_knowledge,
+)
 
 NAMES = list("abcd")
 TABLE = "\n".join(map(",".join, [NAMES, *[*product("xy", repeat=4)] * 5]))
@@ -158,3 +165,43 @@ def test_knowledge_about_a_column_that_is_left_out_says_so(client, table):
     (found,) = client.get(table).json()["contradictions"]
     assert found["sentence"].startswith("'b' is not a variable of the table.")
     assert found["arcs"] == [["a", "b"]]
+
+
+def test_what_another_tab_stored_is_not_replaced(client, studio, table):
+    seen = client.get(table).json()["version"]
+    assert seen == ""  # there is no file yet
+    first = client.put(f"{table}?version={seen}", json={"required": [["a", "b"]]}).json()
+    late = client.put(f"{table}?version={seen}", json={"forbidden": [["c", "d"]]})
+    assert late.status_code == 409
+    current = late.json()["current"]
+    assert late.json()["error"] == (
+        "The knowledge about this table was changed elsewhere since it was loaded."
+    )
+    assert current == first == client.get(table).json()
+    assert current["knowledge"] == {"required": [["a", "b"]]}
+    both = {"required": [["a", "b"]], "forbidden": [["c", "d"]]}
+    merged = client.put(f"{table}?version={current['version']}", json=both)
+    assert (merged.status_code, merged.json()["knowledge"]) == (200, both)
+    path = studio.workspace.open_table("four").constraints_path
+    path.write_text(path.read_text() + "\n")  # another program counts, too
+    stale = client.put(f"{table}?version={merged.json()['version']}", json={})
+    assert stale.status_code == 409
+    assert client.put(f"{table}?version={stale.json()['current']['version']}", json={}).is_success
+    assert client.get(table).json()["version"] == ""
+
+
+def test_of_changes_at_the_same_time_one_is_stored(client, studio, table):
+    path = studio.workspace.open_table("four").constraints_path
+    version = compute_version(path)
+
+    def store(arc):
+        try:
+            return store_knowledge(
+                path, parse_knowledge({"forbidden": [list(arc)]}), NAMES, version
+            )
+        except StaleKnowledgeError:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(store, permutations(NAMES, 2)))
+    assert [one for one in found if one is not None] == [compute_version(path)]

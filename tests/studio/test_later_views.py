@@ -1,14 +1,19 @@
 """The routes of Confidence, Predict and Export, on a run that the studio has learned."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import coevo
+from coevo.bundled import load_network
+from coevo.data import Variable
 from coevo.io import parse_model, read_run
 from coevo.io.formats import FORMATS
+from coevo.io.run_folder import write_run
+from coevo.network import BayesianNetwork
 from coevo.studio.learn_text import format_python, format_terminal
 from coevo.studio.strength_record import describe_confidence, draw_confidence
 
@@ -199,3 +204,51 @@ def test_a_network_outside_of_the_workspace_is_refused(client, studio, network, 
     answer = client.get(place.format(network))
     assert answer.status_code in (400, 404)
     assert "network secret" not in answer.text
+
+
+def test_pictures_have_the_arrowheads_that_are_known(client, studio):
+    """Of a - b the direction is unknown; c and d are parents of e; the network lacks a - e."""
+    names = "abcde"
+    arcs = [("a", "b"), ("c", "e"), ("d", "e")]
+    facts = {
+        "columns": {name: {"type": "categorical"} for name in names},
+        "arcs": [{"from": one, "to": two} for one, two in arcs],
+    }
+    shares = {"strength": 0.5, "interval": [0.4, 0.6], "gain": None, "in_consensus": False}
+    found = [
+        {"from": "b", "to": "a", "direction": 0.9, "reverse": 0.0, **shares},
+        {"from": "c", "to": "e", "direction": 0.4, "reverse": 0.5, **shares},
+        {"from": "a", "to": "e", "direction": 0.2, "reverse": 0.75, **shares},
+        {"from": "a", "to": "d", "direction": 0.5, "reverse": 0.5, **shares},
+    ]
+    quick = {"threshold": 0.3, "n_bootstraps": 9, "n_asked": 9, "consensus": []}
+    facts["quick_bootstrap"] = {"arcs": found, **quick}
+    states = [Variable(name, ("no", "yes")) for name in names]
+    parents = {"b": ["a"], "e": ["c", "d"]}
+    tables = {name: [[0.5, 0.5]] * 2 ** len(parents.get(name, ())) for name in names}
+    network = BayesianNetwork(states, parents, tables)
+    write_run(studio.workspace.root / "runs" / "one", network, facts, [])
+
+    record = client.get("/api/confidence/one").json()
+    assert [arc["directed_by"] for arc in record["arcs"]] == [None, "data", None, None]
+    picture = client.get("/api/confidence/one/graph.svg?least=0.3").text
+    assert list_ends(picture, "from", "to") == {("c", "e"), ("e", "a")}
+    assert list_ends(picture, "between", "and") == {("a", "b"), ("a", "d")}
+    assert "strength 0.50, direction 0.00, reverse 0.90, direction unknown" in picture
+    picture = client.get("/api/confidence/one/graph.svg?least=0.3&arrows=all").text
+    assert list_ends(picture, "from", "to") == {("a", "b"), ("c", "e"), ("e", "a"), ("a", "d")}
+
+    assert client.get("/api/export/run:one").json()["is_learned"]
+    picture = client.get("/api/export/run:one/svg").text
+    assert list_ends(picture, "between", "and") == {("a", "b")}
+    assert list_ends(picture, "from", "to") == set(arcs[1:])
+    picture = client.get("/api/export/run:one/svg?arrows=all").text
+    assert list_ends(picture, "from", "to") == set(arcs)
+    assert not client.get("/api/export/bundled:asia").json()["is_learned"]
+    asia = client.get("/api/export/bundled:asia/svg").text
+    assert list_ends(asia, "from", "to") == set(load_network("asia").dag.arcs)
+
+
+def list_ends(picture, first, second):
+    """Return the ends of the arcs of an SVG, or of its edges without direction."""
+    return set(re.findall(f'data-{first}="(.*?)" data-{second}="(.*?)"', picture))

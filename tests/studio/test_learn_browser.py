@@ -13,7 +13,7 @@ from helpers.studio_pages import expect
 NASTY = ["<img src=x onerror=alert(1)>", '"><script>alert(2)</script>', "a&b", "${7*7}", "{{x}}"]
 
 
-COUNT_ARCS = "n => document.querySelectorAll('.live-graph path.arc').length === n"
+COUNT_ARCS = "n => document.querySelectorAll('.live-graph .world path.arc').length === n"
 
 
 def add_table(server, name, network="asia", n_rows=300):
@@ -37,7 +37,7 @@ def shown(tab):
     """Return what a tab shows of a run, without what depends on the time."""
     return {
         "facts": tab.inner_text(".progress-text"),
-        "arcs": tab.locator(".live-graph path.arc").count(),
+        "arcs": tab.locator(".live-graph .world path.arc").count(),
         "orders": tab.locator(".orders .best").count(),
         "masks": tab.locator(".masks .pair").count(),
         "line": tab.locator(".line-score").get_attribute("d"),
@@ -155,6 +155,42 @@ def test_stop_and_extend(open_tab, server):
     tab.fill("dialog input", "1")
     tab.click("dialog button.main")
     tab.wait_for_selector("text=stopped by the limit on generations")
+
+
+def test_a_failed_run_can_be_started_again_or_removed(open_tab, server):
+    text = "a,b\n" + "1,2\n" * 5
+    server.studio.workspace.store_table("same", "same.csv", lambda path: path.write_text(text))
+    tab = open_tab("/learn/new/same")
+    tab.click("text=Start the search")
+    expect(tab.locator(".state.failed")).to_be_visible()
+    expect(tab.get_by_text("No generation yet.")).to_have_count(2)  # of the score and the species
+    assert tab.get_by_text("This method has no species.").count() == 0
+    expect(tab.get_by_role("button", name="Resume")).to_be_visible()
+    text += "2,1\n" * 5
+    server.studio.workspace.open_table("same").path.write_text(text)
+    tab.get_by_role("button", name="Start again").click()
+    expect(tab.locator("h1")).to_have_text("same ccma 2")
+    expect(tab.locator(".state.done")).to_be_visible()
+    tab.goto(f"{server.base}/#/learn/same%20ccma")
+    expect(tab.locator("h1")).to_have_text("same ccma")
+    tab.get_by_role("button", name="Remove").click()
+    expect(tab.locator("h1")).to_have_text("Workspace")
+    expect(tab.locator(".cards a", has_text="same ccma")).to_have_text("same ccma 2")
+    tab.get_by_role("button", name="Put it back").click()
+    expect(tab.locator(".cards a", has_text="same ccma")).to_have_count(2)
+
+
+def test_why_no_species_are_drawn(open_tab, server):
+    folder = add_running(server, "starting")
+    tab = open_tab("/learn/starting")
+    species = tab.locator("section", has_text="Both species at work").locator("p")
+    expect(species).to_have_text("No generation yet.")
+    (folder / "studio.json").write_text(
+        '{"table": "t", "options": {"method": "tabu"}, "command": ["coevo"]}'
+    )
+    server.studio.notify("runs")
+    expect(species).to_have_text("This method has no species.")
+    shutil.rmtree(folder)
 
 
 def test_a_mistake_is_said(open_tab, server):

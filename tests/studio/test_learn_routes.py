@@ -134,6 +134,39 @@ def test_a_failed_search_says_why(client, studio):
     with pytest.raises(coevo.CoevoError) as caught:
         coevo.learn(studio.workspace.open_table("flat").path, **FEW)
     assert (facts["state"], facts["error"]) == ("failed", str(caught.value))
+    path = studio.workspace.open_table("flat").path
+    path.write_text("a,b\n" + "1,2\n2,1\n" * 5)  # the user mends the table
+    again = client.post(f"/api/runs/{name}/again").json()["name"]
+    assert again == f"{name} 2"
+    assert studio.jobs.wait(again, 60)
+    mended = client.get(f"/api/runs/{again}").json()
+    assert (mended["state"], mended["options"]) == ("done", facts["options"])
+    (studio.workspace.root / "runs" / "other").mkdir()
+    answer = client.post("/api/runs/other/again")
+    assert answer.json() == {"error": "The run 'other' was not started in the studio."}
+
+
+def test_a_search_survives_a_disk_without_space(client, studio, table):
+    """A limit on the size of files, which processes inherit, stands in for a full disk."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    options = {"method": "ccma", "max_generations": 30, "random_state": 1}
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        name = client.post("/api/runs", json={"table": table, "options": options}).json()["name"]
+        assert studio.jobs.wait(name, 60)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    failed = client.get(f"/api/runs/{name}").json()
+    assert failed["state"] == "failed"
+    assert failed["error"].startswith("The search has ended, but its files cannot be written: '")
+    assert failed["error"].endswith(
+        "File too large. Make room on the disk, then resume the run to write them."
+    )
+    assert client.post(f"/api/runs/{name}/resume", json={}).status_code == 200
+    assert studio.jobs.wait(name, 60)
+    done = client.get(f"/api/runs/{name}").json()
+    assert (done["state"], done["error"], done["has_network"]) == ("done", None, True)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +213,24 @@ def test_a_live_network_is_drawn(client):
     drawing = client.post("/api/learn/drawing", json=body).json()
     assert drawing["names"] == ["<b>", "a", "c"]
     assert sorted(arc[:2] for arc in drawing["arcs"]) == [[0, 2], [1, 0]]
+
+
+def test_a_live_network_has_the_directions_that_are_known(client, studio):
+    body = {"variables": list("abcd"), "arcs": [[0, 1], [1, 2], [3, 2]], "run": "live"}
+    folder = studio.workspace.make_folder("runs", "live")
+
+    def draw():
+        drawing = client.post("/api/learn/drawing", json=body).json()
+        assert drawing["is_learned"]
+        return [arc[2] for arc in drawing["arcs"]]
+
+    assert draw() == [0, 1, 1]  # a - b is an edge of the class
+    (folder / "constraints.json").write_text('{"roots": ["a"]}')
+    assert draw() == [2, 1, 1]  # the constraints of the run direct it
+    (folder / "constraints.json").write_text('{"roots": ["of another table"]}')
+    assert draw() == [0, 1, 1]
+    body["run"] = "none"
+    assert client.post("/api/learn/drawing", json=body).status_code == 404
 
 
 @pytest.mark.parametrize(

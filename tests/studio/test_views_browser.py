@@ -10,30 +10,23 @@ from coevo.data import Variable
 from coevo.io import write_model
 from coevo.network import BayesianNetwork
 from coevo.studio.table_settings import read_settings
-from helpers.studio_pages import centre, drag, expect, open_column, wait_for_put
+from helpers.studio_pages import (
+    add_table,
+    centre,
+    drag,
+    expect,
+    knowledge_of,
+    open_column,
+    wait_for_put,
+)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PATIENTS = EXAMPLES / "patients.csv"
 NASTY = '<img src=x onerror=alert(1)>,"b ""&\'",c d\n' + '<script>1</script>,x,1\n"<i>",y,2\n' * 30
-
-
-def add_table(server, name, content=None):
-    """Put a table into the workspace of the server; return its name."""
-    text = PATIENTS.read_bytes() if content is None else content.encode()
-    return server.studio.workspace.store_table(
-        name, f"{name}.csv", lambda path: path.write_bytes(text)
-    )
 
 
 def settings_of(server, name):
     """Return the stored settings of a table."""
     return read_settings(server.studio.workspace.open_table(name))
-
-
-def knowledge_of(server, name):
-    """Return the stored knowledge about a table."""
-    path = server.studio.workspace.open_table(name).constraints_path
-    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def test_cut_points_by_pointer_and_by_keyboard(open_tab, server):

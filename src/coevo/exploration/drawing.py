@@ -78,6 +78,7 @@ def draw_page(page: Page, has_bars: bool = False, lay_out: LayOut = lay_out) -> 
         "widths": [_measure_width(edge.facts.gain, max_gain) for edge in edges],
         "viewBox": list(compute_view_box(layout)),
         "bars": bool(sizes),
+        "is_learned": page.is_learned,  # then it opens on the directions that are known
     }
     if page.network is not None:
         drawing["states"] = [list(page.network.variable(name).states) for name in names]

@@ -7,8 +7,9 @@ secret they must not keep the owner out:
   one of the connection. A request without the secret must have its answer, and have taken it,
   within `STRANGER_SECONDS`. Between requests a connection may rest, as long as uvicorn allows.
 - **Room.** There is room for `MAX_STRANGERS` connections on which no request had the secret yet.
-  One more takes the place of the oldest of them. So a browser of the owner always gets in: its
-  first request has the secret, and from then on its connection is no longer one of these.
+  One more takes the place of the oldest of them, which goes `GRACE_SECONDS` later. So a browser of
+  the owner always gets in: its first request, which comes at once, has the secret, and from then on
+  its connection is no longer one of these.
 
 Whoever must go in the middle of a request gets an answer, unless one is under way. The size of
 requests, the time of bodies and the number of requests with the secret are limited in
@@ -32,6 +33,9 @@ KEEP_ALIVE = 30  # seconds of rest between two requests
 HEAD_SECONDS = 10.0
 STRANGER_SECONDS = 20.0  # more than the login and its pause after wrong passwords need
 MAX_STRANGERS = 64
+# Hundreds of connections may be accepted at once, before the first byte of any of them is read.
+# Much more than this would use up the file descriptors of the process in a flood of connections.
+GRACE_SECONDS = 0.05
 
 
 class Connection(H11Protocol):
@@ -45,19 +49,20 @@ class Connection(H11Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._timed: object = None  # what the timer is for: a request, or the head of the next one
         self._looked_at: object = None  # the last request whose secret was looked at
+        self._leaving: asyncio.TimerHandle | None = None  # it must make room, unless it has one
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request; make room, if there are too many who wait."""
         super().connection_made(transport)
         if len(self.strangers) >= MAX_STRANGERS:
-            next(iter(self.strangers)).leave(503, "Too many connections are open. Try again.")
+            next(iter(self.strangers)).make_room()
         self.strangers[self] = None
         self._limit("head", HEAD_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._limit(None)
-        self.strangers.pop(self, None)
+        self._stay()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -78,7 +83,7 @@ class Connection(H11Protocol):
         if self.scope is not self._looked_at:  # a new request
             self._looked_at = self.scope
             if self.rules.is_known(self.headers):
-                self.strangers.pop(self, None)
+                self._stay()
         if is_answering:  # `Guard` limits the body of a request with the secret
             is_known = self.rules.is_known(self.headers)
             self._limit(None if is_known else self.cycle, STRANGER_SECONDS)
@@ -99,13 +104,26 @@ class Connection(H11Protocol):
     def _end_in_time(self) -> None:
         self.leave(408, "The request took too long. Send it again.")
 
+    def make_room(self) -> None:
+        """Leave soon, unless a request with the secret comes first."""
+        self.strangers.pop(self, None)
+        sentence = "Too many connections are open. Try again."
+        self._leaving = self.loop.call_later(GRACE_SECONDS, self.leave, 503, sentence)
+
+    def _stay(self) -> None:
+        """Count no longer as a stranger."""
+        self.strangers.pop(self, None)
+        if self._leaving is not None:
+            self._leaving.cancel()
+            self._leaving = None
+
     def leave(self, status: int, sentence: str) -> None:
         """Answer the request that has begun to come, and close.
 
         A connection on which nothing has come gets no answer: browsers open some in advance, and
         would show it as that to their next request.
         """
-        self.strangers.pop(self, None)
+        self._stay()
         if self.cycle is not None and not self.cycle.response_complete:
             self.transport.abort()  # a close would wait until the client takes what is written
             return

@@ -242,7 +242,7 @@ class Feed:
         self._n_changes: dict[str, int] = {}  # of each list that notices are about
         self._changed = asyncio.Event()
         self._is_closed = False
-        self.n_streams = 0
+        self.n_streams = 0  # open requests for events; see `coevo.studio.routes.shell`
 
     def wake(self, folder: Path, unsaved: Sequence[bytes] = ()) -> None:
         """Read the new events of a run that somebody follows, and send them.
@@ -277,28 +277,24 @@ class Feed:
         one stream serves all tabs of a browser.
         """
         told = dict(self._n_changes)
-        self.n_streams += 1
         yield b": connected\n\n"
-        try:
-            with contextlib.ExitStack() as stack:
-                readers = [
-                    _Reader(name, folder, stack.enter_context(self._reading(folder)), after)
-                    for name, folder, after in runs
-                ]
-                while not self._is_closed:
-                    changed, parts = self._changed, []
-                    for reader in readers:
-                        parts += reader.read(self._unsaved.get(reader.folder, ()))
-                    for kind, n_changes in self._n_changes.items():
-                        if told.get(kind) != n_changes:
-                            parts.append(format_event(json.dumps({"kind": kind}).encode()))
-                    told = dict(self._n_changes)
-                    if parts:
-                        yield b"".join(parts)
-                    elif not await _wait(changed):
-                        yield b": still here\n\n"
-        finally:
-            self.n_streams -= 1
+        with contextlib.ExitStack() as stack:
+            readers = [
+                _Reader(name, folder, stack.enter_context(self._reading(folder)), after)
+                for name, folder, after in runs
+            ]
+            while not self._is_closed:
+                changed, parts = self._changed, []
+                for reader in readers:
+                    parts += reader.read(self._unsaved.get(reader.folder, ()))
+                for kind, n_changes in self._n_changes.items():
+                    if told.get(kind) != n_changes:
+                        parts.append(format_event(json.dumps({"kind": kind}).encode()))
+                told = dict(self._n_changes)
+                if parts:
+                    yield b"".join(parts)
+                elif not await _wait(changed):
+                    yield b": still here\n\n"
 
     @contextlib.contextmanager
     def _reading(self, folder: Path) -> Iterator[_Tail]:

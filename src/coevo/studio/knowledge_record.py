@@ -3,10 +3,15 @@
 The browser holds the object of an ordinary constraint file (`coevo.io.knowledge`). After each
 change it asks for the contradictions. Each is one sentence with the arcs and variables that it is
 about, so that it is shown where it was made. Knowledge with a contradiction is never stored.
+
+Two tabs, or a tab and an editor, may change the same file. What is stored has a version, a hash of
+the file. Whoever changes it names the version that he has seen, and nothing is stored over another.
 """
 
 from __future__ import annotations
 
+import hashlib
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +21,13 @@ from coevo.errors import GraphError, format_count, format_list, suggest_match
 from coevo.graph import Arc, Constraints
 from coevo.io.knowledge import Knowledge, KnowledgeFile, open_knowledge, write_knowledge
 from coevo.io.knowledge_entries import parse_entries
+from coevo.studio.workspace import InUseError
 
 __all__ = [
     "Contradiction",
     "KnowledgeError",
+    "StaleKnowledgeError",
+    "compute_version",
     "find_contradictions",
     "parse_knowledge",
     "read_stored_knowledge",
@@ -27,6 +35,7 @@ __all__ = [
 ]
 
 SOURCE = "'knowledge.json'"  # the name of what the browser sends, in messages
+_STORING = threading.Lock()  # the version that was compared is the one that is replaced
 
 
 class KnowledgeError(GraphError):
@@ -38,6 +47,10 @@ class KnowledgeError(GraphError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KnowledgeError, (self.contradictions,)
+
+
+class StaleKnowledgeError(InUseError):
+    """Knowledge that was changed by another tab since it was loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +186,32 @@ def read_stored_knowledge(path: Path) -> Knowledge:
     return open_knowledge(path).resolve() if path.exists() else Knowledge()
 
 
-def store_knowledge(path: Path, knowledge: Knowledge, names: Sequence[str]) -> None:
-    """Write the constraint file of a table; raise `KnowledgeError` for a contradiction.
+def compute_version(path: Path) -> str:
+    """Return the version of the constraint file of a table; it is empty if there is no file."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+    except FileNotFoundError:
+        return ""
 
-    Knowledge without any statement removes the file.
+
+def store_knowledge(
+    path: Path, knowledge: Knowledge, names: Sequence[str], version: str | None = None
+) -> str:
+    """Write the constraint file of a table; return its new version.
+
+    A contradiction raises `KnowledgeError`. Another version than the one that is there raises
+    `StaleKnowledgeError`; None replaces any. Knowledge without any statement removes the file.
     """
     contradictions = find_contradictions(knowledge, names)
     if contradictions:
         raise KnowledgeError(contradictions)
-    if knowledge.as_dict():
-        write_knowledge(knowledge, path)
-    else:
-        path.unlink(missing_ok=True)
+    with _STORING:
+        if version is not None and version != compute_version(path):
+            raise StaleKnowledgeError(
+                "The knowledge about this table was changed elsewhere since it was loaded."
+            )
+        if knowledge.as_dict():
+            write_knowledge(knowledge, path)
+        else:
+            path.unlink(missing_ok=True)
+        return compute_version(path)

@@ -63,8 +63,9 @@ def run(context: JobContext) -> bool:
             )
         task.run_bootstraps(result)
     for failure in task.failures.values():
+        reason = str(failure).rstrip(".")
         raise FileError(
-            f"The search has ended, but its files cannot be written: {failure}. Make room on the "
+            f"The search has ended, but its files cannot be written: {reason}. Make room on the "
             "disk, then resume the run to write them."
         )
     return is_stopped

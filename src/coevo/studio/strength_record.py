@@ -6,20 +6,25 @@ It comes from the files of the run folder: ``strength/strength.json`` of a boots
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from coevo.graph import DAG, Arc, DirectedBy
 from coevo.picture import Link, LinkKind, draw_graph
+from coevo.report.page import Page
+from coevo.report.page.edges import list_drawn_edges
 from coevo.studio.workspace import read_object
 
 __all__ = ["describe_confidence", "draw_confidence"]
+
+Directions = dict[Arc, DirectedBy | None]  # what directs each arc of a network
 
 
 def describe_confidence(folder: Path) -> dict[str, Any]:
     """Return the strengths of a run: of the full bootstrap, else of the quick one."""
     facts = read_object(folder / "run.json")
-    network = {(arc["from"], arc["to"]) for arc in facts.get("arcs", [])}
+    network = _find_directions(facts)
     found = read_object(folder / "strength" / "strength.json")
     if found:
         arcs = [_describe_arc(arc, network) for arc in found["arcs"]]
@@ -35,14 +40,28 @@ def describe_confidence(folder: Path) -> dict[str, Any]:
     }
 
 
-def _describe_arc(arc: Mapping[str, Any], network: set[tuple[str, str]]) -> dict[str, Any]:
+def _find_directions(facts: Mapping[str, Any]) -> Directions:
+    """Return the arcs of the network of a run, and what directs each, as the report shows it."""
+    arcs = {(arc["from"], arc["to"]): arc.get("directed_by") for arc in facts.get("arcs", [])}
+    nodes = dict.fromkeys([*_list_variables(facts), *(end for arc in arcs for end in arc)])
+    known = [arc for arc, by in arcs.items() if by == "knowledge"]
+    edges = list_drawn_edges(Page(DAG(tuple(nodes), arcs), known=known))
+    return {(edge.parent, edge.child): edge.directed_by for edge in edges}
+
+
+def _describe_arc(arc: Mapping[str, Any], network: Directions) -> dict[str, Any]:
     """Return an arc, and how the network has it: not at all, or the other way round."""
     ends = (arc["from"], arc["to"])
     is_reversed = ends[::-1] in network
-    return {**arc, "in_network": is_reversed or ends in network, "is_reversed": is_reversed}
+    return {
+        **arc,
+        "in_network": is_reversed or ends in network,
+        "is_reversed": is_reversed,
+        "directed_by": network.get(ends[::-1] if is_reversed else ends),
+    }
 
 
-def _describe_quick(facts: Mapping[str, Any], network: set[tuple[str, str]]) -> dict[str, Any]:
+def _describe_quick(facts: Mapping[str, Any], network: Directions) -> dict[str, Any]:
     """Return the strengths of the quick bootstrap; before 0.3.0, only those of the network."""
     quick = facts.get("quick_bootstrap") or {}
     if "arcs" in quick:
@@ -60,6 +79,7 @@ def _describe_quick(facts: Mapping[str, Any], network: set[tuple[str, str]]) -> 
             "gain": arc.get("gain"),
             "in_consensus": False,
             "in_network": True,
+            "directed_by": network[arc["from"], arc["to"]],
         }
         for arc in facts.get("arcs", [])
         if arc.get("strength") is not None
@@ -92,12 +112,14 @@ def _list_variables(facts: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def draw_confidence(record: Mapping[str, Any], least: float) -> str:
+def draw_confidence(record: Mapping[str, Any], least: float, has_all_arrows: bool = False) -> str:
     """Return the arcs of at least this strength as an SVG; wider lines are stronger.
 
-    Arcs that the network does not have are dashed.
+    Arcs that the network does not have are dashed. An arc has an arrowhead if the network knows its
+    direction, or if the network does not have it and more than half of its samples direct it so.
+    With `has_all_arrows` all arcs have one: those of the network as its DAG has them.
     """
-    links = list(_make_links(record["arcs"], least))
+    links = [_make_link(arc, has_all_arrows) for arc in record["arcs"] if arc["strength"] >= least]
     legend = {"same": "in the network", "missing": "strong, but not in the network"}
     kinds = {link.kind for link in links}
     shown: dict[LinkKind, str] = {"same": legend["same"]}
@@ -106,10 +128,24 @@ def draw_confidence(record: Mapping[str, Any], least: float) -> str:
     return draw_graph(record["variables"], links, legend=shown).svg
 
 
-def _make_links(arcs: Iterable[Mapping[str, Any]], least: float) -> Iterator[Link]:
-    for arc in arcs:
-        if arc["strength"] < least:
-            continue
-        kind: LinkKind = "same" if arc["in_network"] else "missing"
-        ends = (arc["to"], arc["from"]) if arc.get("is_reversed") else (arc["from"], arc["to"])
-        yield Link(*ends, kind=kind, share=arc["strength"], note=f"strength {arc['strength']:.2f}")
+def _make_link(arc: Mapping[str, Any], has_all_arrows: bool) -> Link:
+    ends, shares = (arc["from"], arc["to"]), (arc.get("direction"), arc.get("reverse"))
+    is_known = arc["directed_by"] is not None
+    if arc["in_network"]:
+        is_turned = bool(arc.get("is_reversed"))
+    else:
+        is_turned = (shares[1] or 0.0) > 0.5
+        is_known = is_turned or (shares[1] is not None and (shares[0] or 0.0) > 0.5)
+    notes = [f"strength {arc['strength']:.2f}"]
+    if None not in shares:
+        first, second = shares[::-1] if is_turned else shares
+        notes.append(f"direction {first:.2f}, reverse {second:.2f}")
+    notes += [] if is_known else ["direction unknown"]
+    kind: LinkKind = "same" if arc["in_network"] else "missing"
+    return Link(
+        *(ends[::-1] if is_turned else ends),
+        is_directed=is_known or has_all_arrows,
+        kind=kind,
+        share=arc["strength"],
+        note=", ".join(notes),
+    )

@@ -16,13 +16,21 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from coevo.errors import FileError, ParameterError, bad_choice, bad_parameter
+from coevo.errors import (
+    DataError,
+    FileError,
+    FormatError,
+    ParameterError,
+    bad_choice,
+    bad_parameter,
+)
 from coevo.run_files import write_json
 from coevo.studio.table_record import InspectedSource, inspect_source
 from coevo.studio.table_settings import TableSettings, read_settings
 from coevo.studio.workspace import (
     INCOMING,
     TABLE_FILE,
+    TABLES,
     StoredTable,
     Workspace,
     make_table_names,
@@ -35,6 +43,7 @@ __all__ = [
     "TableReader",
     "add_table",
     "make_upload_path",
+    "refuse_unreadable",
     "store_file",
 ]
 
@@ -73,6 +82,27 @@ class TableReader:
             while len(self._kept) > MAX_KEPT:
                 self._kept.popitem(last=False)
         return source
+
+
+def refuse_unreadable(workspace: Workspace, reader: TableReader, name: str) -> None:
+    """Remove a new table again, and raise why, if no option could help to read its file.
+
+    A message about what the file is (a picture, damaged, empty) names the file. One about what it
+    holds (one column, no rows) names the table, or the option that helps: then the table stays, and
+    the Data view shows the message above the settings of the reader.
+    """
+    table = workspace.open_table(name)
+    path, is_new = table.path, not table.options
+    is_new &= {one.name for one in table.folder.iterdir()} == {path.name, TABLE_FILE}
+    try:
+        reader.read(table, read_settings(table))
+    except (DataError, FileError, FormatError) as error:
+        file, sentence = repr(str(path)), str(error)
+        if is_new and file in sentence and "--" not in sentence:
+            workspace.remove(TABLES, name)
+            raise DataError(sentence.replace(file, repr(path.name))) from None
+    except ParameterError:
+        pass  # the Data view shows it
 
 
 def make_upload_path(workspace: Workspace) -> Path:

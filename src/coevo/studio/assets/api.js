@@ -1,9 +1,10 @@
 // Requests to the server. Every failure is an ApiError whose message is one sentence.
 
 export class ApiError extends Error {
-  constructor(message, status) {
+  constructor(message, status, answer = null) {
     super(message);
     this.status = status;
+    this.answer = answer; // all that the server said
   }
 }
 
@@ -18,7 +19,7 @@ async function read(response) {
     answer = null;
   }
   if (!response.ok) {
-    throw new ApiError(answer?.error ?? `The studio answered with ${response.status}.`, response.status);
+    throw new ApiError(answer?.error ?? `The studio answered with ${response.status}.`, response.status, answer);
   }
   return answer;
 }

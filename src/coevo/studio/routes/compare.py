@@ -47,7 +47,8 @@ def _compare(studio: Studio, first: str, second: str) -> dict[str, Any]:
             f"The two networks have different variables; only one has {alone[0]!r}. Compare "
             "networks of the same variables."
         )
-    both = replace(page, other=other.dag, other_name=other.title)
+    is_learned = page.is_learned or other.is_learned
+    both = replace(page, other=other.dag, other_name=other.title, is_learned=is_learned)
     found = compare(page.dag, other.dag)
     place = studio.locate_network(first)
     with refuse_damaged_facts(place) if isinstance(place, Path) else contextlib.nullcontext():

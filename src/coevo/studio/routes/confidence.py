@@ -37,7 +37,8 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
 
     async def draw(request: Request) -> Response:
         name, text = request.path_params["name"], request.query_params.get("least", "0")
-        picture = await studio.run(_draw, studio, name, text)
+        has_all_arrows = request.query_params.get("arrows") == "all"
+        picture = await studio.run(_draw, studio, name, text, has_all_arrows)
         return Response(picture, media_type="image/svg+xml")
 
     return [
@@ -87,7 +88,7 @@ def _check(studio: Studio, known: dict[str, Any], posterior: bool) -> None:
     check_settings("learn", **{**options, "posterior": posterior})
 
 
-def _draw(studio: Studio, name: str, text: str) -> str:
+def _draw(studio: Studio, name: str, text: str, has_all_arrows: bool) -> str:
     from coevo.studio.strength_record import describe_confidence, draw_confidence
 
     try:
@@ -96,4 +97,4 @@ def _draw(studio: Studio, name: str, text: str) -> str:
         raise ParameterError(f"The strength must be a number; got {text!r}.") from None
     folder = studio.workspace.locate(RUNS, name)
     with refuse_damaged_facts(folder):
-        return draw_confidence(describe_confidence(folder), least)
+        return draw_confidence(describe_confidence(folder), least, has_all_arrows)

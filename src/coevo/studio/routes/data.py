@@ -34,7 +34,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         return Answer(await studio.run(_list_tables, studio))
 
     async def upload(request: Request) -> Response:
-        from coevo.studio.tables import make_upload_path, store_file
+        from coevo.studio.tables import make_upload_path, refuse_unreadable, store_file
 
         file = request.query_params.get("file", "").strip()
         if not file:
@@ -42,13 +42,15 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         target = make_upload_path(studio.workspace)
         await receive_file(request, target)
         name = await studio.run(store_file, studio.workspace, target, file)
+        await studio.run(refuse_unreadable, studio.workspace, get_reader(studio), name)
         studio.notify(TABLES)
         return Answer({"name": name}, 201)
 
     async def open_other(request: Request) -> Response:
-        from coevo.studio.tables import add_table
+        from coevo.studio.tables import add_table, refuse_unreadable
 
         name = await studio.run(add_table, studio.workspace, await read_body(request))
+        await studio.run(refuse_unreadable, studio.workspace, get_reader(studio), name)
         studio.notify(TABLES)
         return Answer({"name": name}, 201)
 

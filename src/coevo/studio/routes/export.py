@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from coevo.errors import bad_choice
+from coevo.errors import bad_choice, format_list
 from coevo.run_files import refuse_damaged_facts
+from coevo.studio.routes.explore import get_shelf
 from coevo.studio.routes.predict import list_network_ids
 from coevo.studio.routes.requests import Answer
 from coevo.studio.run_options import read_given
@@ -38,7 +39,8 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
 
     async def download(request: Request) -> Response:
         network, kind = request.path_params["network"], request.path_params["kind"]
-        content, media, file = await studio.run(_make_file, studio, network, kind)
+        has_all_arrows = request.query_params.get("arrows") == "all"
+        content, media, file = await studio.run(_make_file, studio, network, kind, has_all_arrows)
         headers = {"content-disposition": f'attachment; filename="{file}"'}
         if request.query_params.get("shown"):
             headers = {}
@@ -64,8 +66,15 @@ def _describe(studio: Studio, network: str) -> dict[str, Any]:
     return {
         "n_variables": len(found.variables),
         "n_arcs": len(found.dag.arcs),
+        "is_learned": _is_run(studio, network),
         "texts": _make_texts(studio, network),
     }
+
+
+def _is_run(studio: Studio, network: str) -> bool:
+    """Return whether a network was learned by a run, which knows what directs its arcs."""
+    place = studio.locate_network(network)
+    return isinstance(place, Path) and place.is_dir()
 
 
 def _make_texts(studio: Studio, network: str) -> list[dict[str, str]]:
@@ -93,14 +102,16 @@ def _make_texts(studio: Studio, network: str) -> list[dict[str, str]]:
     return [{"title": title, "text": text} for title, text in texts.items()]
 
 
-def _make_file(studio: Studio, network: str, kind: str) -> tuple[bytes, str, str]:
+def _make_file(
+    studio: Studio, network: str, kind: str, has_all_arrows: bool
+) -> tuple[bytes, str, str]:
     """Return the content, the type and the name of a file to download."""
     from coevo.io.formats import FORMATS
 
     name = make_name(network.partition(":")[2])
     makers: dict[str, Callable[[Studio, str], tuple[bytes, str, str]]] = {
         REPORT: _make_report,
-        **{picture: _make_drawer(picture) for picture in PICTURES},
+        **{picture: _make_drawer(picture, has_all_arrows) for picture in PICTURES},
         **{one: _make_formatter(one) for one in FORMATS},
     }
     if kind not in makers:
@@ -119,9 +130,23 @@ def _make_formatter(name: str) -> Callable[[Studio, str], tuple[bytes, str, str]
     return make
 
 
-def _make_drawer(name: str) -> Callable[[Studio, str], tuple[bytes, str, str]]:
+def _make_drawer(
+    name: str, has_all_arrows: bool
+) -> Callable[[Studio, str], tuple[bytes, str, str]]:
+    """Return what draws a network: a learned one with the directions that are known, or all."""
+
     def make(studio: Studio, network: str) -> tuple[bytes, str, str]:
-        picture = studio.open_network(network).plot()
+        from coevo.picture import Link, draw_graph
+        from coevo.report.page.edges import list_drawn_edges
+
+        found = studio.open_network(network)
+        if has_all_arrows or not _is_run(studio, network):
+            picture = found.plot()
+        else:
+            edges = list_drawn_edges(get_shelf(studio).open_page(network))
+            links = [Link(edge.parent, edge.child, edge.is_directed) for edge in edges]
+            states = {variable.name: format_list(variable.states) for variable in found.variables}
+            picture = draw_graph(found.dag.nodes, links, states)
         content = picture.svg.encode() if name == "svg" else picture.to_bytes(name)
         return content, PICTURES[name], f".{name}"
 

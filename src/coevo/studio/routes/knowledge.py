@@ -30,14 +30,18 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         return Answer(await studio.run(_check, studio, name, given))
 
     async def store(request: Request) -> Response:
-        from coevo.studio.knowledge_record import KnowledgeError
+        from coevo.studio.knowledge_record import KnowledgeError, StaleKnowledgeError
 
         given, name = await read_body(request), request.path_params["name"]
+        version = request.query_params.get("version")  # without one, any is replaced
         try:
-            answer = await studio.run(_store, studio, name, given)
+            answer = await studio.run(_store, studio, name, given, version)
         except KnowledgeError as error:
             found = [one.as_dict() for one in error.contradictions]
             return Answer({"error": str(error), "contradictions": found}, 409)
+        except StaleKnowledgeError as error:
+            current = await studio.run(_show, studio, name)
+            return Answer({"error": str(error), "current": current}, 409)
         studio.notify(TABLES)
         return Answer(answer)
 
@@ -86,10 +90,11 @@ def _describe(studio: Studio, name: str, knowledge: Any) -> dict[str, Any]:
 
 
 def _show(studio: Studio, name: str) -> dict[str, Any]:
-    from coevo.studio.knowledge_record import read_stored_knowledge
+    from coevo.studio.knowledge_record import compute_version, read_stored_knowledge
 
     path = studio.workspace.open_table(name).constraints_path
-    return _describe(studio, name, read_stored_knowledge(path))
+    version = compute_version(path)  # before the content, which may be newer but never older
+    return {**_describe(studio, name, read_stored_knowledge(path)), "version": version}
 
 
 def _check(studio: Studio, name: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -98,13 +103,13 @@ def _check(studio: Studio, name: str, given: dict[str, Any]) -> dict[str, Any]:
     return _describe(studio, name, parse_knowledge(given))
 
 
-def _store(studio: Studio, name: str, given: dict[str, Any]) -> dict[str, Any]:
+def _store(studio: Studio, name: str, given: dict[str, Any], version: str | None) -> dict[str, Any]:
     from coevo.studio.knowledge_record import parse_knowledge, store_knowledge
 
     knowledge = parse_knowledge(given)
     table, variables = studio.workspace.open_table(name), get_reader(studio).open(name).variables
-    store_knowledge(table.constraints_path, knowledge, variables)
-    return _describe(studio, name, knowledge)
+    new = store_knowledge(table.constraints_path, knowledge, variables, version)
+    return {**_describe(studio, name, knowledge), "version": new}
 
 
 def _import(studio: Studio, name: str, path: Any) -> dict[str, Any]:

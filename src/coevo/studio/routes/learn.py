@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from coevo.errors import CoevoError, FileError, ParameterError
+from coevo.errors import CoevoError, FileError, FormatError, GraphError, ParameterError
 from coevo.run_files import write_json
 from coevo.studio.events import EVENTS
 from coevo.studio.routes.requests import Answer, read_body
@@ -27,9 +27,17 @@ from coevo.studio.run_options import (
     make_command,
     read_given,
 )
-from coevo.studio.workspace import RUNS, STUDIO_FILE, StoredTable, check_name, read_object
+from coevo.studio.workspace import (
+    CONSTRAINTS_FILE,
+    RUNS,
+    STUDIO_FILE,
+    StoredTable,
+    check_name,
+    read_object,
+)
 
 if TYPE_CHECKING:
+    from coevo.graph import Arc
     from coevo.studio.studio import Studio
 
 __all__ = ["make_routes", "start_run"]
@@ -64,9 +72,13 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         await studio.run(_resume, studio, request.path_params["name"], body)
         return Answer({})
 
+    async def start_again(request: Request) -> Response:
+        name = await studio.run_quick(_start_again, studio, request.path_params["name"])
+        return Answer({"name": name}, 201)
+
     async def draw(request: Request) -> Response:
         body = await read_body(request)
-        return Answer(await studio.run(_draw, body.get("variables"), body.get("arcs")))
+        return Answer(await studio.run(_draw, studio, body))
 
     return [
         Route("/api/learn/choices", get_choices),
@@ -75,6 +87,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         Route("/api/runs/{name}", get_run),
         Route("/api/runs/{name}/stop", stop, methods=["POST"]),
         Route("/api/runs/{name}/resume", resume, methods=["POST"]),
+        Route("/api/runs/{name}/again", start_again, methods=["POST"]),
     ]
 
 
@@ -94,28 +107,50 @@ def _list_choices() -> dict[str, Any]:
     return {"methods": methods, "scores": sorted(SCORES), "defaults": known}
 
 
-def _draw(variables: Any, arcs: Any) -> dict[str, Any]:
-    """Return the drawing of a structure that a page knows from events: pairs of numbers."""
+def _draw(studio: Studio, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the drawing of a structure that a page knows from events: pairs of numbers.
+
+    The constraints of the run direct some of its arcs; the data, some others.
+    """
     try:
-        names = tuple(str(name) for name in variables)
-        pairs = tuple((names[int(parent)], names[int(child)]) for parent, child in arcs)
-    except (TypeError, ValueError, IndexError, OverflowError):
+        names = tuple(str(name) for name in body["variables"])
+        pairs = tuple((names[int(parent)], names[int(child)]) for parent, child in body["arcs"])
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError):
         raise ParameterError("A drawing needs variables, and arcs as pairs of numbers.") from None
     if len(names) > MAX_DRAWN:
         raise ParameterError(f"A search with more than {MAX_DRAWN} variables is not drawn live.")
     if len(pairs) > MAX_DRAWN_ARCS:
         raise ParameterError(f"A network with more than {MAX_DRAWN_ARCS:,} arcs is not drawn live.")
-    return _draw_once(names, pairs)
+    known: tuple[Arc, ...] = ()
+    if isinstance(body.get("run"), str):
+        file = studio.workspace.locate(RUNS, body["run"]) / CONSTRAINTS_FILE
+        known = _list_known(names, pairs, file) if file.is_file() else ()
+    return _draw_once(names, pairs, known)
+
+
+def _list_known(names: tuple[str, ...], arcs: tuple[Arc, ...], file: Path) -> tuple[Arc, ...]:
+    """Return the arcs that the constraints of a run direct."""
+    from coevo.graph import DAG, find_directions
+    from coevo.io import read_knowledge
+
+    with contextlib.suppress(FormatError, GraphError):  # the search says what is wrong with them
+        constraints = read_knowledge(file, names).constraints
+        found = find_directions(DAG(names, arcs), constraints)
+        return tuple(arc for arc, by in found.items() if by == "knowledge")
+    return ()
 
 
 @lru_cache(maxsize=16)
-def _draw_once(names: tuple[str, ...], arcs: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+def _draw_once(
+    names: tuple[str, ...], arcs: tuple[Arc, ...], known: tuple[Arc, ...]
+) -> dict[str, Any]:
     """Draw a structure once, for all tabs that show it."""
     from coevo.exploration.drawing import draw_page
     from coevo.graph import DAG
     from coevo.report.page import Page
 
-    return draw_page(Page(DAG(names, arcs), title="best network so far"))
+    title = "best network so far"
+    return draw_page(Page(DAG(names, arcs), title=title, is_learned=True, known=known))
 
 
 def start_run(studio: Studio, body: Mapping[str, Any]) -> str:
@@ -172,6 +207,15 @@ def _write_given(
         chosen[kind] = f"{RUNS}/{name}/{path.name}"
     words = make_command(table.path.relative_to(root).as_posix(), f"{RUNS}/{name}", chosen)
     write_json(folder / STUDIO_FILE, {"table": table.name, "options": chosen, "command": words})
+
+
+def _start_again(studio: Studio, name: str) -> str:
+    """Start a new run with the options of another one, on its table as it is now."""
+    known = read_given(studio.workspace.locate(RUNS, name))
+    if not known:
+        raise FileError(f"The run {name!r} was not started in the studio.")
+    options = {key: value for key, value in known["options"].items() if key in SEARCH}
+    return start_run(studio, {"table": known["table"], "name": name, "options": options})
 
 
 def _resume(studio: Studio, name: str, body: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
 
 from coevo import __version__
 from coevo.errors import CoevoError
+from coevo.studio.events import Feed
 from coevo.studio.login_attempts import LOGIN_PAUSE, LoginAttempts
 from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.trash import put_back, throw_away
@@ -49,8 +51,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
             (name, studio.workspace.locate(RUNS, name), _parse_number(after))
             for name, after in zip_longest(names, afters[: len(names)], fillvalue="0")
         ]
-        stream: AsyncIterator[bytes] = studio.feed.follow(runs)
-        return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
+        return _EventStream(studio.feed, runs)
 
     async def remove(request: Request) -> Response:
         kind, name = request.path_params["kind"], request.path_params["name"]
@@ -84,6 +85,23 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         Route("/api/trash/{token}", restore, methods=["POST"]),
         Route("/login", log_in, methods=["POST"]),
     ]
+
+
+class _EventStream(StreamingResponse):
+    """The answer with events. It counts from now on: many requests may come before it begins."""
+
+    def __init__(self, feed: Feed, runs: Sequence[tuple[str, Path, int]]) -> None:
+        stream = feed.follow(runs)
+        super().__init__(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
+        self._feed = feed
+        feed.n_streams += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events until the client goes."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._feed.n_streams -= 1
 
 
 def _parse_number(text: str) -> int:

@@ -2,7 +2,7 @@ import { CLASS_KIND, DIRECTED, KIND } from "./structure.js";
 
 // A graph as SVG, from the drawing of coevo.exploration: the same elements as in a report.
 const SVG = "http://www.w3.org/2000/svg";
-const HEADS = ["same", "added", "missing", "reversed", "lit"];
+const HEADS = ["same", "added", "missing", "reversed", "lit", "known"];
 const MIN_STROKE = 1.1, MAX_STROKE = 3.2;
 export const ROW = 15; // height of a bar with its label, as in coevo.exploration.drawing
 export const MAX_BARS = 8;
@@ -26,7 +26,7 @@ function makeHead(kind) {
 
 function makeArc(drawing, i) {
   const arc = drawing.arcs[i], width = MIN_STROKE + drawing.widths[i] * (MAX_STROKE - MIN_STROKE);
-  const kinds = `arc ${arc[KIND]} class-${arc[CLASS_KIND]}${arc[DIRECTED] ? "" : " undirected"}`;
+  const kinds = `arc ${arc[KIND]} class-${arc[CLASS_KIND]}${[" undirected", "", " known"][arc[DIRECTED]]}`;
   return makeSvg("path", { "data-a": i, class: kinds, d: drawing.paths[i], "stroke-width": width.toFixed(2) });
 }
 

@@ -1,7 +1,7 @@
 import { make, makeButton } from "./elements.js";
 import { formatLogProbability, formatPercent, listChanges, makeEvidence } from "./evidence.js";
 import { renderEvidence, renderVariable } from "./explorer_panel.js";
-import { makeGraphView, makeSearchField, makeZoomButtons } from "./graph_view.js";
+import { makeArrowsButton, makeGraphView, makeSearchField, makeZoomButtons } from "./graph_view.js";
 import { whenIdle } from "./press.js";
 import { makeSearch } from "./search.js";
 import { FACTS } from "./structure.js";
@@ -40,7 +40,7 @@ export function mountExplorer(container, options) {
     });
     stage.replaceChildren(view.figure, panel);
     stage.classList.toggle("with-bars", drawing.bars);
-    view.svg.classList.toggle("cpdag", buttons.cpdag.getAttribute("aria-pressed") === "true");
+    view.showArrows(buttons.arrows.getAttribute("aria-pressed") === "true");
     hideWeak();
     paint();
     showBeliefs();
@@ -161,13 +161,10 @@ export function mountExplorer(container, options) {
       draw();
       if (chosen !== null) view.choose(chosen, { move: true });
     })),
-    cpdag: toggleButton("CPDAG", "Show which directions the data cannot determine: these edges have no arrowhead", false, () => {
-      const isOn = view.svg.classList.toggle("cpdag");
-      buttons.cpdag.setAttribute("aria-pressed", String(isOn));
-    }),
+    arrows: makeArrowsButton(() => view, drawing),
   };
   const choice = make("div", undefined, { class: "choice", role: "group", "aria-label": "What is shown" });
-  choice.append(buttons.bars, buttons.cpdag);
+  choice.append(buttons.bars, buttons.arrows);
   const select = make("select", undefined, { "aria-label": "Colour of the variables" });
   for (const [value, text] of [["none", "no colours"], ["own", "my colours"], ...(options.tiers ? [["tier", "colour by tier"]] : [])]) {
     select.append(make("option", text, { value }));

@@ -64,11 +64,22 @@ function listArcs(context, title, arcs, end) {
   const { drawing } = context, list = make("ul");
   for (const i of arcs) {
     const item = make("li"), facts = describeFacts(drawing.arcs[i]);
-    const open = drawing.arcs[i][DIRECTED] ? "" : (facts ? ", " : "") + "direction unknown";
+    const open = drawing.arcs[i][DIRECTED] || !context.view.isClass() ? "" : (facts ? ", " : "") + "direction unknown";
     item.append(link(context, drawing.arcs[i][end]), make("small", facts + open));
     list.append(item);
   }
   return [make("h3", `${title}: ${arcs.length}`), list];
+}
+
+// A path in words; an arc whose direction is unknown has an arrowhead only in the DAG.
+function formatPath({ drawing, view }, nodes) {
+  const isClass = view.svg.classList.contains("cpdag");
+  return nodes.map((n, at) => {
+    if (!at) return drawing.names[n];
+    const arc = drawing.arcs.find((one) => [nodes[at - 1], n].includes(one[PARENT]) && [nodes[at - 1], n].includes(one[CHILD]));
+    const link = isClass && !arc[DIRECTED] ? "--" : arc[CHILD] === n ? "->" : "<-";
+    return `${link} ${drawing.names[n]}`;
+  }).join(" ");
 }
 
 // Why two variables are connected: the active paths, in words and lit in the graph.
@@ -90,7 +101,7 @@ function makeConnection(context, n) {
       }
       const list = make("ol");
       for (const path of found.paths) {
-        const item = make("li", path.text);
+        const item = make("li", formatPath(context, path.nodes));
         if (path.opened_by.length) item.append(make("small", `opened by the evidence on ${path.opened_by.map((m) => drawing.names[m]).join(", ")}`));
         list.append(item);
       }

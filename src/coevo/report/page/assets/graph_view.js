@@ -1,8 +1,11 @@
-import { drawGraph, joinBoxes } from "./drawing.js";
+import { drawGraph, joinBoxes, makeSvg } from "./drawing.js";
 import { make } from "./elements.js";
-import { CHILD, PARENT, describeArc, findBusiest, makeStructure } from "./structure.js";
+import { CHILD, DIRECTED, KIND, PARENT, describeArc, findBusiest, makeStructure } from "./structure.js";
 import { showTip } from "./tip.js";
 import { findNearest, makeViewport, pressViewKey } from "./viewport.js";
+
+export const ARROWS = "All arrowheads (one DAG of the class)";
+export const ARROWS_TITLE = "The DAG: one member of the equivalence class, with an arrowhead on each arc. Without it, arrowheads only where the data or the constraints give the direction (the CPDAG).";
 
 // A graph that is looked at: pan, zoom, choose, drag, and light up parts of it.
 // `onChoose(n)` gets the chosen variable or null; `onState(n, k)` a clicked state; `onKey(event, n)`
@@ -14,7 +17,7 @@ export function makeGraphView(drawing, { onChoose, onState = () => {}, onKey = (
   const note = make("p", undefined, { class: "shown", role: "status" });
   tip.hidden = true;
   note.hidden = true;
-  figure.append(svg, note, tip);
+  figure.append(svg, note, tip, makeLegend(drawing));
   const boxes = drawing.boxes.map((box) => [...box]); // changed by dragging
   let chosen = null, dragged = null;
 
@@ -23,6 +26,10 @@ export function makeGraphView(drawing, { onChoose, onState = () => {}, onKey = (
     canPan: (event) => numberOf(event.target) === null,
     onFit: () => say(""),
   });
+  // With all arrowheads the graph is the DAG; else only arcs whose direction is known have one.
+  const showArrows = (isAll) => svg.classList.toggle("cpdag", !isAll);
+  const isClass = () => drawing.is_learned || svg.classList.contains("cpdag");
+  showArrows(!drawing.is_learned);
   const say = (text) => { note.textContent = text; note.hidden = !text; };
   function numberOf(target) {
     const node = target.closest?.(".node");
@@ -82,7 +89,7 @@ export function makeGraphView(drawing, { onChoose, onState = () => {}, onKey = (
   svg.addEventListener("click", (event) => {
     if (viewport.takeMoved() || dragged?.moved) { dragged = null; return; }
     const arc = arcOf(event.target);
-    if (arc !== null) { showTip(tip, event, describeArc(drawing.names, drawing.arcs[arc])); return; }
+    if (arc !== null) { showTip(tip, event, describeArc(drawing.names, drawing.arcs[arc], isClass())); return; }
     tip.hidden = true;
     const n = numberOf(event.target), row = event.target.closest(".state-row");
     if (row) { onState(n, Number(row.dataset.k)); return; }
@@ -96,7 +103,7 @@ export function makeGraphView(drawing, { onChoose, onState = () => {}, onKey = (
       showTip(tip, event, row ? `${drawing.names[n]} = ${states[row.dataset.k]}` : drawing.names[n]);
     } else if (arc !== null) {
       paths[arc].classList.add("over");
-      showTip(tip, event, describeArc(drawing.names, drawing.arcs[arc]));
+      showTip(tip, event, describeArc(drawing.names, drawing.arcs[arc], isClass()));
     }
   });
   svg.addEventListener("pointerout", (event) => {
@@ -167,9 +174,38 @@ export function makeGraphView(drawing, { onChoose, onState = () => {}, onKey = (
   }
   return {
     figure, svg, nodes, paths, wides, rows, viewport, structure,
-    choose, clearLight, highlight, lightPaths, resetPlaces, start, say,
+    choose, clearLight, highlight, lightPaths, resetPlaces, start, say, showArrows, isClass,
     get chosen() { return chosen; },
   };
+}
+
+// The legend, in the words of the report; each part belongs to one of the two views (page.css).
+function makeLegend({ arcs, is_learned: isLearned }) {
+  const own = arcs.filter((arc) => arc[KIND] !== "missing"), counts = [0, 1, 2].map((by) => own.filter((arc) => arc[DIRECTED] === by).length);
+  const caption = make("figcaption", undefined, { class: "legend" });
+  const add = (view, kind, text) => {
+    const item = make("span", undefined, { class: view }), sample = makeSvg("svg", { class: "sample cpdag", viewBox: "0 0 38 14", "aria-hidden": "true" });
+    sample.append(makeSvg("path", { class: `arc ${kind}`, d: "M2 7L34 7", "stroke-width": 1.6 }));
+    item.append(...(kind ? [sample] : []), text);
+    caption.append(item);
+  };
+  if (counts[1]) add("of-class", "same", "directed by the data");
+  if (counts[2]) add("of-class", "same known", "directed by the constraints");
+  if (counts[0]) add("of-class", "same undirected", "direction unknown: both directions fit equally well");
+  if (own.length) add("of-dag", "same", "parent to child");
+  if (isLearned && counts[0]) add("of-dag", "", `${counts[0]} of ${own.length} directions are not known`);
+  return caption;
+}
+
+// The button that shows the DAG. `view` returns the graph; a new one is told by its caller.
+export function makeArrowsButton(view, drawing) {
+  const button = make("button", ARROWS, { type: "button", "aria-pressed": String(!drawing.is_learned), title: ARROWS_TITLE });
+  button.addEventListener("click", () => {
+    const isAll = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(isAll));
+    view().showArrows(isAll);
+  });
+  return button;
 }
 
 // The buttons that zoom a graph.

@@ -26,11 +26,12 @@ export function describeFacts(arc) {
 export const describeDirection = (arc) =>
   ["direction unknown", "directed by the data", "directed by the constraints"][arc[DIRECTED]];
 
-export function describeArc(names, arc) {
-  const parts = [`${names[arc[PARENT]]} ${arc[DIRECTED] ? "\u2192" : "\u2014"} ${names[arc[CHILD]]}`];
+// `isClass`: the direction of an arc may be unknown; else the network is given, with all its directions.
+export function describeArc(names, arc, isClass = true) {
+  const parts = [`${names[arc[PARENT]]} ${arc[DIRECTED] || !isClass ? "\u2192" : "\u2014"} ${names[arc[CHILD]]}`];
   const facts = describeFacts(arc);
   if (facts) parts.push(facts);
-  parts.push(describeDirection(arc));
+  if (isClass) parts.push(describeDirection(arc));
   return parts.join(", ") + (arc[SAYS] ? "\n" + arc[SAYS] : "");
 }
 

@@ -1,9 +1,11 @@
 // The pictures of a search: its score, its species, and the best network so far.
 import { drawChart, drawMasks, drawOrders } from "../charts.js";
 import { formatNumber, h, show } from "../dom.js";
-import { makeGraphView } from "../page/graph_view.js";
+import { makeArrowsButton, makeGraphView } from "../page/graph_view.js";
 import { whenIdle } from "../page/press.js";
+import { CHILD, DIRECTED, PARENT, describeDirection } from "../page/structure.js";
 
+const WITH_SPECIES = ["ccma", "ccga", "islands", "k2ga"];
 const MOST_DRAWN = 150; // variables, as in coevo.studio.routes.learn
 
 // What the score is compared with: levels of the search itself, a proof, the best other run.
@@ -38,12 +40,18 @@ export function drawConvergence(model, width) {
   ];
 }
 
-export function drawSpecies(model, width) {
+// Why there are no species to draw.
+function explainAbsence(model, run, isActive) {
+  const method = model.opened?.method ?? run.options?.method;
+  if (method && !WITH_SPECIES.includes(method)) return "This method has no species.";
+  if (!model.rows.length) return "No generation yet.";
+  if (isActive) return "Evolution has not begun: the first generations climb greedily.";
+  return run.has_events ? "The search ended before evolution began." : "Runs of the command line do not store their species.";
+}
+
+export function drawSpecies(model, run, isActive, width) {
   const { species, variables, arcs } = model;
-  if (!species) {
-    const hasSpecies = ["ccma", "ccga", "islands", "k2ga"].includes(model.opened?.method);
-    return h("p", { class: "soft" }, hasSpecies ? "Evolution has not begun: the first generations climb greedily." : "This method has no species.");
-  }
+  if (!species) return h("p", { class: "soft" }, explainAbsence(model, run, isActive));
   const { orders, masks } = species;
   const credit = masks?.credit;
   return h("div", { class: "grid-2" },
@@ -57,22 +65,33 @@ export function drawSpecies(model, width) {
       drawMasks(masks, orders, arcs, variables)));
 }
 
-function listArcs(model) {
+// The arcs of a drawing, each with what directs it.
+function listDrawnArcs({ names, arcs }) {
+  return h("ul", { class: "arcs" }, arcs.map(arc => h("li", {},
+    `${names[arc[PARENT]]} ${arc[DIRECTED] ? "→" : "—"} ${names[arc[CHILD]]}, `, h("small", { class: "soft" }, describeDirection(arc)))));
+}
+
+// The arcs of a search that is not drawn: its DAG, which is one of its class.
+function listParents(model) {
   const names = model.variables;
-  if (!model.arcs.length) return h("p", { class: "soft" }, "No arc yet.");
   const parents = new Map();
   for (const [parent, child] of model.arcs) parents.set(child, [...(parents.get(child) ?? []), names[parent]]);
-  return h("ul", { class: "arcs" }, [...parents].sort(([a], [b]) => a - b).map(([child, list]) =>
-    h("li", {}, h("strong", {}, names[child]), " ← ", list.join(", "))));
+  return [h("p", { class: "soft" }, "The parents of each variable, in one DAG of the class. The data may not give all of these directions."),
+    h("ul", { class: "arcs" }, [...parents].sort(([a], [b]) => a - b).map(([child, list]) =>
+      h("li", {}, h("strong", {}, names[child]), " ← ", list.join(", "))))];
 }
 
 // The best network so far. The server lays it out, when it has changed and at most once a second.
 export class NetworkPanel {
-  constructor(context) {
+  constructor(context, run) {
     this.context = context;
+    this.run = run;
     this.graph = h("div", { class: "live-graph" });
+    this.view = null;
+    this.arrows = makeArrowsButton(() => this.view, { is_learned: true });
+    this.arrows.hidden = true; // until there is a graph
     this.list = h("div", {});
-    this.body = h("div", { class: "best-network" }, this.graph,
+    this.body = h("div", { class: "best-network" }, h("p", {}, this.arrows), this.graph,
       h("details", {}, h("summary", {}, "As a list"), this.list));
     this.drawn = "";
     this.isBusy = false;
@@ -86,9 +105,10 @@ export class NetworkPanel {
     if (this.hasEnded || this.isBusy || key === this.drawn || !variables.length) return;
     this.drawn = key;
     this.body.setAttribute("aria-label", `${arcs.length} arcs`);
-    show(this.list, listArcs(model));
+    if (!arcs.length) show(this.list, h("p", { class: "soft" }, "No arc yet."));
     if (variables.length > MOST_DRAWN) {
       show(this.graph, h("p", { class: "soft" }, `A search with more than ${MOST_DRAWN} variables is drawn when it has ended, in Explore.`));
+      if (arcs.length) show(this.list, listParents(model));
       return;
     }
     this.isBusy = true;
@@ -97,12 +117,15 @@ export class NetworkPanel {
 
   async draw(variables, arcs) {
     try {
-      const drawing = await this.context.api.post("/api/learn/drawing", { variables, arcs });
+      const drawing = await this.context.api.post("/api/learn/drawing", { variables, arcs, run: this.run });
       await new Promise(whenIdle);
       if (this.hasEnded) return;
-      const view = makeGraphView(drawing, { onChoose: () => {} });
-      show(this.graph, view.figure);
-      view.viewport.fit();
+      this.view = makeGraphView(drawing, { onChoose: () => {} });
+      this.view.showArrows(this.arrows.getAttribute("aria-pressed") === "true");
+      this.arrows.hidden = false;
+      show(this.graph, this.view.figure);
+      if (arcs.length) show(this.list, listDrawnArcs(drawing));
+      this.view.viewport.fit();
     } catch (error) {
       if (!this.hasEnded) show(this.graph, h("p", { class: "error" }, error.message));
     }

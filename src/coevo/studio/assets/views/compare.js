@@ -1,11 +1,12 @@
 // Compare: the differences between two networks of the same variables.
 import { path } from "../api.js";
 import { h, show } from "../dom.js";
-import { makeGraphView, makeSearchField, makeZoomButtons } from "../page/graph_view.js";
+import { makeArrowsButton, makeGraphView, makeSearchField, makeZoomButtons } from "../page/graph_view.js";
 import { makeSearch } from "../page/search.js";
+import { CLASS_KIND, KIND } from "../page/structure.js";
 import { chooseNetwork } from "./explore.js";
 
-const KINDS = [["same", "in both"], ["added", "only in the first"], ["missing", "only in the second"], ["reversed", "the other way round"]];
+const KINDS = [["same", "in both"], ["added", "only in the first"], ["missing", "only in the second"], ["reversed", "in both with different directions"]];
 const MEASURES = [["shd", "SHD"], ["shd_cpdag", "SHD of the CPDAGs"], ["sid", "SID"], ["arc_f1", "F1 of arcs"], ["skeleton_f1", "F1 of the skeleton"]];
 
 function drawFacts(answer) {
@@ -49,9 +50,18 @@ export default {
       const box = h("input", { type: "checkbox", onchange: () => view.svg.classList.toggle(name, box.checked) });
       return h("label", {}, box, ` ${text}`);
     };
-    const legend = h("p", { class: "legend" }, KINDS.map(([kind, text]) => h("span", {}, h("i", { class: `sample-line ${kind}` }), `${answer.measures[kind]} ${text}`)));
+    // What is compared is what is shown: the DAGs, or the directions that are known.
+    const legend = h("p", { class: "legend" });
+    const drawLegend = () => {
+      const at = view.svg.classList.contains("cpdag") ? CLASS_KIND : KIND;
+      show(legend, KINDS.map(([kind, text]) => h("span", {}, h("i", { class: `sample-line ${kind}` }),
+        `${answer.drawing.arcs.filter(arc => arc[at] === kind).length} ${text}`)));
+    };
+    const arrows = makeArrowsButton(() => view, answer.drawing);
+    arrows.addEventListener("click", drawLegend);
+    drawLegend();
     show(container, head, ...drawFacts(answer),
-      h("div", { class: "tools" }, holder, toggle("Differences only", "differ"), toggle("CPDAG", "cpdag"), makeZoomButtons(() => view)),
+      h("div", { class: "tools" }, holder, toggle("Differences only", "differ"), arrows, makeZoomButtons(() => view)),
       h("div", { class: "stage" }, view.figure), legend);
     view.start();
     const onResize = () => view.viewport.refit();

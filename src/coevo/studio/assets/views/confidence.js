@@ -2,16 +2,22 @@
 
 import { path } from "../api.js";
 import { h, s } from "../dom.js";
+import { ARROWS, ARROWS_TITLE } from "../page/graph_view.js";
 import { whenIdle } from "../page/press.js";
 import { count, fill, label, makeAbsent, select } from "../parts/element.js";
 import { StopButton, once } from "../parts/once.js";
 
 const SHOWN = 60; // arcs before "Show all"
 const ACTIVE = ["queued", "running"];
+const DIRECTED_BY = { data: "data", knowledge: "constraints" }; // as in a report
 
 // The shares of both directions. Runs of before 0.3.0 have no reverse: they counted undirected edges half.
 const formatDirections = ({ direction, reverse }) =>
   [direction, reverse].map(share => typeof reverse === "number" ? share.toFixed(3) : "–");
+
+// What directs an arc of the network, and whether the network has it the other way round.
+const formatDirectedBy = ({ in_network: isThere, directed_by: by, is_reversed: isReversed }) =>
+  !isThere ? "–" : by ? `${DIRECTED_BY[by]}${isReversed ? " (←)" : ""}` : "unknown";
 
 class ConfidenceView {
   constructor(container, context, runs, name) {
@@ -103,11 +109,16 @@ class ConfidenceView {
   }
 
   makeGraph() {
-    const address = `${path`/api/confidence/${this.name}/graph.svg`}?least=${this.least}&n=${this.record.n_bootstraps}`;
+    const address = `${path`/api/confidence/${this.name}/graph.svg`}?least=${this.least}&n=${this.record.n_bootstraps}${this.hasAllArrows ? "&arrows=all" : ""}`;
     const shown = this.record.arcs.filter(arc => arc.strength >= this.least);
-    return h("figure", {}, h("img", {
+    const box = h("input", {
+      type: "checkbox", id: "arrows", "data-key": "arrows", checked: Boolean(this.hasAllArrows),
+      onchange: () => { this.hasAllArrows = box.checked; this.draw(this.record); },
+    });
+    return h("figure", {}, h("label", { class: "check", title: ARROWS_TITLE }, box, ARROWS), h("img", {
       class: "picture", src: address, alt: `${count(shown.length, "arc")} of at least this strength; wider lines are stronger`,
     }), h("figcaption", { class: "soft" }, "Wider lines are stronger.",
+      !this.hasAllArrows && shown.some(arc => !arc.directed_by) && " Without an arrowhead: the direction is unknown, both directions fit equally well.",
       shown.some(arc => !arc.in_network) && " Dashed arcs are not in the network of this run."));
   }
 
@@ -115,7 +126,7 @@ class ConfidenceView {
     const { threshold } = this.record;
     const arcs = this.record.arcs.filter(arc => arc.strength >= this.least);
     const rows = this.isAll ? arcs : arcs.slice(0, SHOWN);
-    const heads = ["from", "to", "strength", "", "95 % interval", "→", "←", "gain", "in the network", "in the consensus"];
+    const heads = ["from", "to", "strength", "", "95 % interval", "→", "←", "directed by", "gain", "in the network", "in the consensus"];
     return h("div", {},
       h("p", { class: "soft" }, "→ and ←: the shares of the samples with this arc in which the data direct it this " +
         "way and the other way; the others leave it undirected. Gain: the loss of score without the arc."),
@@ -126,6 +137,7 @@ class ConfidenceView {
             h("td", {}, makeBar(arc.strength, threshold)),
             h("td", {}, arc.interval ? arc.interval.map(end => end.toFixed(2)).join(" to ") : "–"),
             ...formatDirections(arc).map(share => h("td", {}, share)),
+            h("td", {}, formatDirectedBy(arc)),
             h("td", {}, arc.gain === null || arc.gain === undefined ? "–" : arc.gain.toFixed(2)),
             h("td", {}, arc.in_network ? "yes" : "no"), h("td", {}, arc.in_consensus ? "yes" : "no")))))),
       rows.length < arcs.length && h("button", {

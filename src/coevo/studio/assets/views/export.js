@@ -2,6 +2,7 @@
 
 import { path } from "../api.js";
 import { h } from "../dom.js";
+import { ARROWS, ARROWS_TITLE } from "../page/graph_view.js";
 import { makeCopyBox } from "../parts/copy_text.js";
 import { count, fill, label, makeAbsent, select } from "../parts/element.js";
 import { makeDownload } from "../parts/save.js";
@@ -17,6 +18,17 @@ async function draw(container, context, found, id) {
   const network = await context.api.get(path`/api/export/${id}`);
   const address = kind => path`/api/export/${id}/${kind}`;
   const title = id.slice(id.indexOf(":") + 1);
+  const picture = h("div", {});
+  const arrows = h("input", { type: "checkbox", id: "arrows", onchange: () => drawPicture() });
+  const drawPicture = () => {
+    const place = (kind, query) => `${address(kind)}?${new URLSearchParams({ ...query, ...(arrows.checked ? { arrows: "all" } : {}) })}`;
+    fill(picture, h("ul", { class: "formats" }, found.pictures.map(one => h("li", {},
+      makeDownload(one.toUpperCase(), place(one, {}), context, { "data-format": one, title: PICTURES[one] })))),
+    network.n_variables <= 200 && h("img", {
+      class: "picture", src: place("svg", { shown: 1 }), alt: `The graph of ${title}`, loading: "lazy",
+    }));
+  };
+  drawPicture();
   fill(container,
     h("p", { class: "soft", id: "size" },
       `${count(network.n_variables, "variable")}, ${count(network.n_arcs, "arc")}`),
@@ -33,11 +45,8 @@ async function draw(container, context, found, id) {
     h("p", { class: "soft" }, "The whole graph in its own layout. In ",
       h("a", { href: context.makeAddress("explore", id) }, "Explore"),
       " you can save the graph as you see it there."),
-    h("ul", { class: "formats" }, found.pictures.map(one => h("li", {},
-      makeDownload(one.toUpperCase(), address(one), context, { "data-format": one, title: PICTURES[one] })))),
-    network.n_variables <= 200 && h("img", {
-      class: "picture", src: `${address("svg")}?shown=1`, alt: `The graph of ${title}`, loading: "lazy",
-    }),
+    network.is_learned && h("label", { class: "check", title: ARROWS_TITLE }, arrows, ARROWS),
+    picture,
     h("h2", {}, "The same as text"),
     network.texts.map(one => makeCopyBox(one.title, one.text, context.notify)));
 }

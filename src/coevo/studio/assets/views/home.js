@@ -1,13 +1,8 @@
 // Home: what the workspace holds, and where to begin.
-import { path } from "../api.js";
 import { h, show } from "../dom.js";
 import { whenIdle } from "../page/press.js";
 import { once } from "../parts/once.js";
-
-const STATES = {
-  queued: "waiting", running: "running", done: "done", failed: "failed", stopped: "stopped",
-  interrupted: "interrupted", unknown: "no result",
-};
+import { STATES, removeRun } from "../parts/run_actions.js";
 
 function listRuns(runs, context) {
   if (!runs.length) return h("p", { class: "soft" }, "No run yet. Open a table, then learn.");
@@ -17,12 +12,7 @@ function listRuns(runs, context) {
     run.table && h("span", { class: "soft" }, `table ${run.table}`),
     h("button", {
       "aria-label": `Remove the run ${run.name}`,
-      onclick: once(() => context.attempt(async () => {
-        const { token } = await context.api.remove(path`/api/runs/${run.name}`);
-        context.notify(`The run ${run.name} is in the trash.`, "info", token && {
-          title: "Put it back", run: () => context.attempt(() => context.api.post(path`/api/trash/${token}`)),
-        });
-      })),
+      onclick: once(async () => { await removeRun(context, run.name); }),
     }, "Remove"),
   )));
 }

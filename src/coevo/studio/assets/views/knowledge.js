@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { whenIdle } from "../page/press.js";
 import { count, fill, label, latest, makeAbsent, select } from "../parts/element.js";
 import { KnowledgeBoard } from "../parts/knowledge_board.js";
+import { mergeKnowledge } from "../parts/knowledge_merge.js";
 import { download } from "../parts/save.js";
 
 const MODES = [["required", "Require arcs"], ["forbidden", "Forbid arcs"], ["tiers", "Move into tiers"]];
@@ -12,14 +13,27 @@ const sameArc = (one, two) => one[0] === two[0] && one[1] === two[1];
 class KnowledgeView {
   constructor(container, context) {
     Object.assign(this, { container, context, api: context.api });
-    this.past = [];
+    this.past = []; // changes, each with what was known before and after it
     this.future = [];
+    this.conflicts = [];
     this.board = new KnowledgeBoard({
       addArc: (kind, from, to) => this.addArc(kind, from, to),
       setTier: (name, tier) => this.setTier(name, tier),
     });
-    this.save = latest(known => this.store(known));
+    this.save = latest(() => this.store());
+    this.refresh = () => {
+      if (!this.known || document.visibilityState === "hidden") return;
+      this.isOld = true;
+      this.saved = Promise.all([this.saved, this.save()]);
+    };
+    context.onEvent("tables", this.refresh);
+    document.addEventListener("visibilitychange", this.refresh); // a hidden tab hears nothing
     this.start(context.params?.[0]);
+  }
+
+  close() {
+    document.removeEventListener("visibilitychange", this.refresh);
+    this.board.close();
   }
 
   get address() {
@@ -42,38 +56,91 @@ class KnowledgeView {
         !isThere && makeAbsent("table", this.name));
       return;
     }
-    this.variables = record.variables;
-    this.contradictions = record.contradictions;
-    this.known = complete(record.knowledge);
-    this.state = record.contradictions.length ? "draft" : "saved";
+    this.take(record);
+    this.known = this.base;
+    this.showRecord(record);
     this.drawFrame();
     this.draw();
+  }
+
+  // Remember what is stored: changes are made to this version of it, and to no other.
+  take(record) {
+    this.variables = record.variables ?? this.variables;
+    this.base = complete(record.knowledge);
+    this.version = record.version;
+  }
+
+  showRecord(record) {
+    this.contradictions = record.contradictions;
+    this.state = record.contradictions.length ? "draft" : "saved";
   }
 
   // Change what is known; the board shows it at once, and the server checks and stores it.
   change(known, isHistory = false) {
     if (!isHistory) {
-      this.past.push(this.known);
+      this.past.push({ before: this.known, after: known });
       this.future = [];
     }
     this.known = known;
+    this.conflicts = this.conflicts.filter(one => one.isOpen(known));
+    this.isDirty = true;
     this.state = "saving";
     this.draw();
-    this.saved = Promise.all([this.saved, this.save(known)]);
+    this.saved = Promise.all([this.saved, this.save()]);
+  }
+
+  // Bring the page and the server together: first what others stored, then what was changed here.
+  async store() {
+    try {
+      if (this.isOld) {
+        this.isOld = false;
+        const record = await this.api.get(this.address);
+        const isNews = record.version !== this.version || record.variables.join() !== this.variables.join();
+        if (isNews) this.absorb(record);
+        if (!isNews && !this.isDirty && !this.failure) return;
+      }
+      while (this.isDirty) {
+        this.isDirty = false;
+        await this.storeOnce(reduce(this.known));
+      }
+      this.failure = "";
+    } catch (error) {
+      this.isDirty = true; // the next change, or the next notice, tries again
+      this.failure = error.message;
+      this.state = "draft";
+    }
+    this.showState();
   }
 
   // Ask for contradictions first: the server stores nothing that has one.
-  async store(known) {
+  async storeOnce(content) {
+    const { contradictions } = await this.api.post(`${this.address}/check`, content);
+    this.contradictions = contradictions;
+    this.state = "draft";
+    if (contradictions.length || this.conflicts.length) return;
     try {
-      const content = reduce(known);
-      this.contradictions = (await this.api.post(`${this.address}/check`, content)).contradictions;
-      if (!this.contradictions.length) await this.api.put(this.address, content);
-      this.state = this.contradictions.length ? "draft" : "saved";
+      this.take(await this.api.put(`${this.address}?version=${this.version}`, content));
+      this.state = "saved";
+      this.isMerged = false;
     } catch (error) {
-      this.contradictions = [{ sentence: error.message, arcs: [], variables: [] }];
-      this.state = "draft";
+      const current = error.answer?.current;
+      if (!current) throw error;
+      this.absorb(current);
+      if (!this.isDirty) return;
+      this.isMerged = true;
+      this.context.notify("This knowledge was changed elsewhere, too. Both changes are shown here.", "info");
     }
-    if (known === this.known) this.showState();
+  }
+
+  // Apply what was changed here to what somebody else has stored.
+  absorb(record) {
+    const { known, conflicts } = mergeKnowledge(this.base, this.known, complete(record.knowledge));
+    this.take(record);
+    this.known = known;
+    this.conflicts = [...this.conflicts.filter(one => one.isOpen(known)), ...conflicts];
+    this.isDirty = JSON.stringify(reduce(known)) !== JSON.stringify(reduce(this.base));
+    if (!this.isDirty) this.showRecord(record);
+    this.draw();
   }
 
   addArc(kind, from, to) {
@@ -104,18 +171,19 @@ class KnowledgeView {
     this.change({ ...this.known, [key]: names });
   }
 
+  // Undo takes back the own change only, not what others stored since.
   undo() {
-    const before = this.past.pop();
-    if (!before) return;
-    this.future.push(this.known);
-    this.change(before, true);
+    const last = this.past.pop();
+    if (!last) return;
+    this.future.push(last);
+    this.change(mergeKnowledge(last.after, last.before, this.known).known, true);
   }
 
   redo() {
-    const after = this.future.pop();
-    if (!after) return;
-    this.past.push(this.known);
-    this.change(after, true);
+    const next = this.future.pop();
+    if (!next) return;
+    this.past.push(next);
+    this.change(mergeKnowledge(next.before, next.after, this.known).known, true);
   }
 
   chooseTable() {
@@ -166,10 +234,20 @@ class KnowledgeView {
     this.status.textContent = words[this.state];
     this.board.mark(this.state === "saved" ? [] : this.contradictions);
     fill(this.alert, isDraft && h("div", { class: "contradiction" },
-      h("strong", {}, "This cannot hold together, so it is not saved:"),
-      h("ul", {}, this.contradictions.map(one => h("li", {}, one.sentence))),
-      this.past.length > 0 && h("button", { type: "button", onclick: () => this.undo() },
-        "Undo the last change")));
+      this.failure ? h("p", {}, `This is not saved: ${this.failure}`) : [
+        h("strong", {}, "This cannot hold together, so it is not saved:"),
+        h("ul", {}, this.contradictions.map(one => h("li", {}, one.sentence)),
+          this.conflicts.map(one => h("li", {}, one.sentence, " ", one.choices.map(([text, choose]) =>
+            h("button", { type: "button", onclick: () => this.settle(one, choose) }, `Take ${text}`))))),
+        this.isMerged && h("p", {}, "A part of it was saved elsewhere, in another tab or by another program. Remove what is wrong."),
+        this.past.length > 0 && h("button", { type: "button", onclick: () => this.undo() },
+          "Undo the last change")]));
+  }
+
+  // Decide between two values of the same number.
+  settle(conflict, choose) {
+    this.conflicts = this.conflicts.filter(one => one !== conflict);
+    this.change(choose(this.known));
   }
 
   makeArcForm() {
@@ -299,6 +377,6 @@ export default {
   title: "Knowledge",
   mount(container, context) {
     const view = new KnowledgeView(container, context);
-    return () => view.board.close();
+    return () => view.close();
   },
 };

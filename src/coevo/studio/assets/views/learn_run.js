@@ -7,15 +7,13 @@ import { chooseWidth } from "../charts.js";
 import { h, show } from "../dom.js";
 import { whenIdle } from "../page/press.js";
 import { StopButton, once } from "../parts/once.js";
+import { STATES, removeRun } from "../parts/run_actions.js";
 import { SearchModel, describeSearch } from "../parts/search_model.js";
 import { NetworkPanel, drawConvergence, drawScore, drawSpecies } from "../parts/search_panels.js";
 import { makeBudget } from "./learn.js";
 
 const ACTIVE = ["queued", "running"];
-const STATES = {
-  queued: "waiting for its turn", running: "running", done: "done", failed: "failed", stopped: "stopped",
-  interrupted: "interrupted", unknown: "no result",
-};
+const RESUMABLE = ["stopped", "interrupted", "failed", "damaged"];
 
 function makePanel(title, ...children) {
   const body = h("div", {}, ...children);
@@ -36,7 +34,7 @@ function fillFromFiles(model, run) {
 
 export function mountRun(container, context, first) {
   const model = new SearchModel();
-  let run = first, isDue = false, ended = false;
+  let run = first, isDue = false, ended = false, isLeaving = false;
   const call = (action, body) => context.attempt(() => context.api.post(`${path`/api/runs/${run.name}`}/${action}`, body));
 
   const buttons = h("div", { class: "actions" });
@@ -46,7 +44,7 @@ export function mountRun(container, context, first) {
   const bar = h("progress", { max: "1", "aria-label": "Used share of the budget" });
   const error = h("p", { class: "error", role: "alert" });
   const score = makePanel("Score over time");
-  const network = new NetworkPanel(context);
+  const network = new NetworkPanel(context, run.name);
   const converge = makePanel("How the species converge");
   const species = makePanel("Both species at work");
   const notes = h("div", {});
@@ -67,15 +65,31 @@ export function mountRun(container, context, first) {
     dialog.showModal();
   };
 
+  const startAgain = async () => {
+    const made = await call("again", {});
+    if (made) context.go("learn", made.name);
+    return Boolean(made);
+  };
+  const remove = async () => {
+    isLeaving = true; // the server says that the runs have changed before it answers
+    isLeaving = await removeRun(context, run.name);
+    if (isLeaving) context.go("home");
+    return isLeaving;
+  };
+
   const drawButtons = () => {
     const isActive = ACTIVE.includes(run.state);
     if (!isActive) stop.reset();
     show(buttons,
       h("span", { class: `state ${run.state}` }, STATES[run.state] ?? run.state),
       isActive && stop.node,
-      !isActive && run.options && run.table && ["stopped", "interrupted", "failed"].includes(run.state) && h("button", { onclick: once(() => call("resume", {})) }, "Resume"),
+      !isActive && run.table && RESUMABLE.includes(run.state) && h("button", { onclick: once(() => call("resume", {})) }, "Resume"),
+      run.table && ["failed", "damaged"].includes(run.state) && h("button", {
+        title: "A new run with the same options, on the table and the knowledge as they are now", onclick: once(startAgain),
+      }, "Start again"),
       !isActive && run.table && ["done", "stopped"].includes(run.state) && h("button", { onclick: extend }, "Extend ..."),
-      !isActive && run.has_network && h("a", { class: "button main", href: context.makeAddress("explore", `run:${run.name}`) }, "Explore the network"));
+      !isActive && run.has_network && h("a", { class: "button main", href: context.makeAddress("explore", `run:${run.name}`) }, "Explore the network"),
+      !isActive && h("button", { onclick: once(remove) }, "Remove"));
   };
 
   const draw = () => {
@@ -93,7 +107,7 @@ export function mountRun(container, context, first) {
     network.update(model);
     if (model.convergence.length > 1) show(converge.body, drawConvergence(model, width));
     converge.panel.hidden = model.convergence.length < 2;
-    show(species.body, drawSpecies(model, width));
+    show(species.body, drawSpecies(model, run, isActive, width));
     show(notes, (model.opened?.decisions ?? []).map(text => h("p", { class: "soft" }, text)),
       (model.opened?.notices ?? []).map(text => h("p", { class: "soft" }, text)));
   };
@@ -120,7 +134,7 @@ export function mountRun(container, context, first) {
     model.add(event);
     plan();
   });
-  context.onEvent("runs", () => context.attempt(async () => {
+  context.onEvent("runs", () => !isLeaving && context.attempt(async () => {
     run = await context.api.get(path`/api/runs/${run.name}`);
     whenIdle(drawButtons);
     plan();

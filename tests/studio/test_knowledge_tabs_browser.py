@@ -1,0 +1,149 @@
+"""Two tabs, or a tab and another program, change the same knowledge: nothing is lost."""
+
+import json
+
+import pytest
+
+from helpers.studio_pages import add_table, expect, knowledge_of, wait_for_put
+
+REFUSED = "Failed to load resource: the server responded with a status of 409"
+MERGE = """async versions => {
+  const { mergeKnowledge } = await import("/assets/parts/knowledge_merge.js");
+  const lists = ["required", "forbidden", "tiers", "roots", "leaves", "weights"];
+  const empty = { ...Object.fromEntries(lists.map(key => [key, []])), max_parents: null };
+  const { known, conflicts } = mergeKnowledge(...versions.map(one => ({ ...empty, ...one })));
+  const found = Object.entries(known).filter(([, value]) => value !== null && value.length !== 0);
+  return [Object.fromEntries(found), conflicts.map(one => one.sentence)];
+}"""
+
+
+def add_arc(tab, kind, parent, child):
+    """Add an arc by the form; return when nothing waits to be stored."""
+    for field, value in (("kind", kind), ("from", parent), ("to", child)):
+        tab.select_option(f"#arc-{field}", value)
+    tab.locator("#add-arc").press("Enter")
+
+
+def store_elsewhere(server, name, content):
+    """Change the file as another program does: no tab hears of it."""
+    path = server.studio.workspace.open_table(name).constraints_path
+    path.write_text(json.dumps(content))
+
+
+def test_two_tabs_keep_what_both_have_said(open_tab, server):
+    name = add_table(server, "two tabs")
+    one, two = open_tab(f"/knowledge/{name}"), open_tab(f"/knowledge/{name}")
+    with wait_for_put(one):
+        add_arc(one, "required", "age", "crp")
+    expect(two.locator("#statements span")).to_have_text(["age → crp is required"])
+    with wait_for_put(two):
+        add_arc(two, "forbidden", "ill", "age")
+    both = ["age → crp is required", "ill → age is forbidden"]
+    expect(one.locator("#statements span")).to_have_text(both)
+    expect(one.locator("#saved")).to_have_text("Saved.")
+    with wait_for_put(one):
+        one.click("#undo")  # takes back what this tab did, not what the other one did
+    expect(two.locator("#statements span")).to_have_text(["ill → age is forbidden"])
+    assert knowledge_of(server, name) == {"forbidden": [["ill", "age"]]}
+
+
+def test_a_late_change_is_applied_to_what_is_there(open_tab, server):
+    name = add_table(server, "late")
+    tab = open_tab(f"/knowledge/{name}")
+    tab.allowed.append(REFUSED)
+    with wait_for_put(tab):
+        add_arc(tab, "required", "age", "crp")
+    expect(tab.locator("#saved")).to_have_text("Saved.")
+    store_elsewhere(server, name, {"forbidden": [["ill", "age"]], "tiers": [["age"], ["ill"]]})
+    add_arc(tab, "forbidden", "crp", "ward")
+    expect(tab.get_by_text("Both changes are shown here.")).to_be_visible()
+    expect(tab.locator("#saved")).to_have_text("Saved.")
+    assert knowledge_of(server, name) == {
+        "forbidden": [["crp", "ward"], ["ill", "age"]],
+        "tiers": [["age"], ["ill"]],
+    }
+    expect(tab.locator("#statements li")).to_have_count(4)
+
+
+def test_a_conflict_is_a_sentence_and_both_sides_stay_visible(open_tab, server):
+    name = add_table(server, "conflict")
+    tab = open_tab(f"/knowledge/{name}")
+    tab.allowed.append(REFUSED)
+    store_elsewhere(server, name, {"forbidden": [["age", "crp"]], "max_parents": 3})
+    add_arc(tab, "required", "age", "crp")
+    alert = tab.locator("#contradictions")
+    expect(alert.locator("li")).to_have_text("'age' -> 'crp' is required and forbidden.")
+    expect(alert).to_contain_text("A part of it was saved elsewhere")
+    expect(tab.locator(".known-arc.bad")).to_have_count(2)
+    assert knowledge_of(server, name) == {"forbidden": [["age", "crp"]], "max_parents": 3}
+    with wait_for_put(tab):
+        tab.get_by_role("button", name="Remove: age → crp is forbidden").click()
+    expect(tab.locator("#saved")).to_have_text("Saved.")
+    assert knowledge_of(server, name) == {"required": [["age", "crp"]], "max_parents": 3}
+
+    store_elsewhere(server, name, {"required": [["age", "crp"]], "max_parents": 4})
+    tab.fill("#max-parents", "2")
+    tab.locator("#max-parents").press("Tab")
+    expect(alert.locator("li")).to_contain_text(
+        "A variable has at most 2 parents here, and at most 4 parents in what was saved elsewhere."
+    )
+    expect(tab.locator("#saved")).to_have_text("Not saved.")
+    with wait_for_put(tab):
+        alert.get_by_role("button", name="Take 4 parents").click()
+    expect(tab.locator("#saved")).to_have_text("Saved.")
+    expect(tab.locator("#max-parents")).to_have_value("4")
+    assert knowledge_of(server, name)["max_parents"] == 4
+
+
+@pytest.mark.parametrize(
+    ("base", "mine", "theirs", "merged", "sentences"),
+    [
+        (  # a removal here, an addition there, and the same addition in both
+            {"required": [["a", "b"], ["c", "d"]], "roots": ["a"]},
+            {"required": [["c", "d"], ["a", "d"]], "roots": ["a", "b"]},
+            {"required": [["a", "b"], ["c", "d"], ["a", "d"]]},
+            {"required": [["c", "d"], ["a", "d"]], "roots": ["b"]},
+            [],
+        ),
+        (  # variables that go into tiers in both; an empty tier of this tab stays
+            {"tiers": [["a"], ["b"]]},
+            {"tiers": [["a", "c"], ["b"], []]},
+            {"tiers": [["a"], ["b", "d"]]},
+            {"tiers": [["a", "c"], ["b", "d"], []]},
+            [],
+        ),
+        (  # a new first tier here, and a move there
+            {"tiers": [["a"], ["b"]]},
+            {"tiers": [["c"], ["a"], ["b"]]},
+            {"tiers": [["a"], ["b"], ["d"]]},
+            {"tiers": [["c"], ["a"], ["b"], ["d"]]},
+            [],
+        ),
+        (  # a tier is removed here, and another variable moves there
+            {"tiers": [["a"], ["b"], ["c"]]},
+            {"tiers": [["a"], ["c"]]},
+            {"tiers": [["a"], ["b"], ["c", "d"]]},
+            {"tiers": [["a"], ["c", "d"]]},
+            [],
+        ),
+        (  # the same variable goes into two tiers: it is in both, which is a contradiction
+            {"tiers": [["a"], ["b"], ["c"]]},
+            {"tiers": [["a", "c"], ["b"]]},
+            {"tiers": [["a"], ["b", "c"]]},
+            {"tiers": [["a", "c"], ["b", "c"]]},
+            [],
+        ),
+        (
+            {"weights": [["a", "b", 1], ["b", "c", 1]]},
+            {"weights": [["a", "b", 2]]},
+            {"weights": [["a", "b", 3], ["b", "c", 4]], "max_parents": 2},
+            {"weights": [["a", "b", 2]], "max_parents": 2},
+            [
+                "a → b has the weight 2 here, and the weight 3 in what was saved elsewhere.",
+                "b → c has no weight here, and the weight 4 in what was saved elsewhere.",
+            ],
+        ),
+    ],
+)
+def test_changes_are_merged(open_tab, base, mine, theirs, merged, sentences):
+    assert open_tab().evaluate(MERGE, [base, mine, theirs]) == [merged, sentences]

@@ -15,11 +15,12 @@ import coevo.memory
 from coevo.bundled import load_network
 from coevo.data import Dataset, Variable
 from coevo.errors import NetworkError, ParameterError
-from coevo.network import BayesianNetwork, sample
+from coevo.network import BayesianNetwork, elimination_order, sample
 from helpers.errors import refusal
 from helpers.peer_oracles import pyagrum, pyagrum_network
 from helpers.random_networks import (
     enumerate_joint,
+    grid_network,
     random_evidence,
     random_network,
     reverse_network,
@@ -265,6 +266,67 @@ def test_a_structure_that_is_too_dense_is_refused(monkeypatch):
     ):
         assert refusal(ParameterError, ask).startswith("The exact answer needs 0.0 GB of memory")
     assert network.query("0202").probabilities == pytest.approx([0.5, 0.5])
+
+
+# -- grids
+
+
+def sweep_grid(network, n, observed):
+    """Return the probability of the evidence: slow, row by row, without an elimination order.
+
+    The frontier holds the last variable of each column; `observed` maps names to codes.
+    """
+    frontier = {(): 1.0}  # the codes of the frontier, and the probability of them and the evidence
+    for i, j in itertools.product(range(n), repeat=2):
+        node = f"r{i:02d}c{j:02d}"
+        table = network.table(node)
+        after = {}
+        for codes, probability in frontier.items():
+            above, left = codes[j] if i else 0, codes[j - 1] if j else 0
+            row = table[2 * above + left if i and j else above + left]
+            for code in [observed[node]] if node in observed else (0, 1):
+                new = (*codes[:j], code, *codes[j + 1 :])
+                after[new] = after.get(new, 0.0) + probability * row[code]
+        frontier = after
+    return sum(frontier.values())
+
+
+@pytest.mark.parametrize("n", [2, 4, 6])
+@pytest.mark.parametrize("all_rules", [False, True])
+def test_grids_agree_with_a_sweep_by_rows(n, all_rules, monkeypatch):
+    if all_rules:
+        monkeypatch.setattr(elimination_order, "SMALL", 0)
+        monkeypatch.setattr(elimination_order, "CELLS_PER_OPERATION", 1)
+    network = grid_network(n)
+    target, corner = "r01c00", f"r{n - 1:02d}c{n - 1:02d}"
+    given = {corner: "no", f"r00c{n - 1:02d}": "yes"}
+    codes = codes_of(network, given)
+    total = sweep_grid(network, n, codes)
+    expected = [sweep_grid(network, n, {**codes, target: code}) / total for code in (0, 1)]
+    assert network.log_probability(given) == pytest.approx(math.log(total), rel=1e-12)
+    assert network.query(target, given).probabilities == pytest.approx(expected, rel=1e-12)
+    marginal = network.marginals([target], given)[target]
+    assert marginal.probabilities == pytest.approx(expected, rel=1e-12)
+    reverse = reverse_network(network)
+    assert reverse.query(target, given) == network.query(target, given)
+
+
+def test_a_grid_of_20_times_20_is_answered_exactly():
+    """No variable depends on its left parent, so the last column is a chain below the first row."""
+    network = grid_network(20)
+    tables = {variable.name: network.table(variable.name) for variable in network.variables}
+    for node in tables:
+        if not node.startswith("r00") and not node.endswith("c00"):
+            table = tables[node].reshape(2, 2, 2)
+            tables[node] = np.stack([table[:, 0], table[:, 0]], axis=1).reshape(4, 2)
+    parents = {node: network.parents(node) for node in tables}
+    network = BayesianNetwork(network.variables, parents, tables)
+    belief = tables["r00c00"][0]
+    for j in range(1, 20):
+        belief = belief @ tables[f"r00c{j:02d}"]
+    for i in range(1, 20):
+        belief = belief @ tables[f"r{i:02d}c19"].reshape(2, 2, 2)[:, 0]
+    assert network.query("r19c19").probabilities == pytest.approx(belief, rel=1e-12)
 
 
 # -- special cases

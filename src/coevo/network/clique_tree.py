@@ -61,7 +61,8 @@ def make_clique_tree(network: BayesianNetwork) -> CliqueTree:
         name: [n for n in (*network.parents(name), name) if n in arity]
         for name in sorted(v.name for v in network.variables)
     }
-    steps = find_steps([scope for scope in scopes.values() if scope], arity)
+    order = network.dag.topological_order
+    steps = find_steps([scope for scope in scopes.values() if scope], arity, (), order)
     cliques, above, clique_of = _merge_cliques(steps)
     # The product of the tables, the same restricted, and one more product.
     n_cells = 3 * sum(math.prod(arity[n] for n in clique) for clique in cliques)

@@ -34,11 +34,13 @@ __all__ = [
     "find_relevant",
     "logarithm",
     "make_point",
+    "reduce_last_axis",
 ]
 
 Conditionals = dict[str, NDArray[np.float64]]  # axes: the clique; sums to 1 over the last
 
 BYTES_PER_CELL = 8
+LONG_AXIS = 16  # from here on, the loop of NumPy is as fast
 TIE = 1e-10  # logarithms that differ by less are equal up to round-off
 MAX_REPORTED = 10**30  # bytes; a message does not report more
 
@@ -87,7 +89,8 @@ class Elimination:
         self.arity = {v.name: v.arity for v in network.variables}
         self._among = sorted(among)
         self._scopes = {node: self._find_scope(node) for node in self._among}
-        self.steps = find_steps(self._scopes.values(), self.arity, last)
+        order = network.dag.topological_order
+        self.steps = find_steps(self._scopes.values(), self.arity, last, order)
         self._position = {step.variable: i for i, step in enumerate(self.steps)}
 
     def _find_scope(self, node: str) -> tuple[str, ...]:
@@ -108,17 +111,16 @@ class Elimination:
         conditionals: Conditionals = {}
 
         def sum_step(step: EliminationStep, logs: NDArray[np.float64]) -> NDArray[np.float64]:
-            top = logs.max(axis=-1, keepdims=True)
+            top = reduce_last_axis(np.maximum, logs)
             top[np.isneginf(top)] = 0.0
-            logs -= top
+            logs -= top[..., None]
             np.exp(logs, out=logs)
-            total = logs.sum(axis=-1, keepdims=True)
+            total = reduce_last_axis(np.add, logs)
             if step.variable in keep:
-                logs[total[..., 0] == 0] = 1.0
-                logs /= np.where(total > 0, total, logs.shape[-1])
+                logs[total == 0] = 1.0
+                logs /= np.where(total > 0, total, logs.shape[-1])[..., None]
                 conditionals[step.variable] = logs
-            message: NDArray[np.float64] = logarithm(total[..., 0]) + top[..., 0]
-            return message
+            return logarithm(total) + top
 
         return self._eliminate(sum_step), conditionals
 
@@ -218,14 +220,31 @@ def broadcast_shape(
     return tuple(arity[name] if name in scope else 1 for name in clique)
 
 
+def reduce_last_axis(operation: np.ufunc, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Reduce the last axis with a ufunc, as ``operation.reduce(values, axis=-1)`` does.
+
+    On a short axis, NumPy reduces each run of it in a loop of its own. One pass over all runs for
+    each position is then up to 50 times as fast.
+
+    >>> reduce_last_axis(np.add, np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [3.0, 7.0]
+    """
+    if values.shape[-1] >= LONG_AXIS:
+        return np.asarray(operation.reduce(values, axis=-1))
+    reduced = np.array(values[..., 0])  # a copy
+    for k in range(1, values.shape[-1]):
+        operation(reduced, values[..., k], out=reduced)
+    return reduced
+
+
 def argmax_first(logs: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the position of the maximum on the last axis; ties go to the first position.
 
     >>> argmax_first(np.log([[0.1, 0.6, 0.3], [0.1 + 0.2, 0.4, 0.1 + 0.3]])).tolist()
     [1, 1]
     """
-    top = logs.max(axis=-1, keepdims=True)
-    positions: NDArray[np.intp] = (logs >= top - TIE).argmax(axis=-1)
+    top = reduce_last_axis(np.maximum, logs)
+    positions: NDArray[np.intp] = (logs >= top[..., None] - TIE).argmax(axis=-1)
     return positions
 
 

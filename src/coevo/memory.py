@@ -19,7 +19,13 @@ try:
 except ImportError:  # on Windows, which gives no process more than it has
     resource = None  # type: ignore[assignment]
 
-__all__ = ["check_memory", "format_bytes", "get_machine_memory", "limit_memory"]
+__all__ = [
+    "check_memory",
+    "fits_into_memory",
+    "format_bytes",
+    "get_machine_memory",
+    "limit_memory",
+]
 
 CONTAINER_LIMIT = "/sys/fs/cgroup/memory.max"  # of Linux
 PROCESS_SIZE = "/proc/self/statm"  # of Linux, in pages; the sixth number is that of data
@@ -70,6 +76,12 @@ machine has ... GB. Ask for fewer rows.
             f"{what} needs {n_bytes / 1e9:,.1f} GB of memory; this machine has "
             f"{memory / 1e9:,.1f} GB. {way_out}"
         )
+
+
+def fits_into_memory(n_bytes: int) -> bool:
+    """Return whether the machine has so many bytes; True if the system does not report them."""
+    memory = get_machine_memory()
+    return memory is None or n_bytes <= memory
 
 
 @contextlib.contextmanager

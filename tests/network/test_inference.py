@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ import coevo.memory
 from coevo.bundled import load_network
 from coevo.data import Dataset, Variable
 from coevo.errors import NetworkError, ParameterError
-from coevo.network import BayesianNetwork, elimination_order, sample
+from coevo.network import BayesianNetwork, elimination_order, inference, read_rows, sample
+from coevo.network.elimination import Elimination
 from helpers.errors import refusal
 from helpers.peer_oracles import pyagrum, pyagrum_network
 from helpers.random_networks import (
@@ -242,30 +244,49 @@ def test_a_query_that_needs_too_much_memory_is_refused_before_it_starts(monkeypa
     coins = BayesianNetwork(variables, {}, {name: [0.5, 0.5] for name in names})
     assert coins.query(names[:20]).probabilities.shape == (2,) * 20
     sentence = (
-        "The exact answer needs 18,889,465,931,478.6 GB of memory; this machine has 1.0 GB. "
-        "Ask for fewer variables at once, or give more evidence."
+        "The joint distribution of 70 variables needs 9,444,732,965,739.3 GB of memory; this "
+        "machine has 1.0 GB. Ask for fewer variables at once."
     )
     assert refusal(ParameterError, coins.query, names) == sentence
 
 
-def test_a_structure_that_is_too_dense_is_refused(monkeypatch):
-    """In a grid, each variable has the one above and the one to its left as parents."""
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 2**16)
-    places = list(itertools.product(range(12), repeat=2))
-    name = {place: "{:02d}{:02d}".format(*place) for place in places}
-    parents = {
-        name[i, j]: [name[p] for p in ((i - 1, j), (i, j - 1)) if min(p) >= 0] for i, j in places
-    }
-    variables = [Variable(name[place], ("0", "1")) for place in places]
-    tables = {v.name: np.full((2 ** len(parents[v.name]), 2), 0.5) for v in variables}
-    network = BayesianNetwork(variables, parents, tables)
+def test_what_must_be_exact_is_refused_if_the_structure_is_too_dense(monkeypatch):
+    """The sentence says what the best order found needs, not what the exact answer needs."""
+    network = grid_network(12)
+    given = {"r11c11": "yes"}
+    row = read_rows(network, np.array([["yes"]]), names=["r11c11"])
+    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 10**5)
+    sentence = (
+        "Exact inference with the best elimination order found needs 0.0 GB of memory; this "
+        "machine has 0.0 GB. Give more evidence, or use a machine with more memory."
+    )
     for ask in (
-        network.marginals,
+        partial(network.log_probability, given),
         network.most_probable_explanation,
-        lambda: network.query("1111"),
+        partial(network.explain, "r11c11"),
+        partial(inference.query, network, "r11c11", must_be_exact=True),
+        partial(inference.marginals, network, must_be_exact=True),
+        partial(sample, network, 10, given=given),
+        partial(network.predict, row, "r00c00"),
     ):
-        assert refusal(ParameterError, ask).startswith("The exact answer needs 0.0 GB of memory")
-    assert network.query("0202").probabilities == pytest.approx([0.5, 0.5])
+        assert refusal(ParameterError, ask) == sentence
+    assert network.query("r02c02").is_exact  # its ancestors are few
+
+
+def test_the_size_of_an_elimination_counts_each_message_until_it_is_used():
+    """In a chain of three states, each step has a clique of 9 cells and one message of 3."""
+    names = [f"v{i}" for i in range(6)]
+    tables = {name: np.full((3, 3) if name != "v0" else (1, 3), 1 / 3) for name in names}
+    chain = BayesianNetwork(
+        [Variable(name, ("a", "b", "c")) for name in names],
+        dict(zip(names[1:], ([name] for name in names), strict=False)),
+        tables,
+    )
+    elimination = Elimination(chain, {}, names, ["v5"])
+    n_factors, n_step = 3 + 5 * 9, 3 * 9 + 3
+    assert elimination.count_bytes() == 8 * (n_factors + n_step)
+    assert elimination.count_bytes(["v5", "v4"]) == 8 * (n_factors + n_step + 2 * (3 + 9))
+    assert elimination.count_bytes(is_maximised=True) == 8 * (n_factors + n_step + (5 * 3 + 1) // 4)
 
 
 # -- grids

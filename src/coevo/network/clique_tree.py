@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
-from coevo.network.elimination import BYTES_PER_CELL, MAX_REPORTED, broadcast_shape
+from coevo.network.elimination import broadcast_shape, count_bytes
 from coevo.network.elimination_order import EliminationStep, find_steps
 
 __all__ = ["CliqueTree", "make_clique_tree"]
@@ -67,8 +67,8 @@ def make_clique_tree(network: BayesianNetwork) -> CliqueTree:
     # The product of the tables, the same restricted, and one more product.
     n_cells = 3 * sum(math.prod(arity[n] for n in clique) for clique in cliques)
     check_memory(
-        min(n_cells * BYTES_PER_CELL, MAX_REPORTED),
-        "The junction tree",
+        count_bytes(n_cells),
+        "The junction tree of the best elimination order found",
         "Use query or marginals of the network.",
     )
     neighbours: list[list[int]] = [[] for _ in cliques]

@@ -30,7 +30,8 @@ __all__ = [
     "Elimination",
     "argmax_first",
     "broadcast_shape",
-    "check_table_size",
+    "check_elimination",
+    "count_bytes",
     "find_relevant",
     "logarithm",
     "make_point",
@@ -40,6 +41,7 @@ __all__ = [
 Conditionals = dict[str, NDArray[np.float64]]  # axes: the clique; sums to 1 over the last
 
 BYTES_PER_CELL = 8
+MANY_CELLS = 256  # below, one call of NumPy is faster than several
 LONG_AXIS = 16  # from here on, the loop of NumPy is as fast
 TIE = 1e-10  # logarithms that differ by less are equal up to round-off
 MAX_REPORTED = 10**30  # bytes; a message does not report more
@@ -62,6 +64,8 @@ def find_relevant(network: BayesianNetwork, names: Iterable[str]) -> set[str]:
 class Elimination:
     """Some variables of a network, the evidence, and the elimination order of the others.
 
+    The caller checks `count_bytes` before `sum_out` or `maximise`.
+
     Parameters
     ----------
     network : BayesianNetwork
@@ -82,11 +86,11 @@ class Elimination:
         last: Collection[str] = (),
     ) -> None:
         self._network = network
+        self.arity = {v.name: v.arity for v in network.variables}
         # A variable with one state counts as observed. Every axis then has at least two states, so
         # a table that fits into memory never exceeds the number of axes that NumPy allows.
-        single = {v.name: 0 for v in network.variables if v.arity == 1}
+        single = {name: 0 for name, arity in self.arity.items() if arity == 1}
         self.observed = {**single, **evidence}
-        self.arity = {v.name: v.arity for v in network.variables}
         self._among = sorted(among)
         self._scopes = {node: self._find_scope(node) for node in self._among}
         order = network.dag.topological_order
@@ -107,7 +111,6 @@ class Elimination:
             distribution given its separator and the evidence; it is uniform for impossible
             states of the separator.
         """
-        self._check_size(keep)
         conditionals: Conditionals = {}
 
         def sum_step(step: EliminationStep, logs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -133,7 +136,6 @@ class Elimination:
             The logarithm of the joint probability of these states and the evidence, and the
             number of the state of each variable that is not observed.
         """
-        self._check_size(())
         best: dict[str, NDArray[np.integer]] = {}
 
         def maximise_step(step: EliminationStep, logs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -188,29 +190,47 @@ class Elimination:
             tuple(scope[i] for i in axes), logarithm(np.asarray(restricted).transpose(axes))
         )
 
-    def _check_size(self, keep: Collection[str]) -> None:
-        """Raise `ParameterError` if the tables need more memory than the machine has.
+    def count_bytes(self, keep: Collection[str] = (), is_maximised: bool = False) -> int:
+        """Return the most bytes that `sum_out` or `maximise` needs at one time; at most a limit.
 
-        That is all factors, the largest clique twice, and each conditional to keep twice.
+        That is all factors; the messages that are not yet used; the largest clique three times, for
+        the product and its sums; and each conditional to keep twice. To maximise keeps, for each
+        message, the number of the best state.
         """
 
         def count(names: Iterable[str]) -> int:
             return math.prod(self.arity[name] for name in names)
 
-        n_cells = sum(count(scope) for scope in self._scopes.values())
-        n_cells += sum(count(step.separator) for step in self.steps)
-        n_cells += 2 * max((count(step.clique) for step in self.steps), default=0)
+        waiting: dict[str, int] = defaultdict(int)  # messages, by the step that uses them
+        n_waiting = n_most = 0
+        for step in self.steps:
+            n_most = max(n_most, n_waiting + 3 * count(step.clique))
+            n_waiting -= waiting.pop(step.variable, 0)
+            if step.separator:
+                n_waiting += count(step.separator)
+                waiting[step.separator[-1]] += count(step.separator)
+        n_cells = n_most + sum(count(scope) for scope in self._scopes.values())
         n_cells += 2 * sum(count(step.clique) for step in self.steps if step.variable in keep)
-        check_table_size(n_cells)
+        if is_maximised:
+            n_cells += sum(count(step.separator) for step in self.steps) // 4  # 1 or 2 bytes each
+        return count_bytes(n_cells)
 
 
-def check_table_size(n_cells: int) -> None:
-    """Raise `ParameterError` if tables with this number of cells need too much memory."""
+def check_elimination(n_bytes: int) -> None:
+    """Raise `ParameterError` if the tables of an elimination need too much memory.
+
+    The sentence is about the order that was found. Nobody proved that there is no smaller one.
+    """
     check_memory(
-        min(n_cells * BYTES_PER_CELL, MAX_REPORTED),
-        "The exact answer",
-        "Ask for fewer variables at once, or give more evidence.",
+        n_bytes,
+        "Exact inference with the best elimination order found",
+        "Give more evidence, or use a machine with more memory.",
     )
+
+
+def count_bytes(n_cells: int) -> int:
+    """Return the bytes of a table; of a huge one, the most that a message reports."""
+    return min(n_cells * BYTES_PER_CELL, MAX_REPORTED)
 
 
 def broadcast_shape(
@@ -223,13 +243,13 @@ def broadcast_shape(
 def reduce_last_axis(operation: np.ufunc, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Reduce the last axis with a ufunc, as ``operation.reduce(values, axis=-1)`` does.
 
-    On a short axis, NumPy reduces each run of it in a loop of its own. One pass over all runs for
-    each position is then up to 50 times as fast.
+    On a short axis, NumPy reduces each run of it in a loop of its own. In a large table, one pass
+    over all runs for each position is then up to 50 times as fast.
 
     >>> reduce_last_axis(np.add, np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [3.0, 7.0]
     """
-    if values.shape[-1] >= LONG_AXIS:
+    if values.shape[-1] >= LONG_AXIS or values.size < MANY_CELLS:
         return np.asarray(operation.reduce(values, axis=-1))
     reduced = np.array(values[..., 0])  # a copy
     for k in range(1, values.shape[-1]):

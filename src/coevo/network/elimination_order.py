@@ -9,8 +9,8 @@ Several rules propose one, and the order with the fewest cells in all tables is 
   that must be connected; *weighted fill* weights each pair by the numbers of states of both;
   *weight* is the size of the clique. Weighted fill is nearly always best, and it is tried first.
 - Sweeps cross the graph from one side to the other: the order of Cuthill and McKee [3]_, the
-  topological order, and both backwards. On a grid of 20 times 20 variables of two states the best
-  greedy order needs 2**33 cells in total, and the sweep of Cuthill and McKee 2**27.
+  topological order, and both backwards. On a grid of 20 times 20 variables of two states,
+  weighted fill needs 2**34 cells in total, and the sweep of Cuthill and McKee 2**27.
 - Restarts repeat weighted fill with costs that are perturbed at random, from a fixed seed.
 
 The other rules are tried only if the tables of the first order are large, and restarts only while
@@ -42,10 +42,10 @@ from typing import NamedTuple, TypeAlias, TypeVar
 __all__ = ["EliminationStep", "count_cells", "find_steps", "iterate_bits"]
 
 SMALL = 1 << 16  # cells; below, searching a second order costs more than it can save
-CELLS_PER_OPERATION = 512  # an operation takes as long as about 50 cells: restarts get a tenth
-MAX_OPERATIONS = 1 << 21  # of all restarts; about one second
-MAX_RESTARTS = 64  # of small graphs with large tables, where more restarts find the same orders
-PERTURBATION = 0.3  # relative width of the random factor of a cost; 0 and 0.1 find larger tables
+CELLS_PER_OPERATION = 128  # an operation takes as long as about 12 cells: restarts get a tenth
+MAX_OPERATIONS = 1 << 21  # of all restarts; about half a second
+MAX_RESTARTS = 64  # of small graphs with large tables; more of them find the same orders
+PERTURBATION = 0.3  # width of the random factor of a cost; on andes and munin, better than 0.1
 
 T = TypeVar("T", int, float)
 Eliminated: TypeAlias = tuple[
@@ -83,8 +83,7 @@ def find_steps(
     [('a', ('b',)), ('c', ('b',)), ('b', ())]
     """
     graph = _InteractionGraph(scopes, arity, last)
-    order = [graph.number[name] for name in topological if name in graph.number]
-    best = _find_order(graph, order)
+    best = _find_order(graph, topological)
     position = {variable: i for i, (variable, _) in enumerate(best.eliminated)}
     names = graph.names
     return tuple(
@@ -106,7 +105,7 @@ class _Order(NamedTuple):
     n_cells: float  # in the tables of all cliques
 
 
-def _find_order(graph: _InteractionGraph, topological: Sequence[int]) -> _Order:
+def _find_order(graph: _InteractionGraph, topological: Iterable[str]) -> _Order:
     """Return the order with the fewest cells; of equal ones, the one that is tried first."""
     n = len(graph.names)
     none = _Order((), math.inf)
@@ -117,7 +116,8 @@ def _find_order(graph: _InteractionGraph, topological: Sequence[int]) -> _Order:
 
     for pair_weights in ([0.0] * n, [1.0] * n):  # weight, and fill
         best = graph.take_smaller(best, graph.eliminate_greedily(pair_weights))
-    for sweep in (graph.list_cuthill_mckee(), topological):
+    known = [graph.number[name] for name in topological if name in graph.number]
+    for sweep in (graph.list_cuthill_mckee(), known):
         for order in (sweep, sweep[::-1]) if sweep else ():
             best = graph.take_smaller(best, graph.eliminate_in_order(order))
 

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination import (
     broadcast_shape,
-    check_table_size,
+    check_elimination,
+    count_bytes,
     logarithm,
     reduce_last_axis,
 )
@@ -146,7 +147,7 @@ class RowInference:
         scopes = [self._find_scope(i, component) for i in iterate_bits(component.tables)]
         steps = find_steps(scopes, self._arity, last, self._network.dag.topological_order)
         most = max(math.prod(self._arity[name] for name in step.clique) for step in steps)
-        check_table_size(2 * most)
+        check_elimination(count_bytes(2 * most))
         size = max(1, CELLS_AT_ONCE // most)
         n_distinct = len(next(iter(distinct.values()))) if names else 1
         blocks = [

@@ -96,7 +96,7 @@ def test_the_effective_size_counts_equal_weights():
     without = draw_weighted_sample(network, {}, [["Alarm"]], 5_000)
     assert without.effective_size == 5_000
     assert without.log_probability == 0
-    assert without.log_probability_error == 0
+    assert without.log_probability_error == 1 / 5_000
     # A burglary has 1 % of the rows: its weight is 0.9, else 0.05, as if Alarm were observed.
     weighted = draw_weighted_sample(network, {"JohnCalls": 0}, [["Alarm"]], 5_000)
     alarms = draw_weighted_sample(network, {}, [["Alarm"]], 5_000).probabilities[0] * 5_000
@@ -208,6 +208,26 @@ def test_improbable_evidence_is_refused(forget_memory):
     found = network.measure_evidence(given)
     assert not found.is_exact
     assert abs(found.log_probability - exact) < 4 * found.standard_error
+
+
+def test_equal_weights_do_not_make_an_estimate_exact(forget_memory):
+    """No sample has the rare cause that makes the evidence improbable."""
+    variables = [Variable(name, ("yes", "no")) for name in "ab"]
+    tables = {"a": [1e-9, 1 - 1e-9], "b": [[0.1, 0.9], [0.5, 0.5]]}
+    network = BayesianNetwork(variables, {"b": ["a"]}, tables)
+    forget_memory(50)
+    assert network.measure_evidence({"b": "yes"}) == (math.log(0.5), 1e-5)
+    assert not network.measure_evidence({"b": "yes"}).is_exact
+
+
+def test_a_joint_distribution_that_is_too_large_to_estimate_is_refused(forget_memory):
+    forget_memory(200)
+    sentence = (
+        "An estimate of the joint distribution of 3 variables needs 0.0 GB of memory; this machine "
+        "has 0.0 GB. Ask for fewer variables at once."
+    )
+    names = ["dysp", "xray", "lung"]
+    assert refusal(ParameterError, load_network("asia").query, names) == sentence
 
 
 def test_an_average_has_the_errors_of_its_parts(forget_memory):

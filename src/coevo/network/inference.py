@@ -84,23 +84,17 @@ def query(
     """Return the joint distribution of the targets, given evidence."""
     network, evidence = enter_evidence(network, given, "query")
     names = check_targets(network, targets, evidence, "query")
-    _check_table(network, names, 1)
+    n_cells = math.prod(network.variable(name).arity for name in names)
+    what = f"joint distribution of {format_count(len(names), 'variable')}"
+    way_out = "Ask for fewer variables at once."
+    check_memory(count_bytes(n_cells), f"The {what}", way_out)  # the answer itself
     elimination, free = _prepare_query(network, evidence, names)
-    n_bytes = elimination.count_bytes(free)
+    n_bytes = elimination.count_bytes(free) + count_bytes(2 * n_cells)  # and once more, transposed
     if _is_feasible(n_bytes, must_be_exact):
         return _query_exactly(network, evidence, names, elimination)
-    _check_table(network, names, 6)  # weights and their squares, also of a block; p, its variance
+    # Sums of weights and of squares, also those of a block; probabilities and errors.
+    check_memory(count_bytes(6 * n_cells), f"An estimate of the {what}", way_out)
     return _estimate(network, evidence, [names], n_bytes)[0]
-
-
-def _check_table(network: BayesianNetwork, names: Sequence[str], n_copies: int) -> None:
-    """Raise `ParameterError` if copies of the joint distribution do not fit into memory."""
-    n_cells = math.prod(network.variable(name).arity for name in names)
-    check_memory(
-        count_bytes(n_copies * n_cells),
-        f"The joint distribution of {format_count(len(names), 'variable')}",
-        "Ask for fewer variables at once.",
-    )
 
 
 def _is_feasible(n_bytes: int, must_be_exact: bool) -> bool:
@@ -117,6 +111,19 @@ def _prepare_query(
     free = [name for name in names if network.variable(name).arity > 1]
     relevant = find_relevant(network, {*names, *evidence})
     return Elimination(network, evidence, relevant, free), free
+
+
+def _prepare_queries(
+    network: BayesianNetwork, evidence: Mapping[str, int], names: Iterable[str]
+) -> tuple[dict[str, Elimination], int]:
+    """Return the elimination of each target, up to one that does not fit, and the most bytes."""
+    found, most_bytes = dict[str, Elimination](), 0
+    for name in names:
+        found[name], free = _prepare_query(network, evidence, [name])
+        most_bytes = max(most_bytes, found[name].count_bytes(free))
+        if not fits_into_memory(most_bytes):
+            break
+    return found, most_bytes
 
 
 def _query_exactly(
@@ -166,16 +173,13 @@ def marginals(
     # One elimination for each target keeps no tables, so it needs less memory, but more time. It is
     # worth it for targets that were named.
     if targets is not None:
-        found: dict[str, Distribution] = {}
-        for name in names:
-            single, free = _prepare_query(network, evidence, [name])
-            single_bytes = single.count_bytes(free)
-            n_bytes = min(n_bytes, single_bytes)
-            if not fits_into_memory(single_bytes):
-                break
-            found[name] = _query_exactly(network, evidence, [name], single)
-        if len(found) == len(names):
-            return found
+        singles, most_bytes = _prepare_queries(network, evidence, names)
+        if fits_into_memory(most_bytes):
+            return {
+                name: _query_exactly(network, evidence, [name], single)
+                for name, single in singles.items()
+            }
+        n_bytes = min(n_bytes, most_bytes)
     answers = _estimate(network, evidence, [[name] for name in names], n_bytes)
     return dict(zip(names, answers, strict=True))
 

@@ -62,8 +62,9 @@ class WeightedSample:
 
     @property
     def log_probability_error(self) -> float:
-        """The standard error of `log_probability`."""
-        return math.sqrt(max(0.0, 1 / self.effective_size - 1 / self.n_samples))
+        """The standard error of `log_probability`; equal weights do not prove that it is exact."""
+        variance = max(0.0, 1 / self.effective_size - 1 / self.n_samples)
+        return math.hypot(math.sqrt(variance), 1 / self.effective_size)
 
 
 def draw_weighted_sample(

@@ -42,7 +42,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 __all__ = ["EliminationStep", "count_cells", "find_steps", "iterate_bits"]
 
 SMALL = 1 << 16  # cells; below, searching a second order costs more than it can save
-CELLS_PER_OPERATION = 128  # an operation takes as long as about 12 cells: restarts get a tenth
+CELLS_PER_OPERATION = 512  # an operation takes as long as about 12 cells: restarts get 2 %
 MAX_OPERATIONS = 1 << 21  # of all restarts; about half a second
 MAX_RESTARTS = 64  # of small graphs with large tables; more of them find the same orders
 PERTURBATION = 0.3  # width of the random factor of a cost; on andes and munin, better than 0.1

@@ -25,7 +25,15 @@ MODULES = sorted(
 # From low to high. A module imports from its own layer and from lower layers only.
 LAYERS = [
     [
-        *("checks", "errors", "faster_liveness", "interrupts", "json_text", "kernel_cache"),
+        *(
+            "checks",
+            "equality",
+            "errors",
+            "faster_liveness",
+            "interrupts",
+            "json_text",
+            "kernel_cache",
+        ),
         *("memory", "names", "output_files", "signatures", "threads", "work_time"),
     ],
     ["faster_numba", "files", "jit"],

@@ -46,10 +46,13 @@ __all__ = [
     "WorkerError",
     "bad_choice",
     "bad_parameter",
+    "describe_shortage",
     "find_duplicate",
     "format_count",
     "format_list",
+    "get_address_space",
     "import_optional",
+    "is_shortage",
     "suggest_match",
     "warn_caller",
 ]
@@ -60,6 +63,8 @@ MAX_MESSAGE = 1500  # characters
 MAX_COMPARED = 100  # characters of a name; a comparison takes the square of that
 MAX_NAMES = 10_000  # that a name is compared with
 MAX_LISTED = 5  # names or states that a message lists before it counts the rest
+# What the system says where it has no memory for a library, in errors of other types.
+_SHORTAGES = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
 class CoevoError(Exception):
@@ -221,6 +226,39 @@ def format_list(items: Sequence[str]) -> str:
     return f"{text} and {n_others:,} more" if n_others > 0 else text
 
 
+def get_address_space() -> int | None:
+    """Return the bytes of addresses that this process may use (``ulimit -v``), or None."""
+    try:
+        import resource
+    except ImportError:  # on Windows, which gives no process more than it has
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else int(soft)
+
+
+def is_shortage(error: BaseException) -> bool:
+    """Return whether an error means that there is not enough memory.
+
+    >>> is_shortage(ImportError("lib.so: failed to map segment from shared object"))
+    True
+    """
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or any(known in text for known in _SHORTAGES)
+
+
+def describe_shortage(work: str = "", detail: str = "") -> str:
+    """Return the sentence for memory that ran out during some work, such as ``"to load HiGHS"``."""
+    limit = get_address_space()
+    start = " ".join(f"There is not enough memory {work}".split())
+    shown = f" ({detail.rstrip('.')})" if detail else ""
+    if limit is None:
+        return f"{start}{shown}. Free some, or use a machine with more."
+    return (
+        f"{start}{shown}: this process may use {limit / 1e6:,.0f} MB of address space. Free some, "
+        "or raise the limit (ulimit -v)."
+    )
+
+
 def import_optional(module: str, label: str, extra: str) -> ModuleType:
     """Import an optional library; raise `DependencyError` if it is missing or cannot be loaded.
 
@@ -229,8 +267,6 @@ def import_optional(module: str, label: str, extra: str) -> ModuleType:
     coevo.errors.DependencyError: Dask is not installed. Install it with: pip install 'coevo[dask]'
     """
     import importlib
-
-    from coevo.memory import describe_shortage, is_shortage
 
     try:
         return importlib.import_module(module)

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from coevo.errors import ParameterError
+from coevo.errors import ParameterError, get_address_space
 
 try:
     import resource
@@ -26,19 +26,15 @@ except ImportError:  # on Windows, which gives no process more than it has
 __all__ = [
     "check_address_space",
     "check_memory",
-    "describe_shortage",
+    "fits_into_memory",
     "format_bytes",
-    "get_address_space",
     "get_machine_memory",
-    "is_shortage",
     "limit_memory",
 ]
 
 CONTAINER_LIMIT = "/sys/fs/cgroup/memory.max"  # of Linux
 PROCESS_SIZE = "/proc/self/statm"  # of Linux, in pages; the sixth number is that of data
 SHARE, LEAST = 0.5, 1 << 31  # of the memory of the machine, and bytes, for a file
-# What the system says where it has no memory for a library, in errors of other types.
-_SHORTAGES = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 _lock = threading.Lock()
 _before: list[Any] = []  # the limit before the first `limit_memory`, once for each that is open
 
@@ -87,14 +83,6 @@ machine has ... GB. Ask for fewer rows.
         )
 
 
-def get_address_space() -> int | None:
-    """Return the bytes of addresses that this process may use (``ulimit -v``), or None."""
-    if resource is None:
-        return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return None if soft == resource.RLIM_INFINITY else int(soft)
-
-
 def check_address_space(n_bytes: int, what: str) -> None:
     """Raise `ParameterError` if `what` needs more addresses than this process may use.
 
@@ -111,27 +99,10 @@ def check_address_space(n_bytes: int, what: str) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def is_shortage(error: BaseException) -> bool:
-    """Return whether an error means that there is not enough memory.
-
-    >>> is_shortage(ImportError("lib.so: failed to map segment from shared object"))
-    True
-    """
-    text = str(error).lower()
-    return isinstance(error, MemoryError) or any(known in text for known in _SHORTAGES)
-
-
-def describe_shortage(work: str = "", detail: str = "") -> str:
-    """Return the sentence for memory that ran out during some work, such as ``"to load HiGHS"``."""
-    limit = get_address_space()
-    start = " ".join(f"There is not enough memory {work}".split())
-    shown = f" ({detail.rstrip('.')})" if detail else ""
-    if limit is None:
-        return f"{start}{shown}. Free some, or use a machine with more."
-    return (
-        f"{start}{shown}: this process may use {limit / 1e6:,.0f} MB of address space. Free some, "
-        "or raise the limit (ulimit -v)."
-    )
+def fits_into_memory(n_bytes: int) -> bool:
+    """Return whether the machine has so many bytes; True if the system does not report them."""
+    memory = get_machine_memory()
+    return memory is None or n_bytes <= memory
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from coevo.memory import get_address_space
+from coevo.errors import get_address_space
 
 __all__ = ["Threads", "count_usable_cores"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from coevo import memory, threads
 from coevo.data import load, read_data
-from coevo.errors import DependencyError, FileError, import_optional
+from coevo.errors import DependencyError, FileError, describe_shortage, import_optional
 from helpers.errors import refusal
 
 resource = pytest.importorskip("resource")
@@ -110,7 +110,7 @@ def test_threads_fit_into_the_limit(limit):
 
 
 def test_no_limit_is_named_where_there_is_none(monkeypatch):
-    monkeypatch.setattr(memory, "resource", None)
-    assert memory.describe_shortage() == (
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert describe_shortage() == (
         "There is not enough memory. Free some, or use a machine with more."
     )

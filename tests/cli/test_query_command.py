@@ -7,8 +7,10 @@ from functools import partial
 
 import pytest
 
+import coevo.memory
 from coevo.bundled import load_network
 from coevo.data import Variable
+from coevo.errors import CoevoWarning
 from coevo.io import write_bif
 from coevo.network import BayesianNetwork
 
@@ -112,6 +114,60 @@ def test_json_has_the_numbers_of_the_network(answer):
     explanation = network.most_probable_explanation(given)
     assert found["states"] == explanation.states
     assert found["log_probability_with_states"] == explanation.log_probability
+
+
+LINE = (
+    "approximate: likelihood weighting, 100,000 samples, standard error at most 0.002; the exact "
+    "answer was not feasible with the elimination orders tried (smallest found: 0.0 GB)"
+)
+
+
+def test_an_answer_that_is_not_exact_says_so(run, answer, monkeypatch):
+    """The estimate of the library, with its standard errors, as text and as JSON."""
+    arguments = ["asia", "bronc", "--given", "dysp=yes"]
+    assert answer(*arguments)["is_exact"] is True
+    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 200)
+    network, given = load_network("asia"), {"dysp": "yes"}
+    with pytest.warns(CoevoWarning):
+        found = network.marginals("bronc", given)["bronc"]
+    evidence = network.measure_evidence(given)
+    (yes, no), error = found.probabilities, found.standard_errors[0]
+    assert run("query", *arguments) == (
+        0,
+        f"{LINE}\n\n"
+        f"evidence, with probability {math.exp(evidence.log_probability):.6g} "
+        f"(logarithm {evidence.log_probability:.6f}, standard error 0.003)\n"
+        "  dysp = yes\n\n"
+        f"bronc\n  {yes:.6f} +- {error:.6f}  yes\n  {no:.6f} +- {error:.6f}  no\n",
+        "",
+    )
+    approximation = {
+        "method": "likelihood weighting",
+        "samples": 100_000,
+        "effective_sample_size": found.approximation.effective_sample_size,
+        "smallest_order_bytes": found.approximation.smallest_order_bytes,
+    }
+    assert answer(*arguments) == {
+        "given": given,
+        "log_probability": evidence.log_probability,
+        "probability": math.exp(evidence.log_probability),
+        "log_probability_standard_error": evidence.standard_error,
+        "is_exact": False,
+        "approximation": approximation,
+        "marginals": {"bronc": found.to_dict()},
+        "standard_errors": {"bronc": dict(zip(found, found.standard_errors, strict=True))},
+    }
+    joint = answer(*arguments, "--joint")
+    assert joint["approximation"]["samples"] == 100_000
+    assert joint["is_exact"] is False
+    assert [row["standard_error"] for row in joint["joint"]] == found.standard_errors.tolist()
+    assert run("query", *arguments, "--joint").out.startswith(f"{LINE}\n\nevidence")
+    assert run("query", "asia", "--mpe") == (
+        2,
+        "",
+        "Error: Exact inference with the best elimination order found needs 0.0 GB of memory; this "
+        "machine has 0.0 GB. Give more evidence, or use a machine with more memory.\n",
+    )
 
 
 def test_a_process_and_its_hash_seed_change_nothing(launch):

@@ -68,3 +68,22 @@ def enumerate_joint(network):
     tables = {name: network.table(name).tolist() for name in arities}
     joint = naive.joint_distribution(arities, {n: network.parents(n) for n in arities}, tables)
     return np.array(list(joint.values())).reshape(list(arities.values()))
+
+
+def grid_network(n, seed=0):
+    """Return a random binary network of n times n variables.
+
+    The parents of a variable are the one above it and the one to its left.
+    """
+    rng = np.random.default_rng([seed, n])
+    name = "r{:02d}c{:02d}".format
+    parents = {
+        name(i, j): [name(*place) for place in ((i - 1, j), (i, j - 1)) if min(place) >= 0]
+        for i in range(n)
+        for j in range(n)
+    }
+    tables = {}
+    for node, above in parents.items():
+        yes = rng.uniform(0.1, 0.9, 2 ** len(above))
+        tables[node] = np.stack([yes, 1 - yes], axis=1)
+    return BayesianNetwork([Variable(node, ("yes", "no")) for node in parents], parents, tables)

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from unittest import mock
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coevo.bundled import load_network
-from coevo.network.elimination_order import count_cells, find_steps
+from coevo.network import elimination_order
+from coevo.network.elimination_order import _InteractionGraph, count_cells, find_steps
+from helpers.random_networks import grid_network
 
 thorough = settings(derandomize=True, deadline=None, max_examples=200)
 SCOPES = st.lists(st.sets(st.sampled_from("abcdefgh"), max_size=4), max_size=10)
 ARITY = dict(zip("abcdefgh", (2, 3, 4, 2, 3, 4, 2, 2), strict=True))
 
 
+def find_steps_of(network):
+    """Return the steps of a network without evidence, and its arities."""
+    arity = {variable.name: variable.arity for variable in network.variables}
+    scopes = [(*network.parents(node), node) for node in arity]
+    return find_steps(scopes, arity, (), network.dag.topological_order), arity
+
+
 @thorough
 @given(SCOPES, st.sets(st.sampled_from("abcdefgh")), st.randoms(use_true_random=False))
 def test_steps_follow_from_the_factors(scopes, last, random):
-    steps = find_steps(scopes, ARITY, last)
+    check_steps(scopes, last, random)
+
+
+@thorough
+@given(SCOPES, st.sets(st.sampled_from("abcdefgh")), st.randoms(use_true_random=False))
+def test_steps_follow_from_the_factors_if_all_rules_are_tried(scopes, last, random):
+    # Two restarts, of tables that are small.
+    with mock.patch.multiple(elimination_order, SMALL=0, CELLS_PER_OPERATION=1e-6, MAX_RESTARTS=2):
+        check_steps(scopes, last, random)
+
+
+def check_steps(scopes, last, random):
+    topological = random.sample("abcdefgh", 8)
+    steps = find_steps(scopes, ARITY, last, topological)
     order = [step.variable for step in steps]
     assert sorted(order) == sorted(set().union(*scopes))
     waits = [name in last for name in order]
@@ -29,7 +56,71 @@ def test_steps_follow_from_the_factors(scopes, last, random):
         assert set(step.clique) == product
         assert list(step.clique) == [name for name in reversed(order[i:]) if name in product]
     shuffled = [random.sample(sorted(scope), len(scope)) for scope in scopes]
-    assert find_steps(random.sample(shuffled, len(shuffled)), ARITY, sorted(last)) == steps
+    again = find_steps(random.sample(shuffled, len(shuffled)), ARITY, sorted(last), topological)
+    assert again == steps
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(st.lists(st.sets(st.sampled_from("abcdef"), max_size=3), min_size=1, max_size=8))
+def test_no_order_is_much_smaller(scopes):
+    """On six variables, the best of all 720 orders saves less than a quarter."""
+    graph = _InteractionGraph(scopes, ARITY, ())
+    none = elimination_order._Order((), math.inf)
+    smallest = min(
+        graph.take_smaller(none, graph.eliminate_in_order(order)).n_cells
+        for order in itertools.permutations(range(len(graph.names)))
+    )
+    with mock.patch.multiple(elimination_order, SMALL=0, CELLS_PER_OPERATION=1e-6):
+        found = find_steps(scopes, ARITY)
+    assert smallest <= count_cells(found, ARITY) < 1.25 * smallest + 1
+
+
+@pytest.mark.parametrize(("n", "limit"), [(12, 2**18.5), (20, 2**27.5)])
+def test_a_grid_is_swept(n, limit):
+    """A frontier of n variables crosses the grid; weighted fill needs 2**34 cells for 20."""
+    steps, arity = find_steps_of(grid_network(n))
+    assert count_cells(steps, arity) < limit
+    assert max(len(step.clique) for step in steps) <= n + 1
+
+
+def test_a_topological_order_is_tried():
+    """Rules that are worse than a given order do not hide it."""
+    scopes = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("a", "c")]
+    arity = dict(zip("abcd", (50, 60, 50, 60), strict=True))
+    graph = _InteractionGraph(scopes, arity, ())
+    none = elimination_order._Order((), math.inf)
+    worst = graph.take_smaller(none, graph.eliminate_in_order([0, 1, 2, 3]))
+    best = graph.take_smaller(worst, graph.eliminate_in_order([1, 3, 0, 2]))
+    assert worst.n_cells == 50 * 60 * 50 * 60 + 60 * 50 * 60 + 50 * 60 + 60
+    assert best.n_cells == 2 * 50 * 60 * 50 + 50 * 50 + 50
+    assert graph.take_smaller(best, graph.eliminate_in_order([3, 1, 2, 0])) is best
+
+
+def test_cuthill_and_mckee_start_at_an_end():
+    path = [("c", "a"), ("a", "e"), ("e", "b"), ("b", "d")]
+    graph = _InteractionGraph([*path, ("x", "y")], dict.fromkeys("abcdexy", 2), ())
+    assert "".join(graph.names[i] for i in graph.list_cuthill_mckee()) == "caebdxy"
+
+
+def test_restarts_end_with_the_budget(monkeypatch):
+    """A restart is made only while all of them cost a small part of the cells of the best order."""
+    runs = []
+    run = _InteractionGraph.eliminate_greedily
+    monkeypatch.setattr(
+        _InteractionGraph,
+        "eliminate_greedily",
+        lambda self, *args: runs.append(len(args)) or run(self, *args),
+    )
+    find_steps_of(load_network("alarm"))
+    assert runs == [1]  # small: weighted fill only
+    runs.clear()
+    find_steps_of(load_network("pigs"))
+    assert runs == [1, 1, 1]  # all rules, no restart
+    runs.clear()
+    monkeypatch.setattr(elimination_order, "CELLS_PER_OPERATION", 1)
+    monkeypatch.setattr(elimination_order, "MAX_RESTARTS", 3)
+    find_steps_of(load_network("pigs"))
+    assert runs == [1, 1, 1, 2, 2, 2]
 
 
 def test_cliques_of_published_networks_are_small():
@@ -40,7 +131,4 @@ def test_cliques_of_published_networks_are_small():
         ("link", 2**25.5),
         ("munin", 2**25),
     ):
-        network = load_network(name)
-        arity = {variable.name: variable.arity for variable in network.variables}
-        scopes = [(*network.parents(node), node) for node in arity]
-        assert count_cells(find_steps(scopes, arity), arity) < limit
+        assert count_cells(*find_steps_of(load_network(name))) < limit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,11 +16,13 @@ import coevo.memory
 from coevo.bundled import load_network
 from coevo.data import Dataset, Variable
 from coevo.errors import NetworkError, ParameterError
-from coevo.network import BayesianNetwork, sample
+from coevo.network import BayesianNetwork, elimination_order, inference, read_rows, sample
+from coevo.network.elimination import Elimination
 from helpers.errors import refusal
 from helpers.peer_oracles import pyagrum, pyagrum_network
 from helpers.random_networks import (
     enumerate_joint,
+    grid_network,
     random_evidence,
     random_network,
     reverse_network,
@@ -241,30 +244,110 @@ def test_a_query_that_needs_too_much_memory_is_refused_before_it_starts(monkeypa
     coins = BayesianNetwork(variables, {}, {name: [0.5, 0.5] for name in names})
     assert coins.query(names[:20]).probabilities.shape == (2,) * 20
     sentence = (
-        "The exact answer needs 18,889,465,931,478.6 GB of memory; this machine has 1.0 GB. "
-        "Ask for fewer variables at once, or give more evidence."
+        "The joint distribution of 70 variables needs 9,444,732,965,739.3 GB of memory; this "
+        "machine has 1.0 GB. Ask for fewer variables at once."
     )
     assert refusal(ParameterError, coins.query, names) == sentence
 
 
-def test_a_structure_that_is_too_dense_is_refused(monkeypatch):
-    """In a grid, each variable has the one above and the one to its left as parents."""
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 2**16)
-    places = list(itertools.product(range(12), repeat=2))
-    name = {place: "{:02d}{:02d}".format(*place) for place in places}
-    parents = {
-        name[i, j]: [name[p] for p in ((i - 1, j), (i, j - 1)) if min(p) >= 0] for i, j in places
-    }
-    variables = [Variable(name[place], ("0", "1")) for place in places]
-    tables = {v.name: np.full((2 ** len(parents[v.name]), 2), 0.5) for v in variables}
-    network = BayesianNetwork(variables, parents, tables)
+def test_what_must_be_exact_is_refused_if_the_structure_is_too_dense(monkeypatch):
+    """The sentence says what the best order found needs, not what the exact answer needs."""
+    network = grid_network(12)
+    given = {"r11c11": "yes"}
+    row = read_rows(network, np.array([["yes"]]), names=["r11c11"])
+    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 10**5)
+    sentence = (
+        "Exact inference with the best elimination order found needs 0.0 GB of memory; this "
+        "machine has 0.0 GB. Give more evidence, or use a machine with more memory."
+    )
     for ask in (
-        network.marginals,
+        partial(network.log_probability, given),
         network.most_probable_explanation,
-        lambda: network.query("1111"),
+        partial(network.explain, "r11c11"),
+        partial(inference.query, network, "r11c11", must_be_exact=True),
+        partial(inference.marginals, network, must_be_exact=True),
+        partial(sample, network, 10, given=given),
+        partial(network.predict, row, "r00c00"),
     ):
-        assert refusal(ParameterError, ask).startswith("The exact answer needs 0.0 GB of memory")
-    assert network.query("0202").probabilities == pytest.approx([0.5, 0.5])
+        assert refusal(ParameterError, ask) == sentence
+    assert network.query("r02c02").is_exact  # its ancestors are few
+
+
+def test_the_size_of_an_elimination_counts_each_message_until_it_is_used():
+    """In a chain of three states, each step has a clique of 9 cells and one message of 3."""
+    names = [f"v{i}" for i in range(6)]
+    tables = {name: np.full((3, 3) if name != "v0" else (1, 3), 1 / 3) for name in names}
+    chain = BayesianNetwork(
+        [Variable(name, ("a", "b", "c")) for name in names],
+        dict(zip(names[1:], ([name] for name in names), strict=False)),
+        tables,
+    )
+    elimination = Elimination(chain, {}, names, ["v5"])
+    n_factors, n_step = 3 + 5 * 9, 3 * 9 + 3
+    assert elimination.count_bytes() == 8 * (n_factors + n_step)
+    assert elimination.count_bytes(["v5", "v4"]) == 8 * (n_factors + n_step + 2 * (3 + 9))
+    assert elimination.count_bytes(is_maximised=True) == 8 * (n_factors + n_step + (5 * 3 + 1) // 4)
+
+
+# -- grids
+
+
+def sweep_grid(network, n, observed):
+    """Return the probability of the evidence: slow, row by row, without an elimination order.
+
+    The frontier holds the last variable of each column; `observed` maps names to codes.
+    """
+    frontier = {(): 1.0}  # the codes of the frontier, and the probability of them and the evidence
+    for i, j in itertools.product(range(n), repeat=2):
+        node = f"r{i:02d}c{j:02d}"
+        table = network.table(node)
+        after = {}
+        for codes, probability in frontier.items():
+            above, left = codes[j] if i else 0, codes[j - 1] if j else 0
+            row = table[2 * above + left if i and j else above + left]
+            for code in [observed[node]] if node in observed else (0, 1):
+                new = (*codes[:j], code, *codes[j + 1 :])
+                after[new] = after.get(new, 0.0) + probability * row[code]
+        frontier = after
+    return sum(frontier.values())
+
+
+@pytest.mark.parametrize("n", [2, 4, 6])
+@pytest.mark.parametrize("all_rules", [False, True])
+def test_grids_agree_with_a_sweep_by_rows(n, all_rules, monkeypatch):
+    if all_rules:
+        monkeypatch.setattr(elimination_order, "SMALL", 0)
+        monkeypatch.setattr(elimination_order, "CELLS_PER_OPERATION", 1)
+    network = grid_network(n)
+    target, corner = "r01c00", f"r{n - 1:02d}c{n - 1:02d}"
+    given = {corner: "no", f"r00c{n - 1:02d}": "yes"}
+    codes = codes_of(network, given)
+    total = sweep_grid(network, n, codes)
+    expected = [sweep_grid(network, n, {**codes, target: code}) / total for code in (0, 1)]
+    assert network.log_probability(given) == pytest.approx(math.log(total), rel=1e-12)
+    assert network.query(target, given).probabilities == pytest.approx(expected, rel=1e-12)
+    marginal = network.marginals([target], given)[target]
+    assert marginal.probabilities == pytest.approx(expected, rel=1e-12)
+    reverse = reverse_network(network)
+    assert reverse.query(target, given) == network.query(target, given)
+
+
+def test_a_grid_of_20_times_20_is_answered_exactly():
+    """No variable depends on its left parent, so the last column is a chain below the first row."""
+    network = grid_network(20)
+    tables = {variable.name: network.table(variable.name) for variable in network.variables}
+    for node in tables:
+        if not node.startswith("r00") and not node.endswith("c00"):
+            table = tables[node].reshape(2, 2, 2)
+            tables[node] = np.stack([table[:, 0], table[:, 0]], axis=1).reshape(4, 2)
+    parents = {node: network.parents(node) for node in tables}
+    network = BayesianNetwork(network.variables, parents, tables)
+    belief = tables["r00c00"][0]
+    for j in range(1, 20):
+        belief = belief @ tables[f"r00c{j:02d}"]
+    for i in range(1, 20):
+        belief = belief @ tables[f"r{i:02d}c19"].reshape(2, 2, 2)[:, 0]
+    assert network.query("r19c19").probabilities == pytest.approx(belief, rel=1e-12)
 
 
 # -- special cases

@@ -151,7 +151,7 @@ def test_only_cliques_that_evidence_can_reach_are_computed_again(monkeypatch):
 def test_a_tree_that_does_not_fit_into_memory_is_refused(monkeypatch):
     monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 2**16)
     sentence = (
-        "The junction tree needs 0.0 GB of memory; this machine has 0.0 GB. Use query or marginals "
-        "of the network."
+        "The junction tree of the best elimination order found needs 0.0 GB of memory; this "
+        "machine has 0.0 GB. Use query or marginals of the network."
     )
     assert refusal(ParameterError, JunctionTree, load_network("andes")) == sentence

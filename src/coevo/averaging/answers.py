@@ -16,8 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from coevo.averaging.sample import DagSample
 from coevo.checks import is_number
 from coevo.data import Dataset, Variable
@@ -25,8 +23,9 @@ from coevo.errors import CoevoError, FormatError
 from coevo.io import write_json
 from coevo.network import BayesianNetwork
 from coevo.network.bayesian_network import Evidence
-from coevo.network.distribution import Distribution
+from coevo.network.distribution import Distribution, average_distributions
 from coevo.network.fit import fit_networks
+from coevo.network.inference import EvidenceProbability
 from coevo.network.rows import Prediction
 from coevo.signatures import check_keywords
 from coevo.user_files import UserFile, read_json
@@ -71,9 +70,9 @@ class AveragedNetwork:
     def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
         """Return the mean of the distributions of one or more variables, given evidence."""
         wanted = targets if isinstance(targets, str) else tuple(targets)
-        answers = [(weight, one.query(wanted, given)) for weight, one in self.networks]
-        mean = sum(weight * answer.probabilities for weight, answer in answers)
-        return replace(answers[0][1], probabilities=np.asarray(mean))
+        return average_distributions(
+            [(weight, one.query(wanted, given)) for weight, one in self.networks]
+        )
 
     @check_keywords()
     def marginals(
@@ -83,19 +82,25 @@ class AveragedNetwork:
         wanted = targets if targets is None or isinstance(targets, str) else tuple(targets)
         answers = [(weight, one.marginals(wanted, given)) for weight, one in self.networks]
         return {
-            name: replace(
-                found,
-                probabilities=np.asarray(
-                    sum(weight * answer[name].probabilities for weight, answer in answers)
-                ),
-            )
-            for name, found in answers[0][1].items()
+            name: average_distributions([(weight, answer[name]) for weight, answer in answers])
+            for name in answers[0][1]
         }
 
     def log_probability(self, given: Evidence | None = None) -> float:
         """Return the logarithm of the mean probability of the evidence."""
         total = math.fsum(w * math.exp(one.log_probability(given)) for w, one in self.networks)
         return math.log(total) if total > 0 else -math.inf
+
+    def measure_evidence(self, given: Evidence | None = None) -> EvidenceProbability:
+        """Return `log_probability` and its standard error, as `BayesianNetwork` does."""
+        found = [(weight, one.measure_evidence(given)) for weight, one in self.networks]
+        shares = [weight * math.exp(each.log_probability) for weight, each in found]
+        total = math.fsum(shares)
+        if total == 0:
+            return EvidenceProbability(-math.inf)
+        # At most this: the estimates may share their random numbers.
+        errors = [p * each.standard_error for p, (_, each) in zip(shares, found, strict=True)]
+        return EvidenceProbability(math.log(total), math.fsum(errors) / total)
 
     @check_keywords()
     def predict(self, table: Any, target: str) -> Prediction:

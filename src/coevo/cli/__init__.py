@@ -16,9 +16,9 @@ import click
 
 from coevo import __version__
 from coevo.cli.safe_output import protect_output
-from coevo.errors import CoevoError, WorkerError, suggest_match
+from coevo.errors import CoevoError, WorkerError, describe_shortage, is_shortage, suggest_match
 from coevo.interrupts import is_interrupt, treat_signals_as_interrupts
-from coevo.memory import check_address_space, describe_shortage, is_shortage
+from coevo.memory import check_address_space
 from coevo.names import announce_readings, find_slip, match_name, note_reading
 
 __all__ = ["main"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,11 @@ from coevo.cli.console import print_json, show_status
 from coevo.cli.evidence_args import given_option, read_given, read_names, soft_option
 from coevo.cli.options import format_option
 from coevo.cli.tables import open_answering
-from coevo.errors import ParameterError
+from coevo.errors import CoevoWarning, ParameterError
 
 if TYPE_CHECKING:
     from coevo.cli.tables import Answering
-    from coevo.network import BayesianNetwork
+    from coevo.network import BayesianNetwork, Distribution
 
 __all__ = ["command"]
 
@@ -51,7 +52,8 @@ def command(
     MODEL is a network: a file, the folder of a run or the name of a bundled network. If it is the
     folder of a posterior, answers are averaged over its networks. Prints the distribution of each
     TARGET. Without a TARGET, prints the distribution of every variable that
-    is not given. Inference is exact.
+    is not given. Inference is exact. If no way is found to fit the tables into memory, the answer
+    is an estimate, and its first line says so.
 
     \b
     coevo query earthquake Burglary --given JohnCalls=True,MaryCalls=True
@@ -66,62 +68,110 @@ def command(
         raise ParameterError(
             "'--joint' needs targets. Name the variables of the joint distribution."
         )
-    with show_status(f"Querying {model} ..."):
+    with show_status(f"Querying {model} ..."), warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "The answer is approximate", CoevoWarning
+        )  # printed below
         from coevo.data.state_words import shorten_states
         from coevo.network import BayesianNetwork
 
         network = open_answering(model)
         names, evidence = read_names(network, targets), read_given(network, given, soft)
         if not mpe:
-            answer = (_compute_joint if joint else _compute_marginals)(network, names, evidence)
+            answer, line = (_compute_joint if joint else _compute_marginals)(
+                network, names, evidence
+            )
         elif isinstance(network, BayesianNetwork):
-            answer = _explain(network, evidence)
+            answer, line = _explain(network, evidence), ""
         else:
             raise ParameterError(
                 f"'--mpe' needs one network, and {model!r} averages over many. Ask the network of "
                 "its run."
             )
-        log_probability = network.log_probability(evidence)
+        measured = network.measure_evidence(evidence)
+    log_probability = measured.log_probability
     probability = math.exp(log_probability)
     if output_format == "json":
         facts = {"given": evidence, "log_probability": log_probability, "probability": probability}
+        if not measured.is_exact:
+            facts["log_probability_standard_error"] = measured.standard_error
         print_json({**facts, **answer})
         return
     shown = {variable.name: shorten_states(variable.states) for variable in network.variables}
     condition = " given the evidence" if evidence else ""
     blocks = _format_answer(answer, log_probability, condition, shown)
     if evidence:
-        title = f"evidence, with probability {probability:.6g} (logarithm {log_probability:z.6f})"
+        error = "" if measured.is_exact else f", standard error {measured.standard_error:.1g}"
+        logarithm = f"logarithm {log_probability:z.6f}{error}"
+        title = f"evidence, with probability {probability:.6g} ({logarithm})"
         blocks.insert(0, _format_block(title, _format_states(evidence, shown)))
+    if line:
+        blocks.insert(0, line)
     click.echo("\n\n".join(blocks))
 
 
 def _compute_marginals(
     network: Answering, names: list[str], given: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the distribution of each target; of all variables if there is no target."""
+) -> tuple[dict[str, Any], str]:
+    """Return the distribution of each target, or of all variables; and how it is approximate."""
+    from coevo.network.distribution import describe_approximation
+
     marginals = network.marginals(names or None, given)
-    return {"marginals": {name: marginal.to_dict() for name, marginal in marginals.items()}}
+    answer: dict[str, Any] = {
+        **_describe_quality(marginals.values()),
+        "marginals": {name: marginal.to_dict() for name, marginal in marginals.items()},
+    }
+    if not answer["is_exact"]:
+        answer["standard_errors"] = {
+            name: dict(zip(marginal, marginal.standard_errors.tolist(), strict=True))
+            for name, marginal in marginals.items()
+        }
+    return answer, describe_approximation(marginals.values())
 
 
-def _compute_joint(network: Answering, names: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the joint distribution of the targets."""
+def _compute_joint(
+    network: Answering, names: list[str], given: dict[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """Return the joint distribution of the targets; and how it is approximate."""
+    from coevo.network.distribution import describe_approximation
+
     distribution = network.query(names, given)
     states = product(*(variable.states for variable in distribution.variables))
-    values = distribution.probabilities.ravel().tolist()
+    rows = [
+        {"states": list(row), "probability": value}
+        for row, value in zip(states, distribution.probabilities.ravel().tolist(), strict=True)
+    ]
+    if not distribution.is_exact:
+        for row, error in zip(rows, distribution.standard_errors.ravel().tolist(), strict=True):
+            row["standard_error"] = error
+    answer = {**_describe_quality([distribution]), "targets": names, "joint": rows}
+    return answer, describe_approximation([distribution])
+
+
+def _describe_quality(answers: Collection[Distribution]) -> dict[str, Any]:
+    """Return whether all answers are exact; if not, how they were estimated."""
+    found = [answer.approximation for answer in answers if answer.approximation is not None]
+    if not found:
+        return {"is_exact": True}
     return {
-        "targets": names,
-        "joint": [
-            {"states": list(row), "probability": value}
-            for row, value in zip(states, values, strict=True)
-        ],
+        "is_exact": False,
+        "approximation": {
+            "method": "likelihood weighting",
+            "samples": min(each.n_samples for each in found),
+            "effective_sample_size": min(each.effective_sample_size for each in found),
+            "smallest_order_bytes": max(each.smallest_order_bytes for each in found),
+        },
     }
 
 
 def _explain(network: BayesianNetwork, given: dict[str, Any]) -> dict[str, Any]:
     """Return the most probable explanation, and its joint probability with the evidence."""
     found = network.most_probable_explanation(given)
-    return {"states": dict(found.states), "log_probability_with_states": found.log_probability}
+    return {
+        "is_exact": True,
+        "states": dict(found.states),
+        "log_probability_with_states": found.log_probability,
+    }
 
 
 def _format_answer(
@@ -138,13 +188,19 @@ def _format_answer(
             (
                 ", ".join(name[state] for name, state in zip(names, row["states"], strict=True)),
                 row["probability"],
+                row.get("standard_error"),
             )
             for row in answer["joint"]
         ]
         return [_format_block(", ".join(answer["targets"]), _format_probabilities(rows))]
+    errors = answer.get("standard_errors", {})
     return [
         _format_block(
-            name, _format_probabilities((shown[name][s], p) for s, p in distribution.items())
+            name,
+            _format_probabilities(
+                (shown[name][s], p, errors[name][s] if errors else None)
+                for s, p in distribution.items()
+            ),
         )
         for name, distribution in answer["marginals"].items()
     ]
@@ -165,5 +221,9 @@ def _format_value(value: Any, shown: Mapping[str, str]) -> str:
     return shown.get(str(value), str(value))
 
 
-def _format_probabilities(rows: Iterable[tuple[str, float]]) -> list[str]:
-    return [f"{value:.6f}  {state}" for state, value in rows]
+def _format_probabilities(rows: Iterable[tuple[str, float, float | None]]) -> list[str]:
+    """Return a line for each state, its probability and its standard error, if it has one."""
+    return [
+        f"{value:.6f}  {state}" if error is None else f"{value:.6f} +- {error:.6f}  {state}"
+        for state, value, error in rows
+    ]

@@ -23,9 +23,9 @@ from coevo.data.incomplete import IncompleteDataset
 from coevo.data.read_options import ReadOptions
 from coevo.data.source_kinds import detect_kind, open_archive
 from coevo.data.units_row import skip_units_row
-from coevo.errors import FileError, ParameterError
+from coevo.errors import FileError, ParameterError, describe_shortage, get_address_space
 from coevo.files import ByteSource, open_input
-from coevo.memory import describe_shortage, get_address_space, limit_memory
+from coevo.memory import limit_memory
 
 __all__ = ["load_table", "make_raw_table"]
 

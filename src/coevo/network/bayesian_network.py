@@ -23,7 +23,7 @@ from coevo.signatures import check_keywords
 if TYPE_CHECKING:  # these modules import this one
     from coevo.network.distribution import Distribution
     from coevo.network.explanation import TargetExplanation
-    from coevo.network.inference import Explanation
+    from coevo.network.inference import EvidenceProbability, Explanation
     from coevo.network.rows import Prediction, RowLikelihood
     from coevo.picture import Picture
 
@@ -181,8 +181,10 @@ class BayesianNetwork:
     def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
         """Return the joint distribution of one or several variables, given evidence.
 
-        The answer is exact. Impossible evidence raises `NetworkError`. A query whose tables
-        need more memory than the machine has raises `ParameterError` before it starts.
+        The answer is exact, unless no elimination order is found whose tables fit into memory.
+        Then likelihood weighting estimates it, a `CoevoWarning` says so, `is_exact` of the answer
+        is False, and `standard_errors` has the error of each probability. Evidence that is too
+        improbable for an estimate raises `ParameterError`, impossible evidence `NetworkError`.
 
         Evidence (`given`) is a mapping of variable to its state, or to a number, which falls into
         its bin. Soft evidence is a mapping of variable to weights of its states,
@@ -217,7 +219,7 @@ class BayesianNetwork:
         """Return the marginal distribution of each target, given evidence.
 
         The default for `targets` is all variables without evidence. Computing all of them
-        takes hardly longer than computing one.
+        takes hardly longer than computing one. The answers are exact or estimated as for `query`.
 
         >>> from coevo.bundled import load_network
         >>> marginals = load_network("earthquake").marginals(given={"Alarm": "True"})
@@ -231,6 +233,9 @@ class BayesianNetwork:
     def log_probability(self, given: Evidence | None = None) -> float:
         """Return the natural logarithm of the probability of the evidence (``-inf`` for 0).
 
+        It is exact. `ParameterError` is raised if no elimination order is found whose tables fit
+        into memory; `measure_evidence` then returns an estimate.
+
         >>> from coevo.bundled import load_network
         >>> round(load_network("earthquake").log_probability({"Earthquake": "True"}), 4)
         -3.912
@@ -238,6 +243,20 @@ class BayesianNetwork:
         from coevo.network.inference import log_probability
 
         return log_probability(self, given)
+
+    def measure_evidence(self, given: Evidence | None = None) -> EvidenceProbability:
+        """Return `log_probability` and its standard error, which is 0 if it is exact.
+
+        It is estimated only if no elimination order is found whose tables fit into memory.
+
+        >>> from coevo.bundled import load_network
+        >>> found = load_network("earthquake").measure_evidence({"Earthquake": "True"})
+        >>> round(found.log_probability, 4), found.is_exact
+        (-3.912, True)
+        """
+        from coevo.network.inference import measure_evidence
+
+        return measure_evidence(self, given)
 
     @check_keywords()
     def most_probable_explanation(self, given: Evidence | None = None) -> Explanation:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
-from coevo.network.elimination import BYTES_PER_CELL, MAX_REPORTED, broadcast_shape
+from coevo.network.elimination import broadcast_shape, count_bytes
 from coevo.network.elimination_order import EliminationStep, find_steps
 
 __all__ = ["CliqueTree", "make_clique_tree"]
@@ -61,13 +61,14 @@ def make_clique_tree(network: BayesianNetwork) -> CliqueTree:
         name: [n for n in (*network.parents(name), name) if n in arity]
         for name in sorted(v.name for v in network.variables)
     }
-    steps = find_steps([scope for scope in scopes.values() if scope], arity)
+    order = network.dag.topological_order
+    steps = find_steps([scope for scope in scopes.values() if scope], arity, (), order)
     cliques, above, clique_of = _merge_cliques(steps)
     # The product of the tables, the same restricted, and one more product.
     n_cells = 3 * sum(math.prod(arity[n] for n in clique) for clique in cliques)
     check_memory(
-        min(n_cells * BYTES_PER_CELL, MAX_REPORTED),
-        "The junction tree",
+        count_bytes(n_cells),
+        "The junction tree of the best elimination order found",
         "Use query or marginals of the network.",
     )
     neighbours: list[list[int]] = [[] for _ in cliques]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,11 +15,44 @@ from coevo.data.variable import Variable
 from coevo.errors import ParameterError, format_count
 from coevo.network.evidence import encode_state
 
-__all__ = ["Distribution", "States"]
+__all__ = [
+    "Approximation",
+    "Distribution",
+    "States",
+    "average_distributions",
+    "describe_approximation",
+    "describe_infeasible",
+]
 
 States: TypeAlias = str | tuple[str, ...]  # a state, or one state of each variable
 
 MAX_SHOWN = 12  # probabilities in the text form
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """How probabilities were estimated by likelihood weighting, and how large their errors are.
+
+    Parameters
+    ----------
+    standard_errors : array
+        The standard error of each probability, in the form of the probabilities. Read-only.
+    n_samples : int
+        Number of weighted samples.
+    effective_sample_size : float
+        Number of samples of equal weight that would be worth as much.
+    smallest_order_bytes : int
+        Memory in bytes for exact inference with the best of the elimination orders that were tried.
+        There may be a smaller order.
+    """
+
+    standard_errors: NDArray[np.float64]
+    n_samples: int
+    effective_sample_size: float
+    smallest_order_bytes: int
+
+    def __post_init__(self) -> None:
+        self.standard_errors.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,6 +70,8 @@ class Distribution(Mapping[States, float]):
         The variables of the distribution.
     probabilities : array
         One axis for each variable, in the order of its states. Read-only; sums to 1.
+    approximation : Approximation, optional
+        How the probabilities were estimated. None (default) if they are exact.
 
     Examples
     --------
@@ -46,6 +82,8 @@ class Distribution(Mapping[States, float]):
     (0.25, False, 'heads')
     >>> dict(coin) == coin.to_dict() == coin
     True
+    >>> coin.is_exact, coin.standard_errors.tolist()
+    (True, [0.0, 0.0])
     >>> print(coin)
     coin
       0.750000  heads
@@ -54,9 +92,22 @@ class Distribution(Mapping[States, float]):
 
     variables: tuple[Variable, ...]
     probabilities: NDArray[np.float64]
+    approximation: Approximation | None = None
 
     def __post_init__(self) -> None:
         self.probabilities.flags.writeable = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the probabilities are exact; else they are estimated."""
+        return self.approximation is None
+
+    @property
+    def standard_errors(self) -> NDArray[np.float64]:
+        """The standard error of each probability; 0 if they are exact."""
+        if self.approximation is None:
+            return np.zeros_like(self.probabilities)
+        return self.approximation.standard_errors
 
     def __getitem__(self, states: States) -> float:
         """Return the probability of a state, or of one state of each variable."""
@@ -115,7 +166,8 @@ class Distribution(Mapping[States, float]):
         shown = [f"{states!r}: {p:.4g}" for states, p in first]
         shown += [f"... {n_others:,} more"] if n_others else []
         names = ", ".join(repr(variable.name) for variable in self.variables)
-        return f"<Distribution of {names}: {{{', '.join(shown)}}}>"
+        kind = "Distribution" if self.is_exact else "Approximate distribution"
+        return f"<{kind} of {names}: {{{', '.join(shown)}}}>"
 
     def __str__(self) -> str:
         first, n_others = self._list_first()
@@ -124,7 +176,9 @@ class Distribution(Mapping[States, float]):
             f"  {p:.6f}  {states if isinstance(states, str) else ', '.join(states)}"
             for states, p in first
         ]
-        return "\n".join([*lines, *([f"  ... {n_others:,} more"] if n_others else [])])
+        lines += [f"  ... {n_others:,} more"] if n_others else []
+        lines += [] if self.is_exact else [describe_approximation([self])]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         from coevo.picture.notebook import MAX_ROWS, Bar, Table, render_block, render_table
@@ -141,4 +195,67 @@ class Distribution(Mapping[States, float]):
             f", the first {len(rows)} of {format_count(len(self), 'probability', 'probabilities')}"
         )
         caption = f"Distribution of {', '.join(names)}{more if n_others else ''}"
+        caption += "" if self.is_exact else f" ({describe_approximation([self])})"
         return render_block(caption, render_table(table))
+
+
+def describe_approximation(answers: Iterable[Distribution]) -> str:
+    """Return a line about the estimated ones of some answers; empty if all of them are exact.
+
+    >>> coin = Variable("coin", ("heads", "tails"))
+    >>> found = Approximation(np.array([0.002, 0.002]), 100_000, 60_000.0, 114_600_000_000)
+    >>> describe_approximation([Distribution((coin,), np.array([0.7, 0.3]), found)])
+    'approximate: likelihood weighting, 100,000 samples, standard error at most 0.002; the exact \
+answer was not feasible with the elimination orders tried (smallest found: 114.6 GB)'
+    """
+    found = [answer.approximation for answer in answers if answer.approximation is not None]
+    if not found:
+        return ""
+    largest = max(float(each.standard_errors.max()) for each in found)
+    n_bytes = max(each.smallest_order_bytes for each in found)
+    return (
+        f"approximate: likelihood weighting, {min(each.n_samples for each in found):,} samples, "
+        f"standard error at most {_round_up(largest)}; {describe_infeasible(n_bytes)}"
+    )
+
+
+def describe_infeasible(n_bytes: int) -> str:
+    """Return why an answer is not exact. It must not say what the exact answer needs.
+
+    The best order of the rules that were tried needs `n_bytes`. Nobody proved that it is the best
+    of all orders.
+    """
+    return (
+        "the exact answer was not feasible with the elimination orders tried (smallest found: "
+        f"{n_bytes / 1e9:,.1f} GB)"
+    )
+
+
+def _round_up(number: float) -> str:
+    """Return a number with one significant digit, rounded up."""
+    digits = 1 - math.ceil(math.log10(number))
+    return f"{math.ceil(round(number * 10**digits, 6)) / 10**digits:.{max(0, digits)}f}"
+
+
+def average_distributions(answers: Sequence[tuple[float, Distribution]]) -> Distribution:
+    """Return the weighted mean of distributions of the same variables.
+
+    The mean of exact distributions is exact. Estimates may share their random numbers, so the
+    standard error of their mean is at most the mean of their standard errors.
+    """
+    first = answers[0][1]
+    mean = np.asarray(sum(weight * answer.probabilities for weight, answer in answers))
+    found = [answer.approximation for _, answer in answers if answer.approximation is not None]
+    if not found:
+        return Distribution(first.variables, mean)
+    errors = np.asarray(sum(weight * answer.standard_errors for weight, answer in answers))
+    return Distribution(
+        first.variables,
+        mean,
+        Approximation(
+            errors,
+            min(each.n_samples for each in found),
+            min(each.effective_sample_size for each in found),
+            max(each.smallest_order_bytes for each in found),
+        ),
+    )

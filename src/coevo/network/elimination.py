@@ -30,15 +30,19 @@ __all__ = [
     "Elimination",
     "argmax_first",
     "broadcast_shape",
-    "check_table_size",
+    "check_elimination",
+    "count_bytes",
     "find_relevant",
     "logarithm",
     "make_point",
+    "reduce_last_axis",
 ]
 
 Conditionals = dict[str, NDArray[np.float64]]  # axes: the clique; sums to 1 over the last
 
 BYTES_PER_CELL = 8
+MANY_CELLS = 256  # below, one call of NumPy is faster than several
+LONG_AXIS = 16  # from here on, the loop of NumPy is as fast
 TIE = 1e-10  # logarithms that differ by less are equal up to round-off
 MAX_REPORTED = 10**30  # bytes; a message does not report more
 
@@ -60,6 +64,8 @@ def find_relevant(network: BayesianNetwork, names: Iterable[str]) -> set[str]:
 class Elimination:
     """Some variables of a network, the evidence, and the elimination order of the others.
 
+    The caller checks `count_bytes` before `sum_out` or `maximise`.
+
     Parameters
     ----------
     network : BayesianNetwork
@@ -80,14 +86,15 @@ class Elimination:
         last: Collection[str] = (),
     ) -> None:
         self._network = network
+        self.arity = {v.name: v.arity for v in network.variables}
         # A variable with one state counts as observed. Every axis then has at least two states, so
         # a table that fits into memory never exceeds the number of axes that NumPy allows.
-        single = {v.name: 0 for v in network.variables if v.arity == 1}
+        single = {name: 0 for name, arity in self.arity.items() if arity == 1}
         self.observed = {**single, **evidence}
-        self.arity = {v.name: v.arity for v in network.variables}
         self._among = sorted(among)
         self._scopes = {node: self._find_scope(node) for node in self._among}
-        self.steps = find_steps(self._scopes.values(), self.arity, last)
+        order = network.dag.topological_order
+        self.steps = find_steps(self._scopes.values(), self.arity, last, order)
         self._position = {step.variable: i for i, step in enumerate(self.steps)}
 
     def _find_scope(self, node: str) -> tuple[str, ...]:
@@ -104,21 +111,19 @@ class Elimination:
             distribution given its separator and the evidence; it is uniform for impossible
             states of the separator.
         """
-        self._check_size(keep)
         conditionals: Conditionals = {}
 
         def sum_step(step: EliminationStep, logs: NDArray[np.float64]) -> NDArray[np.float64]:
-            top = logs.max(axis=-1, keepdims=True)
+            top = reduce_last_axis(np.maximum, logs)
             top[np.isneginf(top)] = 0.0
-            logs -= top
+            logs -= top[..., None]
             np.exp(logs, out=logs)
-            total = logs.sum(axis=-1, keepdims=True)
+            total = reduce_last_axis(np.add, logs)
             if step.variable in keep:
-                logs[total[..., 0] == 0] = 1.0
-                logs /= np.where(total > 0, total, logs.shape[-1])
+                logs[total == 0] = 1.0
+                logs /= np.where(total > 0, total, logs.shape[-1])[..., None]
                 conditionals[step.variable] = logs
-            message: NDArray[np.float64] = logarithm(total[..., 0]) + top[..., 0]
-            return message
+            return logarithm(total) + top
 
         return self._eliminate(sum_step), conditionals
 
@@ -131,7 +136,6 @@ class Elimination:
             The logarithm of the joint probability of these states and the evidence, and the
             number of the state of each variable that is not observed.
         """
-        self._check_size(())
         best: dict[str, NDArray[np.integer]] = {}
 
         def maximise_step(step: EliminationStep, logs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -186,29 +190,47 @@ class Elimination:
             tuple(scope[i] for i in axes), logarithm(np.asarray(restricted).transpose(axes))
         )
 
-    def _check_size(self, keep: Collection[str]) -> None:
-        """Raise `ParameterError` if the tables need more memory than the machine has.
+    def count_bytes(self, keep: Collection[str] = (), is_maximised: bool = False) -> int:
+        """Return the most bytes that `sum_out` or `maximise` needs at one time; at most a limit.
 
-        That is all factors, the largest clique twice, and each conditional to keep twice.
+        That is all factors; the messages that are not yet used; the largest clique three times, for
+        the product and its sums; and each conditional to keep twice. To maximise keeps, for each
+        message, the number of the best state.
         """
 
         def count(names: Iterable[str]) -> int:
             return math.prod(self.arity[name] for name in names)
 
-        n_cells = sum(count(scope) for scope in self._scopes.values())
-        n_cells += sum(count(step.separator) for step in self.steps)
-        n_cells += 2 * max((count(step.clique) for step in self.steps), default=0)
+        waiting: dict[str, int] = defaultdict(int)  # messages, by the step that uses them
+        n_waiting = n_most = 0
+        for step in self.steps:
+            n_most = max(n_most, n_waiting + 3 * count(step.clique))
+            n_waiting -= waiting.pop(step.variable, 0)
+            if step.separator:
+                n_waiting += count(step.separator)
+                waiting[step.separator[-1]] += count(step.separator)
+        n_cells = n_most + sum(count(scope) for scope in self._scopes.values())
         n_cells += 2 * sum(count(step.clique) for step in self.steps if step.variable in keep)
-        check_table_size(n_cells)
+        if is_maximised:
+            n_cells += sum(count(step.separator) for step in self.steps) // 4  # 1 or 2 bytes each
+        return count_bytes(n_cells)
 
 
-def check_table_size(n_cells: int) -> None:
-    """Raise `ParameterError` if tables with this number of cells need too much memory."""
+def check_elimination(n_bytes: int) -> None:
+    """Raise `ParameterError` if the tables of an elimination need too much memory.
+
+    The sentence is about the order that was found. Nobody proved that there is no smaller one.
+    """
     check_memory(
-        min(n_cells * BYTES_PER_CELL, MAX_REPORTED),
-        "The exact answer",
-        "Ask for fewer variables at once, or give more evidence.",
+        n_bytes,
+        "Exact inference with the best elimination order found",
+        "Give more evidence, or use a machine with more memory.",
     )
+
+
+def count_bytes(n_cells: int) -> int:
+    """Return the bytes of a table; of a huge one, the most that a message reports."""
+    return min(n_cells * BYTES_PER_CELL, MAX_REPORTED)
 
 
 def broadcast_shape(
@@ -218,14 +240,31 @@ def broadcast_shape(
     return tuple(arity[name] if name in scope else 1 for name in clique)
 
 
+def reduce_last_axis(operation: np.ufunc, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Reduce the last axis with a ufunc, as ``operation.reduce(values, axis=-1)`` does.
+
+    On a short axis, NumPy reduces each run of it in a loop of its own. In a large table, one pass
+    over all runs for each position is then up to 50 times as fast.
+
+    >>> reduce_last_axis(np.add, np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [3.0, 7.0]
+    """
+    if values.shape[-1] >= LONG_AXIS or values.size < MANY_CELLS:
+        return np.asarray(operation.reduce(values, axis=-1))
+    reduced = np.array(values[..., 0])  # a copy
+    for k in range(1, values.shape[-1]):
+        operation(reduced, values[..., k], out=reduced)
+    return reduced
+
+
 def argmax_first(logs: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the position of the maximum on the last axis; ties go to the first position.
 
     >>> argmax_first(np.log([[0.1, 0.6, 0.3], [0.1 + 0.2, 0.4, 0.1 + 0.3]])).tolist()
     [1, 1]
     """
-    top = logs.max(axis=-1, keepdims=True)
-    positions: NDArray[np.intp] = (logs >= top - TIE).argmax(axis=-1)
+    top = reduce_last_axis(np.maximum, logs)
+    positions: NDArray[np.intp] = (logs >= top[..., None] - TIE).argmax(axis=-1)
     return positions
 
 

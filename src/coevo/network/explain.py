@@ -41,6 +41,7 @@ from coevo.network.explanation import (
     Outcome,
     TargetExplanation,
 )
+from coevo.network.inference import marginals, query
 
 __all__ = ["explain", "split_evidence"]
 
@@ -101,7 +102,7 @@ class _Reader:
 
     def query(self, given: Given) -> Probabilities:
         """Return the distribution of the target."""
-        return self._network.query(self._target.name, given).probabilities
+        return query(self._network, self._target.name, given, must_be_exact=True).probabilities
 
     def measure_finding(
         self, name: str, given: Given, prior: Probabilities, posterior: Probabilities, code: int
@@ -163,7 +164,8 @@ class _Reader:
             if share == 0:
                 continue
             fixed = {**given, target.name: target.states[number]}
-            for name, found in self._network.marginals(names, fixed).items():
+            found_marginals = marginals(self._network, names, fixed, must_be_exact=True)
+            for name, found in found_marginals.items():
                 rows[name].append(share * found.probabilities)
         place = int(np.count_nonzero(posterior[:code]))
         possible = posterior[code] > 0

@@ -1,37 +1,55 @@
-"""Exact inference: probabilities of variables given evidence.
+"""Inference: probabilities of variables given evidence.
 
 Each function validates the query, drops the variables that cannot affect it, and runs
-`Elimination`. The functions implement the methods of `BayesianNetwork` with the same names,
+`Elimination`. Where the tables of the best elimination order found do not fit into memory,
+distributions are estimated by likelihood weighting, and say so; everything else is refused. The
+functions implement the methods of `BayesianNetwork` with the same names,
 which document them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.errors import ParameterError, format_count, warn_caller
+from coevo.memory import check_memory, fits_into_memory
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
-from coevo.network.distribution import Distribution
+from coevo.network.distribution import (
+    Approximation,
+    Distribution,
+    describe_approximation,
+    describe_infeasible,
+)
 from coevo.network.elimination import (
     Conditionals,
     Elimination,
     broadcast_shape,
-    check_table_size,
+    check_elimination,
+    count_bytes,
     find_relevant,
     make_point,
 )
 from coevo.network.elimination_order import EliminationStep
 from coevo.network.evidence import check_targets, enter_evidence, make_impossible_evidence_error
+from coevo.network.likelihood_weighting import (
+    MIN_EFFECTIVE_SIZE,
+    WeightedSample,
+    draw_weighted_sample,
+)
 
 __all__ = [
+    "EvidenceProbability",
     "Explanation",
     "condition",
     "log_probability",
     "marginals",
+    "measure_evidence",
     "most_probable_explanation",
     "query",
 ]
@@ -45,16 +63,78 @@ class Explanation:
     log_probability: float  # of these states jointly with the evidence
 
 
+class EvidenceProbability(NamedTuple):
+    """The natural logarithm of the probability of the evidence, and its standard error."""
+
+    log_probability: float
+    standard_error: float = 0.0  # 0 if the logarithm is exact
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the logarithm is exact; else it is estimated."""
+        return self.standard_error == 0
+
+
 def query(
-    network: BayesianNetwork, targets: str | Iterable[str], given: Evidence | None = None
+    network: BayesianNetwork,
+    targets: str | Iterable[str],
+    given: Evidence | None = None,
+    must_be_exact: bool = False,
 ) -> Distribution:
     """Return the joint distribution of the targets, given evidence."""
     network, evidence = enter_evidence(network, given, "query")
     names = check_targets(network, targets, evidence, "query")
+    n_cells = math.prod(network.variable(name).arity for name in names)
+    what = f"joint distribution of {format_count(len(names), 'variable')}"
+    way_out = "Ask for fewer variables at once."
+    check_memory(count_bytes(n_cells), f"The {what}", way_out)  # the answer itself
+    elimination, free = _prepare_query(network, evidence, names)
+    n_bytes = elimination.count_bytes(free) + count_bytes(2 * n_cells)  # and once more, transposed
+    if _is_feasible(n_bytes, must_be_exact):
+        return _query_exactly(network, evidence, names, elimination)
+    # Sums of weights and of squares, also those of a block; probabilities and errors.
+    check_memory(count_bytes(6 * n_cells), f"An estimate of the {what}", way_out)
+    return _estimate(network, evidence, [names], n_bytes)[0]
+
+
+def _is_feasible(n_bytes: int, must_be_exact: bool) -> bool:
+    """Return whether an elimination fits into memory; raise `ParameterError` if it must."""
+    if must_be_exact:
+        check_elimination(n_bytes)
+    return must_be_exact or fits_into_memory(n_bytes)
+
+
+def _prepare_query(
+    network: BayesianNetwork, evidence: Mapping[str, int], names: Sequence[str]
+) -> tuple[Elimination, list[str]]:
+    """Return the elimination of a query, and the targets with several states, which come last."""
+    free = [name for name in names if network.variable(name).arity > 1]
+    relevant = find_relevant(network, {*names, *evidence})
+    return Elimination(network, evidence, relevant, free), free
+
+
+def _prepare_queries(
+    network: BayesianNetwork, evidence: Mapping[str, int], names: Iterable[str]
+) -> tuple[dict[str, Elimination], int]:
+    """Return the elimination of each target, up to one that does not fit, and the most bytes."""
+    found, most_bytes = dict[str, Elimination](), 0
+    for name in names:
+        found[name], free = _prepare_query(network, evidence, [name])
+        most_bytes = max(most_bytes, found[name].count_bytes(free))
+        if not fits_into_memory(most_bytes):
+            break
+    return found, most_bytes
+
+
+def _query_exactly(
+    network: BayesianNetwork,
+    evidence: Mapping[str, int],
+    names: Sequence[str],
+    elimination: Elimination,
+) -> Distribution:
+    """Return the joint distribution of the targets by elimination."""
     variables = tuple(network.variable(name) for name in names)
-    check_table_size(2 * math.prod(variable.arity for variable in variables))
     free = [variable.name for variable in variables if variable.arity > 1]
-    elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}), free)
     conditionals = _sum_out_checked(network, evidence, elimination, free)
     joint, axes = np.ones(()), []
     for step in reversed(elimination.steps[len(elimination.steps) - len(free) :]):
@@ -70,6 +150,7 @@ def marginals(
     network: BayesianNetwork,
     targets: str | Iterable[str] | None = None,
     given: Evidence | None = None,
+    must_be_exact: bool = False,
 ) -> dict[str, Distribution]:
     """Return the marginal distribution of each target, all from one elimination."""
     all_names = [variable.name for variable in network.variables]
@@ -81,12 +162,69 @@ def marginals(
     elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}))
     steps = {step.variable: step for step in elimination.steps}
     keep = _find_message_path(steps, names)
-    conditionals = _sum_out_checked(network, evidence, elimination, keep)
-    beliefs = _compute_beliefs(elimination.steps, conditionals, names)
-    return {
-        name: Distribution((network.variable(name),), beliefs.get(name, np.ones(1)))
-        for name in names
-    }
+    n_bytes = elimination.count_bytes(keep)
+    if _is_feasible(n_bytes, must_be_exact):
+        conditionals = _sum_out_checked(network, evidence, elimination, keep)
+        beliefs = _compute_beliefs(elimination.steps, conditionals, names)
+        return {
+            name: Distribution((network.variable(name),), beliefs.get(name, np.ones(1)))
+            for name in names
+        }
+    # One elimination for each target keeps no tables, so it needs less memory, but more time. It is
+    # worth it for targets that were named.
+    if targets is not None:
+        singles, most_bytes = _prepare_queries(network, evidence, names)
+        if fits_into_memory(most_bytes):
+            return {
+                name: _query_exactly(network, evidence, [name], single)
+                for name, single in singles.items()
+            }
+        n_bytes = min(n_bytes, most_bytes)
+    answers = _estimate(network, evidence, [[name] for name in names], n_bytes)
+    return dict(zip(names, answers, strict=True))
+
+
+def _estimate(
+    network: BayesianNetwork,
+    evidence: Mapping[str, int],
+    groups: Sequence[Sequence[str]],
+    n_bytes: int,
+) -> list[Distribution]:
+    """Return the joint distribution of each group of targets by likelihood weighting, and warn.
+
+    `n_bytes` is what the best elimination order found needs.
+    """
+    sample = _draw_checked_sample(network, evidence, groups, n_bytes)
+    answers = [
+        Distribution(
+            tuple(network.variable(name) for name in group),
+            probabilities,
+            Approximation(errors, sample.n_samples, sample.effective_size, n_bytes),
+        )
+        for group, probabilities, errors in zip(
+            groups, sample.probabilities, sample.standard_errors, strict=True
+        )
+    ]
+    warn_caller(f"The answer is {describe_approximation(answers)}.")
+    return answers
+
+
+def _draw_checked_sample(
+    network: BayesianNetwork,
+    evidence: Mapping[str, int],
+    groups: Sequence[Sequence[str]],
+    n_bytes: int,
+) -> WeightedSample:
+    """Return a weighted sample; raise `ParameterError` if its effective size is too small."""
+    sample = draw_weighted_sample(network, evidence, groups)
+    if sample.effective_size < MIN_EFFECTIVE_SIZE:
+        raise ParameterError(
+            f"The evidence is too improbable for likelihood weighting: the effective size of "
+            f"{sample.n_samples:,} samples is {sample.effective_size:.1f}, and "
+            f"{MIN_EFFECTIVE_SIZE} are needed; {describe_infeasible(n_bytes)}. "
+            "Leave out the least probable findings, or use a machine with more memory."
+        )
+    return sample
 
 
 def _find_message_path(steps: Mapping[str, EliminationStep], names: Iterable[str]) -> set[str]:
@@ -130,7 +268,22 @@ def _compute_beliefs(
 def log_probability(network: BayesianNetwork, given: Evidence | None = None) -> float:
     """Return the natural logarithm of the probability of the evidence."""
     network, evidence = enter_evidence(network, given, "log_probability")
-    return Elimination(network, evidence, find_relevant(network, evidence)).sum_out()[0]
+    elimination = Elimination(network, evidence, find_relevant(network, evidence))
+    check_elimination(elimination.count_bytes())
+    return elimination.sum_out()[0]
+
+
+def measure_evidence(
+    network: BayesianNetwork, given: Evidence | None = None
+) -> EvidenceProbability:
+    """Return the logarithm of the probability of the evidence; estimate it if necessary."""
+    network, evidence = enter_evidence(network, given, "measure_evidence")
+    elimination = Elimination(network, evidence, find_relevant(network, evidence))
+    n_bytes = elimination.count_bytes()
+    if fits_into_memory(n_bytes):
+        return EvidenceProbability(elimination.sum_out()[0])
+    sample = _draw_checked_sample(network, evidence, [], n_bytes)
+    return EvidenceProbability(sample.log_probability, sample.log_probability_error)
 
 
 def most_probable_explanation(
@@ -140,6 +293,7 @@ def most_probable_explanation(
     network, evidence = enter_evidence(network, given, "most_probable_explanation")
     names = [variable.name for variable in network.variables]
     elimination = Elimination(network, evidence, names)
+    check_elimination(elimination.count_bytes(is_maximised=True))
     total, codes = elimination.maximise()
     if total == -math.inf:
         raise make_impossible_evidence_error(network, evidence)
@@ -165,6 +319,7 @@ def condition(network: BayesianNetwork, given: Evidence | None, owner: str) -> B
         return network
     elimination = Elimination(network, evidence, find_relevant(network, evidence))
     parents = {step.variable: step.separator for step in elimination.steps}
+    check_elimination(elimination.count_bytes(parents))
     tables = dict(_sum_out_checked(network, evidence, elimination, parents))
     for name, code in evidence.items():
         parents[name] = ()

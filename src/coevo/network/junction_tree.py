@@ -152,7 +152,7 @@ class JunctionTree:
 
     def _eliminate(self, given: Evidence | None, codes: Mapping[str, int]) -> Beliefs:
         """Answer by elimination with logarithms."""
-        found = marginals(self.network, None, given)
+        found = marginals(self.network, None, given, must_be_exact=True)
         for variable in self.network.variables:
             if variable.name in codes:
                 point = make_point(variable.arity, codes[variable.name])

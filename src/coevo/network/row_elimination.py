@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.network.bayesian_network import BayesianNetwork
-from coevo.network.elimination import broadcast_shape, check_table_size, logarithm
+from coevo.network.elimination import (
+    broadcast_shape,
+    check_elimination,
+    count_bytes,
+    logarithm,
+    reduce_last_axis,
+)
 from coevo.network.elimination_order import EliminationStep, find_steps, iterate_bits
 
 __all__ = ["Component", "RowInference"]
@@ -139,9 +145,9 @@ class RowInference:
         distinct, place = self._find_distinct(names, codes, n_rows)
         last = () if target is None else (target,)
         scopes = [self._find_scope(i, component) for i in iterate_bits(component.tables)]
-        steps = find_steps(scopes, self._arity, last)
+        steps = find_steps(scopes, self._arity, last, self._network.dag.topological_order)
         most = max(math.prod(self._arity[name] for name in step.clique) for step in steps)
-        check_table_size(2 * most)
+        check_elimination(count_bytes(2 * most))
         size = max(1, CELLS_AT_ONCE // most)
         n_distinct = len(next(iter(distinct.values()))) if names else 1
         blocks = [
@@ -238,7 +244,6 @@ class RowInference:
 
 def _sum_last_axis(logs: Logs) -> Logs:
     """Return the logarithm of the sum of exponentials over the last axis."""
-    top = logs.max(axis=-1, keepdims=True)
+    top = reduce_last_axis(np.maximum, logs)
     top[np.isneginf(top)] = 0.0
-    total: Logs = logarithm(np.exp(logs - top).sum(axis=-1)) + top[..., 0]
-    return total
+    return logarithm(reduce_last_axis(np.add, np.exp(logs - top[..., None]))) + top

@@ -25,6 +25,7 @@ from coevo.errors import format_count, warn_caller
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination import argmax_first, logarithm
+from coevo.network.inference import query
 from coevo.network.metrics import PredictionMetrics, compute_metrics
 from coevo.network.row_elimination import Component, RowInference
 
@@ -237,7 +238,8 @@ def predict(network: BayesianNetwork, table: Any, target: str) -> Prediction:
     is_impossible = _find_contradictions(network, inference, columns, n_rows, target)
     impossible = np.flatnonzero(np.isneginf(logs.max(axis=1)) | is_impossible)
     if len(impossible):
-        logs[impossible] = logarithm(network.query(target).probabilities)
+        prior = query(network, target, must_be_exact=True)
+        logs[impossible] = logarithm(prior.probabilities)
         _warn_of_ignored_evidence(rows, impossible, target)
     logs -= logs.max(axis=1, keepdims=True)
     np.exp(logs, out=logs)

@@ -18,9 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from coevo.errors import CoevoError
+from coevo.errors import CoevoError, describe_shortage, is_shortage
 from coevo.interrupts import is_interrupt
-from coevo.memory import describe_shortage, is_shortage
 from coevo.studio.events import EventLog
 from coevo.studio.jobs import read_job
 from coevo.studio.run_options import check_given

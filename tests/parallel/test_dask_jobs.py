@@ -71,6 +71,16 @@ def test_a_closed_iterator_leaves_the_workers_usable(dask_workers):
     assert sorted(dask_workers.run(cluster_jobs.negative, NUMBERS)) == NEGATIVE
 
 
+def test_a_result_that_an_interrupted_step_took_is_found(dask_workers):
+    """A step of Dask's iterator that times out at its end takes the future and returns nothing."""
+    future = dask_workers.submit(cluster_jobs.negative, 7)
+    completed = dask_workers._track_completed(future)
+    while dask_workers._wait_for_next(completed, [future]) is None:
+        pass
+    assert dask_workers._wait_for_next(completed, [future]) is future  # the iterator is empty
+    assert dask_workers.get_result(future) == -7
+
+
 def test_a_client_is_used_and_stays_open(dask_workers):
     client = dask_workers.client
     check_workers("paper", 1, client)

@@ -17,7 +17,7 @@ import time
 import uuid
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from coevo import __version__
@@ -83,7 +83,7 @@ class DaskWorkers(Workers):
                 completed.update(submitted)
                 if not running:
                     return
-                future = self._wait_for_next(completed)
+                future = self._wait_for_next(completed, running)
                 if future in running:  # not if nothing completed yet, or if it was cancelled
                     running.remove(future)
                     yield self.get_result(future)
@@ -160,7 +160,7 @@ class DaskWorkers(Workers):
         """Wait for a future; return its result, or raise the error of its function."""
         if not future.done():
             completed = self._track_completed(future)
-            while self._wait_for_next(completed) is None:
+            while self._wait_for_next(completed, [future]) is None:
                 pass
         with self._translate_errors():
             if future.status == "finished":
@@ -194,18 +194,20 @@ class DaskWorkers(Workers):
         """Return Dask's iterator over futures in the order of their completion."""
         return import_distributed().as_completed(futures, loop=self.client.loop)
 
-    def _wait_for_next(self, completed: Any) -> Any:
+    def _wait_for_next(self, completed: Any, futures: Iterable[Any]) -> Any:
         """Return the next future that completes, or None if the wait is long; check the cluster.
 
         The timeout of ``as_completed`` itself covers the complete iteration. A timeout on the
-        asynchronous ``__anext__`` covers one step.
+        asynchronous ``__anext__`` covers one step. A step that ends in this moment takes a future
+        out of the iterator and returns nothing, so `futures` that are done are looked up then.
         """
         check_deadline()
-        with self._translate_errors(), contextlib.suppress(TimeoutError):
+        with self._translate_errors(), contextlib.suppress(TimeoutError, StopAsyncIteration):
             future = self.client.sync(completed.__anext__, callback_timeout=SECONDS_BETWEEN_CHECKS)
             self._last_worker_seen = time.monotonic()
             return future
-        return self._check_alive()
+        done = next((one for one in futures if one.done()), None)
+        return self._check_alive() if done is None else done
 
     def _count_threads_by_worker(self) -> dict[str, int]:
         """Return the number of threads of each worker, by address."""

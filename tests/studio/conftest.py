@@ -81,7 +81,7 @@ def open_tab(browser, server):
     def call(place="/", **options):
         tab = open_page(browser, **options)
         tabs.append(tab)
-        tab.on("console", lambda message: seen.append(message.text))
+        tab.on("console", lambda message: seen.append(_describe_message(message)))
         tab.on("pageerror", lambda error: seen.append(str(error)))
         tab.on(
             "request", lambda asked: None if _is_own(asked.url, server) else seen.append(asked.url)
@@ -99,3 +99,9 @@ def open_tab(browser, server):
 
 def _is_own(url, server):
     return url.startswith((f"{server.base}/", "blob:", "data:"))
+
+
+def _describe_message(message):
+    """Return a message of the console; that of a request that failed names its address."""
+    is_request = message.text.startswith("Failed to load resource")
+    return f"{message.text} {message.location['url']}" if is_request else message.text
